@@ -1,0 +1,187 @@
+//! Who accesses memory. A cluster is the set of CPUs that share their local
+//! memory nodes: the initiator of the locality-aware roofline model
+//! (denoyelle2019, section 3). L3 domain and core are the finer initiators.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::index_set::{CpuSet, NodeSet};
+use crate::machine::Machine;
+
+/// CPUs with the same local memory nodes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Number in the order of the first CPU, from 0.
+    pub index: u32,
+    /// Its CPUs, allowed or not.
+    pub cpus: CpuSet,
+    /// Its local nodes: of all nodes that are local to these CPUs, those local to
+    /// the fewest. A memory-only node that serves a whole package or machine is
+    /// local to no single cluster; it is a target for all.
+    pub memory_nodes: NodeSet,
+    /// The lowest local node that has CPUs; `None` for a cluster without one.
+    pub cpu_node: Option<u32>,
+}
+
+/// How finely the machine's CPUs are grouped into initiators.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum InitiatorKind {
+    /// CPUs with the same local memory.
+    Cluster,
+    /// CPUs that share a last-level cache.
+    L3,
+    /// One core with its hardware threads.
+    Core,
+}
+
+/// A group of CPUs that accesses memory in a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Initiator {
+    /// How its CPUs were grouped.
+    pub kind: InitiatorKind,
+    /// Number among its kind, from 0.
+    pub index: u32,
+    /// The cluster that it belongs to.
+    pub cluster: u32,
+    /// Its cores' CPUs, only those that the process may use, each core by itself.
+    pub cores: Vec<CpuSet>,
+}
+
+impl fmt::Display for InitiatorKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Cluster => "cluster",
+            Self::L3 => "l3",
+            Self::Core => "core",
+        })
+    }
+}
+
+impl FromStr for InitiatorKind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "cluster" => Ok(Self::Cluster),
+            "l3" => Ok(Self::L3),
+            "core" => Ok(Self::Core),
+            _ => Err(format!("'{text}' is not an initiator; there are cluster, l3 and core")),
+        }
+    }
+}
+
+impl Initiator {
+    /// All its CPUs that the process may use.
+    #[must_use]
+    pub fn cpus(&self) -> CpuSet {
+        self.cores.iter().flat_map(CpuSet::iter).collect()
+    }
+}
+
+impl Machine {
+    /// The clusters, by their first CPU. CPUs without any local node form a
+    /// cluster without memory.
+    #[must_use]
+    pub fn clusters(&self) -> Vec<Cluster> {
+        let mut groups: Vec<(NodeSet, CpuSet)> = Vec::new();
+        for cpu in self.cpus().iter() {
+            let nodes = self.nearest_nodes(cpu);
+            match groups.iter_mut().find(|(known, _)| *known == nodes) {
+                Some((_, cpus)) => {
+                    cpus.insert(cpu);
+                }
+                None => groups.push((nodes, CpuSet::single(cpu))),
+            }
+        }
+        (0..)
+            .zip(groups)
+            .map(|(index, (memory_nodes, cpus))| {
+                let has_cpus = |&node: &u32| self.node(node).is_some_and(|n| !n.cpus.is_empty());
+                let cpu_node = memory_nodes.iter().find(has_cpus);
+                Cluster { index, cpus, memory_nodes, cpu_node }
+            })
+            .collect()
+    }
+
+    /// Of the nodes local to a CPU, those that are local to the fewest CPUs.
+    fn nearest_nodes(&self, cpu: u32) -> NodeSet {
+        let local = || self.nodes.iter().filter(|node| node.locality.contains(cpu));
+        let fewest = local().map(|node| node.locality.len()).min();
+        local()
+            .filter(|node| Some(node.locality.len()) == fewest)
+            .map(|node| node.os_index)
+            .collect()
+    }
+
+    /// The groups of CPUs that share a last-level cache, by their first CPU. CPUs
+    /// without a known cache form one group per cluster.
+    #[must_use]
+    pub fn l3_domains(&self) -> Vec<CpuSet> {
+        let mut domains: Vec<CpuSet> = Vec::new();
+        let mut placed = CpuSet::new();
+        for cpu in self.cpus().iter() {
+            if placed.contains(cpu) {
+                continue;
+            }
+            let single = CpuSet::single(cpu);
+            let shared = self.last_level_caches(&single).first().map(|cache| cache.cpus.clone());
+            let domain = shared.unwrap_or_else(|| {
+                self.clusters()
+                    .into_iter()
+                    .find(|cluster| cluster.cpus.contains(cpu))
+                    .map_or(single, |cluster| cluster.cpus)
+            });
+            let domain = domain.difference(&placed);
+            placed.extend(domain.iter());
+            domains.push(domain);
+        }
+        domains
+    }
+
+    /// The initiators of one kind that have CPUs the process may use. An L3 domain
+    /// that spans clusters (several nodes below one cache) is cut at their borders.
+    #[must_use]
+    pub fn initiators(&self, kind: InitiatorKind) -> Vec<Initiator> {
+        let mut found = Vec::new();
+        let clusters = self.clusters();
+        let domains = self.l3_domains();
+        for cluster in &clusters {
+            let groups: Vec<CpuSet> = match kind {
+                InitiatorKind::Cluster => vec![cluster.cpus.clone()],
+                InitiatorKind::L3 => {
+                    domains.iter().map(|domain| domain.intersection(&cluster.cpus)).collect()
+                }
+                InitiatorKind::Core => {
+                    self.cores.iter().map(|core| core.cpus.intersection(&cluster.cpus)).collect()
+                }
+            };
+            for group in groups {
+                let cores = self.allowed_cores(&group);
+                if !cores.is_empty() {
+                    found.push(Initiator { kind, index: 0, cluster: cluster.index, cores });
+                }
+            }
+        }
+        found.sort_by_key(|initiator| initiator.cores.first().and_then(CpuSet::first));
+        for (index, initiator) in (0..).zip(&mut found) {
+            initiator.index = index;
+        }
+        found
+    }
+
+    /// The cores among these CPUs, each with those of its CPUs that the process may use.
+    #[must_use]
+    pub fn allowed_cores(&self, cpus: &CpuSet) -> Vec<CpuSet> {
+        let allowed = cpus.intersection(&self.allowed_cpus);
+        self.cores
+            .iter()
+            .map(|core| core.cpus.intersection(&allowed))
+            .filter(|cpus| !cpus.is_empty())
+            .collect()
+    }
+}

@@ -1,0 +1,20 @@
+//! What a machine is: packages, NUMA nodes, clusters, caches, devices, and the
+//! bindings of threads and data to them. Plain data: nothing here reads the
+//! system (`nearfar-topology` does) or changes it (`nearfar-sys` does).
+//!
+//! Start with [`Machine`], then [`Cluster`] (who reads memory) and [`Binding`]
+//! (where threads and pages go).
+
+mod binding;
+mod cluster;
+mod index_set;
+mod machine;
+
+pub use binding::{Binding, BindingError, MemoryPolicy};
+pub use cluster::{Cluster, Initiator, InitiatorKind};
+pub use index_set::{CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
+pub use machine::{
+    Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
+    MemoryKind,
+    MemoryNode, Package, Source,
+};

@@ -1,0 +1,360 @@
+//! The machine as plain, serialisable data. Numbers are the kernel's
+//! (`os_index`, hwloc's `P#`); what is unknown is `None`.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::index_set::{CpuSet, NodeSet};
+
+/// A machine: what is in it, how far things are by its firmware's word, and what
+/// this process may use.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// Where the description came from.
+    pub source: Source,
+    /// Processor packages ("sockets"), by `os_index`.
+    pub packages: Vec<Package>,
+    /// NUMA memory nodes, by `os_index`.
+    pub nodes: Vec<MemoryNode>,
+    /// Cores with their processing units, by their first CPU.
+    pub cores: Vec<Core>,
+    /// CPU caches, by level, then by their first CPU.
+    pub caches: Vec<Cache>,
+    /// The firmware's relative distances between nodes (SLIT), where given.
+    pub distances: Option<Distances>,
+    /// What the firmware says of bandwidth and latency (HMAT), where given.
+    pub firmware: Vec<FirmwareFigure>,
+    /// PCIe devices of interest: network, storage, accelerators.
+    pub devices: Vec<Device>,
+    /// CPUs that this process may use.
+    pub allowed_cpus: CpuSet,
+    /// Nodes on which this process may place pages.
+    pub allowed_nodes: NodeSet,
+    /// The kernel's system-wide interleave weights, node by node; `None` where
+    /// the kernel has no weighted interleave (before Linux 6.9) or does not say.
+    pub interleave_weights: Option<Vec<(u32, u32)>>,
+    /// What was odd, missing or inferred, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Where a machine's description came from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Source {
+    /// The machine that the program runs on.
+    Live,
+    /// A file that hwloc wrote; the value is the file's name.
+    Xml(String),
+    /// hwloc's synthetic text, for example `node:4 core:4 pu:1`.
+    Synthetic(String),
+    /// A simulated machine; the value is its name.
+    Simulated(String),
+}
+
+/// A processor package ("socket").
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Package {
+    /// The kernel's number.
+    pub os_index: u32,
+    /// All its CPUs, allowed or not.
+    pub cpus: CpuSet,
+    /// The CPU's name, where known.
+    pub model: Option<String>,
+}
+
+/// What a memory node is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryKind {
+    /// Ordinary memory.
+    Dram,
+    /// High-bandwidth memory on the package.
+    Hbm,
+    /// Memory behind a CXL link.
+    Cxl,
+    /// Byte-addressable persistent memory.
+    Nvm,
+    /// A GPU's memory seen as a NUMA node.
+    Gpu,
+    /// Not known.
+    Unknown,
+}
+
+impl fmt::Display for MemoryKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::Dram => "DRAM",
+            Self::Hbm => "HBM",
+            Self::Cxl => "CXL",
+            Self::Nvm => "NVM",
+            Self::Gpu => "GPU",
+            Self::Unknown => "unknown",
+        })
+    }
+}
+
+/// A NUMA memory node.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemoryNode {
+    /// The kernel's number.
+    pub os_index: u32,
+    /// What it is made of.
+    pub kind: MemoryKind,
+    /// CPUs that belong to the node itself; empty for a memory-only node.
+    pub cpus: CpuSet,
+    /// CPUs to which the node is local. Differs from `cpus` for a memory-only
+    /// node, which is local to the CPUs of its package or machine.
+    pub locality: CpuSet,
+    /// Its size as the kernel or hwloc says; `None` where not said. In a virtual
+    /// machine it can be wrong: see the machine's notes.
+    pub memory_bytes: Option<u64>,
+    /// Size of a memory-side cache in front of it, where there is one.
+    pub memory_side_cache_bytes: Option<u64>,
+}
+
+/// A core and its processing units.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Core {
+    /// Its CPUs (hardware threads), all of them.
+    pub cpus: CpuSet,
+}
+
+/// What a cache holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CacheKind {
+    /// Data only.
+    Data,
+    /// Data and instructions.
+    Unified,
+}
+
+/// A data or unified CPU cache.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// 1 is nearest to the core.
+    pub level: u32,
+    /// What it holds.
+    pub kind: CacheKind,
+    /// Its size; `None` where hwloc does not know it.
+    pub bytes: Option<u64>,
+    /// Its line; `None` where hwloc does not know it.
+    pub line_bytes: Option<u32>,
+    /// CPUs that share it.
+    pub cpus: CpuSet,
+}
+
+/// The firmware's relative distances (SLIT): `values[i][j]` from `nodes[i]` to `nodes[j]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Distances {
+    /// The nodes' numbers, in the order of rows and columns.
+    pub nodes: Vec<u32>,
+    /// Rows of relative distances; 10 is "local" by the ACPI's convention.
+    pub values: Vec<Vec<u64>>,
+}
+
+/// What the firmware (HMAT, CDAT) says about one initiator and one node. It is a
+/// claim, not a measurement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FirmwareFigure {
+    /// CPUs that access; `None` where only the node is named.
+    pub initiator: Option<CpuSet>,
+    /// The node that is accessed.
+    pub node: u32,
+    /// Read bandwidth, bytes/s.
+    pub read_bytes_per_s: Option<f64>,
+    /// Write bandwidth, bytes/s.
+    pub write_bytes_per_s: Option<f64>,
+    /// Read latency, ns.
+    pub read_latency_ns: Option<f64>,
+    /// Write latency, ns.
+    pub write_latency_ns: Option<f64>,
+}
+
+/// What a device does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceKind {
+    /// Network or fabric adapter.
+    Network,
+    /// Disk or its controller.
+    Storage,
+    /// Graphics or compute accelerator.
+    Accelerator,
+    /// Anything else that was kept.
+    Other,
+}
+
+/// A PCIe device.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Device {
+    /// Domain, bus, device, function: `0000:3b:00.0`.
+    pub bus_id: String,
+    /// What it does.
+    pub kind: DeviceKind,
+    /// Its class in words, where known (`Ethernet`, `NVMe`, `3D`).
+    pub class: Option<String>,
+    /// PCI vendor and device numbers, `10de:20b0`.
+    pub vendor_device: Option<String>,
+    /// Name, where the system knows one.
+    pub name: Option<String>,
+    /// The operating system's names for it: `eth0`, `nvme0n1`, `cuda0`.
+    pub os_names: Vec<String>,
+    /// Nearest memory nodes; empty when unknown.
+    pub nodes: NodeSet,
+    /// CPUs near it; empty when unknown.
+    pub cpus: CpuSet,
+    /// The link as it is now and at most.
+    pub link: Link,
+}
+
+/// A PCIe link. Bandwidth is each way, after encoding, where it is known.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Link {
+    /// Transfers per second and lane now, 1e9/s (8.0 for generation 3).
+    pub gt_per_s: Option<f64>,
+    /// Lanes in use.
+    pub lanes: Option<u32>,
+    /// Transfers per second and lane at most, 1e9/s.
+    pub max_gt_per_s: Option<f64>,
+    /// Lanes at most.
+    pub max_lanes: Option<u32>,
+    /// What hwloc says of the link's bandwidth now, bytes/s each way.
+    pub bytes_per_s: Option<f64>,
+}
+
+impl Machine {
+    /// The node with this number.
+    #[must_use]
+    pub fn node(&self, os_index: u32) -> Option<&MemoryNode> {
+        self.nodes.iter().find(|node| node.os_index == os_index)
+    }
+
+    /// All CPUs of the machine, allowed or not.
+    #[must_use]
+    pub fn cpus(&self) -> CpuSet {
+        self.cores.iter().flat_map(|core| core.cpus.iter()).collect()
+    }
+
+    /// The distance that the firmware gives from one node to another.
+    #[must_use]
+    pub fn distance(&self, from: u32, to: u32) -> Option<u64> {
+        let distances = self.distances.as_ref()?;
+        let row = distances.nodes.iter().position(|&node| node == from)?;
+        let column = distances.nodes.iter().position(|&node| node == to)?;
+        distances.values.get(row)?.get(column).copied()
+    }
+
+    /// The last-level caches of these CPUs: for each CPU the cache of the highest
+    /// level that it shares, each cache once.
+    #[must_use]
+    pub fn last_level_caches(&self, cpus: &CpuSet) -> Vec<&Cache> {
+        let mut found: Vec<&Cache> = Vec::new();
+        for cpu in cpus.iter() {
+            let last = self
+                .caches
+                .iter()
+                .filter(|cache| cache.cpus.contains(cpu))
+                .max_by_key(|cache| cache.level);
+            if let Some(cache) = last
+                && !found.iter().any(|known| std::ptr::eq(*known, cache))
+            {
+                found.push(cache);
+            }
+        }
+        found
+    }
+
+    /// What identifies the hardware for `--resume`: packages, nodes, cores and
+    /// caches, but neither sizes of memory (they move in virtual machines) nor
+    /// what the process may use, which is compared apart.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        use fmt::Write;
+        let mut text = String::new();
+        for package in &self.packages {
+            let model = package.model.as_deref().unwrap_or("?");
+            let _ = write!(text, "package {} {} {model};", package.os_index, package.cpus);
+        }
+        for node in &self.nodes {
+            let _ = write!(text, "node {} {} {};", node.os_index, node.kind, node.locality);
+        }
+        for core in &self.cores {
+            let _ = write!(text, "core {};", core.cpus);
+        }
+        for cache in &self.caches {
+            let bytes = cache.bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string());
+            let _ = write!(text, "L{} {bytes} {};", cache.level, cache.cpus);
+        }
+        format!("{:016x}", fnv1a(text.as_bytes()))
+    }
+
+    /// What contradicts itself in this description, in sentences; empty when sound.
+    #[must_use]
+    pub fn check(&self) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let all = self.cpus();
+        let mut seen = CpuSet::new();
+        for core in &self.cores {
+            if core.cpus.intersects(&seen) {
+                wrong.push(format!("CPUs {} belong to two cores", core.cpus.intersection(&seen)));
+            }
+            seen.extend(core.cpus.iter());
+        }
+        for pair in self.nodes.windows(2) {
+            if pair[0].os_index >= pair[1].os_index {
+                wrong.push(format!("node {} is listed out of order", pair[1].os_index));
+            }
+        }
+        for node in &self.nodes {
+            if !node.cpus.is_subset(&node.locality) {
+                wrong.push(format!(
+                    "node {} has CPUs {} but is local to {} only",
+                    node.os_index, node.cpus, node.locality
+                ));
+            }
+            if !node.cpus.is_subset(&all) {
+                wrong.push(format!(
+                    "node {} has CPUs {} that belong to no core",
+                    node.os_index,
+                    node.cpus.difference(&all)
+                ));
+            }
+        }
+        if !self.allowed_cpus.is_subset(&all) {
+            wrong.push(format!(
+                "allowed CPUs {} belong to no core",
+                self.allowed_cpus.difference(&all)
+            ));
+        }
+        for node in self.allowed_nodes.iter().filter(|&node| self.node(node).is_none()) {
+            wrong.push(format!("allowed node {node} does not exist"));
+        }
+        if let Some(distances) = &self.distances {
+            let square = distances.values.len() == distances.nodes.len()
+                && distances.values.iter().all(|row| row.len() == distances.nodes.len());
+            if !square {
+                wrong.push("the distance matrix is not square".into());
+            }
+        }
+        wrong
+    }
+}
+
+/// The FNV-1a hash (Fowler, Noll, Vo; 64 bit): short, stable over versions of the
+/// compiler, which the standard library's hasher is not.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

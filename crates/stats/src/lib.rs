@@ -1,0 +1,1 @@
+//! Statistics for repeated measurements on machines that are never quite quiet.
