@@ -1,1 +1,45 @@
+//! The memory kernels that nearfar measures with, on `f64`.
+//!
+//! * [`CATALOG`] says what there is: what each [`Kernel`] loads, stores and computes per element.
+//! * [`Kernel::in_variant`] gives its [`TimedLoop`] for one instruction set; [`TimedLoop::run`]
+//!   runs it over [`Operands`] with [`Constants`]. The caller names the [`Variant`]: nothing is
+//!   dispatched behind its back.
+//! * [`Pattern`] is the data in the arrays. With [`Checksum`] and [`Kernel::expected`] every run
+//!   can be checked, so that a figure stands for work that was done.
+//!
+//! ```
+//! use nearfar_kernels::{Constants, Operands, Pattern, find};
+//!
+//! let triad = find("triad").ok_or("the catalog has no triad")?;
+//! let timed_loop = triad.in_variant(triad.variants()[0])?;
+//!
+//! let pattern = Pattern::new(1);
+//! let (mut a, mut b, mut c) = (vec![0.0; 1024], vec![0.0; 1024], vec![0.0; 1024]);
+//! pattern.fill(&mut b, 0);
+//! pattern.fill(&mut c, 1024);
+//! let constants = Constants::for_pass(0);
+//! timed_loop.run(Operands::zip(&mut a, &b, &c), &constants, 1);
+//! assert_eq!(Some(a[7]), triad.expected(&constants, 7, b[7], c[7]));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+mod catalog;
+mod checksum;
+mod constants;
+mod operands;
+mod pattern;
+mod portable;
+mod timed_loop;
+mod unavailable;
+mod variant;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
+
+pub use catalog::{CATALOG, Kernel, Operation, find};
+pub use checksum::Checksum;
+pub use constants::Constants;
+pub use operands::Operands;
+pub use pattern::Pattern;
+pub use timed_loop::TimedLoop;
+pub use unavailable::Unavailable;
+pub use variant::{UnknownVariant, Variant};

@@ -15,6 +15,5 @@ pub use cluster::{Cluster, Initiator, InitiatorKind};
 pub use index_set::{CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
 pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
-    MemoryKind,
-    MemoryNode, Package, Source,
+    MemoryKind, MemoryNode, Package, Source,
 };

@@ -1,1 +1,55 @@
+//! What nearfar asks of Linux: where threads run, where pages go and where they
+//! are, what disturbed a measurement, how much memory there is.
+//!
+//! A measurement maps memory ([`Mapping`]), names a policy for that range alone
+//! ([`bind_range`]), pins its threads ([`pin_thread`]), writes, and then asks the
+//! kernel where the pages are ([`prove`]). What the kernel will not do is a
+//! [`Refusal`] that says what to do about it.
+//!
+//! Functions that read `/proc` or `/sys` take the root of the file system (`/`,
+//! except in tests and for recorded machines). All calls are Linux's; sizes are in
+//! bytes, times in [`std::time::Duration`] or nanoseconds.
 
+#[cfg(not(target_os = "linux"))]
+compile_error!("nearfar-sys asks the Linux kernel; it has nothing for other systems");
+
+mod address_range;
+mod affinity;
+mod bit_mask;
+mod cgroup;
+mod child;
+mod clock;
+mod hwloc_overrides;
+mod limits;
+mod mapping;
+mod numa_maps;
+mod page_nodes;
+mod page_query;
+mod page_sizes;
+mod policy;
+mod probe;
+mod quota;
+mod refusal;
+mod system_file;
+mod usage;
+mod vma;
+
+pub use address_range::AddressRange;
+pub use affinity::{current_cpu, pin_thread, thread_cpus};
+pub use child::limit_self;
+pub use clock::{monotonic, monotonic_ns};
+pub use hwloc_overrides::remove_hwloc_overrides;
+pub use limits::{
+    AvailableMemory, CgroupRoom, OomScore, available_memory, node_free_bytes, raise_oom_score,
+    usable_nodes,
+};
+pub use mapping::{Mapping, PageRequest};
+pub use numa_maps::count_numa_maps;
+pub use page_nodes::{PageNodes, ProofMethod, prove, prove_with};
+pub use page_query::base_page_bytes;
+pub use page_sizes::{PageSizes, achieved_page_sizes, count_page_sizes};
+pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
+pub use probe::probe_calls;
+pub use quota::{cpu_limit, memory_limit};
+pub use refusal::{Errno, Refusal};
+pub use usage::{ThreadUsage, peak_resident_bytes, steal_time, thread_usage, throttled};

@@ -1,1 +1,28 @@
+//! Fills a [`Machine`](nearfar_machine::Machine): the one that the program runs on
+//! ([`read_live`]), one that hwloc wrote as XML ([`read_xml`], [`parse_xml`]), or one
+//! described by hwloc's synthetic text ([`parse_synthetic`]).
+//!
+//! hwloc does the discovery; the kernel's files under `/sys` and `/proc` say what
+//! hwloc does not (which nodes have CPUs, widths of PCIe links, interleave weights):
+//! [`amend_from_sysfs`]. Files from strangers are checked before hwloc sees a byte,
+//! but hwloc is a C library: a program that reads them should do so in a child
+//! process.
 
+mod devices;
+mod distances;
+mod error;
+mod firmware;
+mod hwloc;
+mod live;
+mod object_tree;
+mod ownership;
+mod side_cache;
+mod synthetic;
+mod sysfs;
+mod xml;
+
+pub use error::TopologyError;
+pub use hwloc::linked_version;
+pub use live::{amend_from_sysfs, read_live};
+pub use synthetic::parse_synthetic;
+pub use xml::{parse_xml, read_xml};

@@ -1,1 +1,20 @@
-//! Quantities.
+//! Quantities with their units, and the one grammar that reads and prints them.
+//!
+//! | quantity | type | in text | printed |
+//! | --- | --- | --- | --- |
+//! | capacity | [`Bytes`] | `4096`, `8MiB`, `1.5GiB` (powers of 1024) and `kB`, `MB`, `GB` (powers of 1000) | KiB, MiB, GiB |
+//! | bandwidth | [`BytesPerSecond`] | `12.8GB/s` | GB/s = 1e9 bytes/s |
+//! | time | [`std::time::Duration`] by [`parse_duration`] | `5ms`, `90s`, `15min` | by [`format_duration`] |
+//!
+//! A number without a unit is accepted for bytes only: a time without one would
+//! be a guess.
+
+mod bandwidth;
+mod bytes;
+mod number;
+mod time;
+
+pub use bandwidth::BytesPerSecond;
+pub use bytes::Bytes;
+pub use number::{QuantityError, format_significant};
+pub use time::{format_duration, parse_duration};

@@ -1,0 +1,31 @@
+//! One file per command: arguments in, library calls, a view out.
+
+mod characterize;
+mod doctor;
+mod man;
+mod show;
+mod topo;
+
+use clap::CommandFactory;
+
+use crate::args::{Arguments, Command};
+use crate::exit_status::ExitStatus;
+use crate::{foreign_machine, output};
+
+/// Runs a command.
+pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
+    match command {
+        Command::Topo(arguments) => topo::run(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments, hwloc_overrides),
+        Command::Characterize(arguments) => characterize::run(&arguments, hwloc_overrides),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Completions { shell } => {
+            let mut text = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);
+            output::print(&String::from_utf8_lossy(&text))?;
+            Ok(ExitStatus::Done)
+        }
+        Command::Man { out } => man::run(out.as_deref()),
+        Command::ReadTopology(source) => foreign_machine::serve(&source),
+    }
+}

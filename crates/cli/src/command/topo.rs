@@ -1,0 +1,25 @@
+//! `topo`: what the machine is.
+
+use std::path::Path;
+
+use nearfar_report::TopoView;
+
+use crate::args::TopoArguments;
+use crate::exit_status::ExitStatus;
+use crate::{foreign_machine, output};
+
+pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
+    let source = &arguments.source;
+    let machine = if source.xml.is_some() || source.synthetic.is_some() {
+        foreign_machine::read(source)?
+    } else {
+        nearfar_topology::read_live(Path::new("/"))?
+    };
+    let view = TopoView::new(&machine);
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
+    }
+    Ok(ExitStatus::Done)
+}

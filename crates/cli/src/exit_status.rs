@@ -1,0 +1,41 @@
+//! The exit statuses, all of them.
+
+use std::process::ExitCode;
+
+/// How the program ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitStatus {
+    /// Done: all was measured, or omitted with its reason.
+    Done,
+    /// A check or a comparison failed.
+    CheckFailed,
+    /// Wrong usage or input.
+    WrongInput,
+    /// The machine refused at least one case; the rest is in the record.
+    Refused,
+    /// Ended by this signal; the record is kept.
+    Interrupted(i32),
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        match status {
+            ExitStatus::Done => Self::SUCCESS,
+            ExitStatus::CheckFailed => Self::from(1),
+            ExitStatus::WrongInput => Self::from(2),
+            ExitStatus::Refused => Self::from(3),
+            ExitStatus::Interrupted(signal) => {
+                Self::from(u8::try_from(128 + signal).unwrap_or(130))
+            }
+        }
+    }
+}
+
+/// The status of an error: 3 where the machine failed while measuring, else 2.
+pub fn of_error(error: &anyhow::Error) -> ExitStatus {
+    use nearfar_record::WriteError;
+    match error.downcast_ref::<WriteError>() {
+        Some(WriteError::Append { .. } | WriteError::Stdout(_)) => ExitStatus::Refused,
+        _ => ExitStatus::WrongInput,
+    }
+}

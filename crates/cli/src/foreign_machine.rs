@@ -1,0 +1,81 @@
+//! Reads a topology from a stranger in a process of its own: hwloc is a C
+//! library, and a hostile file may crash it, fill the memory or run for ever.
+
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, bail};
+use nearfar_machine::Machine;
+
+use crate::args::MachineSource;
+use crate::exit_status::ExitStatus;
+use crate::output;
+
+/// Far above what any zoo file takes (2 s for the largest would be a bug).
+const CPU_SECONDS: u64 = 20;
+const ADDRESS_SPACE_BYTES: u64 = 2 << 30;
+/// A machine of 65,536 CPUs is below this.
+const MOST_OUTPUT_BYTES: u64 = 256 << 20;
+
+/// The machine that a file or text describes.
+pub fn read(source: &MachineSource) -> anyhow::Result<Machine> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut child = Command::new(program);
+    child.arg("read-topology");
+    let name = match (&source.xml, &source.synthetic) {
+        (Some(path), _) => {
+            child.arg("--xml").arg(path);
+            path.display().to_string()
+        }
+        (None, Some(text)) => {
+            child.arg("--synthetic").arg(text);
+            format!("'{text}'")
+        }
+        (None, None) => bail!("neither a file nor a text was given"),
+    };
+    let mut child = child
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .context("cannot start the process that reads foreign topologies")?;
+    let errors = child.stderr.take();
+    let reader = std::thread::spawn(move || read_some(errors, 64 << 10));
+    let found = read_some(child.stdout.take(), MOST_OUTPUT_BYTES)?;
+    let status = child
+        .wait()
+        .context("the process that reads foreign topologies is gone")?;
+    let complaint = reader.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+    if let Some(signal) = status.signal() {
+        bail!(
+            "hwloc crashed or ran too long while it read {name} (signal {signal}): the file is damaged \
+             or hostile; write it again with lstopo"
+        );
+    }
+    if !status.success() {
+        let complaint = String::from_utf8_lossy(&complaint);
+        bail!("{}", complaint.trim().trim_start_matches("nearfar: "));
+    }
+    serde_json::from_slice(&found).with_context(|| format!("reading {name} gave no machine"))
+}
+
+fn read_some(stream: Option<impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    if let Some(stream) = stream {
+        stream.take(most).read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
+/// What the process of its own does: reads, prints the machine, ends.
+pub fn serve(source: &MachineSource) -> anyhow::Result<ExitStatus> {
+    nearfar_sys::limit_self(CPU_SECONDS, ADDRESS_SPACE_BYTES)?;
+    let machine = match (&source.xml, &source.synthetic) {
+        (Some(path), _) => nearfar_topology::read_xml(path)?,
+        (None, Some(text)) => nearfar_topology::parse_synthetic(text)?,
+        (None, None) => bail!("neither a file nor a text was given"),
+    };
+    output::print_json(&machine)?;
+    Ok(ExitStatus::Done)
+}

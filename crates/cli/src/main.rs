@@ -1,0 +1,29 @@
+//! `nearfar`: arguments in, library calls, exit status out.
+
+mod args;
+mod command;
+mod exit_status;
+mod foreign_machine;
+mod output;
+mod progress;
+mod record_file;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = args::Arguments::parse();
+    // Before any thread starts: HWLOC_* variables can make hwloc describe another
+    // machine than the one that is measured.
+    let ended = nearfar_sys::remove_hwloc_overrides()
+        .map_err(anyhow::Error::new)
+        .and_then(|overrides| command::run(arguments.command, &overrides));
+    match ended {
+        Ok(status) => status.into(),
+        Err(error) => {
+            output::complain(&error);
+            exit_status::of_error(&error).into()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Standard output and standard error.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+/// Prints figures. A reader that has gone away (`nearfar show | head`) is no error.
+pub fn print(text: &str) -> anyhow::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout
+        .write_all(text.as_bytes())
+        .and_then(|()| stdout.flush())
+    {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(anyhow::Error::new(error).context("cannot write to standard output"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Prints a view as JSON, one line.
+pub fn print_json(view: &impl Serialize) -> anyhow::Result<()> {
+    print(&(serde_json::to_string(view)? + "\n"))
+}
+
+/// Says something that is not a result, on standard error.
+pub fn say(text: &str) {
+    // Nothing is left to do when even standard error is gone.
+    writeln!(anstream::stderr(), "{text}").ok();
+}
+
+/// Says why the program ends.
+pub fn complain(error: &anyhow::Error) {
+    let causes: Vec<String> = error
+        .chain()
+        .map(|cause| nearfar_report::printable(&cause.to_string()).into_owned())
+        .collect();
+    say(&format!("nearfar: {}", causes.join(": ")));
+}

@@ -1,0 +1,94 @@
+//! Where records are: named by the user, or in the state folder.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use nearfar_record::{Record, read_record};
+
+/// The name of this host, as the kernel says.
+pub fn host_name() -> String {
+    fs::read_to_string("/proc/sys/kernel/hostname")
+        .map_or_else(|_| "unknown-host".into(), |name| name.trim().to_string())
+}
+
+/// `${XDG_STATE_HOME:-~/.local/state}/nearfar`.
+fn state_folder() -> anyhow::Result<PathBuf> {
+    let from = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    let state = from("XDG_STATE_HOME").or_else(|| Some(from("HOME")?.join(".local/state")));
+    Ok(state
+        .context(
+            "neither XDG_STATE_HOME nor HOME is set; say where the record goes with --out FILE",
+        )?
+        .join("nearfar"))
+}
+
+/// A new record's path in the state folder, which is made when it is not there.
+pub fn new_path(host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
+    let folder = state_folder()?;
+    fs::create_dir_all(&folder).with_context(|| {
+        format!(
+            "cannot make the folder {}; say where the record goes with --out FILE",
+            folder.display()
+        )
+    })?;
+    Ok(folder.join(format!(
+        "{}-{}.jsonl",
+        file_name(host),
+        now_utc.replace([':', '-'], "")
+    )))
+}
+
+/// A host's name with nothing in it that means something in a path.
+fn file_name(host: &str) -> String {
+    host.chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || c == '.' {
+                c
+            } else {
+                '_'
+            }
+        })
+        .collect()
+}
+
+/// The newest record of this host in the state folder.
+pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
+    let folder = state_folder()?;
+    let prefix = format!("{}-", file_name(host));
+    let entries = fs::read_dir(&folder)
+        .map(|entries| entries.flatten().collect())
+        .unwrap_or_default();
+    let newest = Vec::<fs::DirEntry>::into_iter(entries)
+        .map(|entry| entry.path())
+        .filter(|path| {
+            let name = path
+                .file_name()
+                .and_then(|name| name.to_str())
+                .unwrap_or_default();
+            name.starts_with(&prefix) && name.ends_with(".jsonl")
+        })
+        .max();
+    match newest {
+        Some(path) => Ok(path),
+        None => bail!(
+            "there is no record of this host in {}; make one by `nearfar characterize`, or name one",
+            folder.display()
+        ),
+    }
+}
+
+/// Reads a record; `-` is standard input.
+pub fn read(path: &Path) -> anyhow::Result<Record> {
+    if path.as_os_str() == "-" {
+        return read_record(io::stdin().lock()).context("standard input");
+    }
+    let file =
+        File::open(path).with_context(|| format!("cannot open the record {}", path.display()))?;
+    read_record(file).with_context(|| format!("{}", path.display()))
+}

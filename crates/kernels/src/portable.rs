@@ -1,0 +1,115 @@
+//! The kernels in plain Rust, one element at a time.
+//!
+//! Loads and stores are volatile: the compiler may neither drop them, nor join them to vectors,
+//! nor put `memcpy` or `memset` in their place, so that every build moves one `f64` per
+//! instruction.
+
+use std::ptr;
+
+use crate::{Checksum, Constants, Operands, Operation};
+
+/// Independent accumulators of the reductions: with four cycles for an addition and two additions
+/// per cycle, fewer would wait for each other.
+pub(crate) const ACCUMULATORS: usize = 8;
+
+/// Runs `operation` over operands of its shape, storing with `write`.
+pub(crate) fn run(
+    operation: Operation,
+    operands: Operands<'_>,
+    constants: &Constants,
+    repeats: u32,
+    write: impl Fn(&mut f64, f64) + Copy,
+) -> Checksum {
+    let Constants { scalar, lanes } = *constants;
+    let a = operands.a.unwrap_or_default();
+    let b = operands.b.unwrap_or_default();
+    let c = operands.c.unwrap_or_default();
+    let mut checksum = Checksum::None;
+    for _ in 0..repeats {
+        match operation {
+            Operation::Load => checksum = checksum.with(Checksum::Xor(xor(b))),
+            Operation::Store => store(a, lanes, write),
+            Operation::Copy => map(a, b, |b| b, write),
+            Operation::Scale => map(a, b, |b| scalar * b, write),
+            Operation::Add => zip(a, b, c, |b, c| b + c, write),
+            Operation::Triad => zip(a, b, c, |b, c| b + scalar * c, write),
+            Operation::Ddot => checksum = checksum.with(Checksum::Sum(dot(b, c))),
+        }
+    }
+    checksum
+}
+
+/// An ordinary store that the compiler keeps as it is.
+#[inline(always)]
+pub(crate) fn write_volatile(place: &mut f64, value: f64) {
+    // SAFETY: a mutable reference is valid for writes and aligned.
+    unsafe { ptr::write_volatile(place, value) }
+}
+
+#[inline(always)]
+fn read_volatile(place: &f64) -> f64 {
+    // SAFETY: a reference is valid for reads, aligned, and points to an f64.
+    unsafe { ptr::read_volatile(place) }
+}
+
+#[inline(always)]
+fn store(a: &mut [f64], lanes: [f64; 8], write: impl Fn(&mut f64, f64)) {
+    let (chunks, rest) = a.as_chunks_mut::<8>();
+    for chunk in chunks {
+        for (place, lane) in chunk.iter_mut().zip(lanes) {
+            write(place, lane);
+        }
+    }
+    for (place, lane) in rest.iter_mut().zip(lanes) {
+        write(place, lane);
+    }
+}
+
+#[inline(always)]
+fn map(a: &mut [f64], b: &[f64], f: impl Fn(f64) -> f64, write: impl Fn(&mut f64, f64)) {
+    for (place, b) in a.iter_mut().zip(b) {
+        write(place, f(read_volatile(b)));
+    }
+}
+
+#[inline(always)]
+fn zip(
+    a: &mut [f64],
+    b: &[f64],
+    c: &[f64],
+    f: impl Fn(f64, f64) -> f64,
+    write: impl Fn(&mut f64, f64),
+) {
+    for ((place, b), c) in a.iter_mut().zip(b).zip(c) {
+        write(place, f(read_volatile(b), read_volatile(c)));
+    }
+}
+
+fn xor(b: &[f64]) -> u64 {
+    let mut folded = [0; ACCUMULATORS];
+    let (chunks, rest) = b.as_chunks::<ACCUMULATORS>();
+    for chunk in chunks {
+        for (folded, b) in folded.iter_mut().zip(chunk) {
+            *folded ^= read_volatile(b).to_bits();
+        }
+    }
+    for (folded, b) in folded.iter_mut().zip(rest) {
+        *folded ^= read_volatile(b).to_bits();
+    }
+    folded.into_iter().fold(0, |one, two| one ^ two)
+}
+
+fn dot(b: &[f64], c: &[f64]) -> f64 {
+    let mut sums = [0.0; ACCUMULATORS];
+    let (b_chunks, b_rest) = b.as_chunks::<ACCUMULATORS>();
+    let (c_chunks, c_rest) = c.as_chunks::<ACCUMULATORS>();
+    for (b_chunk, c_chunk) in b_chunks.iter().zip(c_chunks) {
+        for ((sum, b), c) in sums.iter_mut().zip(b_chunk).zip(c_chunk) {
+            *sum += read_volatile(b) * read_volatile(c);
+        }
+    }
+    for ((sum, b), c) in sums.iter_mut().zip(b_rest).zip(c_rest) {
+        *sum += read_volatile(b) * read_volatile(c);
+    }
+    sums.into_iter().sum()
+}

@@ -1,0 +1,277 @@
+//! What the loops of all x86-64 instruction sets have in common.
+
+use std::arch::asm;
+use std::arch::x86_64::_mm_sfence;
+use std::ptr;
+
+use super::{avx2, avx512, sse2};
+use crate::{Checksum, Constants, Kernel, Operands, Operation, Variant, portable};
+
+/// A cache line, in bytes. Non-temporal stores want whole lines, each line once.
+const LINE: usize = 64;
+
+/// What a body takes from memory before its loops, and leaves there after them.
+#[repr(C, align(64))]
+pub(super) struct Exchange {
+    /// Bits of the eight lanes that `store` writes; then of the eight partial results of a
+    /// reduction, which for narrow vectors are partly zero.
+    lanes: [u64; 8],
+    /// The factor of `scale` and `triad`, at byte 64.
+    scalar: f64,
+}
+
+/// The code of one kernel for whole iterations.
+///
+/// Arguments: the arrays `a`, `b`, `c` (those the kernel has; the others are ignored), the number
+/// of iterations of one pass, the number of passes, and the exchange.
+///
+/// # Safety
+///
+/// The CPU has the instruction set. Iterations and passes are at least 1. Each array of the kernel
+/// is valid for that many iterations: `a` for writes, `b` and `c` for reads. For a non-temporal
+/// body `a` is aligned to the vector.
+type Code = unsafe extern "sysv64" fn(
+    a: *mut f64,
+    b: *const f64,
+    c: *const f64,
+    iterations: usize,
+    passes: usize,
+    exchange: *mut Exchange,
+);
+
+/// The code of one kernel, and how much it does per iteration.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Body {
+    pub(super) code: Code,
+    /// For `load`: the same loads by the same iterations, whose values are let go.
+    pub(super) unfolded: Option<Code>,
+    pub(super) vector_bytes: usize,
+    /// Vectors of each array per iteration.
+    pub(super) unroll: u32,
+}
+
+/// Opens the repetition of a step for k = 0, 1, ... below a number.
+macro_rules! repeat {
+    (4) => {
+        ".irp k,0,1,2,3"
+    };
+    (8) => {
+        ".irp k,0,1,2,3,4,5,6,7"
+    };
+}
+pub(super) use repeat;
+
+/// Gives the code of one body: a naked function of the type [`Code`], so that every build of the
+/// crate runs the same instructions.
+///
+/// The instructions of `step` are issued `unroll` times, for k = 0, 1, ..., on vectors of `vector`
+/// bytes; then the `pointers` advance. Addresses are pointer plus constant: many Intel cores issue
+/// an operation on memory with an index register as two (Intel optimization manual,
+/// "micro-fusion"), and on some its store cannot use every port.
+///
+/// More unrolling was not found to be faster. Loads from the first-level cache of an Emerald
+/// Rapids became up to 4 % slower.
+///
+/// Registers: rdi, rsi, rdx = a, b, c; rcx = iterations; r8 = passes; r9 = exchange; r10 = bytes
+/// of one pass; r11 = end of the first pointer's array. The caller's own registers are kept.
+macro_rules! code {
+    (
+        vector: $vector:literal, unroll: $unroll:tt, pointers: [$first:literal $(, $other:literal)*],
+        before: [$($before:expr),*],
+        step: [$($step:expr),+],
+        after: [$($after:expr),*]
+    ) => {{
+        /// Has the safety conditions of [`Code`](super::body::Code).
+        #[unsafe(naked)]
+        unsafe extern "sysv64" fn code(
+            a: *mut f64,
+            b: *const f64,
+            c: *const f64,
+            iterations: usize,
+            passes: usize,
+            exchange: *mut super::body::Exchange,
+        ) {
+            std::arch::naked_asm!(
+                concat!("imul r10, rcx, ", $unroll, "*", $vector),
+                $($before,)*
+                "2:",
+                concat!("lea r11, [", $first, " + r10]"),
+                ".p2align 6",
+                "3:",
+                super::body::repeat!($unroll),
+                $($step,)+
+                ".endr",
+                concat!("add ", $first, ", ", $unroll, "*", $vector),
+                $(concat!("add ", $other, ", ", $unroll, "*", $vector),)*
+                concat!("cmp ", $first, ", r11"),
+                "jne 3b",
+                concat!("sub ", $first, ", r10"),
+                $(concat!("sub ", $other, ", r10"),)*
+                "dec r8",
+                "jnz 2b",
+                $($after,)*
+                "ret",
+            )
+        }
+        code
+    }};
+}
+pub(super) use code;
+
+/// A [`Body`] that has nothing to let go.
+macro_rules! body {
+    (vector: $vector:literal, unroll: $unroll:tt, $($rest:tt)*) => {
+        super::body::Body {
+            code: super::body::code!(vector: $vector, unroll: $unroll, $($rest)*),
+            unfolded: None,
+            vector_bytes: $vector,
+            unroll: $unroll,
+        }
+    };
+}
+pub(super) use body;
+
+impl Body {
+    /// The body of a kernel, if this CPU runs the variant and the variant is one of x86-64.
+    pub(crate) fn detect(kernel: &Kernel, variant: Variant) -> Option<Body> {
+        let Kernel {
+            operation,
+            non_temporal,
+            ..
+        } = *kernel;
+        let body = match variant {
+            Variant::Avx512 => avx512::body_of(operation, non_temporal),
+            Variant::Avx2 => avx2::body_of(operation, non_temporal),
+            Variant::Sse2 => sse2::body_of(operation, non_temporal),
+            Variant::Portable => return None,
+        };
+        variant.is_available().then_some(body)
+    }
+
+    /// Vectors of each array per iteration.
+    pub(crate) fn unroll(&self) -> u32 {
+        self.unroll
+    }
+
+    /// Runs the kernel: whole iterations in the body, the elements around them one by one.
+    pub(crate) fn run(
+        self,
+        kernel: &Kernel,
+        operands: Operands<'_>,
+        constants: &Constants,
+        repeats: u32,
+    ) -> Checksum {
+        let Kernel {
+            operation,
+            non_temporal,
+            ..
+        } = *kernel;
+        let one_by_one = |operands, constants: &Constants| {
+            if non_temporal {
+                portable::run(operation, operands, constants, repeats, write_non_temporal)
+            } else {
+                portable::run(
+                    operation,
+                    operands,
+                    constants,
+                    repeats,
+                    portable::write_volatile,
+                )
+            }
+        };
+
+        let head = if non_temporal {
+            elements_to_next_line(&operands)
+        } else {
+            0
+        };
+        let (head_operands, rest) = operands.split_at(head);
+        let per_iteration = self.unroll as usize * self.vector_bytes / size_of::<f64>();
+        let iterations = rest.len() / per_iteration;
+        let (body_operands, tail_operands) = rest.split_at(iterations * per_iteration);
+
+        // The lanes are counted from the start of the slice; the tail starts a whole number of
+        // eight elements after the body.
+        let mut shifted = *constants;
+        shifted.lanes.rotate_left(head % 8);
+
+        let checksum = one_by_one(head_operands, constants)
+            .with(one_by_one(tail_operands, &shifted))
+            .with(self.run_iterations(operation, body_operands, &shifted, iterations, repeats));
+        if non_temporal {
+            // SAFETY: every x86-64 CPU has sfence, and it has no other condition.
+            unsafe { _mm_sfence() };
+        }
+        checksum
+    }
+
+    fn run_iterations(
+        self,
+        operation: Operation,
+        operands: Operands<'_>,
+        constants: &Constants,
+        iterations: usize,
+        repeats: u32,
+    ) -> Checksum {
+        if iterations == 0 || repeats == 0 {
+            return Checksum::None;
+        }
+        let mut exchange = Exchange {
+            lanes: constants.lanes.map(f64::to_bits),
+            scalar: constants.scalar,
+        };
+        let a = operands.a.map_or(ptr::null_mut(), <[f64]>::as_mut_ptr);
+        let b = operands.b.map_or(ptr::null(), <[f64]>::as_ptr);
+        let c = operands.c.map_or(ptr::null(), <[f64]>::as_ptr);
+
+        let mut passes = repeats as usize;
+        if let Some(unfolded) = self.unfolded {
+            // Folding costs vector operations and clock: from the
+            // first-level cache of an Emerald Rapids it loads 25 % slower than without. Under
+            // exclusive or two passes over the same data cancel out, so the last one (of an odd
+            // number) or two (of an even number) give the checksum of all.
+            let folded = 2 - passes % 2;
+            if passes > folded {
+                // SAFETY: as for `self.code` below.
+                unsafe { unfolded(a, b, c, iterations, passes - folded, &raw mut exchange) };
+                passes = folded;
+            }
+        }
+        // SAFETY: `detect` found the instruction set. `TimedLoop::run` checked that the operands
+        // are those of the kernel, and they are `iterations` whole iterations long, which is not 0
+        // and neither is `passes`. `run` aligned `a` for non-temporal kernels.
+        unsafe { (self.code)(a, b, c, iterations, passes, &raw mut exchange) };
+        match operation {
+            Operation::Load => Checksum::Xor(exchange.lanes.iter().fold(0, |one, two| one ^ two)),
+            Operation::Ddot => Checksum::Sum(exchange.lanes.map(f64::from_bits).iter().sum()),
+            Operation::Store
+            | Operation::Copy
+            | Operation::Scale
+            | Operation::Add
+            | Operation::Triad => Checksum::None,
+        }
+    }
+}
+
+/// Elements before the first whole cache line of the destination, or all if there is none.
+fn elements_to_next_line(operands: &Operands<'_>) -> usize {
+    operands.a.as_ref().map_or(0, |a| {
+        let past = a.as_ptr().addr() % LINE;
+        ((LINE - past) % LINE / size_of::<f64>()).min(a.len())
+    })
+}
+
+/// A non-temporal store of one element. Whoever uses it ends with `sfence`.
+#[inline(always)]
+fn write_non_temporal(place: &mut f64, value: f64) {
+    // SAFETY: movnti is in SSE2, which every x86-64 CPU has; a mutable reference is valid for
+    // writes. The fence at the end of `Body::run` orders the store before the borrow ends.
+    unsafe {
+        asm!(
+            "movnti [{place}], {value}",
+            place = in(reg) ptr::from_mut(place),
+            value = in(reg) value.to_bits(),
+            options(nostack, preserves_flags)
+        );
+    }
+}

@@ -1,0 +1,163 @@
+//! Looks the machine over before anything is measured (`nearfar doctor`).
+
+use nearfar_machine::Machine;
+use nearfar_record::{Check, Environment, Standing};
+use nearfar_sys::Refusal;
+use nearfar_units::Bytes;
+
+use crate::warning::{Caution, before_measuring};
+
+/// Calls that place or prove pages; without them only local memory can be measured.
+const PLACEMENT_CALLS: [&str; 3] = ["mbind", "move_pages", "get_mempolicy"];
+
+/// All checks of this machine. `probes` are the calls that were tried
+/// ([`nearfar_sys::probe_calls`]).
+#[must_use]
+pub fn check_machine(
+    machine: &Machine,
+    environment: &Environment,
+    hwloc_overrides: &[String],
+    probes: &[(&'static str, Result<(), Refusal>)],
+) -> Vec<Check> {
+    let cautions = before_measuring(machine, environment, hwloc_overrides);
+    let mut checks = vec![machine_check(machine), memory_check(environment)];
+    checks.extend(machine.check().into_iter().map(|finding| Check {
+        check: "topology".into(),
+        standing: Standing::Failed,
+        finding,
+        remedy: Some("send the output of hwloc-gather-topology with a bug report".into()),
+    }));
+    checks.extend(machine.notes.iter().map(|note| Check {
+        check: "topology".into(),
+        standing: Standing::Warning,
+        finding: note.clone(),
+        remedy: None,
+    }));
+    checks.extend(
+        probes
+            .iter()
+            .map(|(call, result)| call_check(call, result, machine)),
+    );
+    checks.extend(fine_settings(environment, &cautions));
+    checks.extend(cautions.iter().map(caution_check));
+    checks.extend(environment.unknown.iter().map(|(field, reason)| Check {
+        check: field.clone(),
+        standing: Standing::Unknown,
+        finding: format!("{field} is not known: {reason}"),
+        remedy: None,
+    }));
+    checks
+}
+
+fn fine(check: &str, finding: String) -> Check {
+    Check {
+        check: check.into(),
+        standing: Standing::Fine,
+        finding,
+        remedy: None,
+    }
+}
+
+fn machine_check(machine: &Machine) -> Check {
+    let memory_only = machine
+        .nodes
+        .iter()
+        .filter(|node| node.cpus.is_empty())
+        .count();
+    fine(
+        "machine",
+        format!(
+            "{} packages, {} memory nodes ({memory_only} without CPUs), {} clusters, {} L3 domains, {} \
+             cores, {} PCIe devices",
+            machine.packages.len(),
+            machine.nodes.len(),
+            machine.clusters().len(),
+            machine.l3_domains().len(),
+            machine.cores.len(),
+            machine.devices.len()
+        ),
+    )
+}
+
+fn memory_check(environment: &Environment) -> Check {
+    match environment.available_bytes {
+        Some(bytes) => fine(
+            "memory",
+            format!(
+                "{} of memory can be used, a quarter of it for arrays",
+                Bytes(bytes)
+            ),
+        ),
+        None => Check {
+            check: "memory".into(),
+            standing: Standing::Unknown,
+            finding: "how much memory can be used is not known".into(),
+            remedy: Some("give --working-set when measuring".into()),
+        },
+    }
+}
+
+fn call_check(call: &str, result: &Result<(), Refusal>, machine: &Machine) -> Check {
+    let Err(refusal) = result else {
+        return fine(call, format!("the kernel allows {call}"));
+    };
+    let needed = PLACEMENT_CALLS.contains(&call) && machine.nodes.len() > 1;
+    Check {
+        check: call.into(),
+        standing: if needed { Standing::Failed } else { Standing::Warning },
+        finding: format!("{refusal}"),
+        remedy: needed.then(|| {
+            "cases on remote memory may be refused; local ones are measured and proven by other means"
+                .into()
+        }),
+    }
+}
+
+fn caution_check(caution: &Caution) -> Check {
+    let warning = caution.warning();
+    Check {
+        check: warning.code,
+        standing: Standing::Warning,
+        finding: warning.message,
+        remedy: Some(warning.remedy),
+    }
+}
+
+/// Settings that could disturb and do not.
+fn fine_settings(environment: &Environment, cautions: &[Caution]) -> Vec<Check> {
+    let warned = |code: &str| {
+        cautions
+            .iter()
+            .any(|caution| caution.warning().code == code)
+    };
+    let mut checks = Vec::new();
+    if let (Some(mode), false) = (environment.numa_balancing, warned("numa_balancing")) {
+        let finding = match mode {
+            0 => "automatic NUMA balancing is off".into(),
+            _ => format!("automatic NUMA balancing is {mode}; with one node it does nothing"),
+        };
+        checks.push(fine("numa_balancing", finding));
+    }
+    if let (Some(mode), false) = (
+        &environment.transparent_huge_pages,
+        warned("no_transparent_huge_pages"),
+    ) {
+        checks.push(fine(
+            "transparent_huge_pages",
+            format!("transparent huge pages: {mode}"),
+        ));
+    }
+    if let (Some(name), false) = (&environment.clock_source, warned("clock_source")) {
+        checks.push(fine("clock_source", format!("the clock source is {name}")));
+    }
+    if let (Some(governors), false) = (&environment.governors, warned("governor")) {
+        checks.push(fine(
+            "governor",
+            format!("frequency governor: {}", governors.join(", ")),
+        ));
+    }
+    if let (Some(load), false) = (environment.load_average, warned("load")) {
+        checks.push(fine("load", format!("load average {load:.2}")));
+    }
+    checks
+}

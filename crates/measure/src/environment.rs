@@ -1,0 +1,200 @@
+//! Reads what surrounds a measurement: CPU, firmware, kernel settings, limits.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use nearfar_record::{Cgroup, Cpu, Environment, Firmware};
+
+/// Reads the environment below `root` (`/` for this machine). What cannot be read
+/// is null, with the reason in [`Environment::unknown`].
+#[must_use]
+pub fn read_environment(root: &Path) -> Environment {
+    let mut reader = Reader {
+        root,
+        unknown: BTreeMap::new(),
+    };
+    let cpu = reader.cpu();
+    let environment = Environment {
+        hypervisor: reader.hypervisor(),
+        cpu,
+        firmware: reader.firmware(),
+        kernel: reader.line("kernel", "proc/sys/kernel/osrelease"),
+        architecture: std::env::consts::ARCH.into(),
+        governors: reader.governors(),
+        boost: reader.boost(),
+        smt: reader
+            .number("smt", "sys/devices/system/cpu/smt/active")
+            .map(|on: u32| on == 1),
+        transparent_huge_pages: reader.transparent_huge_pages(),
+        numa_balancing: reader.number("numa_balancing", "proc/sys/kernel/numa_balancing"),
+        ksm: reader.number("ksm", "sys/kernel/mm/ksm/run"),
+        clock_source: reader.line(
+            "clock_source",
+            "sys/devices/system/clocksource/clocksource0/current_clocksource",
+        ),
+        perf_event_paranoid: reader
+            .number("perf_event_paranoid", "proc/sys/kernel/perf_event_paranoid"),
+        cgroup: Cgroup {
+            cpu_limit: nearfar_sys::cpu_limit(root),
+            memory_limit_bytes: nearfar_sys::memory_limit(root),
+        },
+        load_average: reader.load_average(),
+        memory_bytes: reader.memory_bytes(),
+        available_bytes: nearfar_sys::available_memory(root).least_bytes(),
+        unknown: BTreeMap::new(),
+    };
+    Environment {
+        unknown: reader.unknown,
+        ..environment
+    }
+}
+
+struct Reader<'a> {
+    root: &'a Path,
+    unknown: BTreeMap<String, String>,
+}
+
+impl Reader<'_> {
+    fn text(&mut self, field: &str, path: &str) -> Option<String> {
+        match fs::read_to_string(self.root.join(path)) {
+            Ok(text) => Some(text),
+            Err(error) => {
+                self.unknown
+                    .insert(field.into(), format!("/{path}: {error}"));
+                None
+            }
+        }
+    }
+
+    fn line(&mut self, field: &str, path: &str) -> Option<String> {
+        let text = self.text(field, path)?;
+        let line = text.trim();
+        if line.is_empty() {
+            self.unknown
+                .insert(field.into(), format!("/{path} is empty"));
+        }
+        (!line.is_empty()).then(|| line.to_string())
+    }
+
+    fn number<T: std::str::FromStr>(&mut self, field: &str, path: &str) -> Option<T> {
+        let line = self.line(field, path)?;
+        let number = line.parse().ok();
+        if number.is_none() {
+            self.unknown.insert(
+                field.into(),
+                format!("/{path} holds '{line}', not a number"),
+            );
+        }
+        number
+    }
+
+    fn cpu(&mut self) -> Cpu {
+        let text = self.text("cpu", "proc/cpuinfo").unwrap_or_default();
+        let value = |name: &str| {
+            text.lines()
+                .filter_map(|line| line.split_once(':'))
+                .find(|(key, _)| key.trim() == name)
+                .map(|(_, value)| value.trim().to_string())
+        };
+        Cpu {
+            vendor: value("vendor_id"),
+            model_name: value("model name"),
+            family: value("cpu family").and_then(|number| number.parse().ok()),
+            model: value("model").and_then(|number| number.parse().ok()),
+            stepping: value("stepping").and_then(|number| number.parse().ok()),
+            microcode: value("microcode"),
+        }
+    }
+
+    /// The CPU's hypervisor flag says that there is one; DMI and sysfs may say which.
+    fn hypervisor(&mut self) -> Option<String> {
+        let cpuinfo = self.text("hypervisor", "proc/cpuinfo")?;
+        let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
+        let Some(flags) = flags else {
+            self.unknown.insert(
+                "hypervisor".into(),
+                "/proc/cpuinfo lists no flags on this CPU".into(),
+            );
+            return None;
+        };
+        if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
+            return Some("none".into());
+        }
+        let named = fs::read_to_string(self.root.join("sys/hypervisor/type"))
+            .or_else(|_| fs::read_to_string(self.root.join("sys/class/dmi/id/sys_vendor")));
+        Some(named.map_or_else(|_| "of unknown kind".into(), |name| name.trim().to_string()))
+    }
+
+    fn firmware(&mut self) -> Firmware {
+        if !self.root.join("sys/class/dmi/id").is_dir() {
+            self.unknown
+                .insert("firmware".into(), "there is no /sys/class/dmi/id".into());
+            return Firmware::default();
+        }
+        Firmware {
+            system_vendor: self.line("firmware.system_vendor", "sys/class/dmi/id/sys_vendor"),
+            product: self.line("firmware.product", "sys/class/dmi/id/product_name"),
+            board: self.line("firmware.board", "sys/class/dmi/id/board_name"),
+            bios_version: self.line("firmware.bios_version", "sys/class/dmi/id/bios_version"),
+            bios_date: self.line("firmware.bios_date", "sys/class/dmi/id/bios_date"),
+        }
+    }
+
+    fn governors(&mut self) -> Option<Vec<String>> {
+        let cpus = fs::read_dir(self.root.join("sys/devices/system/cpu")).ok();
+        let governors: BTreeSet<String> = cpus
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| {
+                fs::read_to_string(entry.path().join("cpufreq/scaling_governor")).ok()
+            })
+            .map(|governor| governor.trim().to_string())
+            .collect();
+        if governors.is_empty() {
+            let why = "no CPU has cpufreq/scaling_governor in sysfs (usual in virtual machines)";
+            self.unknown.insert("governors".into(), why.into());
+        }
+        (!governors.is_empty()).then(|| governors.into_iter().collect())
+    }
+
+    fn boost(&mut self) -> Option<bool> {
+        let cpu = self.root.join("sys/devices/system/cpu");
+        let boost = fs::read_to_string(cpu.join("cpufreq/boost")).map(|text| text.trim() == "1");
+        let turbo =
+            fs::read_to_string(cpu.join("intel_pstate/no_turbo")).map(|text| text.trim() == "0");
+        let known = boost.or(turbo).ok();
+        if known.is_none() {
+            let why = "sysfs has neither cpufreq/boost nor intel_pstate/no_turbo";
+            self.unknown.insert("boost".into(), why.into());
+        }
+        known
+    }
+
+    /// The word in brackets: `always [madvise] never`.
+    fn transparent_huge_pages(&mut self) -> Option<String> {
+        let field = "transparent_huge_pages";
+        let text = self.line(field, "sys/kernel/mm/transparent_hugepage/enabled")?;
+        let word = text
+            .split_once('[')
+            .and_then(|(_, rest)| rest.split_once(']'));
+        if word.is_none() {
+            self.unknown
+                .insert(field.into(), format!("'{text}' has no word in brackets"));
+        }
+        word.map(|(word, _)| word.to_string())
+    }
+
+    fn load_average(&mut self) -> Option<f64> {
+        let line = self.line("load_average", "proc/loadavg")?;
+        line.split_whitespace().next()?.parse().ok()
+    }
+
+    fn memory_bytes(&mut self) -> Option<u64> {
+        let text = self.text("memory_bytes", "proc/meminfo")?;
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
+        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024)
+    }
+}

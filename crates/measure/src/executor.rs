@@ -1,0 +1,112 @@
+//! The one behavioural seam: who answers a case. [`crate::native::NativeExecutor`]
+//! runs it on this machine, [`crate::simulated::SimulatedExecutor`] works it out.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use nearfar_kernels::{Kernel, Variant};
+use nearfar_record::{ActorSample, Case, Disturbance, Executor as ExecutorKind, Reason};
+
+/// How one case is to be measured in one round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct WindowRequest {
+    /// Windows, one after the other.
+    pub count: u32,
+    /// Shortest length of a window; it is longer when more time is needed to move
+    /// twice the caches involved.
+    pub shortest: Duration,
+}
+
+/// What was seen in one window: a sample without its place in the record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Window {
+    /// When it opened, since the executor was made.
+    pub start: Duration,
+    /// Its length.
+    pub length: Duration,
+    /// In the order of the case's actors.
+    pub actors: Vec<ActorSample>,
+    /// What disturbed it.
+    pub disturbances: Vec<Disturbance>,
+}
+
+/// Why a case gave no windows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Failure {
+    /// The machine said no.
+    Refused(Reason),
+    /// The user or the system asked the program to end.
+    Interrupted,
+}
+
+/// How fast the machine seemed in a short look, for the estimate of a plan's time.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rates {
+    /// First touch by one thread, bytes/s.
+    pub touch: f64,
+    /// A kernel on memory by one thread, useful bytes/s.
+    pub stream: f64,
+}
+
+/// Who answers cases.
+pub trait Executor {
+    /// For the record's header.
+    fn kind(&self) -> ExecutorKind;
+
+    /// Instruction sets that it offers, widest first.
+    fn variants(&self) -> Vec<Variant>;
+
+    /// A short look at the machine's speed.
+    ///
+    /// # Errors
+    /// When not even that can be measured.
+    fn look(&mut self) -> Result<Rates, Reason>;
+
+    /// Time since it was made, on the clock that its windows use.
+    fn now(&self) -> Duration;
+
+    /// Announces a round over these cases: buffers are mapped afresh.
+    fn begin_round(&mut self, cases: &[&Case]);
+
+    /// Runs one case.
+    ///
+    /// # Errors
+    /// When the machine refuses, or the program is asked to end.
+    fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure>;
+
+    /// Most memory that the process held so far, bytes; `None` when not known.
+    fn peak_resident_bytes(&self) -> Option<u64>;
+}
+
+/// A wish that measuring end, set by a signal's number from outside.
+#[derive(Debug, Clone, Default)]
+pub struct Interrupt(Arc<AtomicUsize>);
+
+impl Interrupt {
+    /// The cell that a signal handler stores its signal's number in.
+    #[must_use]
+    pub fn cell(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.0)
+    }
+
+    /// The signal, if one came.
+    #[must_use]
+    pub fn signal(&self) -> Option<i32> {
+        i32::try_from(self.0.load(Ordering::Relaxed))
+            .ok()
+            .filter(|&signal| signal != 0)
+    }
+
+    /// Whether a signal came.
+    #[must_use]
+    pub fn is_set(&self) -> bool {
+        self.signal().is_some()
+    }
+}
+
+/// What a number of elements means for a kernel, in the record's counts.
+#[must_use]
+pub(crate) fn elements_of(kernel: &Kernel, useful_bytes: u64) -> u64 {
+    useful_bytes / kernel.useful_bytes(1)
+}

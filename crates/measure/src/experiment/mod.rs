@@ -1,0 +1,9 @@
+//! The experiments: each a function from a machine to cases. Nothing else decides
+//! what is measured.
+
+pub mod pairs;
+mod thread_spread;
+mod working_set;
+
+pub use thread_spread::spread_over_l3_domains;
+pub use working_set::{Slices, cache_bytes, lay_out_slices, memory_working_set};

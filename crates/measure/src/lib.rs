@@ -1,0 +1,31 @@
+//! Experiments, the measuring engine, and the executors that answer it.
+//!
+//! An experiment ([`experiment`]) turns a machine into cases. The [`Engine`] runs
+//! rounds over them, writes every sample as it is taken, and stops by a rule
+//! ([`StoppingRule`]), a budget or a signal. An [`Executor`] answers one case:
+//! [`native::NativeExecutor`] on this machine, [`simulated::SimulatedExecutor`]
+//! on a virtual clock.
+
+pub mod experiment;
+pub mod native;
+pub mod simulated;
+
+mod checks;
+mod engine;
+mod environment;
+mod estimate;
+mod executor;
+mod host_lock;
+mod schedule;
+mod traffic;
+mod warning;
+
+pub use checks::check_machine;
+pub use engine::{Engine, Outcome, SCREENING_ROUNDS, Status, now_utc, setting};
+pub use environment::read_environment;
+pub use estimate::{Estimate, estimate};
+pub use executor::{Executor, Failure, Interrupt, Rates, Window, WindowRequest};
+pub use host_lock::{HostLock, HostLockError};
+pub use schedule::{StoppingRule, shuffle};
+pub use traffic::{Traffic, store_method, traffic};
+pub use warning::{Caution, after_measuring, before_measuring};

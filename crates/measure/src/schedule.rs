@@ -1,0 +1,80 @@
+//! Which cases a round runs, in which order, and when a case is done.
+
+use nearfar_record::{Aggregate, Case, Sample, round_values};
+use nearfar_stats::estimate_median;
+
+/// When a case has been measured enough.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StoppingRule {
+    /// Rounds that every case gets.
+    pub min_rounds: u32,
+    /// Rounds that no case exceeds.
+    pub max_rounds: u32,
+    /// Half-width of the 95 % interval of the median over round values, as a
+    /// fraction of it, at which a case is done.
+    pub target: f64,
+}
+
+impl StoppingRule {
+    /// Rounds after which intervals are looked at: fixed beforehand, because a rule
+    /// that looks after every round stops on lucky streaks.
+    #[must_use]
+    pub fn looks(&self) -> Vec<u32> {
+        let mut looks = vec![self.min_rounds];
+        while let Some(&last) = looks.last()
+            && last < self.max_rounds
+        {
+            looks.push((last + last.div_ceil(3)).min(self.max_rounds));
+        }
+        looks
+    }
+
+    /// Whether a case with these samples needs no further round.
+    #[must_use]
+    pub fn is_done<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> bool {
+        let rounds = samples
+            .clone()
+            .map(|sample| sample.round + 1)
+            .max()
+            .unwrap_or(0);
+        if rounds >= self.max_rounds {
+            return true;
+        }
+        if !self.looks().contains(&rounds) {
+            return false;
+        }
+        estimate_median(&round_values(samples, Aggregate::Sum)).is_some_and(|estimate| {
+            estimate.confidence >= 0.95 && estimate.relative_half_width() <= self.target
+        })
+    }
+}
+
+/// The cases of a round in their order: shuffled anew for every round, the same
+/// for the same seed.
+#[must_use]
+pub fn shuffle<'a>(cases: &[&'a Case], seed: u64, round: u32) -> Vec<&'a Case> {
+    let mut order = cases.to_vec();
+    let mut random = fastrand::Rng::with_seed(seed ^ (u64::from(round) + 1).wrapping_mul(GOLDEN));
+    random.shuffle(&mut order);
+    order
+}
+
+/// 2^64 / golden ratio: spreads small numbers over all bits (Knuth, TAOCP 3, 6.4).
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looks_are_fixed_and_end_at_the_most() {
+        let rule = |min_rounds, max_rounds| StoppingRule {
+            min_rounds,
+            max_rounds,
+            target: 0.01,
+        };
+        assert_eq!(rule(6, 8).looks(), [6, 8]);
+        assert_eq!(rule(6, 20).looks(), [6, 8, 11, 15, 20]);
+        assert_eq!(rule(1, 1).looks(), [1]);
+    }
+}

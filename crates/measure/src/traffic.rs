@@ -1,0 +1,114 @@
+//! How many bytes must, and can, have crossed between the last cache and memory.
+//!
+//! An ordinary store usually reads the line before it writes it ("write
+//! allocate"). Intel servers since Ice Lake can leave that out for whole lines
+//! under load (SpecI2M), and ARM cores switch to write streaming; there the two
+//! bounds differ. On AMD Zen the read was counted in full by the CPU's counters.
+
+use nearfar_kernels::Kernel;
+use nearfar_record::{Cpu, TrafficMethod};
+
+/// Least and most traffic of so many useful bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Traffic {
+    /// At least this many bytes.
+    pub min: u64,
+    /// At most this many.
+    pub max: u64,
+    /// Why the two differ, or do not.
+    pub method: TrafficMethod,
+}
+
+/// What ordinary stores do on a CPU, as far as it is known.
+#[must_use]
+pub fn store_method(cpu: &Cpu) -> TrafficMethod {
+    /// First model of family 6 with SpecI2M: Ice Lake server.
+    const ICE_LAKE_SERVER: u32 = 0x6a;
+    match (cpu.vendor.as_deref(), cpu.family, cpu.model) {
+        (Some("AuthenticAMD"), Some(family), _) if family >= 0x17 => TrafficMethod::Allocate,
+        (Some("GenuineIntel"), Some(6), Some(model)) if model < ICE_LAKE_SERVER => {
+            TrafficMethod::Allocate
+        }
+        _ => TrafficMethod::EvasionPossible,
+    }
+}
+
+/// Traffic of a kernel that moved `useful_bytes`, on a working set that is far
+/// larger than the caches.
+#[must_use]
+pub fn traffic(kernel: &Kernel, useful_bytes: u64, stores: TrafficMethod) -> Traffic {
+    if !kernel.write_allocates() {
+        return Traffic {
+            min: useful_bytes,
+            max: useful_bytes,
+            method: TrafficMethod::Nt,
+        };
+    }
+    let streams = u64::from(kernel.loads() + kernel.stores());
+    let read_first = useful_bytes / streams * u64::from(kernel.stores());
+    let max = useful_bytes + read_first;
+    let min = if stores == TrafficMethod::Allocate {
+        max
+    } else {
+        useful_bytes
+    };
+    Traffic {
+        min,
+        max,
+        method: stores,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearfar_kernels::find;
+
+    /// The factors of STREAM's kernels when stores read first: 3/2 for copy and
+    /// scale, 4/3 for add and triad, 2 for a pure store.
+    #[test]
+    fn write_allocate_factors() {
+        for (kernel, useful, with_reads) in [
+            ("store", 8, 16),
+            ("copy", 16, 24),
+            ("triad", 24, 32),
+            ("load", 8, 8),
+            ("copy_nt", 16, 16),
+        ] {
+            let kernel = find(kernel).unwrap();
+            let bytes = traffic(kernel, useful * 1000, TrafficMethod::Allocate);
+            assert_eq!(
+                (bytes.min, bytes.max),
+                (with_reads * 1000, with_reads * 1000)
+            );
+            let bytes = traffic(kernel, useful * 1000, TrafficMethod::EvasionPossible);
+            assert_eq!((bytes.min, bytes.max), (useful * 1000, with_reads * 1000));
+        }
+    }
+
+    #[test]
+    fn unknown_cpus_are_not_trusted_to_allocate() {
+        let cpu = |vendor: &str, family, model| Cpu {
+            vendor: Some(vendor.into()),
+            family: Some(family),
+            model: Some(model),
+            ..Cpu::default()
+        };
+        assert_eq!(
+            store_method(&cpu("AuthenticAMD", 0x1a, 2)),
+            TrafficMethod::Allocate
+        );
+        assert_eq!(
+            store_method(&cpu("GenuineIntel", 6, 0x55)),
+            TrafficMethod::Allocate
+        );
+        assert_eq!(
+            store_method(&cpu("GenuineIntel", 6, 0xcf)),
+            TrafficMethod::EvasionPossible
+        );
+        assert_eq!(
+            store_method(&Cpu::default()),
+            TrafficMethod::EvasionPossible
+        );
+    }
+}

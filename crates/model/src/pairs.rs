@@ -1,0 +1,254 @@
+//! The initiator x memory node matrix of a record.
+//! Units: useful bytes/s.          Source: braithwaite2012, chapter 3, algorithm 1.
+//! A pair is judged by the best of a kernel's variants (the thesis takes the best
+//! of several compilers, section 3.3); every variant's figure is kept beside it.
+//! Holds when: working sets exceed the caches (`llc_multiple` of the cases).
+//! Fails when: samples of a case have several modes; the median then sits in one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::{CpuSet, InitiatorKind};
+use nearfar_record::{
+    Absence, Absent, Actor, Case, CaseSummary, Coordinates, Record, Sample, Stage, summarize_case,
+};
+
+/// The matrix and what it is made of.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pairs {
+    /// Rows, by their number.
+    pub initiators: Vec<InitiatorRow>,
+    /// Columns: memory nodes that were targets, ascending.
+    pub nodes: Vec<u32>,
+    /// Kernels, in the order of the plan.
+    pub kernels: Vec<String>,
+    cells: BTreeMap<(u32, u32, String, u32), Cell>,
+}
+
+/// A row.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InitiatorRow {
+    /// Number among its kind.
+    pub index: u32,
+    /// How CPUs were grouped; serialised as in the record.
+    pub kind: InitiatorKindName,
+    /// The cluster that it belongs to.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// Its CPUs that were used.
+    pub cpus: CpuSet,
+}
+
+/// The kind of an initiator in words: `cluster`, `l3`, `core`.
+pub type InitiatorKindName = String;
+
+/// One initiator on one node with one kernel and one number of threads.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Cell {
+    /// Variants that were measured, the best first.
+    pub figures: Vec<Figure>,
+    /// Refusals, in the order of the record.
+    pub refused: Vec<Absent>,
+}
+
+/// One variant's figures.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Figure {
+    /// Case, by its id.
+    pub case: String,
+    /// Instruction-set variant.
+    pub variant: String,
+    /// Medians and intervals.
+    pub summary: CaseSummary,
+    /// Working set / caches involved, where known.
+    pub llc_multiple: Option<f64>,
+}
+
+impl Cell {
+    /// The variant with the highest median sum.
+    #[must_use]
+    pub fn best(&self) -> Option<&Figure> {
+        self.figures.first()
+    }
+}
+
+impl Pairs {
+    /// A cell; `None` when it was not planned.
+    #[must_use]
+    pub fn cell(&self, initiator: u32, node: u32, kernel: &str, threads: u32) -> Option<&Cell> {
+        self.cells.get(&(initiator, node, kernel.into(), threads))
+    }
+
+    /// Thread counts that were planned for an initiator and a kernel, ascending.
+    #[must_use]
+    pub fn thread_counts(&self, initiator: u32, kernel: &str) -> Vec<u32> {
+        let counts: BTreeSet<u32> = self
+            .cells
+            .keys()
+            .filter(|(row, _, name, _)| *row == initiator && name == kernel)
+            .map(|&(_, _, _, threads)| threads)
+            .collect();
+        counts.into_iter().collect()
+    }
+
+    /// The thread count with the highest median sum, and its best figure.
+    #[must_use]
+    pub fn peak(&self, initiator: u32, node: u32, kernel: &str) -> Option<(u32, &Figure)> {
+        self.thread_counts(initiator, kernel)
+            .into_iter()
+            .filter_map(|threads| {
+                Some((
+                    threads,
+                    self.cell(initiator, node, kernel, threads)?.best()?,
+                ))
+            })
+            .max_by(|a, b| a.1.summary.sum.median.total_cmp(&b.1.summary.sum.median))
+    }
+
+    /// All cells with their coordinates: initiator, node, kernel, threads.
+    pub fn cells(&self) -> impl Iterator<Item = (u32, u32, &str, u32, &Cell)> {
+        self.cells
+            .iter()
+            .map(|((row, node, kernel, threads), cell)| {
+                (*row, *node, kernel.as_str(), *threads, cell)
+            })
+    }
+}
+
+/// A case's place in the matrix.
+struct Place<'a> {
+    kind: InitiatorKind,
+    index: u32,
+    cluster: u32,
+    cpu_node: Option<u32>,
+    memory_node: u32,
+    kernel: &'a str,
+    variant: &'a str,
+    threads: u32,
+}
+
+fn place_in_matrix(coordinates: &[Coordinates]) -> Option<Place<'_>> {
+    coordinates
+        .iter()
+        .find_map(|coordinates| match coordinates {
+            Coordinates::Pairs {
+                stage: Stage::Screening,
+                ..
+            } => None,
+            Coordinates::Pairs {
+                initiator,
+                index,
+                cluster,
+                cpu_node,
+                memory_node,
+                kernel,
+                variant,
+                threads,
+                stage: Stage::Matrix,
+            } => Some(Place {
+                kind: *initiator,
+                index: *index,
+                cluster: *cluster,
+                cpu_node: *cpu_node,
+                memory_node: *memory_node,
+                kernel,
+                variant,
+                threads: *threads,
+            }),
+        })
+}
+
+/// The matrix of a record; empty when the record holds no `pairs`.
+#[must_use]
+pub fn pairs(record: &Record) -> Pairs {
+    let mut samples: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
+    for sample in &record.samples {
+        samples.entry(&sample.case).or_default().push(sample);
+    }
+    let mut matrix = Pairs {
+        initiators: Vec::new(),
+        nodes: Vec::new(),
+        kernels: Vec::new(),
+        cells: BTreeMap::new(),
+    };
+    for case in &record.cases {
+        let Some(place) = place_in_matrix(&case.coordinates) else {
+            continue;
+        };
+        matrix.add_borders(&place, case);
+        let key = (
+            place.index,
+            place.memory_node,
+            place.kernel.to_string(),
+            place.threads,
+        );
+        let cell = matrix.cells.entry(key).or_default();
+        let summary = samples
+            .get(case.id.as_str())
+            .and_then(|samples| summarize_case(samples));
+        cell.figures.extend(summary.map(|summary| {
+            Figure {
+                case: case.id.clone(),
+                variant: place.variant.into(),
+                summary,
+                llc_multiple: case
+                    .actors
+                    .first()
+                    .and_then(|Actor::Stream(stream)| stream.llc_multiple),
+            }
+        }));
+    }
+    for absent in record
+        .absent
+        .iter()
+        .filter(|absent| absent.absence == Absence::Refused)
+    {
+        let Some(place) = place_in_matrix(&absent.coordinates) else {
+            continue;
+        };
+        let key = (
+            place.index,
+            place.memory_node,
+            place.kernel.to_string(),
+            place.threads,
+        );
+        matrix
+            .cells
+            .entry(key)
+            .or_default()
+            .refused
+            .push(absent.clone());
+    }
+    for cell in matrix.cells.values_mut() {
+        cell.figures
+            .sort_by(|a, b| b.summary.sum.median.total_cmp(&a.summary.sum.median));
+    }
+    matrix.initiators.sort();
+    matrix.nodes.sort_unstable();
+    matrix
+}
+
+impl Pairs {
+    fn add_borders(&mut self, place: &Place<'_>, case: &Case) {
+        if !self.initiators.iter().any(|row| row.index == place.index) {
+            let cpus = case
+                .actors
+                .first()
+                .map(|Actor::Stream(stream)| stream.binding.cpus.clone())
+                .unwrap_or_default();
+            self.initiators.push(InitiatorRow {
+                index: place.index,
+                kind: place.kind.to_string(),
+                cluster: place.cluster,
+                cpu_node: place.cpu_node,
+                cpus,
+            });
+        }
+        if !self.nodes.contains(&place.memory_node) {
+            self.nodes.push(place.memory_node);
+        }
+        if !self.kernels.iter().any(|kernel| kernel == place.kernel) {
+            self.kernels.push(place.kernel.into());
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Absence is data: what was not measured, and why.
+
+use serde::{Deserialize, Serialize};
+
+use crate::case::Coordinates;
+
+/// Something that has no samples, or that failed in one round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Absent {
+    /// The case, by its id.
+    pub case: String,
+    /// Where it would stand.
+    pub coordinates: Vec<Coordinates>,
+    /// Not asked for, or asked for and denied.
+    pub absence: Absence,
+    /// Why.
+    pub reason: Reason,
+    /// The round in which it was refused; null when it was never begun.
+    pub round: Option<u32>,
+}
+
+/// The two ways of not being measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Absence {
+    /// Not asked for, or not applicable on this machine.
+    Omitted,
+    /// The machine said no.
+    Refused,
+}
+
+/// Why something is absent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reason {
+    /// For programs.
+    pub code: ReasonCode,
+    /// For people: what happened, and what to do about it where something can be done.
+    pub text: String,
+}
+
+/// Why something is absent, for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReasonCode {
+    /// The machine has one memory node: nothing is remote.
+    OneNode,
+    /// The CPU lacks the instructions, or the kernel has no such variant.
+    NoVariant,
+    /// Another variant of the kernel was faster where both were tried.
+    ScreenedOut,
+    /// The process may not use the node.
+    NodeNotAllowed,
+    /// The budget ended first.
+    Budget,
+    /// The working set does not fit in a quarter of the memory that is available.
+    NoRoom,
+    /// The kernel refused a call.
+    Denied,
+    /// Pages were not where they were asked for.
+    Misplaced,
+    /// There was no way to find out where the pages were.
+    Unproven,
+    /// The arrays did not hold what the kernel should have left there.
+    WrongData,
+    /// Threads could not be started or did not get ready.
+    Threads,
+}
+
+impl ReasonCode {
+    /// The code as it stands in the record.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OneNode => "one_node",
+            Self::NoVariant => "no_variant",
+            Self::ScreenedOut => "screened_out",
+            Self::NodeNotAllowed => "node_not_allowed",
+            Self::Budget => "budget",
+            Self::NoRoom => "no_room",
+            Self::Denied => "denied",
+            Self::Misplaced => "misplaced",
+            Self::Unproven => "unproven",
+            Self::WrongData => "wrong_data",
+            Self::Threads => "threads",
+        }
+    }
+}

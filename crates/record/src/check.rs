@@ -1,0 +1,31 @@
+//! What was found when the machine was looked over before measuring.
+
+use serde::{Deserialize, Serialize};
+
+/// How a check came out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Nothing to do.
+    Fine,
+    /// Figures can be disturbed or limited.
+    Warning,
+    /// Something cannot be measured.
+    Failed,
+    /// Not known here.
+    Unknown,
+}
+
+/// One check.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// What was looked at, for programs.
+    pub check: String,
+    /// How it came out.
+    pub standing: Standing,
+    /// What was found.
+    pub finding: String,
+    /// What to do about it; null when nothing needs to be done.
+    pub remedy: Option<String>,
+}

@@ -1,0 +1,100 @@
+//! The first line of a record: who measured what, where, with which inputs.
+
+use nearfar_machine::{InitiatorKind, Machine};
+use serde::{Deserialize, Serialize};
+
+use crate::case::Pages;
+use crate::environment::Environment;
+
+/// Name and version of the format; the number grows when a field changes meaning.
+pub const SCHEMA: &str = "nearfar.record/1";
+
+/// The first line of a record.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// [`SCHEMA`].
+    pub schema: String,
+    /// Programs that made it.
+    pub versions: Versions,
+    /// Name of the host.
+    pub host: String,
+    /// When measuring began, UTC, RFC 3339.
+    pub started: String,
+    /// Whether a machine was measured or simulated.
+    pub executor: Executor,
+    /// What the plan was made from; together with the machine it gives the plan again.
+    pub inputs: Inputs,
+    /// [`Machine::fingerprint`]: a resumed run must find the same.
+    pub fingerprint: String,
+    /// The machine.
+    pub machine: Machine,
+    /// Its state.
+    pub environment: Environment,
+}
+
+/// Programs that made a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Versions {
+    /// This program.
+    pub nearfar: String,
+    /// Interface version of the hwloc library that read the machine; null when none did.
+    pub hwloc: Option<String>,
+}
+
+/// Who answered the cases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Executor {
+    /// This machine.
+    Native,
+    /// A simulated machine on a virtual clock.
+    Simulated,
+}
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Suite {
+    /// A first look.
+    Quick,
+    /// What the models need.
+    Standard,
+    /// Everything.
+    Full,
+}
+
+/// What a plan is made from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Inputs {
+    /// How much is measured.
+    pub suite: Suite,
+    /// Experiments, by name.
+    pub experiments: Vec<String>,
+    /// How CPUs are grouped.
+    pub initiator: InitiatorKind,
+    /// Kernels asked for by name; null for the suite's own.
+    pub kernels: Option<Vec<String>>,
+    /// Variant that was forced by name; null for the suite's own choice.
+    pub variant: Option<String>,
+    /// Pages that are asked for.
+    pub pages: Pages,
+    /// Working set that was forced; null when it follows the caches.
+    pub working_set_bytes: Option<u64>,
+    /// Shortest window.
+    pub window_ns: u64,
+    /// Windows of a case in each round.
+    pub windows_per_round: u32,
+    /// Rounds that every case gets.
+    pub min_rounds: u32,
+    /// Rounds after which measuring ends.
+    pub max_rounds: u32,
+    /// Half-width of a case's 95 % interval, as a fraction of its median, at which it is done.
+    pub target: f64,
+    /// Time after which no round is begun; null for none.
+    pub budget_ns: Option<u64>,
+    /// Seed of the cases' order and of the data.
+    pub seed: u64,
+}

@@ -1,0 +1,32 @@
+//! The record: what was planned, what was measured, what was not and why, as
+//! JSON Lines. It is the narrow waist of the project: measuring writes it, and
+//! models and reports read nothing else.
+//!
+//! A record is a [`Header`], then [`Line`]s in the order in which things
+//! happened: cases, samples, absences, warnings. `docs/record-format.md`
+//! describes every field.
+
+mod absent;
+mod case;
+mod check;
+mod environment;
+mod header;
+mod line;
+mod reader;
+mod sample;
+mod summary;
+mod writer;
+
+pub use absent::{Absence, Absent, Reason, ReasonCode};
+pub use case::{Actor, Case, Coordinates, Pages, Pinning, Stage, Stream};
+pub use check::{Check, Standing};
+pub use environment::{Cgroup, Cpu, Environment, Firmware};
+pub use header::{Executor, Header, Inputs, SCHEMA, Suite, Versions};
+pub use line::{Finished, Line, Resumed, Warning};
+pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
+pub use sample::{
+    ActorSample, Disturbance, PageNodes, PageSizes, Proof, ProofMethod, Sample, ThreadSample,
+    TrafficMethod,
+};
+pub use summary::{Aggregate, CaseSummary, round_values, summarize_case};
+pub use writer::{RecordWriter, WriteError};

@@ -1,0 +1,157 @@
+//! Appends lines to a record, one `write` each, as things happen: whatever kills
+//! the program, every line that was written stays readable.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use crate::line::Line;
+
+/// Appends lines to a record.
+#[derive(Debug)]
+pub struct RecordWriter {
+    sink: Sink,
+}
+
+#[derive(Debug)]
+enum Sink {
+    File {
+        file: File,
+        path: PathBuf,
+        length: u64,
+    },
+    Stdout,
+}
+
+/// Why a record could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum WriteError {
+    /// There is a file already.
+    #[error(
+        "{0} exists already; go on with it by --resume, overwrite it by --force, or choose another \
+         file with --out"
+    )]
+    Exists(PathBuf),
+    /// It cannot be opened.
+    #[error("cannot create the record {path}: {source}; choose another file with --out")]
+    Create {
+        /// The record.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line cannot be appended.
+    #[error(
+        "cannot append to the record {path}: {source}; the {length} bytes before are kept: make \
+         room, then go on with --resume --out {path}"
+    )]
+    Append {
+        /// The record.
+        path: PathBuf,
+        /// Bytes that are safely in it.
+        length: u64,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// Standard output cannot be written.
+    #[error("cannot write the record to standard output: {0}")]
+    Stdout(io::Error),
+}
+
+impl RecordWriter {
+    /// Creates a record that must not exist; with `force` an existing one is replaced.
+    ///
+    /// # Errors
+    /// When it exists or cannot be created.
+    pub fn create(path: &Path, force: bool) -> Result<Self, WriteError> {
+        let mut options = OpenOptions::new();
+        options.write(true);
+        if force {
+            options.create(true).truncate(true);
+        } else {
+            options.create_new(true);
+        }
+        let file = options.open(path).map_err(|source| match source.kind() {
+            io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
+            _ => WriteError::Create {
+                path: path.into(),
+                source,
+            },
+        })?;
+        Ok(Self {
+            sink: Sink::File {
+                file,
+                path: path.into(),
+                length: 0,
+            },
+        })
+    }
+
+    /// Opens a record to append after its first `length` bytes; what follows them
+    /// (a torn line) is cut off.
+    ///
+    /// # Errors
+    /// When it cannot be opened or cut.
+    pub fn append(path: &Path, length: u64) -> Result<Self, WriteError> {
+        let open = || -> io::Result<File> {
+            let mut file = OpenOptions::new().write(true).open(path)?;
+            file.set_len(length)?;
+            file.seek(SeekFrom::Start(length))?;
+            Ok(file)
+        };
+        let file = open().map_err(|source| WriteError::Create {
+            path: path.into(),
+            source,
+        })?;
+        Ok(Self {
+            sink: Sink::File {
+                file,
+                path: path.into(),
+                length,
+            },
+        })
+    }
+
+    /// Writes to standard output.
+    #[must_use]
+    pub fn stdout() -> Self {
+        Self { sink: Sink::Stdout }
+    }
+
+    /// Appends one line by one `write`. When it fails, what part of the line has
+    /// reached the file is cut off again.
+    ///
+    /// # Errors
+    /// When the line cannot be written.
+    pub fn write(&mut self, line: &Line) -> Result<(), WriteError> {
+        let mut text = serde_json::to_vec(line)
+            .map_err(|error| WriteError::Stdout(io::Error::other(error)))?;
+        text.push(b'\n');
+        match &mut self.sink {
+            Sink::Stdout => {
+                let mut stdout = io::stdout().lock();
+                stdout
+                    .write_all(&text)
+                    .and_then(|()| stdout.flush())
+                    .map_err(WriteError::Stdout)
+            }
+            Sink::File { file, path, length } => match file.write_all(&text) {
+                Ok(()) => {
+                    *length += text.len() as u64;
+                    Ok(())
+                }
+                Err(source) => {
+                    // Best effort: the reader drops a torn last line as well.
+                    if file.set_len(*length).is_ok() {
+                        file.seek(SeekFrom::Start(*length)).ok();
+                    }
+                    Err(WriteError::Append {
+                        path: path.clone(),
+                        length: *length,
+                        source,
+                    })
+                }
+            },
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! A machine in words and tables.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{CacheKind, DeviceKind, Source};
+use nearfar_units::{Bytes, BytesPerSecond, format_significant};
+
+use crate::printable::printable;
+use crate::table::table;
+use crate::topo::{DeviceView, TopoView};
+
+impl TopoView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.overview();
+        text += &self.node_table();
+        text += &self.cluster_lines();
+        text += &self.cache_lines();
+        text += &self.distance_table();
+        text += &self.firmware_table();
+        text += &self.device_table();
+        if let Some(weights) = &self.interleave_weights {
+            let weights: Vec<String> = weights
+                .iter()
+                .map(|(node, weight)| format!("{node}={weight}"))
+                .collect();
+            text += &format!(
+                "\nthe kernel's interleave weights: {}\n",
+                weights.join(", ")
+            );
+        }
+        if !self.notes.is_empty() {
+            text += "\nnotes\n";
+            for note in &self.notes {
+                text += &format!("  - {}\n", printable(note));
+            }
+        }
+        text
+    }
+
+    fn overview(&self) -> String {
+        let source = match &self.source {
+            Source::Live => "this machine".into(),
+            Source::Xml(file) => format!("described by {}", printable(file)),
+            Source::Synthetic(text) => format!("synthetic, '{}'", printable(text)),
+            Source::Simulated(name) => format!("simulated, {}", printable(name)),
+        };
+        let mut models: BTreeMap<&str, usize> = BTreeMap::new();
+        for package in &self.packages {
+            *models
+                .entry(package.model.as_deref().unwrap_or("unknown model"))
+                .or_default() += 1;
+        }
+        let packages: Vec<String> = models
+            .iter()
+            .map(|(model, count)| format!("{count} x {}", printable(model)))
+            .collect();
+        let cpus: usize = self.clusters.iter().map(|cluster| cluster.cpus.len()).sum();
+        let mut text = format!("{source}\n");
+        if !packages.is_empty() {
+            text += &format!("packages: {}\n", packages.join(", "));
+        }
+        text += &format!("{} cores, {cpus} CPUs", self.cores);
+        if self.allowed_cpus.len() < cpus {
+            text += &format!(", of which this process may use {}", self.allowed_cpus);
+        }
+        text + "\n"
+    }
+
+    fn node_table(&self) -> String {
+        let header = [
+            "memory node",
+            "kind",
+            "memory",
+            "own CPUs",
+            "local to CPUs",
+            "",
+        ];
+        let rows = self
+            .nodes
+            .iter()
+            .map(|node| {
+                let mut remarks = Vec::new();
+                if let Some(bytes) = node.memory_side_cache_bytes {
+                    remarks.push(format!("memory-side cache {}", Bytes(bytes)));
+                }
+                if !node.allowed {
+                    remarks.push("not allowed for this process".into());
+                }
+                vec![
+                    node.os_index.to_string(),
+                    node.kind.to_string(),
+                    size(node.memory_bytes),
+                    if node.cpu_less {
+                        "none".into()
+                    } else {
+                        node.cpus.to_string()
+                    },
+                    node.locality.to_string(),
+                    remarks.join(", "),
+                ]
+            })
+            .collect();
+        format!("\n{}", table(header.map(String::from).to_vec(), rows, 9))
+    }
+
+    fn cluster_lines(&self) -> String {
+        let mut text = String::from("\nclusters (CPUs with the same local memory)\n");
+        for cluster in &self.clusters {
+            let nodes: Vec<String> = cluster.memory_nodes.iter().map(u32::to_string).collect();
+            text += &format!(
+                "  {}: CPUs {}, local memory on ",
+                cluster.index, cluster.cpus
+            );
+            text += &match nodes.as_slice() {
+                [] => "no node\n".into(),
+                [node] => format!("node {node}\n"),
+                _ => format!("nodes {}\n", nodes.join(", ")),
+            };
+        }
+        text
+    }
+
+    /// Caches of one level and size on one line: `L2: 2 x 2 MiB, each for 1 CPU`.
+    fn cache_lines(&self) -> String {
+        let mut groups: BTreeMap<(u32, CacheKind, Option<u64>, usize), usize> = BTreeMap::new();
+        for cache in &self.caches {
+            *groups
+                .entry((cache.level, cache.kind, cache.bytes, cache.cpus.len()))
+                .or_default() += 1;
+        }
+        if groups.is_empty() {
+            return "\ncaches: not known\n".into();
+        }
+        let mut text = String::from("\ncaches\n");
+        for ((level, kind, bytes, cpus), count) in groups {
+            let letter = if kind == CacheKind::Data { "d" } else { "" };
+            let plural = if cpus == 1 { "" } else { "s" };
+            text += &format!(
+                "  L{level}{letter}: {count} x {}, each for {cpus} CPU{plural}\n",
+                size(bytes)
+            );
+        }
+        text
+    }
+
+    fn distance_table(&self) -> String {
+        let Some(distances) = &self.distances else {
+            return "\ndistances: the firmware gives none\n".into();
+        };
+        let header = std::iter::once("from \\ to".to_string())
+            .chain(distances.nodes.iter().map(|node| format!("node {node}")))
+            .collect();
+        let rows = distances
+            .nodes
+            .iter()
+            .zip(&distances.values)
+            .map(|(node, row)| {
+                std::iter::once(format!("node {node}"))
+                    .chain(row.iter().map(u64::to_string))
+                    .collect()
+            })
+            .collect();
+        format!(
+            "\nrelative distances by the firmware (10 is local)\n{}",
+            table(header, rows, 1)
+        )
+    }
+
+    fn firmware_table(&self) -> String {
+        if self.firmware.is_empty() {
+            return String::new();
+        }
+        let header = [
+            "CPUs",
+            "to node",
+            "read",
+            "write",
+            "read latency",
+            "write latency",
+        ];
+        let bandwidth = |value: Option<f64>| {
+            value.map_or("-".into(), |value| BytesPerSecond(value).to_string())
+        };
+        let latency = |value: Option<f64>| {
+            value.map_or("-".into(), |value| {
+                format!("{} ns", format_significant(value, 3))
+            })
+        };
+        let rows = self
+            .firmware
+            .iter()
+            .map(|figure| {
+                vec![
+                    figure
+                        .initiator
+                        .as_ref()
+                        .map_or("-".into(), ToString::to_string),
+                    figure.node.to_string(),
+                    bandwidth(figure.read_bytes_per_s),
+                    bandwidth(figure.write_bytes_per_s),
+                    latency(figure.read_latency_ns),
+                    latency(figure.write_latency_ns),
+                ]
+            })
+            .collect();
+        let table = table(header.map(String::from).to_vec(), rows, 1);
+        format!("\nwhat the firmware claims (not measured)\n{table}")
+    }
+
+    fn device_table(&self) -> String {
+        if self.devices.is_empty() {
+            return "\nPCIe devices: none of interest\n".into();
+        }
+        let header = ["PCIe device", "near node", "what", "names", "link"];
+        let rows = self
+            .devices
+            .iter()
+            .map(|device| {
+                let nodes = device.nodes.to_string();
+                vec![
+                    printable(&device.bus_id).into_owned(),
+                    if nodes.is_empty() {
+                        "unknown".into()
+                    } else {
+                        nodes
+                    },
+                    what(device),
+                    printable(&device.os_names.join(" ")).into_owned(),
+                    link(device),
+                ]
+            })
+            .collect();
+        format!("\n{}", table(header.map(String::from).to_vec(), rows, 9))
+    }
+}
+
+fn size(bytes: Option<u64>) -> String {
+    bytes.map_or("unknown".into(), |bytes| Bytes(bytes).to_string())
+}
+
+fn what(device: &DeviceView) -> String {
+    let kind = match device.kind {
+        DeviceKind::Network => "network",
+        DeviceKind::Storage => "storage",
+        DeviceKind::Accelerator => "accelerator",
+        DeviceKind::Other => "other",
+    };
+    let words = device.name.as_deref().or(device.class.as_deref());
+    words.map_or(kind.into(), |words| {
+        format!("{kind} ({})", printable(words))
+    })
+}
+
+fn link(device: &DeviceView) -> String {
+    let link = &device.link;
+    let side = |rate: Option<f64>, lanes: Option<u32>| {
+        Some(format!(
+            "x{} at {} GT/s",
+            lanes?,
+            format_significant(rate?, 2)
+        ))
+    };
+    let now = side(link.gt_per_s, link.lanes);
+    let most = side(link.max_gt_per_s, link.max_lanes);
+    let bandwidth = link
+        .bytes_per_s
+        .map(|value| format!("{} each way", BytesPerSecond(value)));
+    match (now.or(bandwidth), most) {
+        (Some(now), Some(most)) if now != most => format!("{now} (at most {most})"),
+        (Some(now), _) => now,
+        (None, _) => "unknown".into(),
+    }
+}

@@ -1,0 +1,142 @@
+//! Where the calling thread may run (sched_setaffinity(2)).
+
+use std::ffi::c_ulong;
+
+use nearfar_machine::CpuSet;
+
+use crate::bit_mask;
+use crate::refusal::{Errno, Refusal};
+
+/// Words of the first mask tried when reading: 1024 CPUs, what glibc's `cpu_set_t` holds.
+const FIRST_WORDS: usize = 1024 / c_ulong::BITS as usize;
+/// Words of the largest mask tried, for 524 288 CPUs. Linux is built for at most 8192.
+const LAST_WORDS: usize = FIRST_WORDS << 9;
+
+/// Lets the calling thread run on exactly these CPUs.
+///
+/// # Errors
+/// When the set is empty, when the kernel refuses, or when it would grant fewer
+/// CPUs: it silently drops those that are offline or outside the cpuset. The
+/// affinity is then as before.
+pub fn pin_thread(cpus: &CpuSet) -> Result<(), Refusal> {
+    if cpus.is_empty() {
+        return Err(Refusal::Argument {
+            what: "an empty set of CPUs".into(),
+            reason: "a thread needs at least one CPU to run on",
+        });
+    }
+    let before = thread_cpus()?;
+    set_affinity(cpus)?;
+    let granted = thread_cpus()?;
+    if granted == *cpus {
+        return Ok(());
+    }
+    set_affinity(&before)?;
+    Err(Refusal::Altered {
+        call: "sched_setaffinity",
+        asked: format!("CPUs {cpus}"),
+        granted: format!("CPUs {granted}"),
+        remedy: "the rest is offline or outside the cpuset; \
+                 choose from Cpus_allowed_list in /proc/self/status",
+    })
+}
+
+fn set_affinity(cpus: &CpuSet) -> Result<(), Refusal> {
+    let mask = bit_mask::words(cpus);
+    // SAFETY: the kernel reads size_of_val(mask) bytes from the live mask.
+    let status =
+        unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    match status {
+        0 => Ok(()),
+        _ => Err(Refusal::call(
+            "sched_setaffinity",
+            format_args!("{cpus}"),
+            Errno::last(),
+        )),
+    }
+}
+
+/// The CPUs that the calling thread may run on and that are online.
+///
+/// # Errors
+/// When the kernel refuses to say.
+pub fn thread_cpus() -> Result<CpuSet, Refusal> {
+    let mut words = FIRST_WORDS;
+    loop {
+        let mut mask: Vec<c_ulong> = vec![0; words];
+        // SAFETY: the kernel writes at most size_of_val(mask) bytes to the live mask.
+        let status = unsafe {
+            libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast())
+        };
+        if status == 0 {
+            return Ok(bit_mask::members(&mask));
+        }
+        let errno = Errno::last();
+        // EINVAL: the mask is smaller than the kernel's own.
+        if errno.0 != libc::EINVAL || words >= LAST_WORDS {
+            return Err(Refusal::call(
+                "sched_getaffinity",
+                format_args!("{words} words"),
+                errno,
+            ));
+        }
+        words *= 2;
+    }
+}
+
+/// The CPU that the calling thread runs on at this moment; `None` when the kernel
+/// does not say (getcpu(2) blocked).
+#[must_use]
+pub fn current_cpu() -> Option<u32> {
+    // SAFETY: no arguments, no memory.
+    let cpu = unsafe { libc::sched_getcpu() };
+    u32::try_from(cpu).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pinned_thread_runs_on_its_cpu() {
+        let all = thread_cpus().unwrap();
+        std::thread::spawn(move || {
+            for cpu in all.iter() {
+                pin_thread(&CpuSet::single(cpu)).unwrap();
+                assert_eq!(thread_cpus().unwrap(), CpuSet::single(cpu));
+                assert_eq!(current_cpu(), Some(cpu));
+            }
+            pin_thread(&all).unwrap();
+            assert_eq!(thread_cpus().unwrap(), all);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn partly_granted_set_is_refused_and_leaves_the_affinity() {
+        std::thread::spawn(|| {
+            let mut wanted = thread_cpus().unwrap();
+            let before = CpuSet::single(wanted.first().unwrap());
+            pin_thread(&before).unwrap();
+            wanted.insert(65_535);
+            let refusal = pin_thread(&wanted).unwrap_err();
+            assert!(matches!(refusal, Refusal::Altered { .. }), "{refusal}");
+            assert_eq!(thread_cpus().unwrap(), before);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn sets_without_a_usable_cpu_are_refused() {
+        let refusal = pin_thread(&CpuSet::new()).unwrap_err();
+        assert!(matches!(refusal, Refusal::Argument { .. }));
+        let refusal = pin_thread(&CpuSet::single(65_535)).unwrap_err();
+        assert_eq!(refusal.errno(), Some(Errno(libc::EINVAL)));
+        assert!(
+            refusal.to_string().contains("Cpus_allowed_list"),
+            "{refusal}"
+        );
+    }
+}

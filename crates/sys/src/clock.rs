@@ -1,0 +1,59 @@
+//! The clock of every measurement.
+
+use std::time::Duration;
+
+/// Nanoseconds of `CLOCK_MONOTONIC`: comparable between threads and processes since
+/// boot, never set back, its rate steered by NTP. A read is a call into the vDSO,
+/// without entering the kernel on usual clock sources.
+#[must_use]
+pub fn monotonic_ns() -> u64 {
+    let mut time = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: the kernel writes one timespec to live memory; the clock always exists,
+    // so the call has no failure to report.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "time since boot is not negative, and its nanoseconds fit 64 bits for 584 years"
+    )]
+    let nanoseconds = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+    nanoseconds
+}
+
+/// [`monotonic_ns`] as a duration since boot.
+#[must_use]
+pub fn monotonic() -> Duration {
+    Duration::from_nanos(monotonic_ns())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clock_agrees_with_the_kernels_own_account_of_uptime() {
+        // The first number of /proc/uptime counts suspended time too, so it bounds
+        // the clock from above; it is rounded down to 10 ms.
+        let before = monotonic();
+        let text = std::fs::read_to_string("/proc/uptime").unwrap();
+        let uptime: f64 = text.split(' ').next().unwrap().parse().unwrap();
+        assert!(
+            before.as_secs_f64() <= uptime + 0.01,
+            "{before:?} is after {uptime}"
+        );
+        assert!(monotonic() >= before);
+        assert!(before > Duration::ZERO);
+    }
+
+    #[test]
+    fn clock_never_runs_backwards_between_threads() {
+        let mut last = monotonic_ns();
+        for _ in 0..100 {
+            let seen = std::thread::spawn(monotonic_ns).join().unwrap();
+            assert!(seen >= last);
+            last = seen;
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Proof of placement: on which node each page of a range is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+
+use nearfar_machine::NodeSet;
+
+use crate::address_range::AddressRange;
+use crate::numa_maps;
+use crate::page_query::{
+    PageState, base_page_bytes, query_get_mempolicy, query_move_pages, query_resident,
+};
+use crate::refusal::Refusal;
+
+/// How the node of the pages was found out, the most trusted first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ProofMethod {
+    /// move_pages(2) as a query of every base page: exact, and knows the zero page.
+    MovePages,
+    /// get_mempolicy(2) of every resident base page: exact, but a zero page counts as memory.
+    GetMempolicy,
+    /// /proc/self/numa_maps: exact, for ranges made of whole VMAs.
+    NumaMaps,
+    /// The process may use one node only, so every resident page is there.
+    OneAllowedNode,
+}
+
+impl ProofMethod {
+    /// All methods, in the order in which [`prove`] tries them.
+    pub const ALL: [Self; 4] = [
+        Self::MovePages,
+        Self::GetMempolicy,
+        Self::NumaMaps,
+        Self::OneAllowedNode,
+    ];
+}
+
+impl fmt::Display for ProofMethod {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(match self {
+            Self::MovePages => "move_pages",
+            Self::GetMempolicy => "get_mempolicy",
+            Self::NumaMaps => "numa_maps",
+            Self::OneAllowedNode => "one_allowed_node",
+        })
+    }
+}
+
+impl FromStr for ProofMethod {
+    type Err = Refusal;
+
+    fn from_str(name: &str) -> Result<Self, Refusal> {
+        Self::ALL
+            .into_iter()
+            .find(|method| method.to_string() == name)
+            .ok_or_else(|| Refusal::Argument {
+                what: format!("'{name}' as a method of proof"),
+                reason: "there are move_pages, get_mempolicy, numa_maps and one_allowed_node",
+            })
+    }
+}
+
+/// Where the pages of a range were at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageNodes {
+    /// How it was found out.
+    pub method: ProofMethod,
+    /// Bytes of one page counted: the granularity of the query, not what backs it.
+    pub page_bytes: u64,
+    /// Pages on each node; nodes without pages are left out.
+    pub nodes: BTreeMap<u32, u64>,
+    /// Pages that are not present: never written, dropped or swapped out.
+    pub absent: u64,
+    /// Pages of which the kernel did not tell the node, the zero page among them.
+    pub unknown: u64,
+}
+
+impl PageNodes {
+    fn new(method: ProofMethod) -> Self {
+        let page_bytes = base_page_bytes() as u64;
+        Self {
+            method,
+            page_bytes,
+            nodes: BTreeMap::new(),
+            absent: 0,
+            unknown: 0,
+        }
+    }
+
+    fn count(&mut self, page: PageState) {
+        match page {
+            PageState::OnNode(node) => *self.nodes.entry(node).or_default() += 1,
+            PageState::Absent => self.absent += 1,
+            PageState::Unknown => self.unknown += 1,
+        }
+    }
+
+    /// Pages of the range: on nodes, absent and unknown.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.nodes.values().sum::<u64>() + self.absent + self.unknown
+    }
+
+    /// Pages on `node`.
+    #[must_use]
+    pub fn on(&self, node: u32) -> u64 {
+        self.nodes.get(&node).copied().unwrap_or(0)
+    }
+
+    /// Fraction of all pages of the range, absent and unknown ones too, that is on
+    /// `nodes`; `None` for a range without pages.
+    #[must_use]
+    pub fn share_on(&self, nodes: &NodeSet) -> Option<f64> {
+        let there: u64 = nodes.iter().map(|node| self.on(node)).sum();
+        #[expect(
+            clippy::cast_precision_loss,
+            reason = "below 2^53 pages both are exact"
+        )]
+        let share = there as f64 / self.pages() as f64;
+        (self.pages() > 0).then_some(share)
+    }
+}
+
+/// Finds the node of every page by the first [`ProofMethod`] that works here.
+/// `allowed_nodes` are the nodes with memory that this process may use
+/// ([`usable_nodes`](crate::usable_nodes)).
+///
+/// # Errors
+/// [`Refusal::Unproven`] with what every method said.
+pub fn prove(
+    range: impl Into<AddressRange>,
+    allowed_nodes: &NodeSet,
+) -> Result<PageNodes, Refusal> {
+    let range = range.into();
+    climb(range, |method| prove_with(method, range, allowed_nodes))
+}
+
+fn climb(
+    range: AddressRange,
+    mut ask: impl FnMut(ProofMethod) -> Result<PageNodes, Refusal>,
+) -> Result<PageNodes, Refusal> {
+    let mut rungs = Vec::new();
+    for method in ProofMethod::ALL {
+        match ask(method) {
+            Ok(found) => return Ok(found),
+            Err(refusal) => rungs.push((method, refusal.cause())),
+        }
+    }
+    Err(Refusal::Unproven {
+        range: range.to_string(),
+        rungs,
+    })
+}
+
+/// Finds the node of every page by one method.
+///
+/// # Errors
+/// When the method does not work here or for this range.
+pub fn prove_with(
+    method: ProofMethod,
+    range: impl Into<AddressRange>,
+    allowed_nodes: &NodeSet,
+) -> Result<PageNodes, Refusal> {
+    let range = range.into();
+    let mut found = PageNodes::new(method);
+    match method {
+        ProofMethod::MovePages => query_move_pages(range, |page| found.count(page))?,
+        ProofMethod::GetMempolicy => query_get_mempolicy(range, |page| found.count(page))?,
+        ProofMethod::NumaMaps => return numa_maps::read(range),
+        ProofMethod::OneAllowedNode => {
+            let node = only_node(allowed_nodes)?;
+            query_resident(range, |_, resident| {
+                found.count(if resident {
+                    PageState::OnNode(node)
+                } else {
+                    PageState::Absent
+                });
+                Ok(())
+            })?;
+        }
+    }
+    Ok(found)
+}
+
+fn only_node(allowed_nodes: &NodeSet) -> Result<u32, Refusal> {
+    match (allowed_nodes.first(), allowed_nodes.len()) {
+        (Some(node), 1) => Ok(node),
+        _ => Err(Refusal::Argument {
+            what: format!("the allowed nodes '{allowed_nodes}'"),
+            reason: "they prove a placement only when there is exactly one",
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused() -> Refusal {
+        Refusal::Argument {
+            what: "this rung".into(),
+            reason: "it is broken",
+        }
+    }
+
+    #[test]
+    fn ladder_takes_the_first_rung_that_holds() {
+        let range = AddressRange::new(0x1000, 4096);
+        for working in ProofMethod::ALL {
+            let mut tried = Vec::new();
+            let found = climb(range, |method| {
+                tried.push(method);
+                if method == working {
+                    Ok(PageNodes::new(method))
+                } else {
+                    Err(refused())
+                }
+            });
+            assert_eq!(found.unwrap().method, working);
+            assert!(tried.is_sorted() && tried.last() == Some(&working));
+        }
+    }
+
+    #[test]
+    fn ladder_without_a_rung_says_what_each_one_said() {
+        let refusal = climb(AddressRange::new(0x1000, 4096), |_| Err(refused())).unwrap_err();
+        let Refusal::Unproven { rungs, .. } = &refusal else {
+            panic!("{refusal}")
+        };
+        let methods: Vec<_> = rungs.iter().map(|(method, _)| *method).collect();
+        assert_eq!(methods, ProofMethod::ALL);
+        assert!(rungs.iter().all(|(_, said)| said.contains("broken")));
+    }
+
+    #[test]
+    fn method_names_read_back() {
+        for method in ProofMethod::ALL {
+            assert_eq!(method.to_string().parse::<ProofMethod>().unwrap(), method);
+        }
+        assert!("MovePages".parse::<ProofMethod>().is_err());
+    }
+
+    #[test]
+    fn share_counts_absent_and_unknown_pages_against_the_nodes() {
+        let mut found = PageNodes::new(ProofMethod::MovePages);
+        assert_eq!(found.share_on(&NodeSet::single(0)), None);
+        found.nodes = [(0, 5), (2, 3)].into();
+        found.absent = 1;
+        found.unknown = 1;
+        assert_eq!(found.pages(), 10);
+        assert_eq!(found.share_on(&NodeSet::single(2)), Some(0.3));
+        assert_eq!(found.share_on(&[0, 1, 2].into_iter().collect()), Some(0.8));
+    }
+
+    #[test]
+    fn several_allowed_nodes_prove_nothing() {
+        for nodes in ["", "0-1", "0,2"] {
+            let nodes = nodes.parse().unwrap();
+            let range = AddressRange::new(0, 0);
+            assert!(prove_with(ProofMethod::OneAllowedNode, range, &nodes).is_err());
+        }
+    }
+}

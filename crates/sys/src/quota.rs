@@ -1,0 +1,61 @@
+//! Limits that the process's control groups set.
+
+use std::path::Path;
+
+use crate::cgroup::{CgroupVersion, cgroups};
+use crate::system_file::read_text;
+
+/// CPUs' worth of time that the control groups allow (quota / period, the least of
+/// all levels); `None` when there is no limit or it cannot be read.
+#[must_use]
+pub fn cpu_limit(root: &Path) -> Option<f64> {
+    let of_level = |folder: &Path, version: CgroupVersion| -> Option<f64> {
+        let (quota, period) = match version {
+            CgroupVersion::V2 => {
+                let text = read_text(folder, "cpu.max").ok()?;
+                let (quota, period) = text.trim().split_once(' ')?;
+                (quota.to_string(), period.to_string())
+            }
+            CgroupVersion::V1 => (
+                read_text(folder, "cpu.cfs_quota_us").ok()?,
+                read_text(folder, "cpu.cfs_period_us").ok()?,
+            ),
+        };
+        // "max" and -1 stand for no limit.
+        let quota: f64 = quota.trim().parse().ok().filter(|&quota| quota > 0.0)?;
+        Some(quota / period.trim().parse::<f64>().ok()?)
+    };
+    least(root, "cpu", of_level)
+}
+
+/// Memory that the control groups allow, the least of all levels; `None` when there
+/// is no limit or it cannot be read.
+#[must_use]
+pub fn memory_limit(root: &Path) -> Option<u64> {
+    /// Version 1 writes "no limit" as the largest multiple of the page size below 2^63.
+    const NO_LIMIT: u64 = 1 << 62;
+    let of_level = |folder: &Path, version: CgroupVersion| -> Option<u64> {
+        let name = match version {
+            CgroupVersion::V2 => "memory.max",
+            CgroupVersion::V1 => "memory.limit_in_bytes",
+        };
+        let text = read_text(folder, name).ok()?;
+        text.trim().parse().ok().filter(|&limit| limit < NO_LIMIT)
+    };
+    least(root, "memory", of_level)
+}
+
+fn least<T: PartialOrd>(
+    root: &Path,
+    controller: &str,
+    of_level: impl Fn(&Path, CgroupVersion) -> Option<T>,
+) -> Option<T> {
+    let groups = cgroups(root, controller).ok()?;
+    let limits = groups.iter().flat_map(|group| {
+        group
+            .levels
+            .iter()
+            .filter_map(|folder| of_level(folder, group.version))
+    });
+    limits.reduce(|a, b| if b < a { b } else { a })
+}

@@ -1,0 +1,274 @@
+//! What the kernel would not do, on what, why, and what can be done about it.
+
+use std::fmt;
+use std::io;
+
+use crate::page_nodes::ProofMethod;
+
+/// The reason why something could not be done or found out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// A system call failed.
+    #[error("{call}({arguments}) failed with {errno}; {remedy}")]
+    Call {
+        /// Name of the call, as in its manual page.
+        call: &'static str,
+        /// What it was asked to do.
+        arguments: String,
+        /// The error the kernel returned.
+        errno: Errno,
+        /// What the user can do.
+        remedy: &'static str,
+    },
+    /// A system call succeeded and did something else: Linux drops CPUs and nodes
+    /// that the process may not use without an error.
+    #[error("{call} was asked for {asked} and the kernel made it {granted}; {remedy}")]
+    Altered {
+        /// Name of the call.
+        call: &'static str,
+        /// What was asked for.
+        asked: String,
+        /// What is in force by the kernel's own account.
+        granted: String,
+        /// What the user can do.
+        remedy: &'static str,
+    },
+    /// A file of `/proc` or `/sys` could not be read or written.
+    #[error("cannot {action} {path}: {reason}; is that file system mounted and not masked here?")]
+    File {
+        /// `read` or `write`.
+        action: &'static str,
+        /// The file.
+        path: String,
+        /// The error.
+        reason: String,
+    },
+    /// A file of `/proc` or `/sys` does not say what was looked for.
+    #[error("{path}: {reason}")]
+    Content {
+        /// The file.
+        path: String,
+        /// What is missing or cannot be read.
+        reason: String,
+    },
+    /// An argument that no kernel could serve.
+    #[error("{what}: {reason}")]
+    Argument {
+        /// What was given.
+        what: String,
+        /// Why it cannot be served and what to give instead.
+        reason: &'static str,
+    },
+    /// No way to find the node of the pages worked.
+    #[error(
+        "the node of the pages at {range} cannot be proven: {}; allow one of these calls \
+         (in a container: --cap-add SYS_NICE), mount /proc, or confine the process to one node",
+        list_rungs(rungs)
+    )]
+    Unproven {
+        /// The range of addresses.
+        range: String,
+        /// Every method tried and why it failed.
+        rungs: Vec<(ProofMethod, String)>,
+    },
+    /// Changing the environment is safe only in a process with one thread.
+    #[error(
+        "cannot remove {names} from the environment while {threads} threads run; \
+         unset them before the start, or remove them first thing in main"
+    )]
+    ThreadsRunning {
+        /// The variables.
+        names: String,
+        /// The number of threads, or why it is not known.
+        threads: String,
+    },
+}
+
+impl Refusal {
+    /// The refusal of a call that has just failed with `errno`.
+    pub(crate) fn call(call: &'static str, arguments: impl fmt::Display, errno: Errno) -> Self {
+        Self::Call {
+            call,
+            arguments: arguments.to_string(),
+            errno,
+            remedy: remedy(call, errno),
+        }
+    }
+
+    /// What failed and why, without what to do: for lists of several refusals.
+    pub(crate) fn cause(&self) -> String {
+        match self {
+            Self::Call {
+                call,
+                arguments,
+                errno,
+                ..
+            } => {
+                format!("{call}({arguments}) failed with {errno}")
+            }
+            other => other.to_string(),
+        }
+    }
+
+    /// The kernel's error number, where a system call failed.
+    #[must_use]
+    pub fn errno(&self) -> Option<Errno> {
+        match self {
+            Self::Call { errno, .. } => Some(*errno),
+            _ => None,
+        }
+    }
+}
+
+fn list_rungs(rungs: &[(ProofMethod, String)]) -> String {
+    let said: Vec<String> = rungs
+        .iter()
+        .map(|(method, reason)| format!("{method}: {reason}"))
+        .collect();
+    said.join("; ")
+}
+
+/// An error number of the kernel (errno(3)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Errno(pub i32);
+
+impl Errno {
+    /// The error of the calling thread's last failed call.
+    pub(crate) fn last() -> Self {
+        Self(io::Error::last_os_error().raw_os_error().unwrap_or(0))
+    }
+
+    /// The symbolic name, such as `EPERM`; `None` for numbers these calls do not return.
+    #[must_use]
+    pub fn name(self) -> Option<&'static str> {
+        Some(match self.0 {
+            libc::E2BIG => "E2BIG",
+            libc::EACCES => "EACCES",
+            libc::EAGAIN => "EAGAIN",
+            libc::EBADF => "EBADF",
+            libc::EBUSY => "EBUSY",
+            libc::EFAULT => "EFAULT",
+            libc::EINTR => "EINTR",
+            libc::EINVAL => "EINVAL",
+            libc::EIO => "EIO",
+            libc::ENODEV => "ENODEV",
+            libc::ENOENT => "ENOENT",
+            libc::ENOMEM => "ENOMEM",
+            libc::ENOSYS => "ENOSYS",
+            libc::EOPNOTSUPP => "EOPNOTSUPP",
+            libc::EPERM => "EPERM",
+            libc::EROFS => "EROFS",
+            libc::ESRCH => "ESRCH",
+            _ => return None,
+        })
+    }
+}
+
+impl fmt::Display for Errno {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = io::Error::from_raw_os_error(self.0).to_string();
+        let text = text.split(" (os error").next().unwrap_or(&text);
+        match self.name() {
+            Some(name) => write!(out, "{name} ({text})"),
+            None => write!(out, "error {} ({text})", self.0),
+        }
+    }
+}
+
+/// What a user can do about a failed call; by the calls' manual pages.
+fn remedy(call: &str, errno: Errno) -> &'static str {
+    match (call, errno.0) {
+        ("mbind" | "get_mempolicy" | "move_pages", libc::EPERM) => {
+            "a seccomp filter forbids it, as the default profile of Docker and Podman does; \
+             run the container with --cap-add SYS_NICE or a profile that allows the call"
+        }
+        ("mbind" | "get_mempolicy" | "move_pages", libc::ENOSYS) => {
+            "the kernel was built without NUMA support or a sandbox hides the call; \
+             run outside the sandbox, or let a thread on the target node touch the pages first"
+        }
+        ("mbind", libc::EINVAL) => {
+            "none of these nodes is online with memory and in Mems_allowed_list of \
+             /proc/self/status, or the kernel lacks the mode (weighted interleave needs Linux 6.9)"
+        }
+        ("sched_setaffinity", libc::EINVAL) => {
+            "none of these CPUs is online and allowed here; choose from Cpus_allowed_list in \
+             /proc/self/status or widen the cpuset"
+        }
+        ("sched_setaffinity" | "sched_getaffinity", libc::EPERM | libc::ENOSYS) => {
+            "a seccomp filter forbids it; allow the call in the container's profile"
+        }
+        ("mmap(MAP_HUGETLB)", libc::ENOMEM) => {
+            "the pool has too few free pages of 2 MiB: see HugePages_Free in /proc/meminfo, \
+             and raise /proc/sys/vm/nr_hugepages or ask for transparent huge pages"
+        }
+        ("mmap(MAP_HUGETLB)", libc::EINVAL) => {
+            "this kernel has no huge pages of 2 MiB; ask for transparent huge or small pages"
+        }
+        ("mmap" | "mprotect", libc::ENOMEM) => {
+            "ask for less memory, or raise the limit (ulimit -v, vm.overcommit_memory, \
+             vm.max_map_count)"
+        }
+        ("madvise(MADV_HUGEPAGE)", libc::EINVAL) => {
+            "the kernel was built without transparent huge pages; ask for small pages"
+        }
+        ("madvise(MADV_DONTNEED)", libc::EINVAL) => {
+            "pages of hugetlb can be dropped from Linux 5.18 on; map afresh instead"
+        }
+        ("setrlimit", libc::EPERM) => "the hard limit is lower already; ask for less",
+        (_, libc::EPERM | libc::EACCES) => {
+            "a security policy forbids it (seccomp, LSM or a missing capability); allow the call"
+        }
+        (_, libc::ENOSYS) => "this kernel or sandbox does not have the call",
+        (_, libc::ENOMEM) => "the kernel is out of memory for it; free some or ask for less",
+        _ => "see the manual page of the call",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn refusal_says_what_failed_on_what_why_and_what_to_do() {
+        let refusal = Refusal::call("mbind", "bind:1 on 0x1000+4096", Errno(libc::EPERM));
+        let text = refusal.to_string();
+        for part in [
+            "mbind(bind:1 on 0x1000+4096)",
+            "EPERM",
+            "not permitted",
+            "SYS_NICE",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in {text:?}");
+        }
+        assert_eq!(refusal.errno(), Some(Errno(libc::EPERM)));
+    }
+
+    #[test]
+    fn errno_without_a_name_keeps_its_number() {
+        assert!(
+            Errno(libc::EHOSTDOWN)
+                .to_string()
+                .starts_with("error 112 (")
+        );
+    }
+
+    #[test]
+    fn unproven_lists_every_rung() {
+        let rungs = vec![
+            (ProofMethod::MovePages, "EPERM".to_string()),
+            (
+                ProofMethod::OneAllowedNode,
+                "2 nodes are allowed".to_string(),
+            ),
+        ];
+        let text = Refusal::Unproven {
+            range: "0x0+1".into(),
+            rungs,
+        }
+        .to_string();
+        assert!(
+            text.contains("move_pages: EPERM; one_allowed_node: 2 nodes"),
+            "{text}"
+        );
+    }
+}

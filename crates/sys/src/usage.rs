@@ -1,0 +1,239 @@
+//! What disturbed a thread: switches, faults, stolen and withheld CPU time.
+
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::time::Duration;
+
+use nearfar_machine::CpuSet;
+
+use crate::cgroup::{CgroupVersion, cgroups};
+use crate::refusal::{Errno, Refusal};
+use crate::system_file::{field, read_text};
+
+/// Counts of the calling thread since its start (getrusage(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ThreadUsage {
+    /// Times another thread took the CPU away.
+    pub involuntary_switches: u64,
+    /// Times the thread waited for something.
+    pub voluntary_switches: u64,
+    /// Page faults served without reading from disk; first touches among them.
+    pub minor_faults: u64,
+    /// Page faults that read from disk.
+    pub major_faults: u64,
+}
+
+/// The calling thread's counts.
+///
+/// # Errors
+/// When the kernel refuses to say.
+pub fn thread_usage() -> Result<ThreadUsage, Refusal> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one rusage to live memory.
+    let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    if status != 0 {
+        return Err(Refusal::call("getrusage", "RUSAGE_THREAD", Errno::last()));
+    }
+    // SAFETY: a struct of integers is valid for zero bytes, and the kernel filled it.
+    let usage = unsafe { usage.assume_init() };
+    let count = |number: libc::c_long| {
+        u64::try_from(number).map_err(|_| Refusal::Content {
+            path: "getrusage(RUSAGE_THREAD)".into(),
+            reason: format!("{number} is not a count"),
+        })
+    };
+    Ok(ThreadUsage {
+        involuntary_switches: count(usage.ru_nivcsw)?,
+        voluntary_switches: count(usage.ru_nvcsw)?,
+        minor_faults: count(usage.ru_minflt)?,
+        major_faults: count(usage.ru_majflt)?,
+    })
+}
+
+/// Time since boot that the hypervisor ran something else while these CPUs had work,
+/// summed over them, in steps of a clock tick (usually 10 ms). `None` when /proc/stat
+/// does not say for every one of them. A hypervisor may not tell: 0 does not prove
+/// that the CPUs were ours.
+#[must_use]
+pub fn steal_time(root: &Path, cpus: &CpuSet) -> Option<Duration> {
+    let text = read_text(root, "proc/stat").ok()?;
+    // SAFETY: no memory is involved.
+    let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
+    let ticks_per_second = u32::try_from(ticks_per_second)
+        .ok()
+        .filter(|&ticks| ticks > 0)?;
+    let ticks = count_steal_ticks(&text, cpus)?;
+    Some(Duration::from_secs(ticks) / ticks_per_second)
+}
+
+fn count_steal_ticks(stat: &str, cpus: &CpuSet) -> Option<u64> {
+    let mut ticks: u64 = 0;
+    let mut found = CpuSet::new();
+    for line in stat.lines() {
+        let mut words = line.split_ascii_whitespace();
+        let cpu = words.next().and_then(|word| word.strip_prefix("cpu"));
+        let Some(cpu) = cpu.and_then(|number| number.parse().ok()) else {
+            continue;
+        };
+        if cpus.contains(cpu) && found.insert(cpu) {
+            // user nice system idle iowait irq softirq steal (proc_stat(5))
+            ticks = ticks.checked_add(words.nth(7)?.parse().ok()?)?;
+        }
+    }
+    (found == *cpus).then_some(ticks)
+}
+
+/// Time that the control groups of this process withheld CPU time from their
+/// members because a quota was used up, since they were made, summed over the
+/// levels. `None` when no group reports it.
+#[must_use]
+pub fn throttled(root: &Path) -> Option<Duration> {
+    let mut total: Option<Duration> = None;
+    for group in cgroups(root, "cpu").ok()? {
+        for folder in &group.levels {
+            let Ok(text) = read_text(folder, "cpu.stat") else {
+                continue;
+            };
+            let time = match group.version {
+                CgroupVersion::V2 => field(&text, "throttled_usec").map(Duration::from_micros),
+                CgroupVersion::V1 => field(&text, "throttled_time").map(Duration::from_nanos),
+            };
+            if let Some(time) = time {
+                total = Some(total.unwrap_or_default().saturating_add(time));
+            }
+        }
+    }
+    total
+}
+
+/// The most memory that this process had present at any time, in bytes (`VmHWM`);
+/// `None` when /proc/self/status does not say.
+#[must_use]
+pub fn peak_resident_bytes(root: &Path) -> Option<u64> {
+    let text = read_text(root, "proc/self/status").ok()?;
+    field(&text, "VmHWM")?.checked_mul(1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Mapping, PageRequest};
+    use std::fs;
+
+    #[test]
+    fn first_touches_are_minor_faults_of_the_thread() {
+        let mut mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
+        let pages = (mapping.bytes() / crate::base_page_bytes()) as u64;
+        let before = thread_usage().unwrap();
+        mapping.as_f64_mut().fill(1.0);
+        let touched = thread_usage().unwrap();
+        assert!(touched.minor_faults - before.minor_faults >= pages);
+        std::thread::spawn(move || {
+            mapping.drop_pages().unwrap();
+            mapping.as_f64_mut().fill(1.0);
+        })
+        .join()
+        .unwrap();
+        let other = thread_usage().unwrap();
+        assert!(
+            other.minor_faults - touched.minor_faults < pages,
+            "another thread's were counted"
+        );
+    }
+
+    #[test]
+    fn waiting_is_a_voluntary_switch() {
+        let before = thread_usage().unwrap();
+        // On a slow machine the time may be over before the thread has gone to sleep.
+        let waited = (0..1000).any(|_| {
+            std::thread::sleep(Duration::from_millis(1));
+            thread_usage().unwrap().voluntary_switches > before.voluntary_switches
+        });
+        assert!(waited);
+    }
+
+    const STAT: &str = "cpu  9 9 9 9 9 9 9 999 0 0\n\
+                        cpu0 1 2 3 4 5 6 7 100 0 0\n\
+                        cpu2 1 2 3 4 5 6 7 250 0 0\n\
+                        cpu30 1 2 3 4\n\
+                        intr 1 2 3\n";
+
+    #[test]
+    fn steal_is_summed_over_the_cpus_asked_for() {
+        let ticks = |cpus: &str| count_steal_ticks(STAT, &cpus.parse().unwrap());
+        assert_eq!(ticks("0"), Some(100));
+        assert_eq!(ticks("0,2"), Some(350));
+        assert_eq!(ticks(""), Some(0));
+        assert_eq!(ticks("0-2"), None, "CPU 1 is not listed");
+        assert_eq!(ticks("30"), None, "a kernel before steal time");
+    }
+
+    #[test]
+    fn live_steal_is_known_for_the_cpus_of_this_thread() {
+        let cpus = crate::thread_cpus().unwrap();
+        assert!(steal_time(Path::new("/"), &cpus).is_some());
+        assert_eq!(steal_time(Path::new("/"), &CpuSet::single(65_535)), None);
+        assert_eq!(steal_time(Path::new("/nowhere"), &cpus), None);
+    }
+
+    fn cpu_tree(membership: &str, mounts: &str, stats: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("proc/self")).unwrap();
+        fs::write(root.path().join("proc/self/cgroup"), membership).unwrap();
+        fs::write(root.path().join("proc/self/mountinfo"), mounts).unwrap();
+        for (folder, text) in stats {
+            fs::create_dir_all(root.path().join(folder)).unwrap();
+            fs::write(root.path().join(folder).join("cpu.stat"), text).unwrap();
+        }
+        root
+    }
+
+    #[test]
+    fn throttling_is_summed_over_the_levels() {
+        let root = cpu_tree(
+            "0::/a/b\n",
+            "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+            &[
+                (
+                    "sys/fs/cgroup/a/b",
+                    "usage_usec 5\nnr_throttled 1\nthrottled_usec 2000\n",
+                ),
+                ("sys/fs/cgroup/a", "usage_usec 5\nthrottled_usec 500\n"),
+                ("sys/fs/cgroup", "usage_usec 5\n"),
+            ],
+        );
+        assert_eq!(throttled(root.path()), Some(Duration::from_micros(2500)));
+    }
+
+    #[test]
+    fn throttling_of_version_1_is_in_nanoseconds() {
+        let root = cpu_tree(
+            "3:cpuacct,cpu:/\n",
+            "30 24 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu\n",
+            &[(
+                "sys/fs/cgroup/cpu",
+                "nr_periods 0\nnr_throttled 0\nthrottled_time 7000\n",
+            )],
+        );
+        assert_eq!(throttled(root.path()), Some(Duration::from_micros(7)));
+    }
+
+    #[test]
+    fn throttling_that_nobody_reports_is_not_zero() {
+        let root = cpu_tree(
+            "0::/\n",
+            "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
+            &[],
+        );
+        assert_eq!(throttled(root.path()), None);
+        assert_eq!(throttled(Path::new("/nowhere")), None);
+    }
+
+    #[test]
+    fn peak_is_at_least_what_was_touched() {
+        let mut mapping = Mapping::new(8 << 20, PageRequest::Small).unwrap();
+        mapping.as_f64_mut().fill(1.0);
+        assert!(peak_resident_bytes(Path::new("/")).unwrap() >= 8 << 20);
+        assert_eq!(peak_resident_bytes(Path::new("/nowhere")), None);
+    }
+}

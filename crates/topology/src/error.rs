@@ -1,0 +1,164 @@
+//! Why a machine could not be read.
+
+use std::io;
+use std::path::PathBuf;
+
+use nearfar_machine::MAX_INDEX;
+
+/// Why a machine's description was refused or could not be read. Every message
+/// names the source, the reason, and what to do next.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TopologyError {
+    /// The file does not exist or may not be read.
+    #[error("cannot read {}: {source}; check the path and its permissions", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is larger than any machine's description.
+    #[error(
+        "{name} is larger than {} MiB, the most that is read; is it a topology that hwloc wrote?",
+        limit_bytes >> 20
+    )]
+    FileTooLarge {
+        /// The file's name.
+        name: String,
+        /// The limit, bytes.
+        limit_bytes: u64,
+    },
+    /// One line is longer than any that hwloc writes.
+    #[error(
+        "line {line} of {name} is longer than {} MiB; hwloc writes none so long, so the file is \
+         damaged: export it again",
+        limit_bytes >> 20
+    )]
+    LineTooLong {
+        /// The file's name.
+        name: String,
+        /// The line, from 1.
+        line: usize,
+        /// The limit, bytes.
+        limit_bytes: usize,
+    },
+    /// The text is not well-formed XML.
+    #[error("{name} is not XML (byte {byte}: {why}); write it with `lstopo --of xml FILE`")]
+    NotXml {
+        /// The file's name.
+        name: String,
+        /// Where reading stopped, bytes from the start.
+        byte: u64,
+        /// What the parser said.
+        why: String,
+    },
+    /// Well-formed XML, but not a topology.
+    #[error("{name} is XML but not an hwloc topology: {why}; write it with `lstopo --of xml FILE`")]
+    NotATopology {
+        /// The file's name.
+        name: String,
+        /// What was found instead.
+        why: String,
+    },
+    /// Written by a later hwloc than the one linked here.
+    #[error(
+        "{name} has topology format {version}, written by hwloc 3 or later; this build has hwloc \
+         with interface {linked}; export it again with `lstopo --of xml --export-xml-flags v2 FILE`"
+    )]
+    NewerFormat {
+        /// The file's name.
+        name: String,
+        /// The file's format version.
+        version: String,
+        /// The version of hwloc's interface in this build.
+        linked: String,
+    },
+    /// Written by hwloc 1, before 2018; its objects are of another kind of tree.
+    #[error(
+        "{name} has topology format 1, written by hwloc 1; convert it with `lstopo -i {name} \
+         --of xml FILE` of hwloc 2"
+    )]
+    OlderFormat {
+        /// The file's name.
+        name: String,
+    },
+    /// A CPU or node number that no Linux has.
+    #[error(
+        "{name} has {what} number {index}, above {MAX_INDEX}, the largest accepted; the file is \
+         damaged or was not made on Linux"
+    )]
+    IndexTooLarge {
+        /// The source's name.
+        name: String,
+        /// What is numbered: `PU`, `NUMANode`, a set's name.
+        what: String,
+        /// The number as written.
+        index: String,
+    },
+    /// Elements are nested deeper than in any machine.
+    #[error(
+        "{name} nests elements deeper than {limit}, which no machine does; the file is damaged"
+    )]
+    TooDeep {
+        /// The file's name.
+        name: String,
+        /// The limit, levels.
+        limit: usize,
+    },
+    /// A value that hwloc or its binding would mishandle.
+    #[error("{name} has {attribute}=\"{value}\": {why}; correct the file or export it again")]
+    UnsafeValue {
+        /// The file's name.
+        name: String,
+        /// Element and attribute, as in `distances2 kind`.
+        attribute: String,
+        /// The value, shortened.
+        value: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// hwloc itself refused the description.
+    #[error(
+        "hwloc (interface {linked}) refused {name}: {why}; `lstopo -i` with the same input may say more"
+    )]
+    Refused {
+        /// The source's name.
+        name: String,
+        /// What hwloc said.
+        why: String,
+        /// The version of hwloc's interface in this build.
+        linked: String,
+    },
+    /// The binding to hwloc gave up on a value.
+    #[error(
+        "the binding to hwloc stopped at a value in {name}: {why}; the description is damaged or \
+         newer than hwloc's interface {linked}"
+    )]
+    BindingPanicked {
+        /// The source's name.
+        name: String,
+        /// The panic's message.
+        why: String,
+        /// The version of hwloc's interface in this build.
+        linked: String,
+    },
+    /// Its objects, or the machine that hwloc made of them, contradict each other.
+    #[error("{name} contradicts itself: {}; correct the file or export it again", what.join("; "))]
+    Contradictory {
+        /// The source's name.
+        name: String,
+        /// The contradictions, in sentences.
+        what: Vec<String>,
+    },
+    /// Environment variables would make hwloc describe something else than this machine.
+    #[error(
+        "{} set in the environment: hwloc would not describe this machine as it is; unset them, or \
+         read a saved topology with --xml",
+        names.join(", ")
+    )]
+    EnvironmentOverride {
+        /// The variables.
+        names: Vec<String>,
+    },
+}

@@ -1,0 +1,366 @@
+//! The walk over a topology that hwloc built, to a [`Machine`].
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use hwlocality::bitmap::Bitmap;
+use hwlocality::object::TopologyObject;
+use hwlocality::object::attributes::ObjectAttributes;
+use hwlocality::object::types::{CacheType, ObjectType};
+use hwlocality::topology::Topology;
+use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
+use nearfar_machine::{
+    Cache, CacheKind, Core, CpuSet, IndexSet, MAX_INDEX, Machine, MemoryKind, MemoryNode, NodeSet,
+    Package, Source,
+};
+
+use crate::error::TopologyError;
+use crate::{devices, distances, firmware, ownership, side_cache};
+
+const DATA_CACHES: [ObjectType; 5] = [
+    ObjectType::L1Cache,
+    ObjectType::L2Cache,
+    ObjectType::L3Cache,
+    ObjectType::L4Cache,
+    ObjectType::L5Cache,
+];
+
+/// Builds a topology from what `input` selects and walks it. `name` is how
+/// messages call the source. Everything of the machine is included, whether this
+/// process may use it or not; what it may use is in the allowed sets.
+///
+/// # Errors
+/// [`TopologyError::Refused`] where hwloc refuses the input,
+/// [`TopologyError::BindingPanicked`] where its binding panics on a value (the
+/// panic is caught), and what [`walk`] finds.
+pub(crate) fn build_machine(
+    name: &str,
+    source: Source,
+    input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
+) -> Result<Machine, TopologyError> {
+    let refused = |why: String| TopologyError::Refused {
+        name: name.into(),
+        why,
+        linked: linked_version(),
+    };
+    let attempt = || {
+        let topology = configure(input(TopologyBuilder::new()).map_err(refused)?)
+            .map_err(refused)?
+            .build()
+            .map_err(|error| refused(error.to_string()))?;
+        walk(&topology, name, source)
+    };
+    // Nothing that is shared is left half-changed: the topology dies with the closure.
+    catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|panic| {
+        Err(TopologyError::BindingPanicked {
+            name: name.into(),
+            why: panic_message(panic.as_ref()),
+            linked: linked_version(),
+        })
+    })
+}
+
+/// The version of hwloc's interface that this build is linked with, as `2.8`.
+pub fn linked_version() -> String {
+    let version = hwlocality::hwloc_api_version();
+    format!("{}.{}", version >> 16, (version >> 8) & 0xff)
+}
+
+fn configure(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {
+    builder
+        .with_flags(BuildFlags::INCLUDE_DISALLOWED)
+        .map_err(|error| error.to_string())?
+        .with_io_type_filter(TypeFilter::KeepImportant)
+        .map_err(|error| error.to_string())?
+        // hwloc drops memory-side caches by default.
+        .with_type_filter(ObjectType::MemCache, TypeFilter::KeepAll)
+        .map_err(|error| error.to_string())
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "no message".into())
+}
+
+fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, TopologyError> {
+    let mut notes = Vec::new();
+    let cpus = processing_units(topology, name)?;
+    let mut nodes = memory_nodes(topology, name, &cpus, &mut notes)?;
+    nodes.sort_by_key(|node| node.os_index);
+    side_cache::fill(topology, &mut nodes, &mut notes);
+    notes.extend(ownership::infer(&mut nodes));
+    let machine = Machine {
+        packages: packages(topology, name, &cpus, &mut notes)?,
+        cores: cores(topology, name, &cpus, &mut notes)?,
+        caches: caches(topology, name, &cpus)?,
+        distances: distances::between_nodes(topology, &nodes, &mut notes),
+        firmware: firmware::figures(topology, &nodes, name, &cpus, &mut notes)?,
+        devices: devices::list(topology, &nodes, name, &cpus, &mut notes)?,
+        allowed_cpus: among(topology.allowed_cpuset().as_ref(), cpus.iter()),
+        allowed_nodes: among(
+            topology.allowed_nodeset().as_ref(),
+            nodes.iter().map(|node| node.os_index),
+        ),
+        interleave_weights: None,
+        source,
+        nodes,
+        notes,
+    };
+    let mut what = machine.check();
+    if machine.cores.is_empty() {
+        what.push("it has no CPU".into());
+    }
+    if what.is_empty() {
+        Ok(machine)
+    } else {
+        Err(TopologyError::Contradictory {
+            name: name.into(),
+            what,
+        })
+    }
+}
+
+/// The members of a set that hwloc gave.
+///
+/// # Errors
+/// [`TopologyError::IndexTooLarge`] for a member above [`MAX_INDEX`]; hwloc's sets
+/// can be infinite, which only a damaged file brings about here.
+pub(crate) fn members<Kind>(
+    bitmap: &Bitmap,
+    name: &str,
+    what: &str,
+) -> Result<IndexSet<Kind>, TopologyError> {
+    let too_large = |index: String| TopologyError::IndexTooLarge {
+        name: name.into(),
+        what: what.into(),
+        index,
+    };
+    if bitmap.weight().is_none() {
+        return Err(too_large("without end".into()));
+    }
+    bitmap
+        .iter_set()
+        .map(|index| accepted_index(usize::from(index)).ok_or_else(|| too_large(index.to_string())))
+        .collect::<Result<Vec<_>, _>>()
+        .map(|list| list.into_iter().collect())
+}
+
+/// Those of `candidates` that are in the set, however large the set is.
+fn among<Kind>(bitmap: &Bitmap, candidates: impl Iterator<Item = u32>) -> IndexSet<Kind> {
+    let is_set = |&index: &u32| usize::try_from(index).is_ok_and(|index| bitmap.is_set(index));
+    candidates.filter(is_set).collect()
+}
+
+/// The CPUs of an object, as far as they are processing units of this topology.
+pub(crate) fn cpus_of(
+    object: &TopologyObject,
+    name: &str,
+    cpus: &CpuSet,
+) -> Result<CpuSet, TopologyError> {
+    match object.cpuset() {
+        Some(set) => Ok(members::<_>(set.as_ref(), name, "cpuset")?.intersection(cpus)),
+        None => Ok(CpuSet::new()),
+    }
+}
+
+/// A text attribute; `None` where absent or blank.
+pub(crate) fn info(object: &TopologyObject, key: &str) -> Option<String> {
+    let text = object.info(key)?.to_string_lossy();
+    let text = text.trim();
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn accepted_index(index: usize) -> Option<u32> {
+    u32::try_from(index)
+        .ok()
+        .filter(|&index| index <= MAX_INDEX)
+}
+
+fn numbered(object: &TopologyObject, name: &str) -> Result<u32, TopologyError> {
+    let index = object.os_index();
+    index
+        .and_then(accepted_index)
+        .ok_or_else(|| TopologyError::IndexTooLarge {
+            name: name.into(),
+            what: object.object_type().to_string(),
+            index: index.map_or_else(|| "unknown".into(), |index| index.to_string()),
+        })
+}
+
+fn processing_units(topology: &Topology, name: &str) -> Result<CpuSet, TopologyError> {
+    topology
+        .objects_with_type(ObjectType::PU)
+        .map(|unit| numbered(unit, name))
+        .collect()
+}
+
+fn packages(
+    topology: &Topology,
+    name: &str,
+    cpus: &CpuSet,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Package>, TopologyError> {
+    let mut packages = Vec::new();
+    let mut renumbered = false;
+    for object in topology.objects_with_type(ObjectType::Package) {
+        let given = object
+            .os_index()
+            .and_then(|index| u32::try_from(index).ok());
+        // Firmware on Arm numbers packages by table offsets, and some systems do
+        // not number them at all: a package's number is a label, not an index.
+        let counted = u32::try_from(object.logical_index()).unwrap_or(u32::MAX);
+        renumbered |= given.is_none();
+        packages.push(Package {
+            os_index: given.unwrap_or(counted),
+            cpus: cpus_of(object, name, cpus)?,
+            model: info(object, "CPUModel"),
+        });
+    }
+    if renumbered {
+        notes.push("packages have no numbers of their own; they are counted from 0".into());
+    }
+    packages.sort_by_key(|package| package.os_index);
+    Ok(packages)
+}
+
+fn cores(
+    topology: &Topology,
+    name: &str,
+    cpus: &CpuSet,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Core>, TopologyError> {
+    let mut cores = Vec::new();
+    let mut placed = CpuSet::new();
+    for object in topology.objects_with_type(ObjectType::Core) {
+        let cpus = cpus_of(object, name, cpus)?;
+        placed.extend(cpus.iter());
+        cores.push(Core { cpus });
+    }
+    let without = cpus.difference(&placed);
+    if !without.is_empty() {
+        notes.push(format!(
+            "no core is described for the CPUs {without}: each is taken for a core of its own"
+        ));
+        cores.extend(without.iter().map(|cpu| Core {
+            cpus: CpuSet::single(cpu),
+        }));
+    }
+    cores.retain(|core| !core.cpus.is_empty());
+    cores.sort_by_key(|core| core.cpus.first());
+    Ok(cores)
+}
+
+fn caches(topology: &Topology, name: &str, cpus: &CpuSet) -> Result<Vec<Cache>, TopologyError> {
+    let mut caches = Vec::new();
+    for (level, kind) in (1..).zip(DATA_CACHES) {
+        for object in topology.objects_with_type(kind) {
+            let Some(ObjectAttributes::Cache(attributes)) = object.attributes() else {
+                continue;
+            };
+            let kind = match attributes.cache_type() {
+                CacheType::Data => CacheKind::Data,
+                CacheType::Unified => CacheKind::Unified,
+                _ => continue,
+            };
+            let line = attributes
+                .line_size()
+                .and_then(|line| u32::try_from(line.get()).ok());
+            caches.push(Cache {
+                level,
+                kind,
+                bytes: attributes.size().map(u64::from),
+                line_bytes: line,
+                cpus: cpus_of(object, name, cpus)?,
+            });
+        }
+    }
+    caches.retain(|cache| !cache.cpus.is_empty());
+    caches.sort_by_key(|cache| (cache.level, cache.cpus.first(), cache.kind));
+    Ok(caches)
+}
+
+fn memory_nodes(
+    topology: &Topology,
+    name: &str,
+    cpus: &CpuSet,
+    notes: &mut Vec<String>,
+) -> Result<Vec<MemoryNode>, TopologyError> {
+    let mut nodes = Vec::new();
+    let mut special = NodeSet::new();
+    for object in topology.objects_with_type(ObjectType::NUMANode) {
+        let os_index = numbered(object, name)?;
+        let locality = cpus_of(object, name, cpus)?;
+        let memory_bytes = match object.attributes() {
+            Some(ObjectAttributes::NUMANode(attributes)) => attributes.local_memory(),
+            _ => None,
+        };
+        if subtype(object).as_deref() == Some("SPM") {
+            special.insert(os_index);
+        }
+        nodes.push(MemoryNode {
+            os_index,
+            kind: memory_kind(object),
+            cpus: locality.clone(),
+            locality,
+            memory_bytes: memory_bytes.map(u64::from),
+            memory_side_cache_bytes: None,
+        });
+    }
+    if !special.is_empty() {
+        notes.push(format!(
+            "nodes {special} are specific-purpose memory: HBM or CXL, hwloc does not say which"
+        ));
+    }
+    Ok(nodes)
+}
+
+/// What a node is made of, by hwloc's subtype (`hwloc_obj::subtype`: `DRAM`, `HBM`,
+/// `MCDRAM`, `NVM`, `SPM`, `GPUMemory`, `CXL-DRAM`), else by the DAX device that
+/// its memory came from. ACPI0017 is the ACPI's id of the root of a CXL hierarchy.
+fn memory_kind(object: &TopologyObject) -> MemoryKind {
+    let subtype = subtype(object).unwrap_or_default();
+    match subtype.as_str() {
+        "DRAM" => MemoryKind::Dram,
+        "HBM" | "MCDRAM" => MemoryKind::Hbm,
+        "NVM" => MemoryKind::Nvm,
+        "GPUMemory" => MemoryKind::Gpu,
+        _ if subtype.starts_with("CXL") => MemoryKind::Cxl,
+        _ if info(object, "DAXType").as_deref() == Some("NVM") => MemoryKind::Nvm,
+        _ if info(object, "DAXParent").is_some_and(|parent| parent.contains("ACPI0017")) => {
+            MemoryKind::Cxl
+        }
+        _ => MemoryKind::Unknown,
+    }
+}
+
+fn subtype(object: &TopologyObject) -> Option<String> {
+    object
+        .subtype()
+        .map(|text| text.to_string_lossy().into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panic_of_the_binding_becomes_an_error() {
+        let machine = build_machine("odd.xml", Source::Live, |_| panic!("an odd value"));
+        let Err(TopologyError::BindingPanicked { name, why, .. }) = machine else {
+            panic!("{machine:?}")
+        };
+        assert_eq!((name.as_str(), why.as_str()), ("odd.xml", "an odd value"));
+    }
+
+    #[test]
+    fn infinite_and_huge_sets_are_refused() {
+        let refused = |bitmap: &Bitmap| {
+            let set: Result<CpuSet, _> = members(bitmap, "odd.xml", "cpuset");
+            matches!(set, Err(TopologyError::IndexTooLarge { .. }))
+        };
+        assert!(refused(&Bitmap::full()));
+        assert!(refused(&Bitmap::from_range(65_536_usize..=65_536)));
+        assert!(!refused(&Bitmap::from_range(0_usize..=65_535)));
+    }
+}

@@ -1,0 +1,310 @@
+//! The machine that the program runs on: hwloc's description, completed and
+//! checked by the kernel's files.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::path::Path;
+
+use nearfar_machine::{CpuSet, Distances, FirmwareFigure, Machine, NodeSet, Source};
+
+use crate::error::TopologyError;
+use crate::hwloc::build_machine;
+use crate::sysfs::Sysfs;
+use crate::{devices, ownership};
+
+/// Variables by which hwloc describes another machine, or this one otherwise than
+/// it is (hwloc's manual, "Environment variables"). Those that only choose plugins,
+/// silence messages or keep a GPU's memory nodes are not among them.
+const OVERRIDES: [&str; 17] = [
+    "HWLOC_ALLOW",
+    "HWLOC_COMPONENTS",
+    "HWLOC_CPUID_PATH",
+    "HWLOC_DEBUG_ALLOW_OVERLAPPING_NODE_CPUSETS",
+    "HWLOC_DUMPED_HWDATA_DIR",
+    "HWLOC_FSROOT",
+    "HWLOC_KNL_HDH_FALLBACK",
+    "HWLOC_KNL_MSCACHE_L3",
+    "HWLOC_KNL_NUMA_QUIRK",
+    "HWLOC_MEMTIERS_GUESS",
+    "HWLOC_NO_HARDWIRED_TOPOLOGY",
+    "HWLOC_SYNTHETIC",
+    "HWLOC_THISSYSTEM",
+    "HWLOC_THISSYSTEM_ALLOWED_RESOURCES",
+    "HWLOC_USE_NUMA_DISTANCES",
+    "HWLOC_X86_TOPOEXT_NUMANODES",
+    "HWLOC_XMLFILE",
+];
+/// The same with a bus number within the name, or of several endings.
+const OVERRIDE_PREFIX: &str = "HWLOC_PCI_";
+/// By how much the nodes' memory may differ from the machine's without a note.
+const MEMORY_TOLERANCE: f64 = 0.1;
+
+/// Reads the machine that the program runs on: through hwloc, then the kernel's
+/// files under `root` (`/` but for tests and containers that mount the host's
+/// elsewhere), as [`amend_from_sysfs`].
+///
+/// # Errors
+/// [`TopologyError::EnvironmentOverride`] where the environment makes hwloc
+/// describe something else, and what hwloc refuses.
+pub fn read_live(root: &Path) -> Result<Machine, TopologyError> {
+    let names: Vec<String> = env::vars_os()
+        .filter_map(|(name, _)| name.into_string().ok())
+        .filter(|name| OVERRIDES.contains(&name.as_str()) || name.starts_with(OVERRIDE_PREFIX))
+        .collect();
+    if !names.is_empty() {
+        return Err(TopologyError::EnvironmentOverride { names });
+    }
+    let mut machine = build_machine("this machine", Source::Live, Ok)?;
+    amend_from_sysfs(&mut machine, root);
+    Ok(machine)
+}
+
+/// Completes a machine from the kernel's files under `root`, which must belong to
+/// the same machine: which nodes have CPUs of their own, distances and firmware
+/// figures where hwloc has none, interleave weights, PCI links and nodes, what
+/// this process may use. What is missing leaves the machine as it was; what is
+/// odd, unreadable or contradicts hwloc becomes a note.
+pub fn amend_from_sysfs(machine: &mut Machine, root: &Path) {
+    let mut sysfs = Sysfs::new(root);
+    amend_nodes(machine, &mut sysfs);
+    amend_distances(machine, &mut sysfs);
+    amend_firmware(machine, &mut sysfs);
+    amend_weights(machine, &mut sysfs);
+    amend_devices(machine, &mut sysfs);
+    restrict(machine, &mut sysfs);
+    check_memory(machine, &mut sysfs);
+    machine.notes.extend(sysfs.into_notes());
+}
+
+/// Takes the CPUs of every node from the kernel, or of none: a mixture of the
+/// kernel's word and the inferred would be neither.
+fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
+    let Some(online) = sysfs.online_nodes() else {
+        return;
+    };
+    let known: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
+    let left_out = online.difference(&known);
+    if !left_out.is_empty() {
+        let with_memory = sysfs
+            .nodes_with_memory()
+            .unwrap_or_default()
+            .intersection(&left_out);
+        machine.notes.push(if with_memory.is_empty() {
+            format!("hwloc leaves out the nodes {left_out}, which are online")
+        } else {
+            format!(
+                "hwloc leaves out the nodes {left_out}, which are online and of which \
+                 {with_memory} have memory (by default it does so with a GPU's memory)"
+            )
+        });
+    }
+    let lists: Option<Vec<CpuSet>> = machine
+        .nodes
+        .iter()
+        .map(|node| sysfs.node_cpus(node.os_index))
+        .collect();
+    let Some(lists) = lists else { return };
+    let with_lists: NodeSet = machine
+        .nodes
+        .iter()
+        .zip(&lists)
+        .filter(|(_, cpus)| !cpus.is_empty())
+        .map(|(node, _)| node.os_index)
+        .collect();
+    if let Some(with_cpus) = sysfs.nodes_with_cpus()
+        && with_cpus.intersection(&known) != with_lists
+    {
+        machine.notes.push(format!(
+            "the kernel contradicts itself on which nodes have CPUs: {with_cpus} by has_cpu, \
+             {with_lists} by their lists, which are used"
+        ));
+    }
+    machine
+        .notes
+        .retain(|note| !note.contains(ownership::INFERRED));
+    for (node, cpus) in machine.nodes.iter_mut().zip(lists) {
+        let odd = cpus.difference(&node.locality);
+        if !odd.is_empty() {
+            machine.notes.push(format!(
+                "the kernel gives node {} the CPUs {cpus}, hwloc puts it beside {}: {odd} are left \
+                 out",
+                node.os_index, node.locality
+            ));
+        }
+        node.cpus = cpus.intersection(&node.locality);
+    }
+}
+
+fn amend_distances(machine: &mut Machine, sysfs: &mut Sysfs) {
+    if machine.distances.is_some() {
+        return;
+    }
+    let Some(online) = sysfs.online_nodes() else {
+        return;
+    };
+    let nodes: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
+    let columns: Option<Vec<usize>> = nodes
+        .iter()
+        .map(|node| online.iter().position(|other| other == *node))
+        .collect();
+    let Some(columns) = columns else { return };
+    let values: Option<Vec<Vec<u64>>> = nodes
+        .iter()
+        .map(|&node| {
+            let row = sysfs
+                .node_distances(node)
+                .filter(|row| row.len() == online.len())?;
+            columns
+                .iter()
+                .map(|&column| row.get(column).copied())
+                .collect()
+        })
+        .collect();
+    machine.distances = values.map(|values| Distances { nodes, values });
+}
+
+/// The kernel's figures take the place of hwloc's for the same node: hwloc copies
+/// their numbers and calls them MiB/s, the kernel calls them MB/s.
+fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
+    for node in &machine.nodes {
+        let Some(figures) = sysfs.access_figures(node.os_index) else {
+            continue;
+        };
+        machine
+            .firmware
+            .retain(|figure| figure.node != node.os_index);
+        let initiator: CpuSet = figures
+            .initiators
+            .iter()
+            .filter_map(|initiator| machine.nodes.iter().find(|node| node.os_index == initiator))
+            .flat_map(|initiator| initiator.cpus.iter())
+            .collect();
+        machine.firmware.push(FirmwareFigure {
+            initiator: (!initiator.is_empty()).then_some(initiator),
+            node: node.os_index,
+            read_bytes_per_s: figures.read_bytes_per_s,
+            write_bytes_per_s: figures.write_bytes_per_s,
+            read_latency_ns: figures.read_latency_ns,
+            write_latency_ns: figures.write_latency_ns,
+        });
+    }
+    machine.firmware.sort_by_key(|figure| {
+        (
+            figure.node,
+            figure.initiator.as_ref().and_then(CpuSet::first),
+        )
+    });
+}
+
+fn amend_weights(machine: &mut Machine, sysfs: &mut Sysfs) {
+    machine.interleave_weights = sysfs.interleave_weights();
+    if sysfs.weights_are_automatic() == Some(true) {
+        machine.notes.push(
+            "the interleave weights are the kernel's own, from the firmware's bandwidths; \
+             writing one turns that off"
+                .into(),
+        );
+    }
+}
+
+fn amend_devices(machine: &mut Machine, sysfs: &mut Sysfs) {
+    let places: BTreeMap<u32, CpuSet> = machine
+        .nodes
+        .iter()
+        .map(|node| (node.os_index, node.locality.clone()))
+        .collect();
+    let mut placed = false;
+    for device in &mut machine.devices {
+        sysfs.pci_link(&device.bus_id, &mut device.link);
+        let Some(node) = sysfs.pci_node(&device.bus_id) else {
+            continue;
+        };
+        match places.get(&node) {
+            // hwloc's answer may name several nodes of one place, which is richer.
+            Some(_) if device.nodes.contains(node) => {}
+            Some(locality) => {
+                placed |= device.nodes.is_empty();
+                device.nodes = NodeSet::single(node);
+                device.cpus = locality.clone();
+            }
+            None => machine.notes.push(format!(
+                "the kernel puts device {} on node {node}, which hwloc leaves out",
+                device.bus_id
+            )),
+        }
+    }
+    if placed {
+        retell_unplaced(machine);
+    }
+}
+
+/// Says anew which devices have no known node, once the kernel has placed some.
+fn retell_unplaced(machine: &mut Machine) {
+    machine
+        .notes
+        .retain(|note| !note.starts_with(devices::UNPLACED));
+    let unplaced = machine
+        .devices
+        .iter()
+        .filter(|device| device.nodes.is_empty());
+    let bus_ids: Vec<&str> = unplaced.map(|device| device.bus_id.as_str()).collect();
+    machine.notes.extend(devices::unplaced_note(&bus_ids));
+}
+
+/// Narrows what may be used to the affinity and cpuset of this process.
+fn restrict(machine: &mut Machine, sysfs: &mut Sysfs) {
+    if let Some(cpus) = sysfs.allowed_cpus() {
+        machine.allowed_cpus = machine.allowed_cpus.intersection(&cpus);
+    }
+    if let Some(nodes) = sysfs.allowed_nodes() {
+        machine.allowed_nodes = machine.allowed_nodes.intersection(&nodes);
+    }
+    let cpus = machine.cpus();
+    if machine.allowed_cpus != cpus {
+        machine.notes.push(format!(
+            "this process may use {} of {} CPUs: {}",
+            machine.allowed_cpus.len(),
+            cpus.len(),
+            machine.allowed_cpus
+        ));
+    }
+    if machine.allowed_nodes.len() != machine.nodes.len() {
+        machine.notes.push(format!(
+            "this process may allocate on {} of {} nodes: {}",
+            machine.allowed_nodes.len(),
+            machine.nodes.len(),
+            machine.allowed_nodes
+        ));
+    }
+}
+
+/// The nodes' sizes are wrong in some virtual machines, where memory is plugged in
+/// as it is used: no buffer may be sized by them alone.
+fn check_memory(machine: &mut Machine, sysfs: &mut Sysfs) {
+    for node in &mut machine.nodes {
+        let said = sysfs
+            .node_memory_bytes(node.os_index)
+            .filter(|&bytes| bytes > 0);
+        node.memory_bytes = node.memory_bytes.or(said);
+    }
+    let Some(total) = sysfs.total_memory_bytes() else {
+        return;
+    };
+    let sizes: Option<Vec<u64>> = machine.nodes.iter().map(|node| node.memory_bytes).collect();
+    let Some(sum) = sizes.map(|sizes| {
+        sizes
+            .iter()
+            .fold(0_u64, |sum, size| sum.saturating_add(*size))
+    }) else {
+        return;
+    };
+    if (sum as f64 - total as f64).abs() > MEMORY_TOLERANCE * total as f64 {
+        machine.notes.push(format!(
+            "the nodes have {} MiB together, /proc/meminfo says {} MiB: no buffer should \
+             be sized by a node's figure alone (some virtual machines plug memory in as it is \
+             used; a node that is left out is missing from the sum)",
+            sum >> 20,
+            total >> 20
+        ));
+    }
+}

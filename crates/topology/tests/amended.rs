@@ -1,0 +1,314 @@
+//! What the kernel's files add to a machine, on trees that the tests write.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test fails by panicking, its helpers as well"
+)]
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use nearfar_machine::{CpuSet, Machine, NodeSet};
+use nearfar_topology::{TopologyError, amend_from_sysfs, parse_synthetic, read_live, read_xml};
+use tempfile::TempDir;
+
+const NODES: &str = "sys/devices/system/node";
+const NIC: &str = "sys/bus/pci/devices/0000:3b:00.1";
+const DISK: &str = "sys/bus/pci/devices/0001:01:00.0";
+
+fn tree(files: &[(&str, &str)]) -> TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let path = root.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    root
+}
+
+/// Nodes 0 and 1 with CPUs 0 and 4, node 3 local to both, a NIC and a disk.
+fn machine() -> Machine {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
+    read_xml(&folder.join("far_node_and_nic.xml")).unwrap()
+}
+
+fn amended(files: &[(&str, &str)]) -> Machine {
+    let mut machine = machine();
+    amend_from_sysfs(&mut machine, tree(files).path());
+    assert_eq!(machine.check(), Vec::<String>::new());
+    machine
+}
+
+fn node(path: &str) -> String {
+    format!("{NODES}/{path}")
+}
+
+fn cpus(list: &str) -> CpuSet {
+    list.parse().unwrap()
+}
+
+fn nodes(list: &str) -> NodeSet {
+    list.parse().unwrap()
+}
+
+fn noted(machine: &Machine, words: &str) -> bool {
+    machine.notes.iter().any(|note| note.contains(words))
+}
+
+#[test]
+fn empty_tree_changes_nothing_but_says_what_may_be_used() {
+    let mut expected = machine();
+    let machine = amended(&[]);
+    expected
+        .notes
+        .push("this process may use 1 of 2 CPUs: 4".into());
+    assert_eq!(machine, expected);
+}
+
+#[test]
+fn cpus_of_nodes_are_the_kernels() {
+    let machine = amended(&[
+        (&node("online"), "0-1,3\n"),
+        (&node("has_cpu"), "1,3\n"),
+        (&node("node0/cpulist"), "\n"),
+        (&node("node1/cpulist"), "4\n"),
+        (&node("node3/cpulist"), "0\n"),
+    ]);
+    let owned: Vec<&CpuSet> = machine.nodes.iter().map(|node| &node.cpus).collect();
+    assert_eq!(
+        owned,
+        [&cpus(""), &cpus("4"), &cpus("0")],
+        "against what was inferred"
+    );
+    assert!(!noted(&machine, "inferred"));
+    assert!(!noted(&machine, "contradicts itself"));
+}
+
+#[test]
+fn cpus_of_nodes_stay_inferred_when_one_list_is_missing() {
+    let machine = amended(&[
+        (&node("online"), "0-1,3\n"),
+        (&node("node0/cpulist"), "\n"),
+        (&node("node1/cpulist"), "4\n"),
+    ]);
+    assert_eq!(machine.node(0).unwrap().cpus, cpus("0"));
+    assert!(noted(&machine, "inferred"));
+}
+
+#[test]
+fn contradictions_are_noted() {
+    let machine = amended(&[
+        (&node("online"), "0-1,3,7\n"),
+        (&node("has_memory"), "0-1,3,7\n"),
+        (&node("has_cpu"), "0\n"),
+        (&node("node0/cpulist"), "0,9\n"),
+        (&node("node1/cpulist"), "4\n"),
+        (&node("node3/cpulist"), "\n"),
+    ]);
+    assert!(noted(&machine, "leaves out the nodes 7"));
+    assert!(noted(&machine, "0 by has_cpu, 0-1 by their lists"));
+    assert!(noted(&machine, "the kernel gives node 0 the CPUs 0,9"));
+    assert_eq!(machine.node(0).unwrap().cpus, cpus("0"));
+}
+
+#[test]
+fn missing_garbled_and_unreadable_differ() {
+    let missing = amended(&[]);
+    assert!(!noted(&missing, "not understood") && !noted(&missing, "cannot be read"));
+    let garbled = amended(&[(&node("online"), "zero to three\n")]);
+    assert!(noted(&garbled, "online is not understood: 'zero to three'"));
+    let not_text = tree(&[]);
+    fs::create_dir_all(not_text.path().join(NODES)).unwrap();
+    fs::write(not_text.path().join(node("online")), b"\xff\xfe").unwrap();
+    let mut machine = machine();
+    amend_from_sysfs(&mut machine, not_text.path());
+    assert!(noted(&machine, "online is not understood: not text"));
+    // A folder in a file's place cannot be read by anyone, root included.
+    let unreadable = amended(&[(&node("online/x"), "")]);
+    assert!(
+        noted(&unreadable, "online cannot be read"),
+        "{:?}",
+        unreadable.notes
+    );
+}
+
+#[test]
+fn distances_come_from_the_kernel_where_hwloc_has_none() {
+    let mut machine = parse_synthetic("numa:2 pu:1").unwrap();
+    machine.distances = None;
+    let root = tree(&[
+        (&node("online"), "0-1\n"),
+        (&node("node0/distance"), "10 32\n"),
+        (&node("node1/distance"), "31 10\n"),
+    ]);
+    amend_from_sysfs(&mut machine, root.path());
+    assert_eq!(
+        (machine.distance(0, 1), machine.distance(1, 0)),
+        (Some(32), Some(31))
+    );
+}
+
+#[test]
+fn firmware_figures_are_in_the_kernels_units() {
+    let machine = amended(&[
+        (&node("node3/access0/initiators/node0/x"), ""),
+        (&node("node3/access0/initiators/read_bandwidth"), "999\n"),
+        (&node("node3/access1/initiators/node0/x"), ""),
+        (&node("node3/access1/initiators/read_bandwidth"), "28000\n"),
+        (&node("node3/access1/initiators/write_bandwidth"), "0\n"),
+        (&node("node3/access1/initiators/read_latency"), "220\n"),
+        (&node("node1/access0/initiators/node1/x"), ""),
+        (&node("node1/access0/initiators/write_latency"), "80\n"),
+    ]);
+    let [near, far] = &machine.firmware[..] else {
+        panic!("{:?}", machine.firmware)
+    };
+    assert_eq!(
+        (near.node, near.write_latency_ns),
+        (1, Some(80.0)),
+        "class 0 without a class 1"
+    );
+    assert_eq!((far.node, &far.initiator), (3, &Some(cpus("0"))));
+    assert_eq!(far.read_bytes_per_s, Some(28e9), "MB/s of class 1");
+    assert_eq!(far.write_bytes_per_s, None, "0 is not known");
+    assert_eq!(
+        (far.read_latency_ns, far.write_latency_ns),
+        (Some(220.0), None)
+    );
+}
+
+#[test]
+fn interleave_weights() {
+    const FOLDER: &str = "sys/kernel/mm/mempolicy/weighted_interleave";
+    assert_eq!(amended(&[]).interleave_weights, None);
+    let weight = |node: u32| format!("{FOLDER}/node{node}");
+    for name in ["auto", "__auto_type"] {
+        let machine = amended(&[
+            (&weight(0), "3\n"),
+            (&weight(3), "1\n"),
+            (&format!("{FOLDER}/{name}"), "true\n"),
+        ]);
+        assert_eq!(machine.interleave_weights, Some(vec![(0, 3), (3, 1)]));
+        assert!(noted(&machine, "the kernel's own"), "{name}");
+    }
+    let odd = amended(&[(&weight(0), "0\n"), (&weight(1), "5\n")]);
+    assert_eq!(odd.interleave_weights, Some(vec![(1, 5)]), "0 is no weight");
+    assert!(noted(&odd, "node0 is not understood: '0'"));
+}
+
+#[test]
+fn links_and_places_of_devices() {
+    let machine = amended(&[
+        (&format!("{NIC}/current_link_speed"), "8.0 GT/s PCIe\n"),
+        (&format!("{NIC}/current_link_width"), "8\n"),
+        (&format!("{NIC}/max_link_speed"), "16 GT/s\n"),
+        (&format!("{NIC}/max_link_width"), "16\n"),
+        (&format!("{NIC}/numa_node"), "-1\n"),
+        (&format!("{DISK}/current_link_speed"), "Unknown\n"),
+        (&format!("{DISK}/current_link_width"), "0\n"),
+        (&format!("{DISK}/max_link_width"), "255\n"),
+        (&format!("{DISK}/max_link_speed"), "fast\n"),
+        (&format!("{DISK}/numa_node"), "3\n"),
+    ]);
+    let [nic, disk] = &machine.devices[..] else {
+        panic!("{:?}", machine.devices)
+    };
+    assert_eq!((nic.link.gt_per_s, nic.link.lanes), (Some(8.0), Some(8)));
+    assert_eq!(
+        (nic.link.max_gt_per_s, nic.link.max_lanes),
+        (Some(16.0), Some(16))
+    );
+    assert!(
+        nic.nodes.contains(1),
+        "-1 says nothing, hwloc's answer stays"
+    );
+    assert_eq!(
+        disk.link,
+        nearfar_machine::Link::default(),
+        "Unknown, 0 and 255 are not known"
+    );
+    assert!(noted(&machine, "max_link_speed is not understood: 'fast'"));
+    assert!(!noted(&machine, "current_link_speed is not understood"));
+    assert_eq!((&disk.nodes, &disk.cpus), (&nodes("3"), &cpus("0,4")));
+    assert!(
+        !noted(&machine, "the nearest node is not known"),
+        "the kernel knew it"
+    );
+}
+
+#[test]
+fn what_the_process_may_use_is_narrowed() {
+    let mut machine = parse_synthetic("numa:2 core:2 pu:1").unwrap();
+    let status = "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t1-2,7\nMems_allowed_list:\t1\n";
+    amend_from_sysfs(&mut machine, tree(&[("proc/self/status", status)]).path());
+    assert_eq!(
+        (&machine.allowed_cpus, &machine.allowed_nodes),
+        (&cpus("1-2"), &nodes("1"))
+    );
+    assert!(noted(&machine, "this process may use 2 of 4 CPUs: 1-2"));
+    assert!(noted(
+        &machine,
+        "this process may allocate on 1 of 2 nodes: 1"
+    ));
+    let mut whole = parse_synthetic("numa:2 core:2 pu:1").unwrap();
+    let status = "Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n";
+    amend_from_sysfs(&mut whole, tree(&[("proc/self/status", status)]).path());
+    assert_eq!(whole.notes, Vec::<String>::new());
+}
+
+/// The two nodes whose size is known have 3 MiB together, the third is not known.
+#[test]
+fn sizes_of_nodes_are_held_against_the_machines() {
+    let third = node("node1/meminfo");
+    let of_node = "\nNode 1 MemTotal:        1024 kB\nNode 1 MemFree: 1 kB\n";
+    let machine = amended(&[(&third, of_node), ("proc/meminfo", "MemTotal:  4000 kB\n")]);
+    assert_eq!(machine.node(1).unwrap().memory_bytes, Some(1 << 20));
+    assert!(
+        !noted(&machine, "/proc/meminfo"),
+        "4 MiB against 4000 KiB is within 10 %"
+    );
+    let machine = amended(&[(&third, of_node), ("proc/meminfo", "MemTotal:  9000 kB\n")]);
+    assert!(noted(
+        &machine,
+        "the nodes have 4 MiB together, /proc/meminfo says 8 MiB"
+    ));
+    let machine = amended(&[("proc/meminfo", "MemTotal:  9000 kB\n")]);
+    assert!(
+        !noted(&machine, "/proc/meminfo says"),
+        "no sum without all sizes"
+    );
+}
+
+/// Set for the child of the test below only.
+const CHILD: &str = "NEARFAR_TEST_LIVE_CHILD";
+
+#[test]
+fn environment_does_not_reach_a_live_reading() {
+    if std::env::var_os(CHILD).is_some() {
+        let error = read_live(Path::new("/")).unwrap_err();
+        let TopologyError::EnvironmentOverride { names } = error else {
+            panic!("{error}")
+        };
+        println!("refused {}", names.join(" "));
+        return;
+    }
+    for name in [
+        "HWLOC_SYNTHETIC",
+        "HWLOC_XMLFILE",
+        "HWLOC_PCI_0000_3b_LOCALCPUS",
+    ] {
+        let output = Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "environment_does_not_reach_a_live_reading",
+                "--nocapture",
+            ])
+            .env(CHILD, "1")
+            .env(name, "numa:7 pu:7")
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains(&format!("refused {name}")), "{said}");
+    }
+}

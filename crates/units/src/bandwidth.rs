@@ -1,0 +1,62 @@
+//! Bandwidths.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::number::{QuantityError, format_significant, split_number};
+
+/// A bandwidth in bytes per second. Which bytes are counted (useful, traffic) is
+/// said by the name of the field that holds it.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BytesPerSecond(pub f64);
+
+impl BytesPerSecond {
+    /// In GB/s, 1e9 bytes/s.
+    #[must_use]
+    pub fn gb_per_s(self) -> f64 {
+        self.0 / 1e9
+    }
+}
+
+impl FromStr for BytesPerSecond {
+    type Err = QuantityError;
+
+    fn from_str(text: &str) -> Result<Self, QuantityError> {
+        let (number, unit) = split_number(text)?;
+        let factor = match unit {
+            "MB/s" => 1e6,
+            "GB/s" => 1e9,
+            "TB/s" => 1e12,
+            _ => {
+                return Err(QuantityError::Unit {
+                    text: text.into(),
+                    examples: "12.8GB/s or 800MB/s",
+                });
+            }
+        };
+        Ok(Self(number * factor))
+    }
+}
+
+impl fmt::Display for BytesPerSecond {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} GB/s", format_significant(self.gb_per_s(), 3))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_and_prints_decimal_units() {
+        let bandwidth: BytesPerSecond = "12.8GB/s".parse().unwrap();
+        assert!((bandwidth.0 - 12.8e9).abs() < 1.0);
+        assert_eq!(bandwidth.to_string(), "12.8 GB/s");
+        assert!("12.8".parse::<BytesPerSecond>().is_err());
+        assert!("12.8GiB/s".parse::<BytesPerSecond>().is_err());
+    }
+}

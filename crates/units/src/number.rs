@@ -1,0 +1,74 @@
+//! Splitting a quantity's text into number and unit, and printing numbers.
+
+/// Why a quantity could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityError {
+    /// There is no number at its start.
+    #[error("'{0}' does not start with a number such as 8 or 1.5")]
+    NoNumber(String),
+    /// The unit is missing or unknown.
+    #[error("'{text}' has no unit that is known here; write for example {examples}")]
+    Unit {
+        /// What was given.
+        text: String,
+        /// What would have been accepted.
+        examples: &'static str,
+    },
+    /// Negative, not finite or beyond what can be held.
+    #[error("'{0}' is out of range")]
+    Range(String),
+}
+
+/// Splits `1.5GiB` into `1.5` and `GiB`. Exponents, signs, `inf` and `nan` are
+/// not numbers here.
+pub(crate) fn split_number(text: &str) -> Result<(f64, &str), QuantityError> {
+    let text = text.trim();
+    let end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let number: f64 = digits
+        .parse()
+        .map_err(|_| QuantityError::NoNumber(text.into()))?;
+    if number.is_finite() {
+        Ok((number, unit.trim_start()))
+    } else {
+        Err(QuantityError::Range(text.into()))
+    }
+}
+
+/// A number in so many significant digits, without exponent: 12.3, 0.0451, 1234.
+#[must_use]
+pub fn format_significant(value: f64, digits: u32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return format!("{value:.0}");
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a decimal exponent is at most 308"
+    )]
+    let exponent = value.abs().log10().floor() as i32;
+    let decimals = i32::try_from(digits)
+        .unwrap_or(i32::MAX)
+        .saturating_sub(1)
+        .saturating_sub(exponent);
+    format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn significant_digits() {
+        for (value, text) in [
+            (12.345, "12.3"),
+            (0.04512, "0.0451"),
+            (1234.0, "1234"),
+            (0.0, "0"),
+            (-3.0, "-3.00"),
+        ] {
+            assert_eq!(format_significant(value, 3), text);
+        }
+    }
+}
