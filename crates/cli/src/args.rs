@@ -170,12 +170,7 @@ pub struct CharacterizeArguments {
     #[arg(long, value_enum, default_value = "cluster", conflicts_with = "resume")]
     pub initiator: InitiatorName,
     /// Kernels instead of the suite's own; 'list' names them all
-    #[arg(
-        long,
-        value_delimiter = ',',
-        value_name = "KERNEL",
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]
     pub kernel: Vec<String>,
     /// Force one instruction set: avx512, avx2, sse2 or portable
     #[arg(long, value_name = "ISA", conflicts_with = "resume")]
@@ -191,12 +186,7 @@ pub struct CharacterizeArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "resume")]
     pub samples: Option<u32>,
     /// Pages to ask for
-    #[arg(
-        long,
-        value_enum,
-        default_value = "transparent",
-        conflicts_with = "resume"
-    )]
+    #[arg(long, value_enum, default_value = "transparent", conflicts_with = "resume")]
     pub pages: PagesName,
     /// Seed of the cases' order and of the data
     #[arg(long, value_name = "N", conflicts_with = "resume")]

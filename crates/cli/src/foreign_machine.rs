@@ -43,9 +43,7 @@ pub fn read(source: &MachineSource) -> anyhow::Result<Machine> {
     let errors = child.stderr.take();
     let reader = std::thread::spawn(move || read_some(errors, 64 << 10));
     let found = read_some(child.stdout.take(), MOST_OUTPUT_BYTES)?;
-    let status = child
-        .wait()
-        .context("the process that reads foreign topologies is gone")?;
+    let status = child.wait().context("the process that reads foreign topologies is gone")?;
     let complaint = reader.join().unwrap_or_else(|_| Ok(Vec::new()))?;
     if let Some(signal) = status.signal() {
         bail!(

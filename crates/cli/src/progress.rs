@@ -24,8 +24,7 @@ impl Progress {
     pub fn update(&self, status: Status<'_>) {
         self.bar.set_length(status.expected);
         self.bar.set_position(status.done);
-        self.bar
-            .set_message(format!("round {}, {}", status.round + 1, status.case));
+        self.bar.set_message(format!("round {}, {}", status.round + 1, status.case));
     }
 
     /// Ends, leaving nothing behind.

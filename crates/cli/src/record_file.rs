@@ -15,11 +15,8 @@ pub fn host_name() -> String {
 
 /// `${XDG_STATE_HOME:-~/.local/state}/nearfar`.
 fn state_folder() -> anyhow::Result<PathBuf> {
-    let from = |name: &str| {
-        std::env::var_os(name)
-            .map(PathBuf::from)
-            .filter(|path| path.is_absolute())
-    };
+    let from =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let state = from("XDG_STATE_HOME").or_else(|| Some(from("HOME")?.join(".local/state")));
     Ok(state
         .context(
@@ -37,40 +34,24 @@ pub fn new_path(host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
             folder.display()
         )
     })?;
-    Ok(folder.join(format!(
-        "{}-{}.jsonl",
-        file_name(host),
-        now_utc.replace([':', '-'], "")
-    )))
+    Ok(folder.join(format!("{}-{}.jsonl", file_name(host), now_utc.replace([':', '-'], ""))))
 }
 
 /// A host's name with nothing in it that means something in a path.
 fn file_name(host: &str) -> String {
-    host.chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || c == '.' {
-                c
-            } else {
-                '_'
-            }
-        })
-        .collect()
+    host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect()
 }
 
 /// The newest record of this host in the state folder.
 pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
     let folder = state_folder()?;
     let prefix = format!("{}-", file_name(host));
-    let entries = fs::read_dir(&folder)
-        .map(|entries| entries.flatten().collect())
-        .unwrap_or_default();
+    let entries =
+        fs::read_dir(&folder).map(|entries| entries.flatten().collect()).unwrap_or_default();
     let newest = Vec::<fs::DirEntry>::into_iter(entries)
         .map(|entry| entry.path())
         .filter(|path| {
-            let name = path
-                .file_name()
-                .and_then(|name| name.to_str())
-                .unwrap_or_default();
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             name.starts_with(&prefix) && name.ends_with(".jsonl")
         })
         .max();

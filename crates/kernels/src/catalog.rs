@@ -62,12 +62,7 @@ const fn kernel(name: &'static str, operation: Operation, non_temporal: bool) ->
         Operation::Triad => "a[i] = b[i] + s*c[i]",
         Operation::Ddot => "x += b[i]*c[i]",
     };
-    Kernel {
-        name,
-        operation,
-        non_temporal,
-        formula,
-    }
+    Kernel { name, operation, non_temporal, formula }
 }
 
 /// The kernel of that name, if the catalog has one.
@@ -129,10 +124,7 @@ impl Kernel {
 
     /// The variants that exist and that this CPU runs, widest first.
     pub fn variants(&self) -> Vec<Variant> {
-        Variant::available()
-            .into_iter()
-            .filter(|&variant| self.is_written_for(variant))
-            .collect()
+        Variant::available().into_iter().filter(|&variant| self.is_written_for(variant)).collect()
     }
 
     /// Its loop in one instruction set.
@@ -142,15 +134,10 @@ impl Kernel {
     /// If the kernel was not written for that variant, or this CPU does not run it.
     pub fn in_variant(&'static self, variant: Variant) -> Result<TimedLoop, Unavailable> {
         if !self.is_written_for(variant) {
-            return Err(Unavailable::NotWritten {
-                kernel: self.name,
-                variant,
-            });
+            return Err(Unavailable::NotWritten { kernel: self.name, variant });
         }
-        TimedLoop::new(self, variant).ok_or(Unavailable::NotOnThisCpu {
-            kernel: self.name,
-            variant,
-        })
+        TimedLoop::new(self, variant)
+            .ok_or(Unavailable::NotOnThisCpu { kernel: self.name, variant })
     }
 
     /// Rust has no stable non-temporal store of one `f64` for every CPU.

@@ -48,10 +48,7 @@ mod tests {
         for pass in passes {
             for lane in Constants::for_pass(pass).lanes {
                 assert!((1.0..2.0).contains(&lane) && lane.is_normal(), "{lane}");
-                assert!(
-                    seen.insert(lane.to_bits()),
-                    "{lane} of pass {pass} was there before"
-                );
+                assert!(seen.insert(lane.to_bits()), "{lane} of pass {pass} was there before");
             }
         }
     }
@@ -65,10 +62,7 @@ mod tests {
                 *count += lane.to_bits() >> bit & 1;
             }
         }
-        assert!(
-            set.iter().all(|count| (3600..=4400).contains(count)),
-            "{set:?}"
-        );
+        assert!(set.iter().all(|count| (3600..=4400).contains(count)), "{set:?}");
     }
 
     #[test]

@@ -16,22 +16,12 @@ pub struct Operands<'a> {
 impl<'a> Operands<'a> {
     /// For `load`.
     pub fn load(b: &'a [f64]) -> Self {
-        Self {
-            a: None,
-            b: Some(b),
-            c: None,
-            len: b.len(),
-        }
+        Self { a: None, b: Some(b), c: None, len: b.len() }
     }
 
     /// For `store` and `store_nt`.
     pub fn store(a: &'a mut [f64]) -> Self {
-        Self {
-            len: a.len(),
-            a: Some(a),
-            b: None,
-            c: None,
-        }
+        Self { len: a.len(), a: Some(a), b: None, c: None }
     }
 
     /// For `copy`, `scale` and their `_nt` forms.
@@ -41,12 +31,7 @@ impl<'a> Operands<'a> {
     /// If the lengths differ.
     pub fn map(a: &'a mut [f64], b: &'a [f64]) -> Self {
         assert_eq!(a.len(), b.len(), "the lengths of arrays a and b differ");
-        Self {
-            len: a.len(),
-            a: Some(a),
-            b: Some(b),
-            c: None,
-        }
+        Self { len: a.len(), a: Some(a), b: Some(b), c: None }
     }
 
     /// For `add`, `triad` and their `_nt` forms.
@@ -57,12 +42,7 @@ impl<'a> Operands<'a> {
     pub fn zip(a: &'a mut [f64], b: &'a [f64], c: &'a [f64]) -> Self {
         assert_eq!(a.len(), b.len(), "the lengths of arrays a and b differ");
         assert_eq!(a.len(), c.len(), "the lengths of arrays a and c differ");
-        Self {
-            len: a.len(),
-            a: Some(a),
-            b: Some(b),
-            c: Some(c),
-        }
+        Self { len: a.len(), a: Some(a), b: Some(b), c: Some(c) }
     }
 
     /// For `ddot`.
@@ -72,12 +52,7 @@ impl<'a> Operands<'a> {
     /// If the lengths differ.
     pub fn dot(b: &'a [f64], c: &'a [f64]) -> Self {
         assert_eq!(b.len(), c.len(), "the lengths of arrays b and c differ");
-        Self {
-            a: None,
-            b: Some(b),
-            c: Some(c),
-            len: b.len(),
-        }
+        Self { a: None, b: Some(b), c: Some(c), len: b.len() }
     }
 
     /// Elements per array.
@@ -102,18 +77,8 @@ impl<'a> Operands<'a> {
         let (b_head, b_tail) = self.b.map(|b| b.split_at(middle)).unzip();
         let (c_head, c_tail) = self.c.map(|c| c.split_at(middle)).unzip();
         (
-            Self {
-                a: a_head,
-                b: b_head,
-                c: c_head,
-                len: middle,
-            },
-            Self {
-                a: a_tail,
-                b: b_tail,
-                c: c_tail,
-                len: self.len - middle,
-            },
+            Self { a: a_head, b: b_head, c: c_head, len: middle },
+            Self { a: a_tail, b: b_tail, c: c_tail, len: self.len - middle },
         )
     }
 }

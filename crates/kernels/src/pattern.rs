@@ -18,11 +18,7 @@ impl Pattern {
     /// The pattern of a seed. The same seed gives the same numbers on every machine.
     pub fn new(seed: u64) -> Pattern {
         let mut state = seed;
-        Pattern {
-            table: (0..PERIOD)
-                .map(|_| random_in_one_to_two(&mut state))
-                .collect(),
-        }
+        Pattern { table: (0..PERIOD).map(|_| random_in_one_to_two(&mut state)).collect() }
     }
 
     /// The element at `index`.
@@ -44,15 +40,12 @@ impl Pattern {
     pub fn xor(&self, range: Range<u64>) -> u64 {
         let len = range.end.saturating_sub(range.start);
         let bits = |index| self.value(index).to_bits();
-        let rest = (0..len % PERIOD as u64).fold(0, |folded, offset| {
-            folded ^ bits(range.start % PERIOD as u64 + offset)
-        });
+        let rest = (0..len % PERIOD as u64)
+            .fold(0, |folded, offset| folded ^ bits(range.start % PERIOD as u64 + offset));
         if (len / PERIOD as u64).is_multiple_of(2) {
             rest
         } else {
-            self.table
-                .iter()
-                .fold(rest, |folded, value| folded ^ value.to_bits())
+            self.table.iter().fold(rest, |folded, value| folded ^ value.to_bits())
         }
     }
 
@@ -61,9 +54,7 @@ impl Pattern {
     pub fn dot(&self, b: u64, c: u64, len: u64) -> f64 {
         let (b, c) = (b % PERIOD as u64, c % PERIOD as u64);
         let sum = |end: u64| -> f64 {
-            (0..end)
-                .map(|offset| self.value(b + offset) * self.value(c + offset))
-                .sum()
+            (0..end).map(|offset| self.value(b + offset) * self.value(c + offset)).sum()
         };
         let periods = len / PERIOD as u64;
         periods as f64 * sum(PERIOD as u64) + sum(len % PERIOD as u64)
@@ -115,13 +106,7 @@ mod tests {
         let distinct: HashSet<u64> = pattern.table.iter().map(|value| value.to_bits()).collect();
         assert_eq!(distinct.len(), PERIOD);
         let other = Pattern::new(12);
-        assert!(
-            pattern
-                .table
-                .iter()
-                .zip(&other.table)
-                .all(|(a, b)| a.to_bits() != b.to_bits())
-        );
+        assert!(pattern.table.iter().zip(&other.table).all(|(a, b)| a.to_bits() != b.to_bits()));
         assert_eq!(pattern, Pattern::new(11));
     }
 
@@ -131,19 +116,15 @@ mod tests {
         let reference = [6_457_827_717_110_365_317, 3_203_168_211_198_807_973_u64];
         let pattern = Pattern::new(1_234_567);
         for (index, wanted) in (0..).zip(reference) {
-            assert_eq!(
-                pattern.value(index).to_bits() & ((1 << 52) - 1),
-                wanted >> 12
-            );
+            assert_eq!(pattern.value(index).to_bits() & ((1 << 52) - 1), wanted >> 12);
         }
     }
 
     #[test]
     fn no_page_equals_one_of_the_next_eight() {
         let pattern = Pattern::new(3);
-        let pages: Vec<Vec<u64>> = (0..64)
-            .map(|page| bits(&filled(&pattern, page * 512, 512)))
-            .collect();
+        let pages: Vec<Vec<u64>> =
+            (0..64).map(|page| bits(&filled(&pattern, page * 512, 512))).collect();
         for (page, values) in pages.iter().enumerate() {
             for other in &pages[page + 1..pages.len().min(page + 9)] {
                 assert_ne!(values, other, "page {page}");
@@ -156,25 +137,15 @@ mod tests {
         let pattern = Pattern::new(4);
         let mut random = fastrand::Rng::with_seed(4);
         for case in 0..200 {
-            let len = if case < 20 {
-                case
-            } else {
-                random.usize(..3 * PERIOD)
-            };
+            let len = if case < 20 { case } else { random.usize(..3 * PERIOD) };
             let first = match case % 3 {
                 0 => random.u64(..10_000),
                 1 => PERIOD as u64 * random.u64(..1000),
                 _ => u64::MAX - random.u64(20_000..30_000),
             };
-            let wanted: Vec<u64> = (first..)
-                .take(len)
-                .map(|index| pattern.value(index).to_bits())
-                .collect();
-            assert_eq!(
-                bits(&filled(&pattern, first, len)),
-                wanted,
-                "from {first}, {len}"
-            );
+            let wanted: Vec<u64> =
+                (first..).take(len).map(|index| pattern.value(index).to_bits()).collect();
+            assert_eq!(bits(&filled(&pattern, first, len)), wanted, "from {first}, {len}");
         }
     }
 
@@ -209,19 +180,10 @@ mod tests {
         let mut random = fastrand::Rng::with_seed(7);
         for case in 0..300 {
             let (b, c) = (random.u64(..1 << 60), random.u64(..1 << 50));
-            let len = if case < 10 {
-                case
-            } else {
-                random.u64(..5 * PERIOD as u64)
-            };
-            let wanted: f64 = (0..len)
-                .map(|i| pattern.value(b + i) * pattern.value(c + i))
-                .sum();
+            let len = if case < 10 { case } else { random.u64(..5 * PERIOD as u64) };
+            let wanted: f64 = (0..len).map(|i| pattern.value(b + i) * pattern.value(c + i)).sum();
             let dot = pattern.dot(b, c, len);
-            assert!(
-                (dot - wanted).abs() <= 1e-12 * wanted,
-                "{b}, {c}, {len}: {dot}, {wanted}"
-            );
+            assert!((dot - wanted).abs() <= 1e-12 * wanted, "{b}, {c}, {len}: {dot}, {wanted}");
         }
     }
 }

@@ -32,11 +32,7 @@ impl TimedLoop {
             #[cfg(not(target_arch = "x86_64"))]
             Variant::Avx512 | Variant::Avx2 | Variant::Sse2 => return None,
         };
-        Some(TimedLoop {
-            kernel,
-            variant,
-            code,
-        })
+        Some(TimedLoop { kernel, variant, code })
     }
 
     /// The kernel it runs.

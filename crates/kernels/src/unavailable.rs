@@ -32,10 +32,7 @@ impl fmt::Display for Unavailable {
                  have non-temporal stores here: choose a vector variant, or the kernel without _nt"
             ),
             Unavailable::NotOnThisCpu { kernel, variant } => {
-                write!(
-                    f,
-                    "this CPU does not run the {variant} variant of kernel {kernel}: use"
-                )?;
+                write!(f, "this CPU does not run the {variant} variant of kernel {kernel}: use")?;
                 for (position, variant) in Variant::available().into_iter().enumerate() {
                     write!(f, "{}{variant}", if position == 0 { " " } else { " or " })?;
                 }

@@ -18,12 +18,8 @@ pub enum Variant {
 
 impl Variant {
     /// Every variant, widest first.
-    pub const ALL: [Variant; 4] = [
-        Variant::Avx512,
-        Variant::Avx2,
-        Variant::Sse2,
-        Variant::Portable,
-    ];
+    pub const ALL: [Variant; 4] =
+        [Variant::Avx512, Variant::Avx2, Variant::Sse2, Variant::Portable];
 
     /// Whether this CPU and its operating system run it.
     pub fn is_available(self) -> bool {
@@ -42,10 +38,7 @@ impl Variant {
 
     /// The variants this CPU runs, widest first.
     pub fn available() -> Vec<Variant> {
-        Self::ALL
-            .into_iter()
-            .filter(|variant| variant.is_available())
-            .collect()
+        Self::ALL.into_iter().filter(|variant| variant.is_available()).collect()
     }
 
     /// Width of one load or store, in bytes.
@@ -120,10 +113,7 @@ mod tests {
             let refusal = text.parse::<Variant>().unwrap_err();
             assert_eq!(refusal, UnknownVariant(text.to_owned()));
             let message = refusal.to_string();
-            assert!(
-                message.contains("avx512, avx2, sse2, portable"),
-                "{message}"
-            );
+            assert!(message.contains("avx512, avx2, sse2, portable"), "{message}");
             assert!(!message.chars().any(char::is_control), "{message:?}");
         }
     }
@@ -131,10 +121,7 @@ mod tests {
     #[test]
     fn variants_get_narrower_in_the_order_of_all() {
         let widths = Variant::ALL.map(Variant::vector_bytes);
-        assert!(
-            widths.windows(2).all(|pair| pair[0] > pair[1]),
-            "{widths:?}"
-        );
+        assert!(widths.windows(2).all(|pair| pair[0] > pair[1]), "{widths:?}");
         assert!(Variant::ALL.is_sorted());
     }
 

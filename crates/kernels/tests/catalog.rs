@@ -8,11 +8,7 @@ use nearfar_kernels::{CATALOG, Constants, Kernel, Unavailable, Variant, find};
 
 /// The two sides of a formula, without spaces.
 fn sides(kernel: &Kernel) -> (String, String) {
-    let squeezed: String = kernel
-        .formula
-        .chars()
-        .filter(|c| !c.is_whitespace())
-        .collect();
+    let squeezed: String = kernel.formula.chars().filter(|c| !c.is_whitespace()).collect();
     let (left, right) = squeezed.split_once('=').unwrap();
     (left.to_owned(), right.to_owned())
 }
@@ -69,12 +65,7 @@ fn expected_agrees_with_the_formula() {
             let (i, constants) = (random.usize(..10_000), Constants::for_pass(pass));
             let expected = kernel.expected(&constants, i as u64, b, c);
             let wanted = (left == "a[i]").then(|| evaluate(&right, &constants, i, b, c));
-            assert_eq!(
-                expected.map(f64::to_bits),
-                wanted.map(f64::to_bits),
-                "{}",
-                kernel.name
-            );
+            assert_eq!(expected.map(f64::to_bits), wanted.map(f64::to_bits), "{}", kernel.name);
         }
     }
 }
@@ -100,10 +91,7 @@ fn useful_bytes_are_those_of_stream() {
     // STREAM 5.10, stream.c: copy and scale count two arrays, add and triad three.
     for (name, arrays) in [("copy", 2), ("scale", 2), ("add", 3), ("triad", 3)] {
         let elements = 10_000_000;
-        assert_eq!(
-            find(name).unwrap().useful_bytes(elements),
-            8 * arrays * elements
-        );
+        assert_eq!(find(name).unwrap().useful_bytes(elements), 8 * arrays * elements);
     }
     assert!(CATALOG.iter().all(|kernel| kernel.useful_bytes(0) == 0));
 }
@@ -128,23 +116,14 @@ fn a_loop_is_given_exactly_for_the_variants_listed() {
             match kernel.in_variant(variant) {
                 Ok(timed_loop) => {
                     assert!(listed.contains(&variant));
-                    assert_eq!(
-                        (timed_loop.kernel(), timed_loop.variant()),
-                        (kernel, variant)
-                    );
+                    assert_eq!((timed_loop.kernel(), timed_loop.variant()), (kernel, variant));
                     assert!(timed_loop.unroll() > 0);
                 }
-                Err(Unavailable::NotWritten {
-                    kernel: name,
-                    variant: refused,
-                }) => {
+                Err(Unavailable::NotWritten { kernel: name, variant: refused }) => {
                     assert_eq!((name, refused), (kernel.name, variant));
                     assert!(kernel.non_temporal && variant == Variant::Portable);
                 }
-                Err(Unavailable::NotOnThisCpu {
-                    kernel: name,
-                    variant: refused,
-                }) => {
+                Err(Unavailable::NotOnThisCpu { kernel: name, variant: refused }) => {
                     assert_eq!((name, refused), (kernel.name, variant));
                     assert!(!variant.is_available() && !listed.contains(&variant));
                 }
@@ -155,24 +134,11 @@ fn a_loop_is_given_exactly_for_the_variants_listed() {
 
 #[test]
 fn a_refusal_names_the_kernel_the_variant_and_the_way_out() {
-    let refusal = find("copy_nt")
-        .unwrap()
-        .in_variant(Variant::Portable)
-        .unwrap_err()
-        .to_string();
-    assert!(
-        refusal.contains("copy_nt") && refusal.contains("portable"),
-        "{refusal}"
-    );
-    let missing = Unavailable::NotOnThisCpu {
-        kernel: "triad",
-        variant: Variant::Avx512,
-    }
-    .to_string();
-    assert!(
-        missing.contains("avx512 variant of kernel triad"),
-        "{missing}"
-    );
+    let refusal = find("copy_nt").unwrap().in_variant(Variant::Portable).unwrap_err().to_string();
+    assert!(refusal.contains("copy_nt") && refusal.contains("portable"), "{refusal}");
+    let missing =
+        Unavailable::NotOnThisCpu { kernel: "triad", variant: Variant::Avx512 }.to_string();
+    assert!(missing.contains("avx512 variant of kernel triad"), "{missing}");
     for variant in Variant::available() {
         assert!(missing.contains(&variant.to_string()), "{missing}");
     }

@@ -22,11 +22,7 @@ impl Guarded {
     fn new(len: usize, offset: usize) -> Guarded {
         let storage = vec![GUARD; len + offset + 4 * LINE];
         let to_boundary = (64 - storage.as_ptr().addr() % 64) % 64 / 8;
-        Guarded {
-            storage,
-            start: to_boundary + LINE + offset,
-            len,
-        }
+        Guarded { storage, start: to_boundary + LINE + offset, len }
     }
 
     fn holding(values: &[f64], offset: usize) -> Guarded {
@@ -46,10 +42,7 @@ impl Guarded {
     fn guards_are_intact(&self) -> bool {
         let after = &self.storage[self.start + self.len..];
         let before = &self.storage[..self.start];
-        before
-            .iter()
-            .chain(after)
-            .all(|value| value.to_bits() == GUARD.to_bits())
+        before.iter().chain(after).all(|value| value.to_bits() == GUARD.to_bits())
     }
 }
 
@@ -80,15 +73,8 @@ fn run(
         Operation::Ddot => Operands::dot(b.values(), c.values()),
     };
     let checksum = timed_loop.run(operands, constants, repeats);
-    assert!(
-        a.guards_are_intact(),
-        "{} in {variant} wrote outside its array",
-        kernel.name
-    );
-    Outcome {
-        destination: a.values().to_vec(),
-        checksum,
-    }
+    assert!(a.guards_are_intact(), "{} in {variant} wrote outside its array", kernel.name);
+    Outcome { destination: a.values().to_vec(), checksum }
 }
 
 /// What the kernel means, in one line each. `None` leaves the destination alone.
@@ -104,10 +90,7 @@ fn oracle(operation: Operation, constants: &Constants, i: usize, b: f64, c: f64)
 }
 
 fn xor(values: &[f64], repeats: u32) -> u64 {
-    let once = values
-        .iter()
-        .map(|value| value.to_bits())
-        .fold(0, |one, two| one ^ two);
+    let once = values.iter().map(|value| value.to_bits()).fold(0, |one, two| one ^ two);
     if repeats % 2 == 1 { once } else { 0 }
 }
 
@@ -134,13 +117,7 @@ fn dot(b: &[f64], c: &[f64], repeats: u32) -> (f64, f64) {
 fn bits(values: &[f64]) -> Vec<u64> {
     values
         .iter()
-        .map(|value| {
-            if value.is_nan() {
-                f64::NAN.to_bits()
-            } else {
-                value.to_bits()
-            }
-        })
+        .map(|value| if value.is_nan() { f64::NAN.to_bits() } else { value.to_bits() })
         .collect()
 }
 
@@ -169,27 +146,12 @@ fn check(
 
     // The catalog has no portable form of the non-temporal kernels; the ordinary one must do.
     let ordinary = nearfar_kernels::find(kernel.name.trim_end_matches("_nt")).unwrap();
-    let portable = run(
-        ordinary,
-        Variant::Portable,
-        sources,
-        [0; 3],
-        &constants,
-        repeats,
-    );
-    assert_eq!(
-        bits(&outcome.destination),
-        bits(&portable.destination),
-        "{context}"
-    );
+    let portable = run(ordinary, Variant::Portable, sources, [0; 3], &constants, repeats);
+    assert_eq!(bits(&outcome.destination), bits(&portable.destination), "{context}");
 
     match kernel.operation {
         Operation::Load => {
-            assert_eq!(
-                outcome.checksum,
-                Checksum::Xor(xor(b, repeats)),
-                "{context}"
-            );
+            assert_eq!(outcome.checksum, Checksum::Xor(xor(b, repeats)), "{context}");
             assert_eq!(outcome.checksum, portable.checksum, "{context}");
         }
         Operation::Ddot => {
@@ -199,14 +161,8 @@ fn check(
                 panic!("{context}: {:?}, {:?}", outcome.checksum, portable.checksum);
             };
             let (wanted, magnitude) = dot(b, c, repeats);
-            assert!(
-                (sum - wanted).abs() <= 1e-12 * magnitude,
-                "{context}: {sum}, not {wanted}"
-            );
-            assert!(
-                (sum - portable).abs() <= 1e-12 * magnitude,
-                "{context}: {sum}, {portable}"
-            );
+            assert!((sum - wanted).abs() <= 1e-12 * magnitude, "{context}: {sum}, not {wanted}");
+            assert!((sum - portable).abs() <= 1e-12 * magnitude, "{context}: {sum}, {portable}");
         }
         _ => assert_eq!(outcome.checksum, Checksum::None, "{context}"),
     }
@@ -224,12 +180,9 @@ fn random_values(random: &mut fastrand::Rng, len: usize) -> Vec<f64> {
 }
 
 fn every_loop() -> impl Iterator<Item = (&'static Kernel, Variant)> {
-    CATALOG.iter().flat_map(|kernel| {
-        kernel
-            .variants()
-            .into_iter()
-            .map(move |variant| (kernel, variant))
-    })
+    CATALOG
+        .iter()
+        .flat_map(|kernel| kernel.variants().into_iter().map(move |variant| (kernel, variant)))
 }
 
 #[test]
@@ -237,20 +190,10 @@ fn every_short_length_at_every_offset_of_the_destination() {
     let mut random = fastrand::Rng::with_seed(1);
     for (kernel, variant) in every_loop() {
         for len in 0..=300 {
-            let (b, c) = (
-                random_values(&mut random, len),
-                random_values(&mut random, len),
-            );
+            let (b, c) = (random_values(&mut random, len), random_values(&mut random, len));
             for offset in 0..LINE {
                 let offsets = [offset, random.usize(..LINE), random.usize(..LINE)];
-                check(
-                    kernel,
-                    variant,
-                    (&b, &c),
-                    offsets,
-                    random.u32(1..=3),
-                    random.u64(..),
-                );
+                check(kernel, variant, (&b, &c), offsets, random.u32(1..=3), random.u64(..));
             }
         }
     }
@@ -261,10 +204,7 @@ fn every_combination_of_offsets_and_repeats() {
     let mut random = fastrand::Rng::with_seed(2);
     for (kernel, variant) in every_loop() {
         for len in [63, 64, 65, 143] {
-            let (b, c) = (
-                random_values(&mut random, len),
-                random_values(&mut random, len),
-            );
+            let (b, c) = (random_values(&mut random, len), random_values(&mut random, len));
             for code in 0..LINE.pow(3) {
                 let offsets = [code % LINE, code / LINE % LINE, code / LINE / LINE];
                 let repeats = 1 + u32::try_from(code).unwrap() % 3;
@@ -279,19 +219,9 @@ fn lengths_of_many_iterations() {
     let mut random = fastrand::Rng::with_seed(3);
     for (kernel, variant) in every_loop() {
         for len in [4095, 4096, 4097, 65_537, 100_003] {
-            let (b, c) = (
-                random_values(&mut random, len),
-                random_values(&mut random, len),
-            );
+            let (b, c) = (random_values(&mut random, len), random_values(&mut random, len));
             let offsets = std::array::from_fn(|_| random.usize(..LINE));
-            check(
-                kernel,
-                variant,
-                (&b, &c),
-                offsets,
-                random.u32(1..=3),
-                random.u64(..),
-            );
+            check(kernel, variant, (&b, &c), offsets, random.u32(1..=3), random.u64(..));
         }
     }
 }
@@ -318,9 +248,7 @@ fn special_values_come_through_like_any_other() {
         }
         for len in [8, 77, 300] {
             let mut pick = || -> Vec<f64> {
-                (0..len)
-                    .map(|_| special[random.usize(..special.len())])
-                    .collect()
+                (0..len).map(|_| special[random.usize(..special.len())]).collect()
             };
             let (b, c) = (pick(), pick());
             check(kernel, variant, (&b, &c), [1, 2, 3], 1, 5);
@@ -332,9 +260,7 @@ fn special_values_come_through_like_any_other() {
 fn load_and_copy_keep_every_bit_of_what_is_not_a_number() {
     let mut random = fastrand::Rng::with_seed(5);
     // Quiet and signalling, of both signs, with all payloads.
-    let b: Vec<f64> = (0..301)
-        .map(|_| f64::from_bits(random.u64(..) | 0x7FF << 52))
-        .collect();
+    let b: Vec<f64> = (0..301).map(|_| f64::from_bits(random.u64(..) | 0x7FF << 52)).collect();
     let constants = Constants::for_pass(0);
     for (kernel, variant) in every_loop() {
         let outcome = || run(kernel, variant, (&b, &b), [3, 5, 7], &constants, 1);
@@ -342,12 +268,7 @@ fn load_and_copy_keep_every_bit_of_what_is_not_a_number() {
             Operation::Load => assert_eq!(outcome().checksum, Checksum::Xor(xor(&b, 1))),
             Operation::Copy => {
                 let copied = outcome().destination;
-                assert!(
-                    copied
-                        .iter()
-                        .zip(&b)
-                        .all(|(one, two)| one.to_bits() == two.to_bits())
-                );
+                assert!(copied.iter().zip(&b).all(|(one, two)| one.to_bits() == two.to_bits()));
             }
             _ => {}
         }
@@ -360,14 +281,7 @@ fn no_repeats_and_no_elements_leave_everything_as_it_was() {
     let constants = Constants::for_pass(9);
     for (kernel, variant) in every_loop() {
         for (values, repeats) in [(&b[..], 0), (&b[..0], 3)] {
-            let outcome = run(
-                kernel,
-                variant,
-                (values, values),
-                [1, 0, 0],
-                &constants,
-                repeats,
-            );
+            let outcome = run(kernel, variant, (values, values), [1, 0, 0], &constants, repeats);
             assert_eq!(bits(&outcome.destination), bits(&vec![GUARD; values.len()]));
             match kernel.operation {
                 Operation::Load => assert_eq!(outcome.checksum, Checksum::Xor(0)),
@@ -384,30 +298,13 @@ fn a_changed_bit_anywhere_changes_the_checksum_of_a_load() {
     let constants = Constants::for_pass(0);
     for (kernel, variant) in every_loop().filter(|(kernel, _)| kernel.name == "load") {
         let values = random_values(&mut random, 203);
-        let whole = run(
-            kernel,
-            variant,
-            (&values, &values),
-            [0, 3, 0],
-            &constants,
-            1,
-        )
-        .checksum;
+        let whole = run(kernel, variant, (&values, &values), [0, 3, 0], &constants, 1).checksum;
         for position in 0..values.len() {
             let mut changed = values.clone();
             let bit = 1 << random.u32(..64);
             changed[position] = f64::from_bits(changed[position].to_bits() ^ bit);
-            let checksum = run(
-                kernel,
-                variant,
-                (&changed, &values),
-                [0, 3, 0],
-                &constants,
-                1,
-            );
-            let Checksum::Xor(before) = whole else {
-                panic!("{whole:?}")
-            };
+            let checksum = run(kernel, variant, (&changed, &values), [0, 3, 0], &constants, 1);
+            let Checksum::Xor(before) = whole else { panic!("{whole:?}") };
             assert_eq!(checksum.checksum, Checksum::Xor(before ^ bit));
         }
     }
@@ -419,10 +316,7 @@ fn operands_of_another_shape_are_refused() {
         let timed_loop = kernel.in_variant(variant).unwrap();
         let mut accepted = 0;
         // How many arrays each constructor reads and writes.
-        for (index, shape) in [(1, 0), (0, 1), (1, 1), (2, 1), (2, 0)]
-            .into_iter()
-            .enumerate()
-        {
+        for (index, shape) in [(1, 0), (0, 1), (1, 1), (2, 1), (2, 0)].into_iter().enumerate() {
             let fits = shape == (kernel.loads(), kernel.stores());
             let run = std::panic::catch_unwind(|| {
                 let (mut a, b, c) = ([0.0; 8], [1.0; 8], [1.0; 8]);
@@ -446,17 +340,7 @@ fn operands_of_another_shape_are_refused() {
 fn arrays_of_different_lengths_are_refused() {
     let refused = |attempt: fn() -> usize| std::panic::catch_unwind(attempt).is_err();
     assert!(refused(|| Operands::map(&mut [0.0; 2], &[0.0; 3]).len()));
-    assert!(refused(|| Operands::zip(
-        &mut [0.0; 2],
-        &[0.0; 2],
-        &[0.0; 3]
-    )
-    .len()));
-    assert!(refused(|| Operands::zip(
-        &mut [0.0; 2],
-        &[0.0; 3],
-        &[0.0; 2]
-    )
-    .len()));
+    assert!(refused(|| Operands::zip(&mut [0.0; 2], &[0.0; 2], &[0.0; 3]).len()));
+    assert!(refused(|| Operands::zip(&mut [0.0; 2], &[0.0; 3], &[0.0; 2]).len()));
     assert!(refused(|| Operands::dot(&[0.0; 2], &[0.0; 3]).len()));
 }

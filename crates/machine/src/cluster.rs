@@ -70,9 +70,7 @@ impl FromStr for InitiatorKind {
             "cluster" => Ok(Self::Cluster),
             "l3" => Ok(Self::L3),
             "core" => Ok(Self::Core),
-            _ => Err(format!(
-                "'{text}' is not an initiator; there are cluster, l3 and core"
-            )),
+            _ => Err(format!("'{text}' is not an initiator; there are cluster, l3 and core")),
         }
     }
 }
@@ -105,12 +103,7 @@ impl Machine {
             .map(|(index, (memory_nodes, cpus))| {
                 let has_cpus = |&node: &u32| self.node(node).is_some_and(|n| !n.cpus.is_empty());
                 let cpu_node = memory_nodes.iter().find(has_cpus);
-                Cluster {
-                    index,
-                    cpus,
-                    memory_nodes,
-                    cpu_node,
-                }
+                Cluster { index, cpus, memory_nodes, cpu_node }
             })
             .collect()
     }
@@ -136,10 +129,7 @@ impl Machine {
                 continue;
             }
             let single = CpuSet::single(cpu);
-            let shared = self
-                .last_level_caches(&single)
-                .first()
-                .map(|cache| cache.cpus.clone());
+            let shared = self.last_level_caches(&single).first().map(|cache| cache.cpus.clone());
             let domain = shared.unwrap_or_else(|| {
                 self.clusters()
                     .into_iter()
@@ -163,25 +153,17 @@ impl Machine {
         for cluster in &clusters {
             let groups: Vec<CpuSet> = match kind {
                 InitiatorKind::Cluster => vec![cluster.cpus.clone()],
-                InitiatorKind::L3 => domains
-                    .iter()
-                    .map(|domain| domain.intersection(&cluster.cpus))
-                    .collect(),
-                InitiatorKind::Core => self
-                    .cores
-                    .iter()
-                    .map(|core| core.cpus.intersection(&cluster.cpus))
-                    .collect(),
+                InitiatorKind::L3 => {
+                    domains.iter().map(|domain| domain.intersection(&cluster.cpus)).collect()
+                }
+                InitiatorKind::Core => {
+                    self.cores.iter().map(|core| core.cpus.intersection(&cluster.cpus)).collect()
+                }
             };
             for group in groups {
                 let cores = self.allowed_cores(&group);
                 if !cores.is_empty() {
-                    found.push(Initiator {
-                        kind,
-                        index: 0,
-                        cluster: cluster.index,
-                        cores,
-                    });
+                    found.push(Initiator { kind, index: 0, cluster: cluster.index, cores });
                 }
             }
         }

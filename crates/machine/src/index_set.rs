@@ -67,10 +67,7 @@ impl<Kind> IndexSet<Kind> {
     /// The empty set.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            members: BTreeSet::new(),
-            kind: PhantomData,
-        }
+        Self { members: BTreeSet::new(), kind: PhantomData }
     }
 
     /// The set with one member.
@@ -158,10 +155,7 @@ impl<Kind> Default for IndexSet<Kind> {
 
 impl<Kind> FromIterator<u32> for IndexSet<Kind> {
     fn from_iter<I: IntoIterator<Item = u32>>(indexes: I) -> Self {
-        Self {
-            members: indexes.into_iter().collect(),
-            kind: PhantomData,
-        }
+        Self { members: indexes.into_iter().collect(), kind: PhantomData }
     }
 }
 
@@ -214,34 +208,22 @@ impl<Kind> FromStr for IndexSet<Kind> {
             let first = parse_index(first, entry, list)?;
             let last = parse_index(last, entry, list)?;
             if last < first {
-                return Err(IndexSetError::Backwards {
-                    entry: entry.into(),
-                    list: list.into(),
-                });
+                return Err(IndexSetError::Backwards { entry: entry.into(), list: list.into() });
             }
             members.extend(first..=last);
         }
-        Ok(Self {
-            members,
-            kind: PhantomData,
-        })
+        Ok(Self { members, kind: PhantomData })
     }
 }
 
 fn parse_index(digits: &str, entry: &str, list: &str) -> Result<u32, IndexSetError> {
     let digits = digits.trim();
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(IndexSetError::NotARange {
-            entry: entry.into(),
-            list: list.into(),
-        });
+        return Err(IndexSetError::NotARange { entry: entry.into(), list: list.into() });
     }
     match digits.parse::<u32>() {
         Ok(index) if index <= MAX_INDEX => Ok(index),
-        _ => Err(IndexSetError::TooLarge {
-            entry: entry.into(),
-            list: list.into(),
-        }),
+        _ => Err(IndexSetError::TooLarge { entry: entry.into(), list: list.into() }),
     }
 }
 
@@ -273,17 +255,9 @@ mod tests {
 
     #[test]
     fn hostile_lists_are_refused() {
-        for list in [
-            "-1",
-            "1-",
-            "a",
-            "0,,1",
-            "4-2",
-            "65536",
-            "0-4294967295",
-            "99999999999999",
-            "0x1",
-        ] {
+        for list in
+            ["-1", "1-", "a", "0,,1", "4-2", "65536", "0-4294967295", "99999999999999", "0x1"]
+        {
             assert!(list.parse::<CpuSet>().is_err(), "{list:?} was read");
         }
     }

@@ -243,10 +243,7 @@ impl Machine {
     /// All CPUs of the machine, allowed or not.
     #[must_use]
     pub fn cpus(&self) -> CpuSet {
-        self.cores
-            .iter()
-            .flat_map(|core| core.cpus.iter())
-            .collect()
+        self.cores.iter().flat_map(|core| core.cpus.iter()).collect()
     }
 
     /// The distance that the firmware gives from one node to another.
@@ -286,24 +283,16 @@ impl Machine {
         let mut parts: Vec<String> = Vec::new();
         for package in &self.packages {
             let model = package.model.as_deref().unwrap_or("?");
-            parts.push(format!(
-                "package {} {} {model}",
-                package.os_index, package.cpus
-            ));
+            parts.push(format!("package {} {} {model}", package.os_index, package.cpus));
         }
         for node in &self.nodes {
-            parts.push(format!(
-                "node {} {} {}",
-                node.os_index, node.kind, node.locality
-            ));
+            parts.push(format!("node {} {} {}", node.os_index, node.kind, node.locality));
         }
         for core in &self.cores {
             parts.push(format!("core {}", core.cpus));
         }
         for cache in &self.caches {
-            let bytes = cache
-                .bytes
-                .map_or_else(|| "?".into(), |bytes| bytes.to_string());
+            let bytes = cache.bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string());
             parts.push(format!("L{} {bytes} {}", cache.level, cache.cpus));
         }
         format!("{:016x}", fnv1a(parts.join(";").as_bytes()))
@@ -317,10 +306,7 @@ impl Machine {
         let mut seen = CpuSet::new();
         for core in &self.cores {
             if core.cpus.intersects(&seen) {
-                wrong.push(format!(
-                    "CPUs {} belong to two cores",
-                    core.cpus.intersection(&seen)
-                ));
+                wrong.push(format!("CPUs {} belong to two cores", core.cpus.intersection(&seen)));
             }
             seen.extend(core.cpus.iter());
         }
@@ -350,19 +336,12 @@ impl Machine {
                 self.allowed_cpus.difference(&all)
             ));
         }
-        for node in self
-            .allowed_nodes
-            .iter()
-            .filter(|&node| self.node(node).is_none())
-        {
+        for node in self.allowed_nodes.iter().filter(|&node| self.node(node).is_none()) {
             wrong.push(format!("allowed node {node} does not exist"));
         }
         if let Some(distances) = &self.distances {
             let square = distances.values.len() == distances.nodes.len()
-                && distances
-                    .values
-                    .iter()
-                    .all(|row| row.len() == distances.nodes.len());
+                && distances.values.iter().all(|row| row.len() == distances.nodes.len());
             if !square {
                 wrong.push("the distance matrix is not square".into());
             }

@@ -33,11 +33,7 @@ pub fn check_machine(
         finding: note.clone(),
         remedy: None,
     }));
-    checks.extend(
-        probes
-            .iter()
-            .map(|(call, result)| call_check(call, result, machine)),
-    );
+    checks.extend(probes.iter().map(|(call, result)| call_check(call, result, machine)));
     checks.extend(fine_settings(environment, &cautions));
     checks.extend(cautions.iter().map(caution_check));
     checks.extend(environment.unknown.iter().map(|(field, reason)| Check {
@@ -50,20 +46,11 @@ pub fn check_machine(
 }
 
 fn fine(check: &str, finding: String) -> Check {
-    Check {
-        check: check.into(),
-        standing: Standing::Fine,
-        finding,
-        remedy: None,
-    }
+    Check { check: check.into(), standing: Standing::Fine, finding, remedy: None }
 }
 
 fn machine_check(machine: &Machine) -> Check {
-    let memory_only = machine
-        .nodes
-        .iter()
-        .filter(|node| node.cpus.is_empty())
-        .count();
+    let memory_only = machine.nodes.iter().filter(|node| node.cpus.is_empty()).count();
     fine(
         "machine",
         format!(
@@ -83,10 +70,7 @@ fn memory_check(environment: &Environment) -> Check {
     match environment.available_bytes {
         Some(bytes) => fine(
             "memory",
-            format!(
-                "{} of memory can be used, a quarter of it for arrays",
-                Bytes(bytes)
-            ),
+            format!("{} of memory can be used, a quarter of it for arrays", Bytes(bytes)),
         ),
         None => Check {
             check: "memory".into(),
@@ -125,11 +109,7 @@ fn caution_check(caution: &Caution) -> Check {
 
 /// Settings that could disturb and do not.
 fn fine_settings(environment: &Environment, cautions: &[Caution]) -> Vec<Check> {
-    let warned = |code: &str| {
-        cautions
-            .iter()
-            .any(|caution| caution.warning().code == code)
-    };
+    let warned = |code: &str| cautions.iter().any(|caution| caution.warning().code == code);
     let mut checks = Vec::new();
     if let (Some(mode), false) = (environment.numa_balancing, warned("numa_balancing")) {
         let finding = match mode {
@@ -138,23 +118,16 @@ fn fine_settings(environment: &Environment, cautions: &[Caution]) -> Vec<Check> 
         };
         checks.push(fine("numa_balancing", finding));
     }
-    if let (Some(mode), false) = (
-        &environment.transparent_huge_pages,
-        warned("no_transparent_huge_pages"),
-    ) {
-        checks.push(fine(
-            "transparent_huge_pages",
-            format!("transparent huge pages: {mode}"),
-        ));
+    if let (Some(mode), false) =
+        (&environment.transparent_huge_pages, warned("no_transparent_huge_pages"))
+    {
+        checks.push(fine("transparent_huge_pages", format!("transparent huge pages: {mode}")));
     }
     if let (Some(name), false) = (&environment.clock_source, warned("clock_source")) {
         checks.push(fine("clock_source", format!("the clock source is {name}")));
     }
     if let (Some(governors), false) = (&environment.governors, warned("governor")) {
-        checks.push(fine(
-            "governor",
-            format!("frequency governor: {}", governors.join(", ")),
-        ));
+        checks.push(fine("governor", format!("frequency governor: {}", governors.join(", "))));
     }
     if let (Some(load), false) = (environment.load_average, warned("load")) {
         checks.push(fine("load", format!("load average {load:.2}")));

@@ -69,15 +69,9 @@ impl<'a> Engine<'a> {
     ) -> Self {
         let mut samples_of: HashMap<String, Vec<usize>> = HashMap::new();
         for (position, sample) in record.samples.iter().enumerate() {
-            samples_of
-                .entry(sample.case.clone())
-                .or_default()
-                .push(position);
+            samples_of.entry(sample.case.clone()).or_default().push(position);
         }
-        let sequence = record
-            .samples
-            .last()
-            .map_or(0, |sample| sample.sequence + 1);
+        let sequence = record.samples.last().map_or(0, |sample| sample.sequence + 1);
         Self {
             executor,
             writer,
@@ -100,9 +94,7 @@ impl<'a> Engine<'a> {
     pub fn begin(&mut self, warnings: &[Warning]) -> Result<(), WriteError> {
         let header = Line::Header(Box::new(self.record.header.clone()));
         self.writer.write(&header)?;
-        warnings
-            .iter()
-            .try_for_each(|warning| self.warn(warning.clone()))
+        warnings.iter().try_for_each(|warning| self.warn(warning.clone()))
     }
 
     /// Notes that a record is gone on with.
@@ -157,12 +149,7 @@ impl<'a> Engine<'a> {
         rule: StoppingRule,
         started: Duration,
     ) -> Result<(), WriteError> {
-        let known: HashSet<String> = self
-            .record
-            .cases
-            .iter()
-            .map(|case| case.id.clone())
-            .collect();
+        let known: HashSet<String> = self.record.cases.iter().map(|case| case.id.clone()).collect();
         for case in cases.iter().filter(|case| !known.contains(&case.id)) {
             self.record.cases.push(case.clone());
             self.writer.write(&Line::Case(case.clone()))?;
@@ -223,17 +210,12 @@ impl<'a> Engine<'a> {
     /// The samples of a case, in the order in which they were taken.
     fn samples(&self, case: &str) -> impl Iterator<Item = &Sample> + Clone {
         let positions = self.samples_of.get(case).map_or(&[][..], Vec::as_slice);
-        positions
-            .iter()
-            .map(|&position| &self.record.samples[position])
+        positions.iter().map(|&position| &self.record.samples[position])
     }
 
     /// Windows that a case has in a round.
     fn windows(&self, case: &str, round: u32) -> u32 {
-        let count = self
-            .samples(case)
-            .filter(|sample| sample.round == round)
-            .count();
+        let count = self.samples(case).filter(|sample| sample.round == round).count();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
 
@@ -260,10 +242,7 @@ impl<'a> Engine<'a> {
                     self.sequence += 1;
                     self.writer.write(&Line::Sample(sample.clone()))?;
                     let position = self.record.samples.len();
-                    self.samples_of
-                        .entry(case.id.clone())
-                        .or_default()
-                        .push(position);
+                    self.samples_of.entry(case.id.clone()).or_default().push(position);
                     self.record.samples.push(sample);
                 }
                 Ok(())
@@ -313,12 +292,7 @@ impl<'a> Engine<'a> {
     }
 
     fn warn(&mut self, warning: Warning) -> Result<(), WriteError> {
-        if self
-            .record
-            .warnings
-            .iter()
-            .any(|known| known.code == warning.code)
-        {
+        if self.record.warnings.iter().any(|known| known.code == warning.code) {
             return Ok(());
         }
         self.record.warnings.push(warning.clone());
@@ -339,11 +313,7 @@ impl<'a> Engine<'a> {
         };
         self.record.finished = Some(finished.clone());
         self.writer.write(&Line::Finished(finished))?;
-        Ok(Outcome {
-            record: self.record,
-            interrupted_by: self.interrupt.signal(),
-            elapsed,
-        })
+        Ok(Outcome { record: self.record, interrupted_by: self.interrupt.signal(), elapsed })
     }
 }
 

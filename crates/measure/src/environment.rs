@@ -10,10 +10,7 @@ use nearfar_record::{Cgroup, Cpu, Environment, Firmware};
 /// is null, with the reason in [`Environment::unknown`].
 #[must_use]
 pub fn read_environment(root: &Path) -> Environment {
-    let mut reader = Reader {
-        root,
-        unknown: BTreeMap::new(),
-    };
+    let mut reader = Reader { root, unknown: BTreeMap::new() };
     let cpu = reader.cpu();
     let environment = Environment {
         hypervisor: reader.hypervisor(),
@@ -23,9 +20,7 @@ pub fn read_environment(root: &Path) -> Environment {
         architecture: std::env::consts::ARCH.into(),
         governors: reader.governors(),
         boost: reader.boost(),
-        smt: reader
-            .number("smt", "sys/devices/system/cpu/smt/active")
-            .map(|on: u32| on == 1),
+        smt: reader.number("smt", "sys/devices/system/cpu/smt/active").map(|on: u32| on == 1),
         transparent_huge_pages: reader.transparent_huge_pages(),
         numa_balancing: reader.number("numa_balancing", "proc/sys/kernel/numa_balancing"),
         ksm: reader.number("ksm", "sys/kernel/mm/ksm/run"),
@@ -44,10 +39,7 @@ pub fn read_environment(root: &Path) -> Environment {
         available_bytes: nearfar_sys::available_memory(root).least_bytes(),
         unknown: BTreeMap::new(),
     };
-    Environment {
-        unknown: reader.unknown,
-        ..environment
-    }
+    Environment { unknown: reader.unknown, ..environment }
 }
 
 struct Reader<'a> {
@@ -60,8 +52,7 @@ impl Reader<'_> {
         match fs::read_to_string(self.root.join(path)) {
             Ok(text) => Some(text),
             Err(error) => {
-                self.unknown
-                    .insert(field.into(), format!("/{path}: {error}"));
+                self.unknown.insert(field.into(), format!("/{path}: {error}"));
                 None
             }
         }
@@ -71,8 +62,7 @@ impl Reader<'_> {
         let text = self.text(field, path)?;
         let line = text.trim();
         if line.is_empty() {
-            self.unknown
-                .insert(field.into(), format!("/{path} is empty"));
+            self.unknown.insert(field.into(), format!("/{path} is empty"));
         }
         (!line.is_empty()).then(|| line.to_string())
     }
@@ -81,10 +71,7 @@ impl Reader<'_> {
         let line = self.line(field, path)?;
         let number = line.parse().ok();
         if number.is_none() {
-            self.unknown.insert(
-                field.into(),
-                format!("/{path} holds '{line}', not a number"),
-            );
+            self.unknown.insert(field.into(), format!("/{path} holds '{line}', not a number"));
         }
         number
     }
@@ -112,10 +99,8 @@ impl Reader<'_> {
         let cpuinfo = self.text("hypervisor", "proc/cpuinfo")?;
         let flags = cpuinfo.lines().find(|line| line.starts_with("flags"));
         let Some(flags) = flags else {
-            self.unknown.insert(
-                "hypervisor".into(),
-                "/proc/cpuinfo lists no flags on this CPU".into(),
-            );
+            self.unknown
+                .insert("hypervisor".into(), "/proc/cpuinfo lists no flags on this CPU".into());
             return None;
         };
         if !flags.split_whitespace().any(|flag| flag == "hypervisor") {
@@ -128,8 +113,7 @@ impl Reader<'_> {
 
     fn firmware(&mut self) -> Firmware {
         if !self.root.join("sys/class/dmi/id").is_dir() {
-            self.unknown
-                .insert("firmware".into(), "there is no /sys/class/dmi/id".into());
+            self.unknown.insert("firmware".into(), "there is no /sys/class/dmi/id".into());
             return Firmware::default();
         }
         Firmware {
@@ -176,12 +160,9 @@ impl Reader<'_> {
     fn transparent_huge_pages(&mut self) -> Option<String> {
         let field = "transparent_huge_pages";
         let text = self.line(field, "sys/kernel/mm/transparent_hugepage/enabled")?;
-        let word = text
-            .split_once('[')
-            .and_then(|(_, rest)| rest.split_once(']'));
+        let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         if word.is_none() {
-            self.unknown
-                .insert(field.into(), format!("'{text}' has no word in brackets"));
+            self.unknown.insert(field.into(), format!("'{text}' has no word in brackets"));
         }
         word.map(|(word, _)| word.to_string())
     }

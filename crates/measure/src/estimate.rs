@@ -52,9 +52,9 @@ pub fn estimate(cases: &[Case], rounds: u32, inputs: &Inputs, rates: Rates) -> E
             seconds += PASSES * bytes / (rates.stream * speedup);
             seconds += bytes / 4096.0 * PER_PAGE;
             let window = Duration::from_nanos(inputs.window_ns).as_secs_f64();
-            let by_caches = stream.llc_multiple.map_or(0.0, |multiple| {
-                2.0 * bytes / multiple / (rates.stream * speedup)
-            });
+            let by_caches = stream
+                .llc_multiple
+                .map_or(0.0, |multiple| 2.0 * bytes / multiple / (rates.stream * speedup));
             seconds += f64::from(inputs.windows_per_round) * window.max(by_caches);
         }
         seconds += FIXED_PER_CASE.as_secs_f64();
@@ -62,19 +62,10 @@ pub fn estimate(cases: &[Case], rounds: u32, inputs: &Inputs, rates: Rates) -> E
     let touched: u64 = pools.values().sum();
     seconds += as_float(touched) / rates.touch;
     let round = Duration::from_secs_f64(seconds * MARGIN);
-    Estimate {
-        cases: cases.len(),
-        rounds,
-        round,
-        total: round * rounds,
-        buffers_bytes: touched,
-    }
+    Estimate { cases: cases.len(), rounds, round, total: round * rounds, buffers_bytes: touched }
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "bytes of a working set are far below 2^53"
-)]
+#[expect(clippy::cast_precision_loss, reason = "bytes of a working set are far below 2^53")]
 fn as_float(bytes: u64) -> f64 {
     bytes as f64
 }

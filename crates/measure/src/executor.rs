@@ -93,9 +93,7 @@ impl Interrupt {
     /// The signal, if one came.
     #[must_use]
     pub fn signal(&self) -> Option<i32> {
-        i32::try_from(self.0.load(Ordering::Relaxed))
-            .ok()
-            .filter(|&signal| signal != 0)
+        i32::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|&signal| signal != 0)
     }
 
     /// Whether a signal came.

@@ -35,9 +35,7 @@ impl HostLock {
     fn take_named(name: &str) -> Result<Self, HostLockError> {
         let address = SocketAddr::from_abstract_name(name).map_err(HostLockError::Refused)?;
         match UnixListener::bind_addr(&address) {
-            Ok(listener) => Ok(Self {
-                _listener: listener,
-            }),
+            Ok(listener) => Ok(Self { _listener: listener }),
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => Err(HostLockError::Taken),
             Err(error) => Err(HostLockError::Refused(error)),
         }
@@ -52,10 +50,7 @@ mod tests {
     fn only_one_has_it_until_it_is_dropped() {
         let name = format!("nearfar.test.{}", std::process::id());
         let first = HostLock::take_named(&name).unwrap();
-        assert!(matches!(
-            HostLock::take_named(&name),
-            Err(HostLockError::Taken)
-        ));
+        assert!(matches!(HostLock::take_named(&name), Err(HostLockError::Taken)));
         drop(first);
         HostLock::take_named(&name).unwrap();
     }

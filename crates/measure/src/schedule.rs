@@ -32,11 +32,7 @@ impl StoppingRule {
     /// Whether a case with these samples needs no further round.
     #[must_use]
     pub fn is_done<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> bool {
-        let rounds = samples
-            .clone()
-            .map(|sample| sample.round + 1)
-            .max()
-            .unwrap_or(0);
+        let rounds = samples.clone().map(|sample| sample.round + 1).max().unwrap_or(0);
         if rounds >= self.max_rounds {
             return true;
         }
@@ -68,11 +64,7 @@ mod tests {
 
     #[test]
     fn looks_are_fixed_and_end_at_the_most() {
-        let rule = |min_rounds, max_rounds| StoppingRule {
-            min_rounds,
-            max_rounds,
-            target: 0.01,
-        };
+        let rule = |min_rounds, max_rounds| StoppingRule { min_rounds, max_rounds, target: 0.01 };
         assert_eq!(rule(6, 8).looks(), [6, 8]);
         assert_eq!(rule(6, 20).looks(), [6, 8, 11, 15, 20]);
         assert_eq!(rule(1, 1).looks(), [1]);

@@ -66,17 +66,11 @@ impl SimulatedExecutor {
 
     /// Rate of each thread of a stream, without noise.
     fn thread_rate(&self, stream: &Stream, node: u32) -> f64 {
-        let local = self.machine.node(node).is_some_and(|node| {
-            stream
-                .thread_cpus
-                .iter()
-                .all(|&cpu| node.locality.contains(cpu))
-        });
-        let alone = if local {
-            self.rates.local_per_thread
-        } else {
-            self.rates.remote_per_thread
-        };
+        let local = self
+            .machine
+            .node(node)
+            .is_some_and(|node| stream.thread_cpus.iter().all(|&cpu| node.locality.contains(cpu)));
+        let alone = if local { self.rates.local_per_thread } else { self.rates.remote_per_thread };
         alone.min(self.rates.node / f64::from(stream.threads))
     }
 
@@ -133,25 +127,17 @@ impl SimulatedExecutor {
             flops: elements * u64::from(kernel.flops()),
             accesses: elements * u64::from(kernel.loads() + kernel.stores()),
             threads,
-            proof: Proof {
-                before: pages.clone(),
-                after: pages,
-            },
-            page_sizes: PageSizes {
-                huge_bytes: None,
-                resident_bytes: None,
-            },
+            proof: Proof { before: pages.clone(), after: pages },
+            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         })
     }
 }
 
 fn kernel_of(stream: &Stream) -> Result<(&'static Kernel, Variant), Reason> {
-    find(&stream.kernel)
-        .zip(stream.variant.parse().ok())
-        .ok_or_else(|| Reason {
-            code: ReasonCode::NoVariant,
-            text: format!("there is no kernel {} in {}", stream.kernel, stream.variant),
-        })
+    find(&stream.kernel).zip(stream.variant.parse().ok()).ok_or_else(|| Reason {
+        code: ReasonCode::NoVariant,
+        text: format!("there is no kernel {} in {}", stream.kernel, stream.variant),
+    })
 }
 
 #[expect(
@@ -181,10 +167,7 @@ impl Executor for SimulatedExecutor {
     }
 
     fn look(&mut self) -> Result<Rates, Reason> {
-        Ok(Rates {
-            touch: self.rates.local_per_thread,
-            stream: self.rates.local_per_thread,
-        })
+        Ok(Rates { touch: self.rates.local_per_thread, stream: self.rates.local_per_thread })
     }
 
     fn now(&self) -> Duration {
@@ -204,27 +187,17 @@ impl Executor for SimulatedExecutor {
             self.clock += request.shortest;
             let mut actors = Vec::new();
             for Actor::Stream(stream) in &case.actors {
-                actors.push(
-                    self.actor(stream, request.shortest)
-                        .map_err(Failure::Refused)?,
-                );
+                actors.push(self.actor(stream, request.shortest).map_err(Failure::Refused)?);
             }
             let disturbances = if self.random.f64() < self.rates.disturbed {
                 vec![Disturbance::Switched { times: 1 }]
             } else {
                 Vec::new()
             };
-            windows.push(Window {
-                start,
-                length: request.shortest,
-                actors,
-                disturbances,
-            });
+            windows.push(Window { start, length: request.shortest, actors, disturbances });
         }
         if self.interrupt_after == Some(self.runs) {
-            self.interrupt
-                .cell()
-                .store(2, std::sync::atomic::Ordering::Relaxed);
+            self.interrupt.cell().store(2, std::sync::atomic::Ordering::Relaxed);
         }
         Ok(windows)
     }

@@ -38,25 +38,13 @@ pub fn store_method(cpu: &Cpu) -> TrafficMethod {
 #[must_use]
 pub fn traffic(kernel: &Kernel, useful_bytes: u64, stores: TrafficMethod) -> Traffic {
     if !kernel.write_allocates() {
-        return Traffic {
-            min: useful_bytes,
-            max: useful_bytes,
-            method: TrafficMethod::Nt,
-        };
+        return Traffic { min: useful_bytes, max: useful_bytes, method: TrafficMethod::Nt };
     }
     let streams = u64::from(kernel.loads() + kernel.stores());
     let read_first = useful_bytes / streams * u64::from(kernel.stores());
     let max = useful_bytes + read_first;
-    let min = if stores == TrafficMethod::Allocate {
-        max
-    } else {
-        useful_bytes
-    };
-    Traffic {
-        min,
-        max,
-        method: stores,
-    }
+    let min = if stores == TrafficMethod::Allocate { max } else { useful_bytes };
+    Traffic { min, max, method: stores }
 }
 
 #[cfg(test)]
@@ -77,10 +65,7 @@ mod tests {
         ] {
             let kernel = find(kernel).unwrap();
             let bytes = traffic(kernel, useful * 1000, TrafficMethod::Allocate);
-            assert_eq!(
-                (bytes.min, bytes.max),
-                (with_reads * 1000, with_reads * 1000)
-            );
+            assert_eq!((bytes.min, bytes.max), (with_reads * 1000, with_reads * 1000));
             let bytes = traffic(kernel, useful * 1000, TrafficMethod::EvasionPossible);
             assert_eq!((bytes.min, bytes.max), (useful * 1000, with_reads * 1000));
         }
@@ -94,21 +79,9 @@ mod tests {
             model: Some(model),
             ..Cpu::default()
         };
-        assert_eq!(
-            store_method(&cpu("AuthenticAMD", 0x1a, 2)),
-            TrafficMethod::Allocate
-        );
-        assert_eq!(
-            store_method(&cpu("GenuineIntel", 6, 0x55)),
-            TrafficMethod::Allocate
-        );
-        assert_eq!(
-            store_method(&cpu("GenuineIntel", 6, 0xcf)),
-            TrafficMethod::EvasionPossible
-        );
-        assert_eq!(
-            store_method(&Cpu::default()),
-            TrafficMethod::EvasionPossible
-        );
+        assert_eq!(store_method(&cpu("AuthenticAMD", 0x1a, 2)), TrafficMethod::Allocate);
+        assert_eq!(store_method(&cpu("GenuineIntel", 6, 0x55)), TrafficMethod::Allocate);
+        assert_eq!(store_method(&cpu("GenuineIntel", 6, 0xcf)), TrafficMethod::EvasionPossible);
+        assert_eq!(store_method(&Cpu::default()), TrafficMethod::EvasionPossible);
     }
 }

@@ -67,11 +67,7 @@ impl Caution {
     #[must_use]
     pub fn warning(&self) -> Warning {
         let (code, message, remedy) = self.words();
-        Warning {
-            code: code.into(),
-            message,
-            remedy: remedy.into(),
-        }
+        Warning { code: code.into(), message, remedy: remedy.into() }
     }
 
     fn words(&self) -> (&'static str, String, &'static str) {
@@ -195,20 +191,10 @@ pub fn before_measuring(
     hwloc_overrides: &[String],
 ) -> Vec<Caution> {
     let mut cautions = Vec::new();
-    if let Some(name) = environment
-        .hypervisor
-        .as_deref()
-        .filter(|&name| name != "none")
-    {
+    if let Some(name) = environment.hypervisor.as_deref().filter(|&name| name != "none") {
         cautions.push(Caution::VirtualMachine(name.into()));
     }
-    if machine
-        .nodes
-        .iter()
-        .filter(|node| node.memory_bytes != Some(0))
-        .count()
-        < 2
-    {
+    if machine.nodes.iter().filter(|node| node.memory_bytes != Some(0)).count() < 2 {
         cautions.push(Caution::OneNode);
     } else if environment.numa_balancing.is_some_and(|mode| mode != 0) {
         cautions.push(Caution::NumaBalancing);
@@ -234,12 +220,8 @@ pub fn before_measuring(
     if let Some(load) = environment.load_average.filter(|&load| load > 0.5) {
         cautions.push(Caution::Load(load));
     }
-    const QUICK_CLOCKS: [&str; 4] = [
-        "tsc",
-        "kvm-clock",
-        "arch_sys_counter",
-        "hyperv_clocksource_tsc_page",
-    ];
+    const QUICK_CLOCKS: [&str; 4] =
+        ["tsc", "kvm-clock", "arch_sys_counter", "hyperv_clocksource_tsc_page"];
     if let Some(name) = &environment.clock_source
         && !QUICK_CLOCKS.contains(&name.as_str())
     {
@@ -272,27 +254,13 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
         cautions.push(Caution::UnknownCaches);
     }
     // Slices are rounded down to whole pages: 3.9 stands for 4.
-    if let Some(smallest) = multiples()
-        .flatten()
-        .min_by(f64::total_cmp)
-        .filter(|&m| m < 3.9)
-    {
-        cautions.push(Caution::SmallWorkingSet {
-            smallest_multiple: smallest,
-        });
+    if let Some(smallest) = multiples().flatten().min_by(f64::total_cmp).filter(|&m| m < 3.9) {
+        cautions.push(Caution::SmallWorkingSet { smallest_multiple: smallest });
     }
     let of = record.samples.len();
-    let samples = record
-        .samples
-        .iter()
-        .filter(|sample| sample.is_disturbed())
-        .count();
+    let samples = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
     if as_fraction(samples, of) > MANY_DISTURBED {
-        cautions.push(Caution::Disturbed {
-            samples,
-            of,
-            mostly: most_frequent(record),
-        });
+        cautions.push(Caution::Disturbed { samples, of, mostly: most_frequent(record) });
     }
     cautions.extend(few_huge_pages(record));
     if out_of_budget {
@@ -314,11 +282,7 @@ fn as_fraction(part: usize, whole: usize) -> f64 {
 fn most_frequent(record: &Record) -> String {
     use nearfar_record::Disturbance::{Faulted, Moved, Stolen, Switched, Throttled};
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for disturbance in record
-        .samples
-        .iter()
-        .flat_map(|sample| &sample.disturbances)
-    {
+    for disturbance in record.samples.iter().flat_map(|sample| &sample.disturbances) {
         let name = match disturbance {
             Switched { .. } => "threads were descheduled",
             Moved { .. } => "threads changed CPU",
@@ -330,10 +294,8 @@ fn most_frequent(record: &Record) -> String {
     }
     let mut sorted: Vec<_> = counts.into_iter().collect();
     sorted.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
-    let words: Vec<String> = sorted
-        .iter()
-        .map(|(name, count)| format!("{name}: {count}"))
-        .collect();
+    let words: Vec<String> =
+        sorted.iter().map(|(name, count)| format!("{name}: {count}")).collect();
     words.join(", ")
 }
 
@@ -345,12 +307,7 @@ fn few_huge_pages(record: &Record) -> Option<Caution> {
         .samples
         .iter()
         .flat_map(|sample| &sample.actors)
-        .filter_map(|actor| {
-            actor
-                .page_sizes
-                .huge_bytes
-                .zip(actor.page_sizes.resident_bytes)
-        })
+        .filter_map(|actor| actor.page_sizes.huge_bytes.zip(actor.page_sizes.resident_bytes))
         .fold((0, 0), |sum, sizes| (sum.0 + sizes.0, sum.1 + sizes.1));
     #[expect(clippy::cast_precision_loss, reason = "a fraction for people")]
     let fraction = huge as f64 / resident as f64;

@@ -24,18 +24,11 @@ pub struct Evidence {
 /// Weighs the evidence of a record.
 #[must_use]
 pub fn weigh_evidence(record: &Record) -> Evidence {
-    let cases: HashMap<&str, &Case> = record
-        .cases
-        .iter()
-        .map(|case| (case.id.as_str(), case))
-        .collect();
+    let cases: HashMap<&str, &Case> =
+        record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut evidence = Evidence {
         samples: record.samples.len(),
-        disturbed: record
-            .samples
-            .iter()
-            .filter(|sample| sample.is_disturbed())
-            .count(),
+        disturbed: record.samples.iter().filter(|sample| sample.is_disturbed()).count(),
         proven_by: BTreeMap::new(),
         least_placed: None,
         huge_page_share: None,
@@ -52,11 +45,8 @@ pub fn weigh_evidence(record: &Record) -> Evidence {
             if let Some(asked) = stream.binding.memory.nodes() {
                 for pages in proofs {
                     let share: f64 = asked.iter().map(|node| pages.fraction_on(node)).sum();
-                    evidence.least_placed = Some(
-                        evidence
-                            .least_placed
-                            .map_or(share, |known| known.min(share)),
-                    );
+                    evidence.least_placed =
+                        Some(evidence.least_placed.map_or(share, |known| known.min(share)));
                 }
             }
             if let (Some(h), Some(r)) =

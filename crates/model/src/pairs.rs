@@ -97,21 +97,16 @@ impl Pairs {
         self.thread_counts(initiator, kernel)
             .into_iter()
             .filter_map(|threads| {
-                Some((
-                    threads,
-                    self.cell(initiator, node, kernel, threads)?.best()?,
-                ))
+                Some((threads, self.cell(initiator, node, kernel, threads)?.best()?))
             })
             .max_by(|a, b| a.1.summary.sum.median.total_cmp(&b.1.summary.sum.median))
     }
 
     /// All cells with their coordinates: initiator, node, kernel, threads.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u32, &str, u32, &Cell)> {
-        self.cells
-            .iter()
-            .map(|((row, node, kernel, threads), cell)| {
-                (*row, *node, kernel.as_str(), *threads, cell)
-            })
+        self.cells.iter().map(|((row, node, kernel, threads), cell)| {
+            (*row, *node, kernel.as_str(), *threads, cell)
+        })
     }
 }
 
@@ -128,34 +123,29 @@ struct Place<'a> {
 }
 
 fn place_in_matrix(coordinates: &[Coordinates]) -> Option<Place<'_>> {
-    coordinates
-        .iter()
-        .find_map(|coordinates| match coordinates {
-            Coordinates::Pairs {
-                stage: Stage::Screening,
-                ..
-            } => None,
-            Coordinates::Pairs {
-                initiator,
-                index,
-                cluster,
-                cpu_node,
-                memory_node,
-                kernel,
-                variant,
-                threads,
-                stage: Stage::Matrix,
-            } => Some(Place {
-                kind: *initiator,
-                index: *index,
-                cluster: *cluster,
-                cpu_node: *cpu_node,
-                memory_node: *memory_node,
-                kernel,
-                variant,
-                threads: *threads,
-            }),
-        })
+    coordinates.iter().find_map(|coordinates| match coordinates {
+        Coordinates::Pairs { stage: Stage::Screening, .. } => None,
+        Coordinates::Pairs {
+            initiator,
+            index,
+            cluster,
+            cpu_node,
+            memory_node,
+            kernel,
+            variant,
+            threads,
+            stage: Stage::Matrix,
+        } => Some(Place {
+            kind: *initiator,
+            index: *index,
+            cluster: *cluster,
+            cpu_node: *cpu_node,
+            memory_node: *memory_node,
+            kernel,
+            variant,
+            threads: *threads,
+        }),
+    })
 }
 
 /// The matrix of a record; empty when the record holds no `pairs`.
@@ -176,52 +166,25 @@ pub fn pairs(record: &Record) -> Pairs {
             continue;
         };
         matrix.add_borders(&place, case);
-        let key = (
-            place.index,
-            place.memory_node,
-            place.kernel.to_string(),
-            place.threads,
-        );
+        let key = (place.index, place.memory_node, place.kernel.to_string(), place.threads);
         let cell = matrix.cells.entry(key).or_default();
-        let summary = samples
-            .get(case.id.as_str())
-            .and_then(|samples| summarize_case(samples));
-        cell.figures.extend(summary.map(|summary| {
-            Figure {
-                case: case.id.clone(),
-                variant: place.variant.into(),
-                summary,
-                llc_multiple: case
-                    .actors
-                    .first()
-                    .and_then(|Actor::Stream(stream)| stream.llc_multiple),
-            }
+        let summary = samples.get(case.id.as_str()).and_then(|samples| summarize_case(samples));
+        cell.figures.extend(summary.map(|summary| Figure {
+            case: case.id.clone(),
+            variant: place.variant.into(),
+            summary,
+            llc_multiple: case.actors.first().and_then(|Actor::Stream(stream)| stream.llc_multiple),
         }));
     }
-    for absent in record
-        .absent
-        .iter()
-        .filter(|absent| absent.absence == Absence::Refused)
-    {
+    for absent in record.absent.iter().filter(|absent| absent.absence == Absence::Refused) {
         let Some(place) = place_in_matrix(&absent.coordinates) else {
             continue;
         };
-        let key = (
-            place.index,
-            place.memory_node,
-            place.kernel.to_string(),
-            place.threads,
-        );
-        matrix
-            .cells
-            .entry(key)
-            .or_default()
-            .refused
-            .push(absent.clone());
+        let key = (place.index, place.memory_node, place.kernel.to_string(), place.threads);
+        matrix.cells.entry(key).or_default().refused.push(absent.clone());
     }
     for cell in matrix.cells.values_mut() {
-        cell.figures
-            .sort_by(|a, b| b.summary.sum.median.total_cmp(&a.summary.sum.median));
+        cell.figures.sort_by(|a, b| b.summary.sum.median.total_cmp(&a.summary.sum.median));
     }
     matrix.initiators.sort();
     matrix.nodes.sort_unstable();

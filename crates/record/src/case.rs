@@ -116,9 +116,6 @@ impl Case {
     /// Threads of all actors.
     #[must_use]
     pub fn threads(&self) -> u32 {
-        self.actors
-            .iter()
-            .map(|Actor::Stream(stream)| stream.threads)
-            .sum()
+        self.actors.iter().map(|Actor::Stream(stream)| stream.threads).sum()
     }
 }

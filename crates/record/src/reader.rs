@@ -73,11 +73,7 @@ pub enum ReadError {
 /// # Errors
 /// When the input fails, is no record of this format, or contradicts itself.
 pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
-    let mut lines = Lines {
-        input: io::BufReader::new(input),
-        number: 0,
-        length: 0,
-    };
+    let mut lines = Lines { input: io::BufReader::new(input), number: 0, length: 0 };
     let header = match lines.next_line()? {
         None => return Err(ReadError::Empty),
         Some(text) => parse_header(&text)?,
@@ -99,10 +95,7 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
             record.torn = true;
             break;
         }
-        let malformed = |what: String| ReadError::Malformed {
-            line: lines.number,
-            what,
-        };
+        let malformed = |what: String| ReadError::Malformed { line: lines.number, what };
         let line: Line =
             serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
         match line {
@@ -117,11 +110,7 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
             }
             Line::Absent(absent) => record.absent.push(absent),
             Line::Warning(warning) => {
-                if !record
-                    .warnings
-                    .iter()
-                    .any(|known| known.code == warning.code)
-                {
+                if !record.warnings.iter().any(|known| known.code == warning.code) {
                     record.warnings.push(warning);
                 }
             }
@@ -148,18 +137,14 @@ fn parse_header(text: &[u8]) -> Result<Header, ReadError> {
         line: 1,
         what: format!("not a record's header: {error}"),
     };
-    let HeaderLine {
-        header: SchemaOnly { schema },
-    } = serde_json::from_slice(text).map_err(malformed)?;
+    let HeaderLine { header: SchemaOnly { schema } } =
+        serde_json::from_slice(text).map_err(malformed)?;
     if schema != SCHEMA {
         return Err(ReadError::Schema { found: schema });
     }
     match serde_json::from_slice(text).map_err(malformed)? {
         Line::Header(header) => Ok(*header),
-        _ => Err(ReadError::Malformed {
-            line: 1,
-            what: "not a record's header".into(),
-        }),
+        _ => Err(ReadError::Malformed { line: 1, what: "not a record's header".into() }),
     }
 }
 
@@ -187,22 +172,13 @@ impl Seen {
 
     fn sample(&mut self, sample: &Sample) -> Result<(), String> {
         let Some(actors) = self.cases.get(&sample.case) else {
-            return Err(format!(
-                "a sample of the case {}, which is not planned",
-                sample.case
-            ));
+            return Err(format!("a sample of the case {}, which is not planned", sample.case));
         };
         if sample.sequence < self.next_sequence {
-            return Err(format!(
-                "sample {} comes after a later one",
-                sample.sequence
-            ));
+            return Err(format!("sample {} comes after a later one", sample.sequence));
         }
         self.next_sequence = sample.sequence + 1;
-        if !self
-            .windows
-            .insert((sample.case.clone(), sample.round, sample.window))
-        {
+        if !self.windows.insert((sample.case.clone(), sample.round, sample.window)) {
             return Err(format!(
                 "window {} of round {} of the case {} stands there twice",
                 sample.window, sample.round, sample.case
@@ -211,15 +187,9 @@ impl Seen {
         if sample.window_ns == 0 {
             return Err("a window without length".into());
         }
-        let threads: Vec<usize> = sample
-            .actors
-            .iter()
-            .map(|actor| actor.threads.len())
-            .collect();
+        let threads: Vec<usize> = sample.actors.iter().map(|actor| actor.threads.len()).collect();
         if threads != *actors {
-            return Err(format!(
-                "the sample's threads {threads:?} are not the case's {actors:?}"
-            ));
+            return Err(format!("the sample's threads {threads:?} are not the case's {actors:?}"));
         }
         for actor in &sample.actors {
             let sum: u64 = actor.threads.iter().map(|thread| thread.useful_bytes).sum();

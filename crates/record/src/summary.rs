@@ -41,23 +41,15 @@ impl Sample {
     /// Useful bytes/s of all actors together.
     #[must_use]
     pub fn rate(&self, aggregate: Aggregate) -> f64 {
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "bytes in a window are far below 2^53"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "bytes in a window are far below 2^53")]
         let per_second = |bytes: u64| bytes as f64 / (self.window_ns as f64 / 1e9);
         let threads = || self.actors.iter().flat_map(|actor| &actor.threads);
         match aggregate {
-            Aggregate::Sum => threads()
-                .map(|thread| per_second(thread.useful_bytes))
-                .sum(),
+            Aggregate::Sum => threads().map(|thread| per_second(thread.useful_bytes)).sum(),
             Aggregate::Paced => {
                 #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
                 let count = threads().count() as f64;
-                let slowest = threads()
-                    .map(|thread| thread.useful_bytes)
-                    .min()
-                    .unwrap_or(0);
+                let slowest = threads().map(|thread| thread.useful_bytes).min().unwrap_or(0);
                 count * per_second(slowest)
             }
         }
@@ -72,10 +64,7 @@ pub fn round_values<'a>(
     samples: impl IntoIterator<Item = &'a Sample>,
     aggregate: Aggregate,
 ) -> Vec<f64> {
-    by_round(samples, aggregate)
-        .iter()
-        .filter_map(|round| median(round))
-        .collect()
+    by_round(samples, aggregate).iter().filter_map(|round| median(round)).collect()
 }
 
 fn by_round<'a>(
@@ -87,10 +76,7 @@ fn by_round<'a>(
     let mut rounds: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
     for sample in samples {
         if only_disturbed || !sample.is_disturbed() {
-            rounds
-                .entry(sample.round)
-                .or_default()
-                .push(sample.rate(aggregate));
+            rounds.entry(sample.round).or_default().push(sample.rate(aggregate));
         }
     }
     rounds.into_values().collect()
@@ -107,10 +93,7 @@ pub fn summarize_case(samples: &[&Sample]) -> Option<CaseSummary> {
         .filter(|round| round.len() > 1)
         .filter_map(|round| relative_spread(round))
         .collect();
-    let disturbed = samples
-        .iter()
-        .filter(|sample| sample.is_disturbed())
-        .count();
+    let disturbed = samples.iter().filter(|sample| sample.is_disturbed()).count();
     Some(CaseSummary {
         sum: estimate_median(&sums)?,
         paced: estimate_median(&paces)?,

@@ -15,11 +15,7 @@ pub struct RecordWriter {
 
 #[derive(Debug)]
 enum Sink {
-    File {
-        file: File,
-        path: PathBuf,
-        length: u64,
-    },
+    File { file: File, path: PathBuf, length: u64 },
     Stdout,
 }
 
@@ -73,18 +69,9 @@ impl RecordWriter {
         }
         let file = options.open(path).map_err(|source| match source.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
-            _ => WriteError::Create {
-                path: path.into(),
-                source,
-            },
+            _ => WriteError::Create { path: path.into(), source },
         })?;
-        Ok(Self {
-            sink: Sink::File {
-                file,
-                path: path.into(),
-                length: 0,
-            },
-        })
+        Ok(Self { sink: Sink::File { file, path: path.into(), length: 0 } })
     }
 
     /// Opens a record to append after its first `length` bytes; what follows them
@@ -99,17 +86,8 @@ impl RecordWriter {
             file.seek(SeekFrom::Start(length))?;
             Ok(file)
         };
-        let file = open().map_err(|source| WriteError::Create {
-            path: path.into(),
-            source,
-        })?;
-        Ok(Self {
-            sink: Sink::File {
-                file,
-                path: path.into(),
-                length,
-            },
-        })
+        let file = open().map_err(|source| WriteError::Create { path: path.into(), source })?;
+        Ok(Self { sink: Sink::File { file, path: path.into(), length } })
     }
 
     /// Writes to standard output.
@@ -130,10 +108,7 @@ impl RecordWriter {
         match &mut self.sink {
             Sink::Stdout => {
                 let mut stdout = io::stdout().lock();
-                stdout
-                    .write_all(&text)
-                    .and_then(|()| stdout.flush())
-                    .map_err(WriteError::Stdout)
+                stdout.write_all(&text).and_then(|()| stdout.flush()).map_err(WriteError::Stdout)
             }
             Sink::File { file, path, length } => match file.write_all(&text) {
                 Ok(()) => {
@@ -145,11 +120,7 @@ impl RecordWriter {
                     if file.set_len(*length).is_ok() {
                         file.seek(SeekFrom::Start(*length)).ok();
                     }
-                    Err(WriteError::Append {
-                        path: path.clone(),
-                        length: *length,
-                        source,
-                    })
+                    Err(WriteError::Append { path: path.clone(), length: *length, source })
                 }
             },
         }

@@ -18,9 +18,7 @@ impl DoctorView {
     /// Whether something cannot be measured here.
     #[must_use]
     pub fn has_failed(&self) -> bool {
-        self.checks
-            .iter()
-            .any(|check| check.standing == Standing::Failed)
+        self.checks.iter().any(|check| check.standing == Standing::Failed)
     }
 
     /// For people.
@@ -39,12 +37,8 @@ impl DoctorView {
                 text += &format!("         -> {}\n", printable(remedy));
             }
         }
-        let count = |standing| {
-            self.checks
-                .iter()
-                .filter(|check| check.standing == standing)
-                .count()
-        };
+        let count =
+            |standing| self.checks.iter().filter(|check| check.standing == standing).count();
         text + &format!(
             "{} fine, {} warnings, {} failed, {} unknown\n",
             count(Standing::Fine),

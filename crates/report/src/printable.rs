@@ -15,11 +15,7 @@ pub fn printable(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let escape = |c: char| {
-        if dangerous(c) {
-            c.escape_unicode().to_string()
-        } else {
-            c.to_string()
-        }
+        if dangerous(c) { c.escape_unicode().to_string() } else { c.to_string() }
     };
     Cow::Owned(text.chars().map(escape).collect())
 }

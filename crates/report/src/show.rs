@@ -153,10 +153,7 @@ impl ShowView {
                 .collect(),
             least_placed: evidence.least_placed,
             huge_page_share: evidence.huge_page_share,
-            pairs: matrix
-                .cells()
-                .filter_map(|cell| cell_view(&matrix, cell))
-                .collect(),
+            pairs: matrix.cells().filter_map(|cell| cell_view(&matrix, cell)).collect(),
             omitted: absent(Absence::Omitted),
             refused: absent(Absence::Refused),
             warnings: record.warnings.clone(),
@@ -169,9 +166,7 @@ fn cell_view(
     (index, memory_node, kernel, threads, cell): (u32, u32, &str, u32, &Cell),
 ) -> Option<CellView> {
     let row = matrix.initiators.iter().find(|row| row.index == index)?;
-    let peak = matrix
-        .peak(index, memory_node, kernel)
-        .map(|(threads, _)| threads);
+    let peak = matrix.peak(index, memory_node, kernel).map(|(threads, _)| threads);
     Some(CellView {
         initiator: row.kind.clone(),
         index,
@@ -183,11 +178,7 @@ fn cell_view(
         threads,
         peak: peak == Some(threads),
         figures: cell.figures.iter().map(figure_view).collect(),
-        refused: cell
-            .refused
-            .iter()
-            .map(|absent| absent.reason.text.clone())
-            .collect(),
+        refused: cell.refused.iter().map(|absent| absent.reason.text.clone()).collect(),
     })
 }
 

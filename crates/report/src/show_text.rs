@@ -74,11 +74,8 @@ impl ShowView {
     }
 
     fn kernel_table(&self, kernel: &str, footnotes: &mut Vec<String>) -> String {
-        let cells: Vec<&CellView> = self
-            .pairs
-            .iter()
-            .filter(|cell| cell.kernel == kernel)
-            .collect();
+        let cells: Vec<&CellView> =
+            self.pairs.iter().filter(|cell| cell.kernel == kernel).collect();
         let mut nodes: Vec<u32> = cells.iter().map(|cell| cell.memory_node).collect();
         nodes.sort_unstable();
         nodes.dedup();
@@ -91,28 +88,15 @@ impl ShowView {
             .collect();
         let mut rows = Vec::new();
         for initiator in initiators {
-            let row_cells: Vec<&CellView> = cells
-                .iter()
-                .copied()
-                .filter(|cell| cell.index == initiator)
-                .collect();
+            let row_cells: Vec<&CellView> =
+                cells.iter().copied().filter(|cell| cell.index == initiator).collect();
             for (position, threads) in shown_thread_counts(&row_cells).into_iter().enumerate() {
-                rows.extend(thread_rows(
-                    &row_cells,
-                    &nodes,
-                    threads,
-                    position == 0,
-                    footnotes,
-                ));
+                rows.extend(thread_rows(&row_cells, &nodes, threads, position == 0, footnotes));
             }
             rows.extend(peak_row(&row_cells, &nodes));
         }
         let formula = find(kernel).map_or("", |kernel| kernel.formula);
-        let bypass = if kernel.ends_with("_nt") {
-            ", stores bypass the caches"
-        } else {
-            ""
-        };
+        let bypass = if kernel.ends_with("_nt") { ", stores bypass the caches" } else { "" };
         format!(
             "\n{}   {formula}{bypass}\n{}{}",
             printable(kernel),
@@ -125,17 +109,11 @@ impl ShowView {
         if self.samples == 0 {
             return String::new();
         }
-        let proven: Vec<String> = self
-            .proven_by
-            .iter()
-            .map(|(method, count)| format!("{count} by {method}"))
-            .collect();
+        let proven: Vec<String> =
+            self.proven_by.iter().map(|(method, count)| format!("{count} by {method}")).collect();
         let mut text = format!("\npages proven: {}", proven.join(", "));
         if let Some(least) = self.least_placed {
-            text += &format!(
-                "; at least {:.2} % of them on the node asked for",
-                least * 100.0
-            );
+            text += &format!("; at least {:.2} % of them on the node asked for", least * 100.0);
         }
         if let Some(share) = self.huge_page_share {
             text += &format!("; {:.0} % of the memory in huge pages", share * 100.0);
@@ -160,11 +138,7 @@ impl ShowView {
                 );
             }
         }
-        if text.is_empty() {
-            text
-        } else {
-            format!("\nnot measured\n{text}")
-        }
+        if text.is_empty() { text } else { format!("\nnot measured\n{text}") }
     }
 
     fn warning_lines(&self) -> String {
@@ -199,33 +173,19 @@ fn thread_rows(
     footnotes: &mut Vec<String>,
 ) -> Vec<Vec<String>> {
     let cell_at = |node: u32| {
-        cells
-            .iter()
-            .copied()
-            .find(|cell| cell.memory_node == node && cell.threads == threads)
+        cells.iter().copied().find(|cell| cell.memory_node == node && cell.threads == threads)
     };
-    let name = cells
-        .first()
-        .filter(|_| name_it)
-        .map_or(String::new(), |cell| {
-            format!("{} {}\nCPUs {}", cell.initiator, cell.index, cell.cpus)
-        });
-    let kinds: &[&str] = if threads == 1 {
-        &[""]
-    } else {
-        &["sum", "paced"]
-    };
+    let name = cells.first().filter(|_| name_it).map_or(String::new(), |cell| {
+        format!("{} {}\nCPUs {}", cell.initiator, cell.index, cell.cpus)
+    });
+    let kinds: &[&str] = if threads == 1 { &[""] } else { &["sum", "paced"] };
     kinds
         .iter()
         .map(|&kind| {
             let first = kind != "paced";
             let mut row = vec![
                 if first { name.clone() } else { String::new() },
-                if first {
-                    threads.to_string()
-                } else {
-                    String::new()
-                },
+                if first { threads.to_string() } else { String::new() },
                 kind.to_string(),
             ];
             for &node in nodes {
@@ -247,10 +207,7 @@ fn cell_text(cell: &CellView, kind: &str, footnotes: &mut Vec<String>) -> String
             footnotes.len() - 1
         }) + 1
     };
-    let refused = cell
-        .refused
-        .first()
-        .map(|reason| number_of(reason, footnotes));
+    let refused = cell.refused.first().map(|reason| number_of(reason, footnotes));
     match (cell.figures.first(), refused) {
         (Some(figure), None) => figure_text(figure, kind),
         (Some(figure), Some(note)) => format!("{} ({note})", figure_text(figure, kind)),
@@ -287,17 +244,11 @@ fn peak_row(cells: &[&CellView], nodes: &[u32]) -> Option<Vec<String>> {
     }
     let mut row = vec![String::new(), "peak".into(), "sum".into()];
     for &node in nodes {
-        let peak = cells
-            .iter()
-            .find(|cell| cell.memory_node == node && cell.peak);
+        let peak = cells.iter().find(|cell| cell.memory_node == node && cell.peak);
         row.push(peak.map_or("-".into(), |cell| {
             let best = cell.figures.first();
             best.map_or("-".into(), |figure| {
-                format!(
-                    "{}\nat {} threads",
-                    gb_per_s(figure.sum_gb_per_s * 1e9),
-                    cell.threads
-                )
+                format!("{}\nat {} threads", gb_per_s(figure.sum_gb_per_s * 1e9), cell.threads)
             })
         }));
     }
@@ -308,26 +259,18 @@ fn peak_row(cells: &[&CellView], nodes: &[u32]) -> Option<Vec<String>> {
 fn variant_line(cells: &[&CellView]) -> String {
     let mut variants: Vec<(&str, usize)> = Vec::new();
     for figure in cells.iter().filter_map(|cell| cell.figures.first()) {
-        match variants
-            .iter_mut()
-            .find(|(name, _)| *name == figure.variant)
-        {
+        match variants.iter_mut().find(|(name, _)| *name == figure.variant) {
             Some((_, count)) => *count += 1,
             None => variants.push((&figure.variant, 1)),
         }
     }
-    let tried = cells
-        .iter()
-        .map(|cell| cell.figures.len())
-        .max()
-        .unwrap_or(0);
+    let tried = cells.iter().map(|cell| cell.figures.len()).max().unwrap_or(0);
     match (variants.as_slice(), tried) {
         ([], _) => String::new(),
         ([(name, _)], 0 | 1) => format!(" variant: {}\n", printable(name)),
-        ([(name, _)], _) => format!(
-            " best of {tried} variants, in every cell: {}\n",
-            printable(name)
-        ),
+        ([(name, _)], _) => {
+            format!(" best of {tried} variants, in every cell: {}\n", printable(name))
+        }
         _ => {
             let counts: Vec<String> = variants
                 .iter()

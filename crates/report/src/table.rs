@@ -15,10 +15,7 @@ pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: u
             column.set_cell_alignment(CellAlignment::Right);
         }
     }
-    let text: Vec<String> = table
-        .to_string()
-        .lines()
-        .map(|line| format!(" {}", line.trim_end()))
-        .collect();
+    let text: Vec<String> =
+        table.to_string().lines().map(|line| format!(" {}", line.trim_end())).collect();
     text.join("\n") + "\n"
 }

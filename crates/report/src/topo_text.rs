@@ -21,14 +21,9 @@ impl TopoView {
         text += &self.firmware_table();
         text += &self.device_table();
         if let Some(weights) = &self.interleave_weights {
-            let weights: Vec<String> = weights
-                .iter()
-                .map(|(node, weight)| format!("{node}={weight}"))
-                .collect();
-            text += &format!(
-                "\nthe kernel's interleave weights: {}\n",
-                weights.join(", ")
-            );
+            let weights: Vec<String> =
+                weights.iter().map(|(node, weight)| format!("{node}={weight}")).collect();
+            text += &format!("\nthe kernel's interleave weights: {}\n", weights.join(", "));
         }
         if !self.notes.is_empty() {
             text += "\nnotes\n";
@@ -48,14 +43,10 @@ impl TopoView {
         };
         let mut models: BTreeMap<&str, usize> = BTreeMap::new();
         for package in &self.packages {
-            *models
-                .entry(package.model.as_deref().unwrap_or("unknown model"))
-                .or_default() += 1;
+            *models.entry(package.model.as_deref().unwrap_or("unknown model")).or_default() += 1;
         }
-        let packages: Vec<String> = models
-            .iter()
-            .map(|(model, count)| format!("{count} x {}", printable(model)))
-            .collect();
+        let packages: Vec<String> =
+            models.iter().map(|(model, count)| format!("{count} x {}", printable(model))).collect();
         let cpus: usize = self.clusters.iter().map(|cluster| cluster.cpus.len()).sum();
         let mut text = format!("{source}\n");
         if !packages.is_empty() {
@@ -69,14 +60,7 @@ impl TopoView {
     }
 
     fn node_table(&self) -> String {
-        let header = [
-            "memory node",
-            "kind",
-            "memory",
-            "own CPUs",
-            "local to CPUs",
-            "",
-        ];
+        let header = ["memory node", "kind", "memory", "own CPUs", "local to CPUs", ""];
         let rows = self
             .nodes
             .iter()
@@ -92,11 +76,7 @@ impl TopoView {
                     node.os_index.to_string(),
                     node.kind.to_string(),
                     size(node.memory_bytes),
-                    if node.cpu_less {
-                        "none".into()
-                    } else {
-                        node.cpus.to_string()
-                    },
+                    if node.cpu_less { "none".into() } else { node.cpus.to_string() },
                     node.locality.to_string(),
                     remarks.join(", "),
                 ]
@@ -109,10 +89,7 @@ impl TopoView {
         let mut text = String::from("\nclusters (CPUs with the same local memory)\n");
         for cluster in &self.clusters {
             let nodes: Vec<String> = cluster.memory_nodes.iter().map(u32::to_string).collect();
-            text += &format!(
-                "  {}: CPUs {}, local memory on ",
-                cluster.index, cluster.cpus
-            );
+            text += &format!("  {}: CPUs {}, local memory on ", cluster.index, cluster.cpus);
             text += &match nodes.as_slice() {
                 [] => "no node\n".into(),
                 [node] => format!("node {node}\n"),
@@ -126,9 +103,8 @@ impl TopoView {
     fn cache_lines(&self) -> String {
         let mut groups: BTreeMap<(u32, CacheKind, Option<u64>, usize), usize> = BTreeMap::new();
         for cache in &self.caches {
-            *groups
-                .entry((cache.level, cache.kind, cache.bytes, cache.cpus.len()))
-                .or_default() += 1;
+            *groups.entry((cache.level, cache.kind, cache.bytes, cache.cpus.len())).or_default() +=
+                1;
         }
         if groups.is_empty() {
             return "\ncaches: not known\n".into();
@@ -162,41 +138,26 @@ impl TopoView {
                     .collect()
             })
             .collect();
-        format!(
-            "\nrelative distances by the firmware (10 is local)\n{}",
-            table(header, rows, 1)
-        )
+        format!("\nrelative distances by the firmware (10 is local)\n{}", table(header, rows, 1))
     }
 
     fn firmware_table(&self) -> String {
         if self.firmware.is_empty() {
             return String::new();
         }
-        let header = [
-            "CPUs",
-            "to node",
-            "read",
-            "write",
-            "read latency",
-            "write latency",
-        ];
+        let header = ["CPUs", "to node", "read", "write", "read latency", "write latency"];
         let bandwidth = |value: Option<f64>| {
             value.map_or("-".into(), |value| BytesPerSecond(value).to_string())
         };
         let latency = |value: Option<f64>| {
-            value.map_or("-".into(), |value| {
-                format!("{} ns", format_significant(value, 3))
-            })
+            value.map_or("-".into(), |value| format!("{} ns", format_significant(value, 3)))
         };
         let rows = self
             .firmware
             .iter()
             .map(|figure| {
                 vec![
-                    figure
-                        .initiator
-                        .as_ref()
-                        .map_or("-".into(), ToString::to_string),
+                    figure.initiator.as_ref().map_or("-".into(), ToString::to_string),
                     figure.node.to_string(),
                     bandwidth(figure.read_bytes_per_s),
                     bandwidth(figure.write_bytes_per_s),
@@ -221,11 +182,7 @@ impl TopoView {
                 let nodes = device.nodes.to_string();
                 vec![
                     printable(&device.bus_id).into_owned(),
-                    if nodes.is_empty() {
-                        "unknown".into()
-                    } else {
-                        nodes
-                    },
+                    if nodes.is_empty() { "unknown".into() } else { nodes },
                     what(device),
                     printable(&device.os_names.join(" ")).into_owned(),
                     link(device),
@@ -248,25 +205,17 @@ fn what(device: &DeviceView) -> String {
         DeviceKind::Other => "other",
     };
     let words = device.name.as_deref().or(device.class.as_deref());
-    words.map_or(kind.into(), |words| {
-        format!("{kind} ({})", printable(words))
-    })
+    words.map_or(kind.into(), |words| format!("{kind} ({})", printable(words)))
 }
 
 fn link(device: &DeviceView) -> String {
     let link = &device.link;
     let side = |rate: Option<f64>, lanes: Option<u32>| {
-        Some(format!(
-            "x{} at {} GT/s",
-            lanes?,
-            format_significant(rate?, 2)
-        ))
+        Some(format!("x{} at {} GT/s", lanes?, format_significant(rate?, 2)))
     };
     let now = side(link.gt_per_s, link.lanes);
     let most = side(link.max_gt_per_s, link.max_lanes);
-    let bandwidth = link
-        .bytes_per_s
-        .map(|value| format!("{} each way", BytesPerSecond(value)));
+    let bandwidth = link.bytes_per_s.map(|value| format!("{} each way", BytesPerSecond(value)));
     match (now.or(bandwidth), most) {
         (Some(now), Some(most)) if now != most => format!("{now} (at most {most})"),
         (Some(now), _) => now,

@@ -23,9 +23,8 @@ pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate
     let ratio = median(a)? / median(b)?;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut draw = |values: &[f64]| {
-        let resample: Vec<f64> = (0..values.len())
-            .map(|_| values[random.usize(..values.len())])
-            .collect();
+        let resample: Vec<f64> =
+            (0..values.len()).map(|_| values[random.usize(..values.len())]).collect();
         median(&resample)
     };
     let mut ratios = Vec::with_capacity(RESAMPLES);
@@ -33,13 +32,8 @@ pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate
         ratios.push(draw(a)? / draw(b)?);
     }
     ratios.sort_by(f64::total_cmp);
-    let interval = (
-        ratios[RESAMPLES * 25 / 1000],
-        ratios[RESAMPLES * 975 / 1000 - 1],
-    );
-    ratio
-        .is_finite()
-        .then_some(RatioEstimate { ratio, interval })
+    let interval = (ratios[RESAMPLES * 25 / 1000], ratios[RESAMPLES * 975 / 1000 - 1]);
+    ratio.is_finite().then_some(RatioEstimate { ratio, interval })
 }
 
 #[cfg(test)]

@@ -65,12 +65,7 @@ pub fn median_interval(values: &[f64], confidence: f64) -> Option<((f64, f64), f
 pub fn estimate_median(values: &[f64]) -> Option<Estimate> {
     let median = median(values)?;
     let (interval, confidence) = median_interval(values, 0.95)?;
-    Some(Estimate {
-        median,
-        interval,
-        confidence,
-        count: values.len(),
-    })
+    Some(Estimate { median, interval, confidence, count: values.len() })
 }
 
 /// Largest minus smallest value as a fraction of the median.
@@ -83,10 +78,7 @@ pub fn relative_spread(values: &[f64]) -> Option<f64> {
 /// P(Binomial(count, 1/2) < rank), by its terms in logarithms so that large
 /// counts neither overflow nor vanish.
 fn binomial_half_below(count: usize, rank: usize) -> f64 {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "counts of samples are far below 2^53"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^53")]
     let as_float = |n: usize| n as f64;
     let mut log_term = as_float(count) * 0.5_f64.ln();
     let mut sum = 0.0;

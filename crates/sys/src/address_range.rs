@@ -16,10 +16,7 @@ impl AddressRange {
     /// `bytes` bytes from address `start` on; cut at the end of the address space.
     #[must_use]
     pub fn new(start: usize, bytes: usize) -> Self {
-        Self {
-            start,
-            bytes: bytes.min(usize::MAX - start),
-        }
+        Self { start, bytes: bytes.min(usize::MAX - start) }
     }
 
     /// The first address.
@@ -44,10 +41,7 @@ impl AddressRange {
     #[must_use]
     pub fn part(&self, offset: usize, bytes: usize) -> Self {
         let offset = offset.min(self.bytes);
-        Self {
-            start: self.start + offset,
-            bytes: bytes.min(self.bytes - offset),
-        }
+        Self { start: self.start + offset, bytes: bytes.min(self.bytes - offset) }
     }
 
     /// Start addresses of the pages of `page_bytes` that the range touches.

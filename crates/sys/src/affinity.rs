@@ -48,11 +48,7 @@ fn set_affinity(cpus: &CpuSet) -> Result<(), Refusal> {
         unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
     match status {
         0 => Ok(()),
-        _ => Err(Refusal::call(
-            "sched_setaffinity",
-            format_args!("{cpus}"),
-            Errno::last(),
-        )),
+        _ => Err(Refusal::call("sched_setaffinity", format_args!("{cpus}"), Errno::last())),
     }
 }
 
@@ -74,11 +70,7 @@ pub fn thread_cpus() -> Result<CpuSet, Refusal> {
         let errno = Errno::last();
         // EINVAL: the mask is smaller than the kernel's own.
         if errno.0 != libc::EINVAL || words >= LAST_WORDS {
-            return Err(Refusal::call(
-                "sched_getaffinity",
-                format_args!("{words} words"),
-                errno,
-            ));
+            return Err(Refusal::call("sched_getaffinity", format_args!("{words} words"), errno));
         }
         words *= 2;
     }
@@ -134,9 +126,6 @@ mod tests {
         assert!(matches!(refusal, Refusal::Argument { .. }));
         let refusal = pin_thread(&CpuSet::single(65_535)).unwrap_err();
         assert_eq!(refusal.errno(), Some(Errno(libc::EINVAL)));
-        assert!(
-            refusal.to_string().contains("Cpus_allowed_list"),
-            "{refusal}"
-        );
+        assert!(refusal.to_string().contains("Cpus_allowed_list"), "{refusal}");
     }
 }

@@ -23,11 +23,7 @@ pub(crate) fn words<Kind>(set: &IndexSet<Kind>) -> Vec<c_ulong> {
 pub(crate) fn members<Kind>(words: &[c_ulong]) -> IndexSet<Kind> {
     let mut set = IndexSet::new();
     for (base, &word) in (0..).step_by(WORD_BITS as usize).zip(words) {
-        set.extend(
-            (0..WORD_BITS)
-                .filter(|bit| word >> bit & 1 == 1)
-                .map(|bit| base + bit),
-        );
+        set.extend((0..WORD_BITS).filter(|bit| word >> bit & 1 == 1).map(|bit| base + bit));
     }
     set
 }

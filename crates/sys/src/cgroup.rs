@@ -83,10 +83,7 @@ impl Mount {
     fn levels(&self, root: &Path, path: &str) -> Option<Vec<PathBuf>> {
         let inside = Path::new(path).strip_prefix(&self.group).ok()?;
         // '/../x': a group outside this cgroup namespace.
-        if inside
-            .components()
-            .any(|part| !matches!(part, Component::Normal(_)))
-        {
+        if inside.components().any(|part| !matches!(part, Component::Normal(_))) {
             return None;
         }
         let point = below(root, &self.point);
@@ -105,12 +102,7 @@ fn parse_mount(line: &str) -> Option<Mount> {
     let mut right = right.split(' ');
     let kind = right.next()?.to_string();
     let options = right.nth(1).unwrap_or_default().to_string();
-    Some(Mount {
-        group,
-        point,
-        kind,
-        options,
-    })
+    Some(Mount { group, point, kind, options })
 }
 
 /// Replaces the kernel's `\ooo` (blank, tab, newline, backslash) by the character.
@@ -119,9 +111,7 @@ fn unescape(text: &str) -> String {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
         plain.push_str(before);
-        let code = after
-            .get(..3)
-            .and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        let code = after.get(..3).and_then(|digits| u8::from_str_radix(digits, 8).ok());
         match (code, after.get(3..)) {
             (Some(code), Some(beyond)) => {
                 plain.push(char::from(code));
@@ -174,16 +164,8 @@ mod tests {
 
     #[test]
     fn version_2_is_walked_up() {
-        let root = tree(
-            "0::/a.slice/b.scope\n",
-            V2,
-            &["sys/fs/cgroup/a.slice/b.scope"],
-        );
-        let levels = [
-            "sys/fs/cgroup/a.slice/b.scope",
-            "sys/fs/cgroup/a.slice",
-            "sys/fs/cgroup",
-        ];
+        let root = tree("0::/a.slice/b.scope\n", V2, &["sys/fs/cgroup/a.slice/b.scope"]);
+        let levels = ["sys/fs/cgroup/a.slice/b.scope", "sys/fs/cgroup/a.slice", "sys/fs/cgroup"];
         let expected = vec![(CgroupVersion::V2, levels.map(String::from).to_vec())];
         assert_eq!(found(&root, "memory"), expected);
     }
@@ -200,10 +182,7 @@ mod tests {
         let memory = vec![(CgroupVersion::V1, vec!["sys/fs/cgroup/memory".to_string()])];
         assert_eq!(found(&root, "memory"), memory);
         let cpu = ["sys/fs/cgroup/cpu,cpuacct/x", "sys/fs/cgroup/cpu,cpuacct"];
-        assert_eq!(
-            found(&root, "cpu"),
-            vec![(CgroupVersion::V1, cpu.map(String::from).to_vec())]
-        );
+        assert_eq!(found(&root, "cpu"), vec![(CgroupVersion::V1, cpu.map(String::from).to_vec())]);
         assert_eq!(found(&root, "pids"), []);
     }
 

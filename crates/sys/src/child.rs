@@ -14,18 +14,8 @@ type Resource = libc::__rlimit_resource_t;
 /// # Errors
 /// When the kernel refuses one of them.
 pub fn limit_self(cpu_seconds: u64, address_space_bytes: u64) -> Result<(), Refusal> {
-    lower(
-        "RLIMIT_CPU",
-        libc::RLIMIT_CPU,
-        cpu_seconds,
-        cpu_seconds.saturating_add(1),
-    )?;
-    lower(
-        "RLIMIT_AS",
-        libc::RLIMIT_AS,
-        address_space_bytes,
-        address_space_bytes,
-    )?;
+    lower("RLIMIT_CPU", libc::RLIMIT_CPU, cpu_seconds, cpu_seconds.saturating_add(1))?;
+    lower("RLIMIT_AS", libc::RLIMIT_AS, address_space_bytes, address_space_bytes)?;
     forbid_core_dump()
 }
 
@@ -49,10 +39,7 @@ fn forbid_core_dump() -> Result<(), Refusal> {
 }
 
 fn read(name: &'static str, resource: Resource) -> Result<libc::rlimit, Refusal> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: the kernel writes one rlimit to live memory.
     match unsafe { libc::getrlimit(resource, &raw mut limit) } {
         0 => Ok(limit),

@@ -7,10 +7,7 @@ use std::time::Duration;
 /// without entering the kernel on usual clock sources.
 #[must_use]
 pub fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec {
-        tv_sec: 0,
-        tv_nsec: 0,
-    };
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one timespec to live memory; the clock always exists,
     // so the call has no failure to report.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
@@ -39,10 +36,7 @@ mod tests {
         let before = monotonic();
         let text = std::fs::read_to_string("/proc/uptime").unwrap();
         let uptime: f64 = text.split(' ').next().unwrap().parse().unwrap();
-        assert!(
-            before.as_secs_f64() <= uptime + 0.01,
-            "{before:?} is after {uptime}"
-        );
+        assert!(before.as_secs_f64() <= uptime + 0.01, "{before:?} is after {uptime}");
         assert!(monotonic() >= before);
         assert!(before > Duration::ZERO);
     }

@@ -16,22 +16,14 @@ use crate::system_file::{field, read_text};
 /// When there is something to remove and the process has, or may have, more than
 /// one thread: another thread could be reading the environment.
 pub fn remove_hwloc_overrides() -> Result<Vec<String>, Refusal> {
-    let mut found: Vec<OsString> = env::vars_os()
-        .map(|(name, _)| name)
-        .filter(is_override)
-        .collect();
+    let mut found: Vec<OsString> =
+        env::vars_os().map(|(name, _)| name).filter(is_override).collect();
     found.sort();
-    let names: Vec<String> = found
-        .iter()
-        .map(|name| name.to_string_lossy().into_owned())
-        .collect();
+    let names: Vec<String> = found.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     if found.is_empty() {
         return Ok(names);
     }
-    let refuse = |threads: String| Refusal::ThreadsRunning {
-        names: names.join(" "),
-        threads,
-    };
+    let refuse = |threads: String| Refusal::ThreadsRunning { names: names.join(" "), threads };
     let status = read_text(Path::new("/"), "proc/self/status");
     let status = status.map_err(|refusal| refuse(format!("an unknown number of ({refusal})")))?;
     match field(&status, "Threads") {

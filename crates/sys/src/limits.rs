@@ -48,9 +48,7 @@ impl AvailableMemory {
 pub fn available_memory(root: &Path) -> AvailableMemory {
     let meminfo = read_text(root, "proc/meminfo").ok();
     AvailableMemory {
-        machine_bytes: meminfo
-            .and_then(|text| field(&text, "MemAvailable"))
-            .map(kilobytes),
+        machine_bytes: meminfo.and_then(|text| field(&text, "MemAvailable")).map(kilobytes),
         cgroup: cgroup_room(root),
     }
 }
@@ -77,16 +75,10 @@ fn cgroup_room(root: &Path) -> CgroupRoom {
 fn level_room(folder: &Path, version: CgroupVersion) -> Result<Option<u64>, Refusal> {
     // memory.high is no wall, but above it every allocation is slowed down to reclaim.
     let (limits, usage, cache): (&[&str], _, _) = match version {
-        CgroupVersion::V2 => (
-            &["memory.max", "memory.high"],
-            "memory.current",
-            "inactive_file",
-        ),
-        CgroupVersion::V1 => (
-            &["memory.limit_in_bytes"],
-            "memory.usage_in_bytes",
-            "total_inactive_file",
-        ),
+        CgroupVersion::V2 => (&["memory.max", "memory.high"], "memory.current", "inactive_file"),
+        CgroupVersion::V1 => {
+            (&["memory.limit_in_bytes"], "memory.usage_in_bytes", "total_inactive_file")
+        }
     };
     let mut least = None;
     for name in limits {
@@ -103,12 +95,8 @@ fn level_room(folder: &Path, version: CgroupVersion) -> Result<Option<u64>, Refu
         path: folder.join(usage).display().to_string(),
         reason: format!("'{}' is not a number of bytes", text.trim()),
     })?;
-    let cache = read_text(folder, "memory.stat")
-        .ok()
-        .and_then(|text| field(&text, cache));
-    Ok(Some(
-        limit.saturating_sub(used.saturating_sub(cache.unwrap_or(0))),
-    ))
+    let cache = read_text(folder, "memory.stat").ok().and_then(|text| field(&text, cache));
+    Ok(Some(limit.saturating_sub(used.saturating_sub(cache.unwrap_or(0)))))
 }
 
 /// Version 1 writes "no limit" as the largest multiple of the page size below 2^63.
@@ -134,10 +122,7 @@ pub fn node_free_bytes(root: &Path, node: u32) -> Option<u64> {
     let text = read_text(root, path).ok()?;
     // Every line begins with "Node 0 ".
     let lines = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
-    lines
-        .into_iter()
-        .find_map(|line| field(line, "MemFree"))
-        .map(kilobytes)
+    lines.into_iter().find_map(|line| field(line, "MemFree")).map(kilobytes)
 }
 
 fn kilobytes(count: u64) -> u64 {
@@ -150,9 +135,7 @@ fn kilobytes(count: u64) -> u64 {
 /// When /proc/self/status or /sys/devices/system/node cannot be read.
 pub fn usable_nodes(root: &Path) -> Result<NodeSet, Refusal> {
     let status = read_text(root, "proc/self/status")?;
-    let allowed = status
-        .lines()
-        .find_map(|line| line.strip_prefix("Mems_allowed_list:"));
+    let allowed = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
     let allowed = parse_nodes("/proc/self/status", allowed)?;
     let path = "sys/devices/system/node/has_memory";
     let with_memory = parse_nodes(path, Some(&read_text(root, path)?))?;
@@ -160,10 +143,7 @@ pub fn usable_nodes(root: &Path) -> Result<NodeSet, Refusal> {
 }
 
 fn parse_nodes(path: &str, list: Option<&str>) -> Result<NodeSet, Refusal> {
-    let refuse = |reason: String| Refusal::Content {
-        path: path.into(),
-        reason,
-    };
+    let refuse = |reason: String| Refusal::Content { path: path.into(), reason };
     let list = list.ok_or_else(|| refuse("it has no line Mems_allowed_list".into()))?;
     list.parse().map_err(|error| refuse(format!("{error}")))
 }
@@ -192,10 +172,7 @@ pub fn raise_oom_score(root: &Path) -> Result<OomScore, Refusal> {
             reason: error.to_string(),
         })?;
     }
-    Ok(OomScore {
-        before,
-        after: read_oom_score(root, PATH)?,
-    })
+    Ok(OomScore { before, after: read_oom_score(root, PATH)? })
 }
 
 fn read_oom_score(root: &Path, path: &str) -> Result<i32, Refusal> {
@@ -222,18 +199,13 @@ mod tests {
         root
     }
 
-    const V2: (&str, &str) = (
-        "proc/self/mountinfo",
-        "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-    );
+    const V2: (&str, &str) =
+        ("proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
 
     #[test]
     fn tightest_level_of_version_2_counts() {
         let root = tree(&[
-            (
-                "proc/meminfo",
-                "MemTotal: 8000000 kB\nMemAvailable:    4096 kB\n",
-            ),
+            ("proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable:    4096 kB\n"),
             ("proc/self/cgroup", "0::/a/b\n"),
             V2,
             ("sys/fs/cgroup/a/b/memory.max", "max\n"),
@@ -241,10 +213,7 @@ mod tests {
             ("sys/fs/cgroup/a/b/memory.current", "524288\n"),
             ("sys/fs/cgroup/a/memory.max", "8388608\n"),
             ("sys/fs/cgroup/a/memory.current", "7340032\n"),
-            (
-                "sys/fs/cgroup/a/memory.stat",
-                "anon 1\ninactive_file 524288\n",
-            ),
+            ("sys/fs/cgroup/a/memory.stat", "anon 1\ninactive_file 524288\n"),
         ]);
         let found = available_memory(root.path());
         assert_eq!(found.machine_bytes, Some(4 * MIB));
@@ -262,14 +231,8 @@ mod tests {
                 "9 8 0:3 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n",
             ),
             (limit, "9223372036854771712\n"),
-            (
-                "sys/fs/cgroup/memory/job/memory.usage_in_bytes",
-                "1048576\n",
-            ),
-            (
-                "sys/fs/cgroup/memory/job/memory.stat",
-                "inactive_file 9\ntotal_inactive_file 0\n",
-            ),
+            ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1048576\n"),
+            ("sys/fs/cgroup/memory/job/memory.stat", "inactive_file 9\ntotal_inactive_file 0\n"),
         ];
         let root = tree(&files);
         assert_eq!(available_memory(root.path()).cgroup, CgroupRoom::Unlimited);
@@ -277,10 +240,7 @@ mod tests {
         let found = available_memory(root.path());
         assert_eq!(
             found,
-            AvailableMemory {
-                machine_bytes: None,
-                cgroup: CgroupRoom::Bytes(2 * MIB),
-            }
+            AvailableMemory { machine_bytes: None, cgroup: CgroupRoom::Bytes(2 * MIB) }
         );
         assert_eq!(found.least_bytes(), Some(2 * MIB));
     }
@@ -309,10 +269,7 @@ mod tests {
                 ("sys/fs/cgroup/memory.max", limit),
                 ("sys/fs/cgroup/memory.current", usage),
             ]);
-            assert!(matches!(
-                available_memory(root.path()).cgroup,
-                CgroupRoom::Unknown(_)
-            ));
+            assert!(matches!(available_memory(root.path()).cgroup, CgroupRoom::Unknown(_)));
         }
     }
 
@@ -327,21 +284,13 @@ mod tests {
     #[test]
     fn nodes_without_memory_or_permission_are_not_usable() {
         let root = tree(&[
-            (
-                "proc/self/status",
-                "Name: x\nMems_allowed:\tf\nMems_allowed_list:\t1-7\n",
-            ),
+            ("proc/self/status", "Name: x\nMems_allowed:\tf\nMems_allowed_list:\t1-7\n"),
             ("sys/devices/system/node/has_memory", "0-2,5\n"),
         ]);
         assert_eq!(usable_nodes(root.path()).unwrap().to_string(), "1-2,5");
         assert!(usable_nodes(tree(&[]).path()).is_err());
         let silent = tree(&[("proc/self/status", "Name: x\n")]);
-        assert!(
-            usable_nodes(silent.path())
-                .unwrap_err()
-                .to_string()
-                .contains("Mems_allowed_list")
-        );
+        assert!(usable_nodes(silent.path()).unwrap_err().to_string().contains("Mems_allowed_list"));
     }
 
     #[test]
@@ -349,31 +298,15 @@ mod tests {
         let root = Path::new("/");
         let nodes = usable_nodes(root).unwrap();
         assert!(!nodes.is_empty());
-        assert!(
-            nodes
-                .iter()
-                .all(|node| node_free_bytes(root, node).is_some())
-        );
+        assert!(nodes.iter().all(|node| node_free_bytes(root, node).is_some()));
         assert!(available_memory(root).least_bytes().unwrap() > MIB);
     }
 
     #[test]
     fn oom_score_is_raised_and_never_lowered() {
         let root = tree(&[("proc/self/oom_score_adj", "-500\n")]);
-        assert_eq!(
-            raise_oom_score(root.path()).unwrap(),
-            OomScore {
-                before: -500,
-                after: 1000
-            }
-        );
-        assert_eq!(
-            raise_oom_score(root.path()).unwrap(),
-            OomScore {
-                before: 1000,
-                after: 1000
-            }
-        );
+        assert_eq!(raise_oom_score(root.path()).unwrap(), OomScore { before: -500, after: 1000 });
+        assert_eq!(raise_oom_score(root.path()).unwrap(), OomScore { before: 1000, after: 1000 });
         assert!(raise_oom_score(tree(&[]).path()).is_err());
     }
 }

@@ -61,11 +61,7 @@ impl Mapping {
     /// or the pool of huge pages is short.
     pub fn new(bytes: usize, request: PageRequest) -> Result<Self, Refusal> {
         let page = base_page_bytes();
-        let unit = if request == PageRequest::Small {
-            page
-        } else {
-            ALIGNMENT.max(page)
-        };
+        let unit = if request == PageRequest::Small { page } else { ALIGNMENT.max(page) };
         let rounded = bytes.checked_next_multiple_of(unit);
         let Some(bytes) = rounded.filter(|&size| size > 0 && isize::try_from(size).is_ok()) else {
             return Err(Refusal::Argument {
@@ -86,12 +82,7 @@ impl Mapping {
         let flags = libc::MAP_HUGETLB | MAP_HUGE_2MB;
         let start = map(bytes, libc::PROT_READ | libc::PROT_WRITE, flags)
             .map_err(|errno| Refusal::call("mmap(MAP_HUGETLB)", bytes, errno))?;
-        Ok(Self {
-            start,
-            bytes,
-            guard: 0,
-            request: PageRequest::Huge2M,
-        })
+        Ok(Self { start, bytes, guard: 0, request: PageRequest::Huge2M })
     }
 
     fn map_guarded(bytes: usize, request: PageRequest) -> Result<Self, Refusal> {
@@ -110,20 +101,11 @@ impl Mapping {
         // SAFETY: used <= room: one past the last byte at most.
         let tail = unsafe { room_start.add(used) };
         unmap(tail, room - used);
-        let mapping = Self {
-            start,
-            bytes,
-            guard,
-            request,
-        };
+        let mapping = Self { start, bytes, guard, request };
 
         // SAFETY: the range lies within the mapping, which nothing else knows of yet.
         let status = unsafe {
-            libc::mprotect(
-                start.as_ptr().cast(),
-                bytes,
-                libc::PROT_READ | libc::PROT_WRITE,
-            )
+            libc::mprotect(start.as_ptr().cast(), bytes, libc::PROT_READ | libc::PROT_WRITE)
         };
         match status {
             0 => Ok(mapping),
@@ -146,11 +128,7 @@ impl Mapping {
         // Kernels without KSM or with hugetlb refuse some of these; the risks they
         // remove (merging, sharing with a child, a dump of many GiB) are then absent
         // or no reason not to measure.
-        for advice in [
-            libc::MADV_UNMERGEABLE,
-            libc::MADV_DONTFORK,
-            libc::MADV_DONTDUMP,
-        ] {
+        for advice in [libc::MADV_UNMERGEABLE, libc::MADV_DONTFORK, libc::MADV_DONTDUMP] {
             self.advise(advice).ok();
         }
         Ok(())
@@ -166,11 +144,7 @@ impl Mapping {
     }
 
     fn refuse(&self, call: &'static str, errno: Errno) -> Refusal {
-        Refusal::call(
-            call,
-            format_args!("{:#x}+{}", self.address(), self.bytes),
-            errno,
-        )
+        Refusal::call(call, format_args!("{:#x}+{}", self.address(), self.bytes), errno)
     }
 
     /// Gives all pages back (`MADV_DONTNEED`): the contents are zero again, the next
@@ -271,19 +245,11 @@ mod tests {
                 mapping.as_f64_mut().fill(1.5);
                 assert_eq!(proof(&mapping).absent, 0);
                 assert!(
-                    mapping
-                        .as_f64()
-                        .iter()
-                        .all(|number| number.to_bits() == 1.5_f64.to_bits())
+                    mapping.as_f64().iter().all(|number| number.to_bits() == 1.5_f64.to_bits())
                 );
                 mapping.drop_pages().unwrap();
                 assert_eq!(proof(&mapping).absent, pages);
-                assert!(
-                    mapping
-                        .as_f64_mut()
-                        .iter()
-                        .all(|number| number.to_bits() == 0)
-                );
+                assert!(mapping.as_f64_mut().iter().all(|number| number.to_bits() == 0));
             }
         }
     }
@@ -298,10 +264,7 @@ mod tests {
             .map(|line| (crate::vma::parse_header(line).unwrap(), line))
             .filter(|(vma, _)| vma.end() >= start && vma.start() <= end)
             .collect();
-        let access: Vec<_> = vmas
-            .iter()
-            .map(|(_, line)| line.split(' ').nth(1).unwrap())
-            .collect();
+        let access: Vec<_> = vmas.iter().map(|(_, line)| line.split(' ').nth(1).unwrap()).collect();
         assert_eq!(access, ["---p", "rw-p", "---p"], "{vmas:?}");
         assert_eq!(vmas[1].0, (&mapping).into());
     }
@@ -309,11 +272,7 @@ mod tests {
     #[test]
     fn impossible_sizes_are_refused() {
         for bytes in [0, usize::MAX, usize::MAX / 2] {
-            for request in [
-                PageRequest::Small,
-                PageRequest::Transparent,
-                PageRequest::Huge2M,
-            ] {
+            for request in [PageRequest::Small, PageRequest::Transparent, PageRequest::Huge2M] {
                 assert!(Mapping::new(bytes, request).is_err(), "{bytes} {request:?}");
             }
         }

@@ -32,26 +32,19 @@ pub fn count_numa_maps(
     maps: &str,
     range: AddressRange,
 ) -> Result<PageNodes, Refusal> {
-    count(numa_maps, maps, range).map_err(|reason| Refusal::Content {
-        path: format!("/{NUMA_MAPS}"),
-        reason,
-    })
+    count(numa_maps, maps, range)
+        .map_err(|reason| Refusal::Content { path: format!("/{NUMA_MAPS}"), reason })
 }
 
 fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, String> {
-    let ends: BTreeMap<usize, AddressRange> = maps
-        .lines()
-        .filter_map(parse_header)
-        .map(|vma| (vma.start(), vma))
-        .collect();
+    let ends: BTreeMap<usize, AddressRange> =
+        maps.lines().filter_map(parse_header).map(|vma| (vma.start(), vma)).collect();
     let mut cover = Cover::new(range);
     let mut nodes: BTreeMap<u32, u64> = BTreeMap::new();
     let mut page_bytes = None;
     for line in numa_maps.lines() {
         let mut words = line.split_ascii_whitespace();
-        let start = words
-            .next()
-            .and_then(|word| usize::from_str_radix(word, 16).ok());
+        let start = words.next().and_then(|word| usize::from_str_radix(word, 16).ok());
         let start = start.ok_or_else(|| format!("'{line}' does not begin with an address"))?;
         // Mappings may come and go between the two reads, but not those of the range.
         let Some(&vma) = ends.get(&start) else {
@@ -78,13 +71,7 @@ fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, 
     let absent = pages
         .checked_sub(nodes.values().sum())
         .ok_or_else(|| format!("more pages are counted than the range {range} has room for"))?;
-    Ok(PageNodes {
-        method: ProofMethod::NumaMaps,
-        page_bytes,
-        nodes,
-        absent,
-        unknown: 0,
-    })
+    Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, nodes, absent, unknown: 0 })
 }
 
 struct Counts {
@@ -120,13 +107,8 @@ fn parse_counts<'a>(words: impl Iterator<Item = &'a str>, line: &str) -> Result<
     }
     match (page_bytes, nodes.is_empty()) {
         (Some(page_bytes), _) => Ok(Counts { page_bytes, nodes }),
-        (None, true) => Ok(Counts {
-            page_bytes: 0,
-            nodes,
-        }),
-        (None, false) => Err(format!(
-            "'{line}' has no kernelpagesize_kB (Linux 3.13 and later)"
-        )),
+        (None, true) => Ok(Counts { page_bytes: 0, nodes }),
+        (None, false) => Err(format!("'{line}' has no kernelpagesize_kB (Linux 3.13 and later)")),
     }
 }
 
@@ -160,17 +142,11 @@ mod tests {
     #[test]
     fn counts_are_those_of_the_range() {
         let one = found(0x7f00_0000_0000, 0x10000).unwrap();
-        assert_eq!(
-            (one.nodes, one.absent, one.page_bytes),
-            ([(1, 15)].into(), 1, 4096)
-        );
+        assert_eq!((one.nodes, one.absent, one.page_bytes), ([(1, 15)].into(), 1, 4096));
         let split = found(0x7f00_0020_0000, 0x30000).unwrap();
         assert_eq!((split.nodes, split.absent), ([(0, 24), (2, 8)].into(), 16));
         let huge = found(0x7f00_0040_0000, 0x80_0000).unwrap();
-        assert_eq!(
-            (huge.nodes, huge.absent, huge.page_bytes),
-            ([(3, 3)].into(), 1, 2 << 20)
-        );
+        assert_eq!((huge.nodes, huge.absent, huge.page_bytes), ([(3, 3)].into(), 1, 2 << 20));
         let file = found(0x555e_0532_3000, 0x2000).unwrap();
         assert_eq!(file.nodes, [(3, 2)].into());
     }

@@ -28,12 +28,8 @@ pub enum ProofMethod {
 
 impl ProofMethod {
     /// All methods, in the order in which [`prove`] tries them.
-    pub const ALL: [Self; 4] = [
-        Self::MovePages,
-        Self::GetMempolicy,
-        Self::NumaMaps,
-        Self::OneAllowedNode,
-    ];
+    pub const ALL: [Self; 4] =
+        [Self::MovePages, Self::GetMempolicy, Self::NumaMaps, Self::OneAllowedNode];
 }
 
 impl fmt::Display for ProofMethod {
@@ -51,13 +47,12 @@ impl FromStr for ProofMethod {
     type Err = Refusal;
 
     fn from_str(name: &str) -> Result<Self, Refusal> {
-        Self::ALL
-            .into_iter()
-            .find(|method| method.to_string() == name)
-            .ok_or_else(|| Refusal::Argument {
+        Self::ALL.into_iter().find(|method| method.to_string() == name).ok_or_else(|| {
+            Refusal::Argument {
                 what: format!("'{name}' as a method of proof"),
                 reason: "there are move_pages, get_mempolicy, numa_maps and one_allowed_node",
-            })
+            }
+        })
     }
 }
 
@@ -79,13 +74,7 @@ pub struct PageNodes {
 impl PageNodes {
     fn new(method: ProofMethod) -> Self {
         let page_bytes = base_page_bytes() as u64;
-        Self {
-            method,
-            page_bytes,
-            nodes: BTreeMap::new(),
-            absent: 0,
-            unknown: 0,
-        }
+        Self { method, page_bytes, nodes: BTreeMap::new(), absent: 0, unknown: 0 }
     }
 
     fn count(&mut self, page: PageState) {
@@ -113,10 +102,7 @@ impl PageNodes {
     #[must_use]
     pub fn share_on(&self, nodes: &NodeSet) -> Option<f64> {
         let there: u64 = nodes.iter().map(|node| self.on(node)).sum();
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "below 2^53 pages both are exact"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53 pages both are exact")]
         let share = there as f64 / self.pages() as f64;
         (self.pages() > 0).then_some(share)
     }
@@ -147,10 +133,7 @@ fn climb(
             Err(refusal) => rungs.push((method, refusal.cause())),
         }
     }
-    Err(Refusal::Unproven {
-        range: range.to_string(),
-        rungs,
-    })
+    Err(Refusal::Unproven { range: range.to_string(), rungs })
 }
 
 /// Finds the node of every page by one method.
@@ -171,11 +154,7 @@ pub fn prove_with(
         ProofMethod::OneAllowedNode => {
             let node = only_node(allowed_nodes)?;
             query_resident(range, |_, resident| {
-                found.count(if resident {
-                    PageState::OnNode(node)
-                } else {
-                    PageState::Absent
-                });
+                found.count(if resident { PageState::OnNode(node) } else { PageState::Absent });
                 Ok(())
             })?;
         }
@@ -198,10 +177,7 @@ mod tests {
     use super::*;
 
     fn refused() -> Refusal {
-        Refusal::Argument {
-            what: "this rung".into(),
-            reason: "it is broken",
-        }
+        Refusal::Argument { what: "this rung".into(), reason: "it is broken" }
     }
 
     #[test]
@@ -211,11 +187,7 @@ mod tests {
             let mut tried = Vec::new();
             let found = climb(range, |method| {
                 tried.push(method);
-                if method == working {
-                    Ok(PageNodes::new(method))
-                } else {
-                    Err(refused())
-                }
+                if method == working { Ok(PageNodes::new(method)) } else { Err(refused()) }
             });
             assert_eq!(found.unwrap().method, working);
             assert!(tried.is_sorted() && tried.last() == Some(&working));
@@ -225,9 +197,7 @@ mod tests {
     #[test]
     fn ladder_without_a_rung_says_what_each_one_said() {
         let refusal = climb(AddressRange::new(0x1000, 4096), |_| Err(refused())).unwrap_err();
-        let Refusal::Unproven { rungs, .. } = &refusal else {
-            panic!("{refusal}")
-        };
+        let Refusal::Unproven { rungs, .. } = &refusal else { panic!("{refusal}") };
         let methods: Vec<_> = rungs.iter().map(|(method, _)| *method).collect();
         assert_eq!(methods, ProofMethod::ALL);
         assert!(rungs.iter().all(|(_, said)| said.contains("broken")));

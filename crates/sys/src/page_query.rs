@@ -45,11 +45,8 @@ pub(crate) fn query_move_pages(
     let mut pages = range.pages(page_bytes);
     let mut states: Vec<c_int> = Vec::with_capacity(BATCH);
     loop {
-        let batch: Vec<*mut c_void> = pages
-            .by_ref()
-            .take(BATCH)
-            .map(ptr::without_provenance_mut)
-            .collect();
+        let batch: Vec<*mut c_void> =
+            pages.by_ref().take(BATCH).map(ptr::without_provenance_mut).collect();
         let Some(first) = batch.first() else {
             return Ok(());
         };
@@ -108,11 +105,7 @@ pub(crate) fn query_get_mempolicy(
             return Ok(());
         }
         let node = get_mempolicy(None, page, MPOL_F_NODE | MPOL_F_ADDR).map_err(|errno| {
-            Refusal::call(
-                "get_mempolicy",
-                format_args!("node of the page at {page:#x}"),
-                errno,
-            )
+            Refusal::call("get_mempolicy", format_args!("node of the page at {page:#x}"), errno)
         })?;
         each(u32::try_from(node).map_or(PageState::Unknown, PageState::OnNode));
         Ok(())
@@ -143,11 +136,7 @@ fn resident_pages(first: usize, count: usize, page_bytes: usize) -> Result<Vec<b
     // SAFETY: the kernel looks the addresses up without reading through them, and
     // writes one byte a page, `count` in all, to `states`.
     let status = unsafe {
-        libc::mincore(
-            ptr::without_provenance_mut(first),
-            count * page_bytes,
-            states.as_mut_ptr(),
-        )
+        libc::mincore(ptr::without_provenance_mut(first), count * page_bytes, states.as_mut_ptr())
     };
     if status != 0 {
         return Err(Errno::last());
@@ -166,23 +155,13 @@ pub(crate) fn get_mempolicy(
     let mut answer: c_int = 0;
     // The kernel counts the bits from one: it uses maxnode - 1 of them.
     let (words, maxnode) = match mask {
-        Some(words) => (
-            words.as_mut_ptr(),
-            crate::bit_mask::bits(words) as c_ulong + 1,
-        ),
+        Some(words) => (words.as_mut_ptr(), crate::bit_mask::bits(words) as c_ulong + 1),
         None => (ptr::null_mut(), 0),
     };
     // SAFETY: the kernel writes one int to `answer` and at most maxnode - 1 bits to the
     // mask, both live; the address is looked up in the page tables, not trusted.
     let status = unsafe {
-        libc::syscall(
-            libc::SYS_get_mempolicy,
-            &raw mut answer,
-            words,
-            maxnode,
-            address,
-            flags,
-        )
+        libc::syscall(libc::SYS_get_mempolicy, &raw mut answer, words, maxnode, address, flags)
     };
     match status {
         0 => Ok(answer),

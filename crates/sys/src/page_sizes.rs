@@ -34,10 +34,7 @@ pub fn achieved_page_sizes(range: impl Into<AddressRange>) -> Result<PageSizes, 
 /// # Errors
 /// When the range is not made of whole mappings, or a field is missing or damaged.
 pub fn count_page_sizes(smaps: &str, range: AddressRange) -> Result<PageSizes, Refusal> {
-    count(smaps, range).map_err(|reason| Refusal::Content {
-        path: format!("/{SMAPS}"),
-        reason,
-    })
+    count(smaps, range).map_err(|reason| Refusal::Content { path: format!("/{SMAPS}"), reason })
 }
 
 fn count(smaps: &str, range: AddressRange) -> Result<PageSizes, String> {
@@ -79,10 +76,7 @@ fn count(smaps: &str, range: AddressRange) -> Result<PageSizes, String> {
 }
 
 fn parse_bytes(value: &str, line: &str) -> Result<u64, String> {
-    let number = value
-        .trim()
-        .strip_suffix("kB")
-        .and_then(|number| number.trim().parse().ok());
+    let number = value.trim().strip_suffix("kB").and_then(|number| number.trim().parse().ok());
     number
         // No machine has 2^50 kB; the bound keeps sums of damaged numbers in range.
         .filter(|&kilobytes: &u64| kilobytes < 1 << 40)
@@ -135,17 +129,9 @@ Rss:                   8 kB
     fn damaged_text_and_parts_of_mappings_are_refused() {
         assert!(count_page_sizes(TEXT, AddressRange::new(0x7f00_0000_0000, 2 << 20)).is_err());
         assert!(count_page_sizes("", AddressRange::new(0x1000, 4096)).is_err());
-        for fields in [
-            "Size: 4 kB",
-            "Rss: 4",
-            "Rss: -4 kB",
-            "Rss: 0 kB\nAnonHugePages: 4 kB",
-        ] {
+        for fields in ["Size: 4 kB", "Rss: 4", "Rss: -4 kB", "Rss: 0 kB\nAnonHugePages: 4 kB"] {
             let text = format!("1000-2000 rw-p 0 0 0\n{fields}\n");
-            assert!(
-                count_page_sizes(&text, AddressRange::new(0x1000, 4096)).is_err(),
-                "{fields}"
-            );
+            assert!(count_page_sizes(&text, AddressRange::new(0x1000, 4096)).is_err(), "{fields}");
         }
     }
 

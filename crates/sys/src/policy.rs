@@ -88,10 +88,7 @@ impl From<&MemoryPolicy> for KernelPolicy {
             MemoryPolicy::Interleave(_) => PolicyMode::Interleave,
             MemoryPolicy::Weighted(_) => PolicyMode::WeightedInterleave,
         };
-        Self {
-            mode,
-            nodes: policy.nodes().unwrap_or_default(),
-        }
+        Self { mode, nodes: policy.nodes().unwrap_or_default() }
     }
 }
 
@@ -107,11 +104,7 @@ impl fmt::Display for KernelPolicy {
             PolicyMode::WeightedInterleave => out.write_str("weighted-interleave")?,
             PolicyMode::Other(number) => write!(out, "mode {number}")?,
         }
-        if self.nodes.is_empty() {
-            Ok(())
-        } else {
-            write!(out, ":{}", self.nodes)
-        }
+        if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }
     }
 }
 
@@ -149,13 +142,7 @@ pub fn bind_range(range: impl Into<AddressRange>, policy: &MemoryPolicy) -> Resu
     // Where a filter blocks get_mempolicy, the proof of the pages has to do alone.
     match range_policy(range.start()) {
         Ok(granted) if granted != asked && range.bytes() > 0 => {
-            mbind(
-                range,
-                &KernelPolicy {
-                    mode: PolicyMode::Default,
-                    nodes: NodeSet::new(),
-                },
-            )?;
+            mbind(range, &KernelPolicy { mode: PolicyMode::Default, nodes: NodeSet::new() })?;
             Err(Refusal::Altered {
                 call: "mbind",
                 asked: asked.to_string(),
@@ -190,11 +177,7 @@ pub(crate) fn mbind(range: AddressRange, policy: &KernelPolicy) -> Result<(), Re
     };
     match status {
         0 => Ok(()),
-        _ => Err(Refusal::call(
-            "mbind",
-            format_args!("{policy} on {range}"),
-            Errno::last(),
-        )),
+        _ => Err(Refusal::call("mbind", format_args!("{policy} on {range}"), Errno::last())),
     }
 }
 
@@ -236,22 +219,13 @@ mod tests {
         let mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
         for (policy, mode) in [
             (MemoryPolicy::Bind(nodes.clone()), PolicyMode::Bind),
-            (
-                MemoryPolicy::Interleave(nodes.clone()),
-                PolicyMode::Interleave,
-            ),
+            (MemoryPolicy::Interleave(nodes.clone()), PolicyMode::Interleave),
             (MemoryPolicy::Preferred(first), PolicyMode::Preferred),
             (MemoryPolicy::FirstTouch, PolicyMode::Default),
         ] {
             bind_range(&mapping, &policy).unwrap();
             let found = range_policy(mapping.address()).unwrap();
-            assert_eq!(
-                found,
-                KernelPolicy {
-                    mode,
-                    nodes: policy.nodes().unwrap_or_default()
-                }
-            );
+            assert_eq!(found, KernelPolicy { mode, nodes: policy.nodes().unwrap_or_default() });
             let last = range_policy(mapping.address() + mapping.bytes() - 1).unwrap();
             assert_eq!(last, found);
         }
@@ -274,15 +248,9 @@ mod tests {
     fn impossible_policies_are_refused() {
         let mapping = Mapping::new(4096, PageRequest::Small).unwrap();
         let nobody = MemoryPolicy::Bind(NodeSet::new());
-        assert!(matches!(
-            bind_range(&mapping, &nobody),
-            Err(Refusal::Argument { .. })
-        ));
+        assert!(matches!(bind_range(&mapping, &nobody), Err(Refusal::Argument { .. })));
         let none = MemoryPolicy::Weighted(Default::default());
-        assert!(matches!(
-            bind_range(&mapping, &none),
-            Err(Refusal::Argument { .. })
-        ));
+        assert!(matches!(bind_range(&mapping, &none), Err(Refusal::Argument { .. })));
         // 63 and 1023 are the last bits of their masks: maxnode too small by one loses them.
         for node in [63, 1023, 65_535] {
             let refusal = bind_range(&mapping, &MemoryPolicy::Preferred(node)).unwrap_err();
@@ -293,10 +261,7 @@ mod tests {
         assert!(matches!(refusal, Refusal::Argument { .. }), "{refusal}");
         let unmapped = AddressRange::new(0, 4096);
         assert!(bind_range(unmapped, &MemoryPolicy::FirstTouch).is_err());
-        assert_eq!(
-            range_policy(0).unwrap_err().errno(),
-            Some(Errno(libc::EFAULT))
-        );
+        assert_eq!(range_policy(0).unwrap_err().errno(), Some(Errno(libc::EFAULT)));
     }
 
     #[test]
@@ -305,9 +270,6 @@ mod tests {
         nodes.insert(nodes.last().unwrap() + 1);
         let mapping = Mapping::new(4096, PageRequest::Small).unwrap();
         assert!(bind_range(&mapping, &MemoryPolicy::Bind(nodes)).is_err());
-        assert_eq!(
-            range_policy(mapping.address()).unwrap().mode,
-            PolicyMode::Default
-        );
+        assert_eq!(range_policy(mapping.address()).unwrap().mode, PolicyMode::Default);
     }
 }

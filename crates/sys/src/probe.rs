@@ -19,33 +19,16 @@ pub fn probe_calls(nodes: &NodeSet) -> Vec<(&'static str, Result<(), Refusal>)> 
         scratch.as_f64_mut().fill(1.0);
         call(&scratch)
     };
-    let weighted = KernelPolicy {
-        mode: PolicyMode::WeightedInterleave,
-        nodes: NodeSet::single(node),
-    };
+    let weighted =
+        KernelPolicy { mode: PolicyMode::WeightedInterleave, nodes: NodeSet::single(node) };
     let proof = |method| on_scratch(&|scratch| prove_with(method, scratch, nodes).map(|_| ()));
     vec![
-        (
-            "sched_setaffinity",
-            thread_cpus().and_then(|cpus| pin_thread(&cpus)),
-        ),
-        (
-            "mbind",
-            on_scratch(&|scratch| bind_range(scratch, &MemoryPolicy::Preferred(node))),
-        ),
-        (
-            "mbind(weighted-interleave)",
-            on_scratch(&|scratch| mbind(scratch.into(), &weighted)),
-        ),
-        (
-            "get_mempolicy",
-            on_scratch(&|scratch| range_policy(scratch.address()).map(|_| ())),
-        ),
+        ("sched_setaffinity", thread_cpus().and_then(|cpus| pin_thread(&cpus))),
+        ("mbind", on_scratch(&|scratch| bind_range(scratch, &MemoryPolicy::Preferred(node)))),
+        ("mbind(weighted-interleave)", on_scratch(&|scratch| mbind(scratch.into(), &weighted))),
+        ("get_mempolicy", on_scratch(&|scratch| range_policy(scratch.address()).map(|_| ()))),
         ("move_pages", proof(ProofMethod::MovePages)),
-        (
-            "mincore and get_mempolicy",
-            proof(ProofMethod::GetMempolicy),
-        ),
+        ("mincore and get_mempolicy", proof(ProofMethod::GetMempolicy)),
         ("/proc/self/numa_maps", proof(ProofMethod::NumaMaps)),
     ]
 }
@@ -70,11 +53,7 @@ mod tests {
     fn probe_of_a_node_that_is_not_there_fails_for_mbind_alone() {
         let found = probe_calls(&NodeSet::single(1023));
         for (name, outcome) in found {
-            assert_eq!(
-                outcome.is_err(),
-                name.starts_with("mbind"),
-                "{name}: {outcome:?}"
-            );
+            assert_eq!(outcome.is_err(), name.starts_with("mbind"), "{name}: {outcome:?}");
         }
     }
 }

@@ -51,11 +51,8 @@ fn least<T: PartialOrd>(
     of_level: impl Fn(&Path, CgroupVersion) -> Option<T>,
 ) -> Option<T> {
     let groups = cgroups(root, controller).ok()?;
-    let limits = groups.iter().flat_map(|group| {
-        group
-            .levels
-            .iter()
-            .filter_map(|folder| of_level(folder, group.version))
-    });
+    let limits = groups
+        .iter()
+        .flat_map(|group| group.levels.iter().filter_map(|folder| of_level(folder, group.version)));
     limits.reduce(|a, b| if b < a { b } else { a })
 }

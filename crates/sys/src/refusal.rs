@@ -87,23 +87,13 @@ pub enum Refusal {
 impl Refusal {
     /// The refusal of a call that has just failed with `errno`.
     pub(crate) fn call(call: &'static str, arguments: impl fmt::Display, errno: Errno) -> Self {
-        Self::Call {
-            call,
-            arguments: arguments.to_string(),
-            errno,
-            remedy: remedy(call, errno),
-        }
+        Self::Call { call, arguments: arguments.to_string(), errno, remedy: remedy(call, errno) }
     }
 
     /// What failed and why, without what to do: for lists of several refusals.
     pub(crate) fn cause(&self) -> String {
         match self {
-            Self::Call {
-                call,
-                arguments,
-                errno,
-                ..
-            } => {
+            Self::Call { call, arguments, errno, .. } => {
                 format!("{call}({arguments}) failed with {errno}")
             }
             other => other.to_string(),
@@ -121,10 +111,8 @@ impl Refusal {
 }
 
 fn list_rungs(rungs: &[(ProofMethod, String)]) -> String {
-    let said: Vec<String> = rungs
-        .iter()
-        .map(|(method, reason)| format!("{method}: {reason}"))
-        .collect();
+    let said: Vec<String> =
+        rungs.iter().map(|(method, reason)| format!("{method}: {reason}")).collect();
     said.join("; ")
 }
 
@@ -232,12 +220,7 @@ mod tests {
     fn refusal_says_what_failed_on_what_why_and_what_to_do() {
         let refusal = Refusal::call("mbind", "bind:1 on 0x1000+4096", Errno(libc::EPERM));
         let text = refusal.to_string();
-        for part in [
-            "mbind(bind:1 on 0x1000+4096)",
-            "EPERM",
-            "not permitted",
-            "SYS_NICE",
-        ] {
+        for part in ["mbind(bind:1 on 0x1000+4096)", "EPERM", "not permitted", "SYS_NICE"] {
             assert!(text.contains(part), "{part:?} is not in {text:?}");
         }
         assert_eq!(refusal.errno(), Some(Errno(libc::EPERM)));
@@ -245,30 +228,16 @@ mod tests {
 
     #[test]
     fn errno_without_a_name_keeps_its_number() {
-        assert!(
-            Errno(libc::EHOSTDOWN)
-                .to_string()
-                .starts_with("error 112 (")
-        );
+        assert!(Errno(libc::EHOSTDOWN).to_string().starts_with("error 112 ("));
     }
 
     #[test]
     fn unproven_lists_every_rung() {
         let rungs = vec![
             (ProofMethod::MovePages, "EPERM".to_string()),
-            (
-                ProofMethod::OneAllowedNode,
-                "2 nodes are allowed".to_string(),
-            ),
+            (ProofMethod::OneAllowedNode, "2 nodes are allowed".to_string()),
         ];
-        let text = Refusal::Unproven {
-            range: "0x0+1".into(),
-            rungs,
-        }
-        .to_string();
-        assert!(
-            text.contains("move_pages: EPERM; one_allowed_node: 2 nodes"),
-            "{text}"
-        );
+        let text = Refusal::Unproven { range: "0x0+1".into(), rungs }.to_string();
+        assert!(text.contains("move_pages: EPERM; one_allowed_node: 2 nodes"), "{text}");
     }
 }

@@ -19,16 +19,11 @@ pub(crate) fn below(root: &Path, path: impl AsRef<Path>) -> PathBuf {
 /// Reads a whole file as text.
 pub(crate) fn read_text(root: &Path, path: impl AsRef<Path>) -> Result<String, Refusal> {
     let path = below(root, path);
-    let refuse = |reason: String| Refusal::File {
-        action: "read",
-        path: path.display().to_string(),
-        reason,
-    };
+    let refuse =
+        |reason: String| Refusal::File { action: "read", path: path.display().to_string(), reason };
     let file = File::open(&path).map_err(|error| refuse(error.to_string()))?;
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|error| refuse(error.to_string()))?;
+    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
     if bytes.len() as u64 > LARGEST {
         return Err(refuse(format!("it is larger than {LARGEST} bytes")));
     }
@@ -65,13 +60,8 @@ mod tests {
     #[test]
     fn unreadable_files_are_named() {
         let root = tempfile::tempdir().unwrap();
-        let refusal = read_text(root.path(), "/proc/stat")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            refusal.contains("proc/stat") && refusal.contains("No such file"),
-            "{refusal}"
-        );
+        let refusal = read_text(root.path(), "/proc/stat").unwrap_err().to_string();
+        assert!(refusal.contains("proc/stat") && refusal.contains("No such file"), "{refusal}");
         assert!(read_text(root.path(), "").is_err(), "a folder was read");
     }
 

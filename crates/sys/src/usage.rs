@@ -59,9 +59,7 @@ pub fn steal_time(root: &Path, cpus: &CpuSet) -> Option<Duration> {
     let text = read_text(root, "proc/stat").ok()?;
     // SAFETY: no memory is involved.
     let ticks_per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
-    let ticks_per_second = u32::try_from(ticks_per_second)
-        .ok()
-        .filter(|&ticks| ticks > 0)?;
+    let ticks_per_second = u32::try_from(ticks_per_second).ok().filter(|&ticks| ticks > 0)?;
     let ticks = count_steal_ticks(&text, cpus)?;
     Some(Duration::from_secs(ticks) / ticks_per_second)
 }
@@ -135,10 +133,7 @@ mod tests {
         .join()
         .unwrap();
         let other = thread_usage().unwrap();
-        assert!(
-            other.minor_faults - touched.minor_faults < pages,
-            "another thread's were counted"
-        );
+        assert!(other.minor_faults - touched.minor_faults < pages, "another thread's were counted");
     }
 
     #[test]
@@ -194,10 +189,7 @@ mod tests {
             "0::/a/b\n",
             "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
             &[
-                (
-                    "sys/fs/cgroup/a/b",
-                    "usage_usec 5\nnr_throttled 1\nthrottled_usec 2000\n",
-                ),
+                ("sys/fs/cgroup/a/b", "usage_usec 5\nnr_throttled 1\nthrottled_usec 2000\n"),
                 ("sys/fs/cgroup/a", "usage_usec 5\nthrottled_usec 500\n"),
                 ("sys/fs/cgroup", "usage_usec 5\n"),
             ],
@@ -210,21 +202,14 @@ mod tests {
         let root = cpu_tree(
             "3:cpuacct,cpu:/\n",
             "30 24 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu\n",
-            &[(
-                "sys/fs/cgroup/cpu",
-                "nr_periods 0\nnr_throttled 0\nthrottled_time 7000\n",
-            )],
+            &[("sys/fs/cgroup/cpu", "nr_periods 0\nnr_throttled 0\nthrottled_time 7000\n")],
         );
         assert_eq!(throttled(root.path()), Some(Duration::from_micros(7)));
     }
 
     #[test]
     fn throttling_that_nobody_reports_is_not_zero() {
-        let root = cpu_tree(
-            "0::/\n",
-            "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-            &[],
-        );
+        let root = cpu_tree("0::/\n", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", &[]);
         assert_eq!(throttled(root.path()), None);
         assert_eq!(throttled(Path::new("/nowhere")), None);
     }

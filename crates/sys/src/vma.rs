@@ -47,10 +47,7 @@ impl Cover {
         if self.covered == self.range.bytes() {
             return Ok(());
         }
-        Err(format!(
-            "{} bytes of the range {} are listed",
-            self.covered, self.range
-        ))
+        Err(format!("{} bytes of the range {} are listed", self.covered, self.range))
     }
 }
 
@@ -62,14 +59,7 @@ mod tests {
     fn headers_are_told_from_fields() {
         let header = "7f00-8000 rw-p 00000000 00:00 0 ";
         assert_eq!(parse_header(header), Some(AddressRange::new(0x7f00, 0x100)));
-        for line in [
-            "",
-            "Rss:  4 kB",
-            "VmFlags: rd wr",
-            "8000-7f00 rw-p",
-            "x-y z",
-            "1-2",
-        ] {
+        for line in ["", "Rss:  4 kB", "VmFlags: rd wr", "8000-7f00 rw-p", "x-y z", "1-2"] {
             assert_eq!(parse_header(line), None, "{line:?}");
         }
     }

@@ -36,18 +36,12 @@ fn main() -> ExitCode {
             let refusal = remove_hwloc_overrides().expect_err("two threads run");
             assert!(matches!(refusal, Refusal::ThreadsRunning { .. }));
             println!("{refusal}");
-            assert!(
-                env::var_os("HWLOC_XMLFILE").is_some(),
-                "removed all the same"
-            );
+            assert!(env::var_os("HWLOC_XMLFILE").is_some(), "removed all the same");
             drop(stop);
             assert!(other.join().expect("the other thread ends"));
             // The kernel counts a joined thread until it has left for good.
             while let Err(refusal) = remove_hwloc_overrides() {
-                assert!(
-                    matches!(refusal, Refusal::ThreadsRunning { .. }),
-                    "{refusal}"
-                );
+                assert!(matches!(refusal, Refusal::ThreadsRunning { .. }), "{refusal}");
                 std::thread::yield_now();
             }
             assert!(env::var_os("HWLOC_XMLFILE").is_none());
@@ -95,10 +89,7 @@ fn main() -> ExitCode {
                 block(blocked);
                 let found = prove(&mapping, &nodes).expect("the next rung holds");
                 assert_eq!(found.method, next);
-                assert_eq!(
-                    (found.nodes, found.absent),
-                    (exact.nodes.clone(), exact.absent)
-                );
+                assert_eq!((found.nodes, found.absent), (exact.nodes.clone(), exact.absent));
             }
             let node = nodes.first().expect("a node");
             bind_range(&mapping, &MemoryPolicy::Preferred(node)).expect("unread, but set");
@@ -125,15 +116,8 @@ fn main() -> ExitCode {
 /// Soft and hard limit of core files, by /proc/self/limits.
 fn core_limits() -> String {
     let limits = std::fs::read_to_string("/proc/self/limits").expect("limits");
-    let line = limits
-        .lines()
-        .find(|line| line.starts_with("Max core file size"));
-    let numbers: Vec<&str> = line
-        .expect("a line")
-        .split_whitespace()
-        .skip(4)
-        .take(2)
-        .collect();
+    let line = limits.lines().find(|line| line.starts_with("Max core file size"));
+    let numbers: Vec<&str> = line.expect("a line").split_whitespace().skip(4).take(2).collect();
     numbers.join(" ")
 }
 
@@ -166,21 +150,13 @@ fn block(call: libc::c_long) {
         step(libc::BPF_RET | libc::BPF_K, 0, 0, refuse),
         step(libc::BPF_RET | libc::BPF_K, 0, 0, libc::SECCOMP_RET_ALLOW),
     ];
-    let program = libc::sock_fprog {
-        len: 4,
-        filter: steps.as_mut_ptr(),
-    };
+    let program = libc::sock_fprog { len: 4, filter: steps.as_mut_ptr() };
     // SAFETY: no memory is involved.
     let status = unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) };
     assert_eq!(status, 0);
     // SAFETY: the kernel reads the program and its four steps, all live.
-    let status = unsafe {
-        libc::prctl(
-            libc::PR_SET_SECCOMP,
-            libc::SECCOMP_MODE_FILTER,
-            &raw const program,
-        )
-    };
+    let status =
+        unsafe { libc::prctl(libc::PR_SET_SECCOMP, libc::SECCOMP_MODE_FILTER, &raw const program) };
     assert_eq!(status, 0, "{}", std::io::Error::last_os_error());
 }
 
@@ -201,18 +177,12 @@ fn stdout(output: &Output) -> String {
 }
 
 fn check_overrides_are_removed() {
-    assert_eq!(
-        stdout(&run("remove")),
-        "[\"HWLOC_\", \"HWLOC_XMLFILE\"] 1\n"
-    );
+    assert_eq!(stdout(&run("remove")), "[\"HWLOC_\", \"HWLOC_XMLFILE\"] 1\n");
 }
 
 fn check_overrides_stay_while_threads_run() {
     let said = stdout(&run("threads"));
-    assert!(
-        said.contains("HWLOC_XMLFILE") && said.contains("2 threads"),
-        "{said}"
-    );
+    assert!(said.contains("HWLOC_XMLFILE") && said.contains("2 threads"), "{said}");
 }
 
 fn check_mappings_leave_nothing() {
@@ -222,13 +192,8 @@ fn check_mappings_leave_nothing() {
 fn check_proof_goes_down_the_ladder_where_a_filter_blocks_it() {
     let said = stdout(&run("filter"));
     let lines: Vec<&str> = said.lines().collect();
-    let [mbind, blocked @ .., unproven] = lines.as_slice() else {
-        panic!("{said}")
-    };
-    assert!(
-        mbind.contains("EPERM") && mbind.contains("SYS_NICE"),
-        "{mbind}"
-    );
+    let [mbind, blocked @ .., unproven] = lines.as_slice() else { panic!("{said}") };
+    assert!(mbind.contains("EPERM") && mbind.contains("SYS_NICE"), "{mbind}");
     let expected = [
         "mbind",
         "mbind(weighted-interleave)",
@@ -238,27 +203,17 @@ fn check_proof_goes_down_the_ladder_where_a_filter_blocks_it() {
     ];
     assert_eq!(blocked, expected);
     for method in ProofMethod::ALL {
-        assert!(
-            unproven.contains(&method.to_string()),
-            "{method} in {unproven}"
-        );
+        assert!(unproven.contains(&method.to_string()), "{method} in {unproven}");
     }
 }
 
 fn check_limits_hold() {
     let said = stdout(&run("memory"));
-    assert!(
-        said.contains("ENOMEM") && said.contains("ulimit -v"),
-        "{said}"
-    );
+    assert!(said.contains("ENOMEM") && said.contains("ulimit -v"), "{said}");
     assert_eq!(run("cpu").status.signal(), Some(24), "24 is SIGXCPU");
     let aborted = run("core");
     let status = aborted.status;
-    assert_eq!(
-        (status.signal(), status.core_dumped()),
-        (Some(6), false),
-        "6 is SIGABRT"
-    );
+    assert_eq!((status.signal(), status.core_dumped()), (Some(6), false), "6 is SIGABRT");
     let said = String::from_utf8_lossy(&aborted.stdout).into_owned();
     let (before, after) = said.trim_end().split_once('\n').expect("two lines");
     let expected = if before.ends_with(" 0") { "0 0" } else { "1 1" };

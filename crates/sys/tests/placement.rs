@@ -2,14 +2,8 @@
 //! counts, by every method of proof. On one node it checks that node; lab guests
 //! have more.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, its helpers too"
-)]
-#![expect(
-    clippy::print_stdout,
-    reason = "shown with --nocapture: what was seen on this machine"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers too")]
+#![expect(clippy::print_stdout, reason = "shown with --nocapture: what was seen on this machine")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -43,22 +37,14 @@ fn agreed(mapping: &Mapping) -> PageNodes {
         assert_eq!(found.method, method);
         assert_eq!(found.unknown, 0);
         assert_eq!(bytes(&found), bytes(&exact), "{method} against move_pages");
-        assert_eq!(
-            found.absent * found.page_bytes,
-            exact.absent * exact.page_bytes,
-            "{method}"
-        );
+        assert_eq!(found.absent * found.page_bytes, exact.absent * exact.page_bytes, "{method}");
     }
     assert_eq!(prove(mapping, &allowed).unwrap(), exact);
     exact
 }
 
 fn bytes(found: &PageNodes) -> BTreeMap<u32, u64> {
-    found
-        .nodes
-        .iter()
-        .map(|(&node, &pages)| (node, pages * found.page_bytes))
-        .collect()
+    found.nodes.iter().map(|(&node, &pages)| (node, pages * found.page_bytes)).collect()
 }
 
 fn placed(size: usize, request: PageRequest, policy: &MemoryPolicy) -> BTreeMap<u32, u64> {
@@ -80,10 +66,7 @@ fn bind_and_preferred_put_every_page_on_the_node() {
             let expected = BTreeMap::from([(node, size as u64)]);
             let bind = MemoryPolicy::Bind(NodeSet::single(node));
             assert_eq!(placed(size, request, &bind), expected);
-            assert_eq!(
-                placed(size, request, &MemoryPolicy::Preferred(node)),
-                expected
-            );
+            assert_eq!(placed(size, request, &MemoryPolicy::Preferred(node)), expected);
         }
     }
 }
@@ -109,10 +92,9 @@ fn pool_pages_go_to_the_node_where_it_has_some() {
 fn interleave_puts_as_many_pages_on_each_node() {
     let nodes = nodes();
     let policy = MemoryPolicy::Interleave(nodes.clone());
-    for (request, share) in [
-        (PageRequest::Small, 100 * base_page_bytes()),
-        (PageRequest::Transparent, 2 * HUGE),
-    ] {
+    for (request, share) in
+        [(PageRequest::Small, 100 * base_page_bytes()), (PageRequest::Transparent, 2 * HUGE)]
+    {
         let expected = nodes.iter().map(|node| (node, share as u64)).collect();
         assert_eq!(placed(nodes.len() * share, request, &policy), expected);
     }
@@ -164,10 +146,7 @@ fn weighted_interleave_follows_the_weights_of_the_system() {
         .iter()
         .map(|(&node, &weight)| (node, turns as u64 * u64::from(weight) * page as u64))
         .collect();
-    assert_eq!(
-        placed(size, PageRequest::Small, &MemoryPolicy::Weighted(weights)),
-        expected
-    );
+    assert_eq!(placed(size, PageRequest::Small, &MemoryPolicy::Weighted(weights)), expected);
 }
 
 #[test]
@@ -183,10 +162,7 @@ fn first_touch_follows_the_thread() {
         std::thread::spawn(move || {
             pin_thread(&CpuSet::single(cpu)).unwrap();
             let expected = BTreeMap::from([(node, HUGE as u64)]);
-            assert_eq!(
-                placed(HUGE, PageRequest::Small, &MemoryPolicy::FirstTouch),
-                expected
-            );
+            assert_eq!(placed(HUGE, PageRequest::Small, &MemoryPolicy::FirstTouch), expected);
         })
         .join()
         .unwrap();
@@ -242,17 +218,12 @@ fn zero_page_is_not_memory() {
 
 #[test]
 fn neighbouring_mappings_are_told_apart() {
-    let mut mappings: Vec<Mapping> = (0..4)
-        .map(|_| Mapping::new(HUGE, PageRequest::Small).unwrap())
-        .collect();
+    let mut mappings: Vec<Mapping> =
+        (0..4).map(|_| Mapping::new(HUGE, PageRequest::Small).unwrap()).collect();
     mappings[1].as_f64_mut().fill(1.0);
     for (number, mapping) in mappings.iter().enumerate() {
         let found = agreed(mapping);
-        assert_eq!(
-            found.absent == 0,
-            number == 1,
-            "mapping {number}: {found:?}"
-        );
+        assert_eq!(found.absent == 0, number == 1, "mapping {number}: {found:?}");
     }
 }
 
@@ -262,16 +233,9 @@ fn ranges_that_are_not_mapped_prove_nothing() {
     let nowhere = AddressRange::new(base_page_bytes(), base_page_bytes());
     let found = prove_with(ProofMethod::MovePages, nowhere, &nodes()).unwrap();
     assert_eq!((found.nodes.len(), found.unknown), (0, 1), "{found:?}");
-    for method in [
-        ProofMethod::GetMempolicy,
-        ProofMethod::NumaMaps,
-        ProofMethod::OneAllowedNode,
-    ] {
+    for method in [ProofMethod::GetMempolicy, ProofMethod::NumaMaps, ProofMethod::OneAllowedNode] {
         let refusal = prove_with(method, nowhere, &nodes()).unwrap_err();
-        assert!(
-            !matches!(refusal, Refusal::Unproven { .. }),
-            "{method}: {refusal}"
-        );
+        assert!(!matches!(refusal, Refusal::Unproven { .. }), "{method}: {refusal}");
     }
 }
 
@@ -280,10 +244,7 @@ fn page_sizes_are_those_asked_for_where_the_kernel_has_them() {
     let mut small = Mapping::new(4 * HUGE, PageRequest::Small).unwrap();
     small.as_f64_mut().fill(1.0);
     let sizes = achieved_page_sizes(&small).unwrap();
-    assert_eq!(
-        (sizes.base_bytes, sizes.huge_bytes),
-        (small.bytes() as u64, 0)
-    );
+    assert_eq!((sizes.base_bytes, sizes.huge_bytes), (small.bytes() as u64, 0));
 
     let mut large = Mapping::new(16 * HUGE, PageRequest::Transparent).unwrap();
     large.as_f64_mut().fill(1.0);

@@ -36,10 +36,7 @@ pub(crate) fn list(
             os_names: os_names(object),
             nodes: near_nodes,
             cpus: near_cpus,
-            link: Link {
-                bytes_per_s: link_bytes_per_s(attributes),
-                ..Link::default()
-            },
+            link: Link { bytes_per_s: link_bytes_per_s(attributes), ..Link::default() },
             bus_id,
         });
     }
@@ -53,12 +50,8 @@ pub(crate) const UNPLACED: &str = "the nearest node is not known of the devices"
 
 /// The note on devices whose nearest node is not known; `None` for none.
 pub(crate) fn unplaced_note<Text: std::borrow::Borrow<str>>(bus_ids: &[Text]) -> Option<String> {
-    (!bus_ids.is_empty()).then(|| {
-        format!(
-            "{UNPLACED} {}: they hang off the whole machine",
-            bus_ids.join(", ")
-        )
-    })
+    (!bus_ids.is_empty())
+        .then(|| format!("{UNPLACED} {}: they hang off the whole machine", bus_ids.join(", ")))
 }
 
 fn bus_id(attributes: &PCIDeviceAttributes) -> String {
@@ -94,10 +87,7 @@ fn link_bytes_per_s(attributes: &PCIDeviceAttributes) -> Option<f64> {
 /// The operating system's devices on a PCI device, down to the next PCI device.
 fn os_names(object: &TopologyObject) -> Vec<String> {
     let mut names = Vec::new();
-    for child in object
-        .io_children()
-        .filter(|child| child.object_type() == ObjectType::OSDevice)
-    {
+    for child in object.io_children().filter(|child| child.object_type() == ObjectType::OSDevice) {
         names.extend(child.name().map(|name| name.to_string_lossy().into_owned()));
         names.extend(os_names(child));
     }
@@ -116,9 +106,7 @@ fn nearest(
     let Some(place) = object.first_non_io_ancestor() else {
         return Ok((NodeSet::new(), CpuSet::new()));
     };
-    let several = nodes
-        .windows(2)
-        .any(|pair| pair[0].locality != pair[1].locality);
+    let several = nodes.windows(2).any(|pair| pair[0].locality != pair[1].locality);
     if several && place.object_type() == ObjectType::Machine {
         return Ok((NodeSet::new(), CpuSet::new()));
     }

@@ -22,9 +22,7 @@ pub(crate) fn between_nodes(
     let matrices = match topology.distances(None) {
         Ok(matrices) => matrices,
         Err(error) => {
-            notes.push(format!(
-                "hwloc could not give the distance matrices: {error}"
-            ));
+            notes.push(format!("hwloc could not give the distance matrices: {error}"));
             return None;
         }
     };
@@ -38,10 +36,7 @@ pub(crate) fn between_nodes(
     }
     fitting.sort_by_key(|(preference, _)| *preference);
     let unused = fitting.len().saturating_sub(1);
-    others.extend(std::iter::repeat_n(
-        "another latency matrix over all nodes".into(),
-        unused,
-    ));
+    others.extend(std::iter::repeat_n("another latency matrix over all nodes".into(), unused));
     if !others.is_empty() {
         notes.push(format!("distance matrices not used: {}", others.join(", ")));
     }
@@ -49,9 +44,7 @@ pub(crate) fn between_nodes(
 }
 
 fn name(matrix: &Matrix<'_>) -> Option<String> {
-    matrix
-        .name()
-        .map(|name| name.to_string_lossy().into_owned())
+    matrix.name().map(|name| name.to_string_lossy().into_owned())
 }
 
 fn preference(matrix: &Matrix<'_>) -> (bool, bool) {
@@ -94,12 +87,7 @@ fn over_all_nodes(matrix: &Matrix<'_>, nodes: &[MemoryNode]) -> Option<Distances
         return None;
     }
     let order: Vec<usize> = position.into_values().collect();
-    let values = order
-        .iter()
-        .map(|&from| order.iter().map(|&to| matrix[(from, to)]).collect())
-        .collect();
-    Some(Distances {
-        nodes: numbers,
-        values,
-    })
+    let values =
+        order.iter().map(|&from| order.iter().map(|&to| matrix[(from, to)]).collect()).collect();
+    Some(Distances { nodes: numbers, values })
 }

@@ -17,9 +17,7 @@ const MIB: f64 = 1_048_576.0;
 type Slot = fn(&mut FirmwareFigure) -> &mut Option<f64>;
 const DIRECTED: [(&str, f64, Slot); 4] = [
     ("ReadBandwidth", MIB, |figure| &mut figure.read_bytes_per_s),
-    ("WriteBandwidth", MIB, |figure| {
-        &mut figure.write_bytes_per_s
-    }),
+    ("WriteBandwidth", MIB, |figure| &mut figure.write_bytes_per_s),
     ("ReadLatency", 1.0, |figure| &mut figure.read_latency_ns),
     ("WriteLatency", 1.0, |figure| &mut figure.write_latency_ns),
 ];
@@ -31,12 +29,7 @@ const MEANS: [(&str, f64, Slot, Slot); 2] = [
         |figure| &mut figure.read_bytes_per_s,
         |figure| &mut figure.write_bytes_per_s,
     ),
-    (
-        "Latency",
-        1.0,
-        |figure| &mut figure.read_latency_ns,
-        |figure| &mut figure.write_latency_ns,
-    ),
+    ("Latency", 1.0, |figure| &mut figure.read_latency_ns, |figure| &mut figure.write_latency_ns),
 ];
 
 /// The figures by node, then by the first CPU of the initiator. Attributes that
@@ -48,12 +41,7 @@ pub(crate) fn figures(
     cpus: &CpuSet,
     notes: &mut Vec<String>,
 ) -> Result<Vec<FirmwareFigure>, TopologyError> {
-    let reader = Reader {
-        topology,
-        nodes,
-        name,
-        cpus,
-    };
+    let reader = Reader { topology, nodes, name, cpus };
     let mut figures: BTreeMap<(u32, CpuSet), FirmwareFigure> = BTreeMap::new();
     for (attribute, unit, slot) in DIRECTED {
         for (node, initiator, value) in reader.values(attribute, notes)? {
@@ -115,9 +103,7 @@ impl Reader<'_> {
         };
         let mut values = Vec::new();
         for object in self.topology.objects_with_type(ObjectType::NUMANode) {
-            let number = object
-                .os_index()
-                .and_then(|index| u32::try_from(index).ok());
+            let number = object.os_index().and_then(|index| u32::try_from(index).ok());
             let node = self.nodes.iter().find(|node| Some(node.os_index) == number);
             let Some(node) = node else { continue };
             match found.initiators(object) {
@@ -140,19 +126,14 @@ impl Reader<'_> {
     }
 
     fn unreadable(&self, attribute: MemoryAttribute<'_>, why: &str) -> String {
-        format!(
-            "the memory attribute {} cannot be read: {why}",
-            attribute.name().to_string_lossy()
-        )
+        format!("the memory attribute {} cannot be read: {why}", attribute.name().to_string_lossy())
     }
 
     fn initiator_cpus(&self, initiator: &Initiator<'_>) -> Result<CpuSet, TopologyError> {
         match initiator {
             Initiator::CpuSet(set) => {
-                Ok(
-                    members::<_>(set.as_ref().as_ref(), self.name, "initiator cpuset")?
-                        .intersection(self.cpus),
-                )
+                Ok(members::<_>(set.as_ref().as_ref(), self.name, "initiator cpuset")?
+                    .intersection(self.cpus))
             }
             Initiator::Object(object) => cpus_of(object, self.name, self.cpus),
         }

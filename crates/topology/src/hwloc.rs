@@ -38,11 +38,8 @@ pub(crate) fn build_machine(
     source: Source,
     input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
 ) -> Result<Machine, TopologyError> {
-    let refused = |why: String| TopologyError::Refused {
-        name: name.into(),
-        why,
-        linked: linked_version(),
-    };
+    let refused =
+        |why: String| TopologyError::Refused { name: name.into(), why, linked: linked_version() };
     let attempt = || {
         let topology = configure(input(TopologyBuilder::new()).map_err(refused)?)
             .map_err(refused)?
@@ -79,8 +76,7 @@ fn configure(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {
 
 fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "no message".into())
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".into())
 }
 
 fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, TopologyError> {
@@ -114,10 +110,7 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
     if what.is_empty() {
         Ok(machine)
     } else {
-        Err(TopologyError::Contradictory {
-            name: name.into(),
-            what,
-        })
+        Err(TopologyError::Contradictory { name: name.into(), what })
     }
 }
 
@@ -172,27 +165,20 @@ pub(crate) fn info(object: &TopologyObject, key: &str) -> Option<String> {
 }
 
 fn accepted_index(index: usize) -> Option<u32> {
-    u32::try_from(index)
-        .ok()
-        .filter(|&index| index <= MAX_INDEX)
+    u32::try_from(index).ok().filter(|&index| index <= MAX_INDEX)
 }
 
 fn numbered(object: &TopologyObject, name: &str) -> Result<u32, TopologyError> {
     let index = object.os_index();
-    index
-        .and_then(accepted_index)
-        .ok_or_else(|| TopologyError::IndexTooLarge {
-            name: name.into(),
-            what: object.object_type().to_string(),
-            index: index.map_or_else(|| "unknown".into(), |index| index.to_string()),
-        })
+    index.and_then(accepted_index).ok_or_else(|| TopologyError::IndexTooLarge {
+        name: name.into(),
+        what: object.object_type().to_string(),
+        index: index.map_or_else(|| "unknown".into(), |index| index.to_string()),
+    })
 }
 
 fn processing_units(topology: &Topology, name: &str) -> Result<CpuSet, TopologyError> {
-    topology
-        .objects_with_type(ObjectType::PU)
-        .map(|unit| numbered(unit, name))
-        .collect()
+    topology.objects_with_type(ObjectType::PU).map(|unit| numbered(unit, name)).collect()
 }
 
 fn packages(
@@ -204,9 +190,7 @@ fn packages(
     let mut packages = Vec::new();
     let mut renumbered = false;
     for object in topology.objects_with_type(ObjectType::Package) {
-        let given = object
-            .os_index()
-            .and_then(|index| u32::try_from(index).ok());
+        let given = object.os_index().and_then(|index| u32::try_from(index).ok());
         // Firmware on Arm numbers packages by table offsets, and some systems do
         // not number them at all: a package's number is a label, not an index.
         let counted = u32::try_from(object.logical_index()).unwrap_or(u32::MAX);
@@ -242,9 +226,7 @@ fn cores(
         notes.push(format!(
             "no core is described for the CPUs {without}: each is taken for a core of its own"
         ));
-        cores.extend(without.iter().map(|cpu| Core {
-            cpus: CpuSet::single(cpu),
-        }));
+        cores.extend(without.iter().map(|cpu| Core { cpus: CpuSet::single(cpu) }));
     }
     cores.retain(|core| !core.cpus.is_empty());
     cores.sort_by_key(|core| core.cpus.first());
@@ -263,9 +245,7 @@ fn caches(topology: &Topology, name: &str, cpus: &CpuSet) -> Result<Vec<Cache>, 
                 CacheType::Unified => CacheKind::Unified,
                 _ => continue,
             };
-            let line = attributes
-                .line_size()
-                .and_then(|line| u32::try_from(line.get()).ok());
+            let line = attributes.line_size().and_then(|line| u32::try_from(line.get()).ok());
             caches.push(Cache {
                 level,
                 kind,
@@ -335,9 +315,7 @@ fn memory_kind(object: &TopologyObject) -> MemoryKind {
 }
 
 fn subtype(object: &TopologyObject) -> Option<String> {
-    object
-        .subtype()
-        .map(|text| text.to_string_lossy().into_owned())
+    object.subtype().map(|text| text.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

@@ -85,10 +85,7 @@ fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
     let known: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
     let left_out = online.difference(&known);
     if !left_out.is_empty() {
-        let with_memory = sysfs
-            .nodes_with_memory()
-            .unwrap_or_default()
-            .intersection(&left_out);
+        let with_memory = sysfs.nodes_with_memory().unwrap_or_default().intersection(&left_out);
         machine.notes.push(if with_memory.is_empty() {
             format!("hwloc leaves out the nodes {left_out}, which are online")
         } else {
@@ -98,11 +95,8 @@ fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
             )
         });
     }
-    let lists: Option<Vec<CpuSet>> = machine
-        .nodes
-        .iter()
-        .map(|node| sysfs.node_cpus(node.os_index))
-        .collect();
+    let lists: Option<Vec<CpuSet>> =
+        machine.nodes.iter().map(|node| sysfs.node_cpus(node.os_index)).collect();
     let Some(lists) = lists else { return };
     let with_lists: NodeSet = machine
         .nodes
@@ -119,9 +113,7 @@ fn amend_nodes(machine: &mut Machine, sysfs: &mut Sysfs) {
              {with_lists} by their lists, which are used"
         ));
     }
-    machine
-        .notes
-        .retain(|note| !note.contains(ownership::INFERRED));
+    machine.notes.retain(|note| !note.contains(ownership::INFERRED));
     for (node, cpus) in machine.nodes.iter_mut().zip(lists) {
         let odd = cpus.difference(&node.locality);
         if !odd.is_empty() {
@@ -143,21 +135,14 @@ fn amend_distances(machine: &mut Machine, sysfs: &mut Sysfs) {
         return;
     };
     let nodes: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
-    let columns: Option<Vec<usize>> = nodes
-        .iter()
-        .map(|node| online.iter().position(|other| other == *node))
-        .collect();
+    let columns: Option<Vec<usize>> =
+        nodes.iter().map(|node| online.iter().position(|other| other == *node)).collect();
     let Some(columns) = columns else { return };
     let values: Option<Vec<Vec<u64>>> = nodes
         .iter()
         .map(|&node| {
-            let row = sysfs
-                .node_distances(node)
-                .filter(|row| row.len() == online.len())?;
-            columns
-                .iter()
-                .map(|&column| row.get(column).copied())
-                .collect()
+            let row = sysfs.node_distances(node).filter(|row| row.len() == online.len())?;
+            columns.iter().map(|&column| row.get(column).copied()).collect()
         })
         .collect();
     machine.distances = values.map(|values| Distances { nodes, values });
@@ -170,9 +155,7 @@ fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
         let Some(figures) = sysfs.access_figures(node.os_index) else {
             continue;
         };
-        machine
-            .firmware
-            .retain(|figure| figure.node != node.os_index);
+        machine.firmware.retain(|figure| figure.node != node.os_index);
         let initiator: CpuSet = figures
             .initiators
             .iter()
@@ -188,12 +171,9 @@ fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
             write_latency_ns: figures.write_latency_ns,
         });
     }
-    machine.firmware.sort_by_key(|figure| {
-        (
-            figure.node,
-            figure.initiator.as_ref().and_then(CpuSet::first),
-        )
-    });
+    machine
+        .firmware
+        .sort_by_key(|figure| (figure.node, figure.initiator.as_ref().and_then(CpuSet::first)));
 }
 
 fn amend_weights(machine: &mut Machine, sysfs: &mut Sysfs) {
@@ -208,11 +188,8 @@ fn amend_weights(machine: &mut Machine, sysfs: &mut Sysfs) {
 }
 
 fn amend_devices(machine: &mut Machine, sysfs: &mut Sysfs) {
-    let places: BTreeMap<u32, CpuSet> = machine
-        .nodes
-        .iter()
-        .map(|node| (node.os_index, node.locality.clone()))
-        .collect();
+    let places: BTreeMap<u32, CpuSet> =
+        machine.nodes.iter().map(|node| (node.os_index, node.locality.clone())).collect();
     let mut placed = false;
     for device in &mut machine.devices {
         sysfs.pci_link(&device.bus_id, &mut device.link);
@@ -240,13 +217,8 @@ fn amend_devices(machine: &mut Machine, sysfs: &mut Sysfs) {
 
 /// Says anew which devices have no known node, once the kernel has placed some.
 fn retell_unplaced(machine: &mut Machine) {
-    machine
-        .notes
-        .retain(|note| !note.starts_with(devices::UNPLACED));
-    let unplaced = machine
-        .devices
-        .iter()
-        .filter(|device| device.nodes.is_empty());
+    machine.notes.retain(|note| !note.starts_with(devices::UNPLACED));
+    let unplaced = machine.devices.iter().filter(|device| device.nodes.is_empty());
     let bus_ids: Vec<&str> = unplaced.map(|device| device.bus_id.as_str()).collect();
     machine.notes.extend(devices::unplaced_note(&bus_ids));
 }
@@ -282,20 +254,16 @@ fn restrict(machine: &mut Machine, sysfs: &mut Sysfs) {
 /// as it is used: no buffer may be sized by them alone.
 fn check_memory(machine: &mut Machine, sysfs: &mut Sysfs) {
     for node in &mut machine.nodes {
-        let said = sysfs
-            .node_memory_bytes(node.os_index)
-            .filter(|&bytes| bytes > 0);
+        let said = sysfs.node_memory_bytes(node.os_index).filter(|&bytes| bytes > 0);
         node.memory_bytes = node.memory_bytes.or(said);
     }
     let Some(total) = sysfs.total_memory_bytes() else {
         return;
     };
     let sizes: Option<Vec<u64>> = machine.nodes.iter().map(|node| node.memory_bytes).collect();
-    let Some(sum) = sizes.map(|sizes| {
-        sizes
-            .iter()
-            .fold(0_u64, |sum, size| sum.saturating_add(*size))
-    }) else {
+    let Some(sum) =
+        sizes.map(|sizes| sizes.iter().fold(0_u64, |sum, size| sum.saturating_add(*size)))
+    else {
         return;
     };
     if (sum as f64 - total as f64).abs() > MEMORY_TOLERANCE * total as f64 {

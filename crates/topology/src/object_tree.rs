@@ -45,11 +45,13 @@ impl ObjectTree {
         attribute: impl Fn(&str) -> Option<&'text str>,
     ) -> Result<(), String> {
         let kind = attribute("type").unwrap_or_default();
-        if let Some(index) = attribute("gp_index").and_then(|index| index.parse().ok())
-            && tag == "object"
-            && !self.gp_indexes.insert(index)
-        {
-            return Err(format!("two objects have the gp_index {index}"));
+        if tag == "object" {
+            // hwloc gives an object without a number one that may be taken.
+            let index = attribute("gp_index").and_then(|index| index.parse().ok());
+            let index = index.ok_or_else(|| format!("a {kind} has no gp_index"))?;
+            if !self.gp_indexes.insert(index) {
+                return Err(format!("two objects have the gp_index {index}"));
+            }
         }
         let mut object = Object::default();
         if tag == "object" && !matches!(kind, "Bridge" | "PCIDev" | "OSDev" | "Misc") {
@@ -105,14 +107,9 @@ impl ObjectTree {
 
 impl Object {
     fn check_own(&self, kind: &str, os_index: Option<usize>) -> Result<(), String> {
-        for (set, complete) in [
-            ("cpuset", "complete_cpuset"),
-            ("nodeset", "complete_nodeset"),
-        ] {
+        for (set, complete) in [("cpuset", "complete_cpuset"), ("nodeset", "complete_nodeset")] {
             if !self.sets[set].is_subset(&self.sets[complete]) {
-                return Err(format!(
-                    "the {set} of a {kind} is not within its {complete}"
-                ));
+                return Err(format!("the {set} of a {kind} is not within its {complete}"));
             }
         }
         let sets = match kind {
@@ -140,8 +137,7 @@ impl Object {
             return self.memory_nodes.add(&child.sets["nodeset"], "nodes", kind);
         }
         self.cpus_of_children.add(&child.sets["cpuset"]);
-        self.complete_cpus
-            .add(&child.sets["complete_cpuset"], "CPUs", kind)
+        self.complete_cpus.add(&child.sets["complete_cpuset"], "CPUs", kind)
     }
 }
 
@@ -172,11 +168,7 @@ impl Bits {
     fn parse(text: &str) -> Option<Self> {
         let word = |word: &str| {
             let digits = word.strip_prefix("0x").unwrap_or(word);
-            if word.is_empty() {
-                Some(0)
-            } else {
-                u32::from_str_radix(digits, 16).ok()
-            }
+            if word.is_empty() { Some(0) } else { u32::from_str_radix(digits, 16).ok() }
         };
         let words = text.rsplit(',').map(word).collect::<Option<Vec<u32>>>()?;
         Some(Self { words }.trimmed())
@@ -228,52 +220,38 @@ mod tests {
     use super::*;
 
     /// Depth, type, os_index, cpuset and complete_cpuset.
-    type Line = (
-        usize,
-        &'static str,
-        &'static str,
-        &'static str,
-        &'static str,
-    );
+    type Line = (usize, &'static str, &'static str, &'static str, &'static str);
 
     fn check(objects: &[Line]) -> Result<(), String> {
+        let nodes = if objects.iter().any(|line| line.1 == "NUMANode") { "0x1" } else { "0x0" };
         let mut tree = ObjectTree::default();
+        tree.open("topology", |_| None)?;
         let mut depth = 0;
-        for &(level, kind, index, cpuset, complete) in objects {
+        for (number, &(level, kind, index, cpuset, complete)) in objects.iter().enumerate() {
             while depth > level {
                 tree.close()?;
                 depth -= 1;
             }
+            let number = number.to_string();
             tree.open("object", |name| match name {
                 "type" => Some(kind),
                 "os_index" => Some(index),
+                "gp_index" => Some(&number),
                 "cpuset" => Some(cpuset),
                 "complete_cpuset" => Some(complete),
-                "nodeset" | "complete_nodeset" => Some("0x1"),
+                "nodeset" | "complete_nodeset" => Some(nodes),
                 _ => None,
             })?;
             depth += 1;
         }
-        (0..depth).try_for_each(|_| tree.close())
+        (0..=depth).try_for_each(|_| tree.close())
     }
 
     #[test]
     fn sound_tree_passes() {
         let objects = [
-            (
-                0,
-                "Machine",
-                "0",
-                "0x00000001,,0x00000002",
-                "0x00000001,,0x00000003",
-            ),
-            (
-                1,
-                "NUMANode",
-                "0",
-                "0x00000001,,0x00000002",
-                "0x00000001,,0x00000003",
-            ),
+            (0, "Machine", "0", "0x00000001,,0x00000002", "0x00000001,,0x00000003"),
+            (1, "NUMANode", "0", "0x00000001,,0x00000002", "0x00000001,,0x00000003"),
             (1, "PU", "1", "0x2", "0x2"),
             (1, "PU", "64", "0x1,,0x0", "0x1,,0x0"),
         ];
@@ -285,22 +263,13 @@ mod tests {
         let cases: [(&str, &[Line]); 8] = [
             (
                 "not those of the object",
-                &[
-                    (0, "Machine", "0", "0x1", "0x1"),
-                    (1, "Core", "0", "0x1", "0x1"),
-                ],
+                &[(0, "Machine", "0", "0x1", "0x1"), (1, "Core", "0", "0x1", "0x1")],
             ),
             ("has no PU", &[(0, "Machine", "0", "0x0", "0x0")]),
-            (
-                "not within its complete_cpuset",
-                &[(0, "Machine", "0", "0x3", "0x1")],
-            ),
+            ("not within its complete_cpuset", &[(0, "Machine", "0", "0x3", "0x1")]),
             (
                 "not within its parent's",
-                &[
-                    (0, "Machine", "0", "0x1", "0x1"),
-                    (1, "PU", "1", "0x2", "0x2"),
-                ],
+                &[(0, "Machine", "0", "0x1", "0x1"), (1, "PU", "1", "0x2", "0x2")],
             ),
             ("not its own number", &[(0, "PU", "1", "0x1", "0x1")]),
             (
@@ -322,10 +291,7 @@ mod tests {
             ),
             (
                 "not those of the object",
-                &[
-                    (0, "Machine", "0", "0x3", "0x3"),
-                    (1, "PU", "0", "0x1", "0x1"),
-                ],
+                &[(0, "Machine", "0", "0x3", "0x3"), (1, "PU", "0", "0x1", "0x1")],
             ),
         ];
         for (reason, objects) in cases {

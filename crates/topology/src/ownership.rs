@@ -78,25 +78,17 @@ mod tests {
 
     #[test]
     fn plain_nodes_keep_their_cpus_without_a_note() {
-        let mut nodes = [
-            node(0, MemoryKind::Unknown, "0-3"),
-            node(1, MemoryKind::Unknown, "4-7"),
-        ];
+        let mut nodes = [node(0, MemoryKind::Unknown, "0-3"), node(1, MemoryKind::Unknown, "4-7")];
         assert_eq!(infer(&mut nodes), None);
         assert!(nodes.iter().all(|node| node.cpus == node.locality));
     }
 
     #[test]
     fn of_nodes_with_one_locality_dram_owns_the_cpus() {
-        let mut nodes = [
-            node(0, MemoryKind::Hbm, "0-3"),
-            node(1, MemoryKind::Dram, "0-3"),
-        ];
+        let mut nodes = [node(0, MemoryKind::Hbm, "0-3"), node(1, MemoryKind::Dram, "0-3")];
         assert_eq!(owners(&mut nodes), [false, true]);
-        let mut unknown = [
-            node(0, MemoryKind::Unknown, "0-3"),
-            node(1, MemoryKind::Unknown, "0-3"),
-        ];
+        let mut unknown =
+            [node(0, MemoryKind::Unknown, "0-3"), node(1, MemoryKind::Unknown, "0-3")];
         assert_eq!(owners(&mut unknown), [true, false]);
     }
 
@@ -108,14 +100,7 @@ mod tests {
             node(2, MemoryKind::Unknown, "0-7"),
         ];
         assert_eq!(owners(&mut nodes), [true, true, false]);
-        let mut partly = [
-            node(0, MemoryKind::Unknown, "0-3"),
-            node(1, MemoryKind::Unknown, "0-7"),
-        ];
-        assert_eq!(
-            owners(&mut partly),
-            [true, true],
-            "CPUs 4-7 have no other node"
-        );
+        let mut partly = [node(0, MemoryKind::Unknown, "0-3"), node(1, MemoryKind::Unknown, "0-7")];
+        assert_eq!(owners(&mut partly), [true, true], "CPUs 4-7 have no other node");
     }
 }

@@ -11,11 +11,7 @@ use quick_xml::events::{BytesStart, Event};
 /// Fills `memory_side_cache_bytes` of the nodes that have such a cache before
 /// them. Costs nothing where the topology has none.
 pub(crate) fn fill(topology: &Topology, nodes: &mut [MemoryNode], notes: &mut Vec<String>) {
-    if topology
-        .objects_with_type(ObjectType::MemCache)
-        .next()
-        .is_none()
-    {
+    if topology.objects_with_type(ObjectType::MemCache).next().is_none() {
         return;
     }
     let found = topology
@@ -31,9 +27,7 @@ pub(crate) fn fill(topology: &Topology, nodes: &mut [MemoryNode], notes: &mut Ve
             }
         }
         Err(why) => {
-            notes.push(format!(
-                "the sizes of memory-side caches could not be read: {why}"
-            ));
+            notes.push(format!("the sizes of memory-side caches could not be read: {why}"));
         }
     }
 }

@@ -22,9 +22,7 @@ pub fn parse_synthetic(text: &str) -> Result<Machine, TopologyError> {
     let name = format!("the synthetic text '{}'", shortened(text));
     check_size(text, &name)?;
     build_machine(&name, Source::Synthetic(text.into()), |builder| {
-        builder
-            .from_synthetic(text)
-            .map_err(|error| error.to_string())
+        builder.from_synthetic(text).map_err(|error| error.to_string())
     })
 }
 
@@ -93,10 +91,7 @@ mod tests {
     #[test]
     fn arities_are_those_that_multiply() {
         assert_eq!(arities("node:4 core:4 pu:1"), [4, 4, 1]);
-        assert_eq!(
-            arities("pack:2(indexes=0,1) [numa(memory=8GB)] l2:4 2 1"),
-            [2, 4, 2, 1]
-        );
+        assert_eq!(arities("pack:2(indexes=0,1) [numa(memory=8GB)] l2:4 2 1"), [2, 4, 2, 1]);
         assert_eq!(arities("pu:99999999999999999999999"), [u64::MAX]);
     }
 }

@@ -43,10 +43,7 @@ pub(crate) struct AccessFigures {
 
 impl Sysfs {
     pub(crate) fn new(root: &Path) -> Self {
-        Self {
-            root: root.into(),
-            notes: Vec::new(),
-        }
+        Self { root: root.into(), notes: Vec::new() }
     }
 
     /// What could not be read or understood so far.
@@ -83,20 +80,14 @@ impl Sysfs {
     /// A node's relative distances (SLIT) to the online nodes, in their order.
     pub(crate) fn node_distances(&mut self, node: u32) -> Option<Vec<u64>> {
         let path = format!("{NODES}/node{node}/distance");
-        self.value(path, |text| {
-            text.split_whitespace()
-                .map(|word| word.parse().ok())
-                .collect()
-        })
+        self.value(path, |text| text.split_whitespace().map(|word| word.parse().ok()).collect())
     }
 
     /// The firmware's figures (HMAT) for a node. Class 1 has CPUs as initiators,
     /// class 0 others as well (`Documentation/admin-guide/mm/numaperf.rst`), so 1 is
     /// preferred where it has figures.
     pub(crate) fn access_figures(&mut self, node: u32) -> Option<AccessFigures> {
-        [1, 0]
-            .into_iter()
-            .find_map(|class| self.access_class(node, class))
+        [1, 0].into_iter().find_map(|class| self.access_class(node, class))
     }
 
     fn access_class(&mut self, node: u32, class: u32) -> Option<AccessFigures> {
@@ -130,10 +121,7 @@ impl Sysfs {
             .iter()
             .filter_map(|node| {
                 let weight = self.value(format!("{WEIGHTS}/node{node}"), |text| {
-                    text.trim()
-                        .parse()
-                        .ok()
-                        .filter(|weight| (1..=255).contains(weight))
+                    text.trim().parse().ok().filter(|weight| (1..=255).contains(weight))
                 })?;
                 Some((node, weight))
             })
@@ -169,25 +157,19 @@ impl Sysfs {
 
     /// The CPUs that this process may use by affinity and cpuset.
     pub(crate) fn allowed_cpus(&mut self) -> Option<CpuSet> {
-        self.value("proc/self/status".into(), |text| {
-            status_list(text, "Cpus_allowed_list")
-        })
-        .flatten()
+        self.value("proc/self/status".into(), |text| status_list(text, "Cpus_allowed_list"))
+            .flatten()
     }
 
     /// The nodes that this process may allocate on by its cpuset.
     pub(crate) fn allowed_nodes(&mut self) -> Option<NodeSet> {
-        self.value("proc/self/status".into(), |text| {
-            status_list(text, "Mems_allowed_list")
-        })
-        .flatten()
+        self.value("proc/self/status".into(), |text| status_list(text, "Mems_allowed_list"))
+            .flatten()
     }
 
     /// The machine's memory as `/proc/meminfo` says, bytes.
     pub(crate) fn total_memory_bytes(&mut self) -> Option<u64> {
-        self.value("proc/meminfo".into(), |text| {
-            total_kib(text).map(|kib| kib * 1024)
-        })
+        self.value("proc/meminfo".into(), |text| total_kib(text).map(|kib| kib * 1024))
     }
 
     fn list<Kind>(&mut self, path: String) -> Option<IndexSet<Kind>> {
@@ -207,10 +189,7 @@ impl Sysfs {
                 let value = parse(&text);
                 if value.is_none() {
                     let start: String = text.trim().chars().take(40).collect();
-                    self.note(format!(
-                        "/{path} is not understood: '{}'",
-                        start.escape_debug()
-                    ));
+                    self.note(format!("/{path} is not understood: '{}'", start.escape_debug()));
                 }
                 value
             }
@@ -258,10 +237,7 @@ fn pci(bus_id: &str, name: &str) -> String {
 }
 
 fn number(text: &str) -> Option<f64> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite())
+    text.trim().parse().ok().filter(|value: &f64| value.is_finite())
 }
 
 fn truth(text: &str) -> Option<bool> {
@@ -296,20 +272,12 @@ fn lanes(text: &str) -> Option<Option<u32>> {
 fn total_kib(text: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.contains("MemTotal:"))?;
     let (_, value) = line.split_once("MemTotal:")?;
-    value
-        .trim()
-        .strip_suffix("kB")?
-        .trim()
-        .parse()
-        .ok()
-        .filter(|&kib: &u64| kib < 1 << 50)
+    value.trim().strip_suffix("kB")?.trim().parse().ok().filter(|&kib: &u64| kib < 1 << 50)
 }
 
 /// A list in `/proc/self/status`. The inner `None`: no such line.
 fn status_list<Kind>(text: &str, key: &str) -> Option<Option<IndexSet<Kind>>> {
-    let line = text
-        .lines()
-        .find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
     match line {
         None => Some(None),
         Some(list) => list.trim().parse().ok().map(Some),

@@ -41,14 +41,10 @@ const KIND_ALL: u64 = (1 << 6) - 1;
 /// Each ground of refusal is a variant of [`TopologyError`]. A damaged file can
 /// still make the C library abort: read foreign files in a child process.
 pub fn read_xml(path: &Path) -> Result<Machine, TopologyError> {
-    let name = path.file_name().map_or_else(
-        || path.display().to_string(),
-        |name| name.to_string_lossy().into_owned(),
-    );
-    let unreadable = |source| TopologyError::Unreadable {
-        path: path.into(),
-        source,
-    };
+    let name = path
+        .file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let unreadable = |source| TopologyError::Unreadable { path: path.into(), source };
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
@@ -69,13 +65,7 @@ pub fn read_xml(path: &Path) -> Result<Machine, TopologyError> {
 pub fn parse_xml(text: &str, name: &str) -> Result<Machine, TopologyError> {
     check_length(text.len(), name)?;
     check_lines(text, name)?;
-    Check {
-        name,
-        depth: 0,
-        rooted: false,
-        tree: ObjectTree::default(),
-    }
-    .run(text)?;
+    Check { name, depth: 0, rooted: false, tree: ObjectTree::default() }.run(text)?;
     build_machine(name, Source::Xml(name.into()), |builder| {
         builder.from_xml(text).map_err(|error| error.to_string())
     })
@@ -85,10 +75,7 @@ fn check_length(length: usize, name: &str) -> Result<(), TopologyError> {
     if u64::try_from(length).is_ok_and(|length| length <= MAX_FILE) {
         return Ok(());
     }
-    Err(TopologyError::FileTooLarge {
-        name: name.into(),
-        limit_bytes: MAX_FILE,
-    })
+    Err(TopologyError::FileTooLarge { name: name.into(), limit_bytes: MAX_FILE })
 }
 
 fn check_lines(text: &str, name: &str) -> Result<(), TopologyError> {
@@ -180,16 +167,12 @@ impl Check<'_> {
     }
 
     fn close(&mut self, byte: u64) -> Result<(), TopologyError> {
-        self.tree
-            .close()
-            .map_err(|why| self.contradictory(byte, &why))
+        self.tree.close().map_err(|why| self.contradictory(byte, &why))
     }
 
     fn root(&self, tag: &str, version: Option<&str>) -> Result<(), TopologyError> {
-        let not_a_topology = |why: String| TopologyError::NotATopology {
-            name: self.name.into(),
-            why,
-        };
+        let not_a_topology =
+            |why: String| TopologyError::NotATopology { name: self.name.into(), why };
         if tag != "topology" {
             return Err(not_a_topology(format!("its root is <{}>", shortened(tag))));
         }
@@ -197,18 +180,13 @@ impl Check<'_> {
         let version = version.unwrap_or("1");
         match version.split('.').next().map(str::parse::<u32>) {
             Some(Ok(2)) => Ok(()),
-            Some(Ok(0 | 1)) => Err(TopologyError::OlderFormat {
-                name: self.name.into(),
-            }),
+            Some(Ok(0 | 1)) => Err(TopologyError::OlderFormat { name: self.name.into() }),
             Some(Ok(3..)) => Err(TopologyError::NewerFormat {
                 name: self.name.into(),
                 version: shortened(version),
                 linked: linked_version(),
             }),
-            _ => Err(not_a_topology(format!(
-                "its format version is '{}'",
-                shortened(version)
-            ))),
+            _ => Err(not_a_topology(format!("its format version is '{}'", shortened(version)))),
         }
     }
 
@@ -316,11 +294,7 @@ impl Check<'_> {
     }
 
     fn not_xml(&self, byte: u64, why: &dyn std::fmt::Display) -> TopologyError {
-        TopologyError::NotXml {
-            name: self.name.into(),
-            byte,
-            why: shortened(&why.to_string()),
-        }
+        TopologyError::NotXml { name: self.name.into(), byte, why: shortened(&why.to_string()) }
     }
 }
 
@@ -328,18 +302,11 @@ fn find<'list, Value: AsRef<str>>(
     attributes: &'list [(String, Value)],
     name: &str,
 ) -> Option<&'list str> {
-    attributes
-        .iter()
-        .find(|(key, _)| key == name)
-        .map(|(_, value)| value.as_ref())
+    attributes.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_ref())
 }
 
 /// Foreign text for a message: short, control characters escaped.
 fn shortened(text: &str) -> String {
     let short: String = text.chars().take(80).flat_map(char::escape_debug).collect();
-    if text.chars().nth(80).is_some() {
-        short + "..."
-    } else {
-        short
-    }
+    if text.chars().nth(80).is_some() { short + "..." } else { short }
 }

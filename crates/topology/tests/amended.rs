@@ -1,9 +1,6 @@
 //! What the kernel's files add to a machine, on trees that the tests write.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, its helpers as well"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
 use std::fs;
 use std::path::Path;
@@ -60,9 +57,7 @@ fn noted(machine: &Machine, words: &str) -> bool {
 fn empty_tree_changes_nothing_but_says_what_may_be_used() {
     let mut expected = machine();
     let machine = amended(&[]);
-    expected
-        .notes
-        .push("this process may use 1 of 2 CPUs: 4".into());
+    expected.notes.push("this process may use 1 of 2 CPUs: 4".into());
     assert_eq!(machine, expected);
 }
 
@@ -76,11 +71,7 @@ fn cpus_of_nodes_are_the_kernels() {
         (&node("node3/cpulist"), "0\n"),
     ]);
     let owned: Vec<&CpuSet> = machine.nodes.iter().map(|node| &node.cpus).collect();
-    assert_eq!(
-        owned,
-        [&cpus(""), &cpus("4"), &cpus("0")],
-        "against what was inferred"
-    );
+    assert_eq!(owned, [&cpus(""), &cpus("4"), &cpus("0")], "against what was inferred");
     assert!(!noted(&machine, "inferred"));
     assert!(!noted(&machine, "contradicts itself"));
 }
@@ -126,11 +117,7 @@ fn missing_garbled_and_unreadable_differ() {
     assert!(noted(&machine, "online is not understood: not text"));
     // A folder in a file's place cannot be read by anyone, root included.
     let unreadable = amended(&[(&node("online/x"), "")]);
-    assert!(
-        noted(&unreadable, "online cannot be read"),
-        "{:?}",
-        unreadable.notes
-    );
+    assert!(noted(&unreadable, "online cannot be read"), "{:?}", unreadable.notes);
 }
 
 #[test]
@@ -143,10 +130,7 @@ fn distances_come_from_the_kernel_where_hwloc_has_none() {
         (&node("node1/distance"), "31 10\n"),
     ]);
     amend_from_sysfs(&mut machine, root.path());
-    assert_eq!(
-        (machine.distance(0, 1), machine.distance(1, 0)),
-        (Some(32), Some(31))
-    );
+    assert_eq!((machine.distance(0, 1), machine.distance(1, 0)), (Some(32), Some(31)));
 }
 
 #[test]
@@ -161,21 +145,12 @@ fn firmware_figures_are_in_the_kernels_units() {
         (&node("node1/access0/initiators/node1/x"), ""),
         (&node("node1/access0/initiators/write_latency"), "80\n"),
     ]);
-    let [near, far] = &machine.firmware[..] else {
-        panic!("{:?}", machine.firmware)
-    };
-    assert_eq!(
-        (near.node, near.write_latency_ns),
-        (1, Some(80.0)),
-        "class 0 without a class 1"
-    );
+    let [near, far] = &machine.firmware[..] else { panic!("{:?}", machine.firmware) };
+    assert_eq!((near.node, near.write_latency_ns), (1, Some(80.0)), "class 0 without a class 1");
     assert_eq!((far.node, &far.initiator), (3, &Some(cpus("0"))));
     assert_eq!(far.read_bytes_per_s, Some(28e9), "MB/s of class 1");
     assert_eq!(far.write_bytes_per_s, None, "0 is not known");
-    assert_eq!(
-        (far.read_latency_ns, far.write_latency_ns),
-        (Some(220.0), None)
-    );
+    assert_eq!((far.read_latency_ns, far.write_latency_ns), (Some(220.0), None));
 }
 
 #[test]
@@ -211,30 +186,15 @@ fn links_and_places_of_devices() {
         (&format!("{DISK}/max_link_speed"), "fast\n"),
         (&format!("{DISK}/numa_node"), "3\n"),
     ]);
-    let [nic, disk] = &machine.devices[..] else {
-        panic!("{:?}", machine.devices)
-    };
+    let [nic, disk] = &machine.devices[..] else { panic!("{:?}", machine.devices) };
     assert_eq!((nic.link.gt_per_s, nic.link.lanes), (Some(8.0), Some(8)));
-    assert_eq!(
-        (nic.link.max_gt_per_s, nic.link.max_lanes),
-        (Some(16.0), Some(16))
-    );
-    assert!(
-        nic.nodes.contains(1),
-        "-1 says nothing, hwloc's answer stays"
-    );
-    assert_eq!(
-        disk.link,
-        nearfar_machine::Link::default(),
-        "Unknown, 0 and 255 are not known"
-    );
+    assert_eq!((nic.link.max_gt_per_s, nic.link.max_lanes), (Some(16.0), Some(16)));
+    assert!(nic.nodes.contains(1), "-1 says nothing, hwloc's answer stays");
+    assert_eq!(disk.link, nearfar_machine::Link::default(), "Unknown, 0 and 255 are not known");
     assert!(noted(&machine, "max_link_speed is not understood: 'fast'"));
     assert!(!noted(&machine, "current_link_speed is not understood"));
     assert_eq!((&disk.nodes, &disk.cpus), (&nodes("3"), &cpus("0,4")));
-    assert!(
-        !noted(&machine, "the nearest node is not known"),
-        "the kernel knew it"
-    );
+    assert!(!noted(&machine, "the nearest node is not known"), "the kernel knew it");
 }
 
 #[test]
@@ -242,15 +202,9 @@ fn what_the_process_may_use_is_narrowed() {
     let mut machine = parse_synthetic("numa:2 core:2 pu:1").unwrap();
     let status = "Name:\tx\nCpus_allowed:\tf\nCpus_allowed_list:\t1-2,7\nMems_allowed_list:\t1\n";
     amend_from_sysfs(&mut machine, tree(&[("proc/self/status", status)]).path());
-    assert_eq!(
-        (&machine.allowed_cpus, &machine.allowed_nodes),
-        (&cpus("1-2"), &nodes("1"))
-    );
+    assert_eq!((&machine.allowed_cpus, &machine.allowed_nodes), (&cpus("1-2"), &nodes("1")));
     assert!(noted(&machine, "this process may use 2 of 4 CPUs: 1-2"));
-    assert!(noted(
-        &machine,
-        "this process may allocate on 1 of 2 nodes: 1"
-    ));
+    assert!(noted(&machine, "this process may allocate on 1 of 2 nodes: 1"));
     let mut whole = parse_synthetic("numa:2 core:2 pu:1").unwrap();
     let status = "Cpus_allowed_list:\t0-3\nMems_allowed_list:\t0-1\n";
     amend_from_sysfs(&mut whole, tree(&[("proc/self/status", status)]).path());
@@ -264,20 +218,11 @@ fn sizes_of_nodes_are_held_against_the_machines() {
     let of_node = "\nNode 1 MemTotal:        1024 kB\nNode 1 MemFree: 1 kB\n";
     let machine = amended(&[(&third, of_node), ("proc/meminfo", "MemTotal:  4000 kB\n")]);
     assert_eq!(machine.node(1).unwrap().memory_bytes, Some(1 << 20));
-    assert!(
-        !noted(&machine, "/proc/meminfo"),
-        "4 MiB against 4000 KiB is within 10 %"
-    );
+    assert!(!noted(&machine, "/proc/meminfo"), "4 MiB against 4000 KiB is within 10 %");
     let machine = amended(&[(&third, of_node), ("proc/meminfo", "MemTotal:  9000 kB\n")]);
-    assert!(noted(
-        &machine,
-        "the nodes have 4 MiB together, /proc/meminfo says 8 MiB"
-    ));
+    assert!(noted(&machine, "the nodes have 4 MiB together, /proc/meminfo says 8 MiB"));
     let machine = amended(&[("proc/meminfo", "MemTotal:  9000 kB\n")]);
-    assert!(
-        !noted(&machine, "/proc/meminfo says"),
-        "no sum without all sizes"
-    );
+    assert!(!noted(&machine, "/proc/meminfo says"), "no sum without all sizes");
 }
 
 /// Set for the child of the test below only.
@@ -287,23 +232,13 @@ const CHILD: &str = "NEARFAR_TEST_LIVE_CHILD";
 fn environment_does_not_reach_a_live_reading() {
     if std::env::var_os(CHILD).is_some() {
         let error = read_live(Path::new("/")).unwrap_err();
-        let TopologyError::EnvironmentOverride { names } = error else {
-            panic!("{error}")
-        };
+        let TopologyError::EnvironmentOverride { names } = error else { panic!("{error}") };
         println!("refused {}", names.join(" "));
         return;
     }
-    for name in [
-        "HWLOC_SYNTHETIC",
-        "HWLOC_XMLFILE",
-        "HWLOC_PCI_0000_3b_LOCALCPUS",
-    ] {
+    for name in ["HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_PCI_0000_3b_LOCALCPUS"] {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args([
-                "--exact",
-                "environment_does_not_reach_a_live_reading",
-                "--nocapture",
-            ])
+            .args(["--exact", "environment_does_not_reach_a_live_reading", "--nocapture"])
             .env(CHILD, "1")
             .env(name, "numa:7 pu:7")
             .output()

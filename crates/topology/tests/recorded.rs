@@ -1,10 +1,7 @@
 //! Small machines of our own, written by hand so that each value is known from
 //! the file and not from the reader.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, its helpers as well"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
 use std::path::Path;
 
@@ -19,9 +16,7 @@ fn text(file: &str) -> String {
 }
 
 fn path(file: &str) -> std::path::PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/machines")
-        .join(file)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines").join(file)
 }
 
 fn cpus(list: &str) -> CpuSet {
@@ -41,9 +36,7 @@ fn dram_beside_hbm() {
     let machine = read_xml(&path("dram_beside_hbm.xml")).unwrap();
     assert_eq!(machine.source, Source::Xml("dram_beside_hbm.xml".into()));
     assert_eq!(machine.packages[0].model.as_deref(), Some("Invented CPU"));
-    let [hbm, dram] = &machine.nodes[..] else {
-        panic!("{:?}", machine.nodes)
-    };
+    let [hbm, dram] = &machine.nodes[..] else { panic!("{:?}", machine.nodes) };
     assert_eq!((hbm.os_index, hbm.kind), (0, MemoryKind::Hbm));
     assert_eq!((dram.os_index, dram.kind), (2, MemoryKind::Dram));
     assert_eq!((&hbm.cpus, &hbm.locality), (&cpus(""), &cpus("0-1")));
@@ -54,105 +47,55 @@ fn dram_beside_hbm() {
     assert_eq!(dram.memory_bytes, Some(1_048_576));
     assert_eq!(machine.cores.len(), 1);
     assert_eq!(machine.cores[0].cpus, cpus("0-1"));
-    let [cache] = &machine.caches[..] else {
-        panic!("{:?}", machine.caches)
-    };
-    assert_eq!(
-        (cache.level, cache.kind, cache.bytes),
-        (3, CacheKind::Unified, Some(32768))
-    );
+    let [cache] = &machine.caches[..] else { panic!("{:?}", machine.caches) };
+    assert_eq!((cache.level, cache.kind, cache.bytes), (3, CacheKind::Unified, Some(32768)));
     assert_eq!(cache.line_bytes, Some(64));
     assert_eq!(machine.distances, None);
     assert_eq!(machine.allowed_nodes, nodes("0"));
 
-    let [of_hbm, of_dram] = &machine.firmware[..] else {
-        panic!("{:?}", machine.firmware)
-    };
+    let [of_hbm, of_dram] = &machine.firmware[..] else { panic!("{:?}", machine.firmware) };
     assert_eq!((of_hbm.node, of_dram.node), (0, 2));
     assert_eq!(of_hbm.initiator, Some(cpus("0-1")));
-    assert_eq!(
-        of_hbm.read_bytes_per_s,
-        Some(1000.0 * MIB),
-        "the mean stands for both"
-    );
+    assert_eq!(of_hbm.read_bytes_per_s, Some(1000.0 * MIB), "the mean stands for both");
     assert_eq!(of_hbm.write_bytes_per_s, Some(1000.0 * MIB));
     assert!(noted(&machine, "Bandwidth of nodes 0 is given as one mean"));
     assert_eq!(of_dram.read_bytes_per_s, Some(300.0 * MIB));
     assert_eq!(of_dram.write_bytes_per_s, None, "not given is not known");
-    assert_eq!(
-        (of_dram.read_latency_ns, of_dram.write_latency_ns),
-        (Some(90.0), None)
-    );
+    assert_eq!((of_dram.read_latency_ns, of_dram.write_latency_ns), (Some(90.0), None));
 }
 
 #[test]
 fn far_node_and_nic() {
     let machine = read_xml(&path("far_node_and_nic.xml")).unwrap();
-    let numbers: Vec<u32> = machine
-        .packages
-        .iter()
-        .map(|package| package.os_index)
-        .collect();
+    let numbers: Vec<u32> = machine.packages.iter().map(|package| package.os_index).collect();
     assert_eq!(numbers, [36, 5418], "labels of firmware, not positions");
     assert_eq!(machine.cpus(), cpus("0,4"));
     assert_eq!(machine.allowed_cpus, cpus("4"));
     let far = machine.node(3).unwrap();
     assert_eq!((&far.cpus, &far.locality), (&cpus(""), &cpus("0,4")));
     assert!(noted(&machine, "taken for memory-only: 3"));
-    assert_eq!(
-        machine.node(1).unwrap().memory_bytes,
-        None,
-        "not given is not known"
-    );
+    assert_eq!(machine.node(1).unwrap().memory_bytes, None, "not given is not known");
 
     // The file lists the nodes as 3, 0, 1; rows and columns follow them.
     let distances = machine.distances.as_ref().unwrap();
     assert_eq!(distances.nodes, [0, 1, 3]);
-    assert_eq!(
-        (machine.distance(3, 0), machine.distance(0, 3)),
-        (Some(17), Some(19))
-    );
-    assert_eq!(
-        (machine.distance(1, 0), machine.distance(0, 1)),
-        (Some(32), Some(21))
-    );
-    assert!(noted(
-        &machine,
-        "distance matrices not used: latency of 2 PU"
-    ));
+    assert_eq!((machine.distance(3, 0), machine.distance(0, 3)), (Some(17), Some(19)));
+    assert_eq!((machine.distance(1, 0), machine.distance(0, 1)), (Some(32), Some(21)));
+    assert!(noted(&machine, "distance matrices not used: latency of 2 PU"));
 
-    let [nic, disk] = &machine.devices[..] else {
-        panic!("{:?}", machine.devices)
-    };
-    assert_eq!(
-        (nic.bus_id.as_str(), nic.kind),
-        ("0000:3b:00.1", DeviceKind::Network)
-    );
+    let [nic, disk] = &machine.devices[..] else { panic!("{:?}", machine.devices) };
+    assert_eq!((nic.bus_id.as_str(), nic.kind), ("0000:3b:00.1", DeviceKind::Network));
     assert_eq!(nic.class.as_deref(), Some("Ethernet"));
     assert_eq!(nic.vendor_device.as_deref(), Some("15b3:1017"));
     assert_eq!(nic.name.as_deref(), Some("Mellanox MT27800"));
     assert_eq!(nic.os_names, ["eth7", "mlx5_1"]);
-    assert!(
-        nic.nodes.contains(1) && !nic.nodes.contains(0),
-        "{}",
-        nic.nodes
-    );
+    assert!(nic.nodes.contains(1) && !nic.nodes.contains(0), "{}", nic.nodes);
     assert_eq!(nic.cpus, cpus("4"));
     let speed = nic.link.bytes_per_s.unwrap();
     assert!((speed / 15.753_846e9 - 1.0).abs() < 1e-6, "{speed}");
-    assert_eq!(
-        (disk.class.as_deref(), disk.kind),
-        (Some("NVMe"), DeviceKind::Storage)
-    );
-    assert_eq!(
-        (&disk.nodes, disk.link.bytes_per_s),
-        (&nodes(""), None),
-        "not known"
-    );
-    assert!(noted(
-        &machine,
-        "the nearest node is not known of the devices 0001:01:00.0"
-    ));
+    assert_eq!((disk.class.as_deref(), disk.kind), (Some("NVMe"), DeviceKind::Storage));
+    assert_eq!((&disk.nodes, disk.link.bytes_per_s), (&nodes(""), None), "not known");
+    assert!(noted(&machine, "the nearest node is not known of the devices 0001:01:00.0"));
 }
 
 #[test]
@@ -163,30 +106,16 @@ fn synthetic_text() {
     assert_eq!(machine.clusters().len(), 4);
     assert!(machine.nodes.iter().all(|node| node.memory_bytes.is_some()));
     assert!(machine.nodes.iter().all(|node| node.cpus == node.locality));
-    assert_eq!(
-        machine
-            .caches
-            .iter()
-            .filter(|cache| cache.level == 3)
-            .count(),
-        4
-    );
+    assert_eq!(machine.caches.iter().filter(|cache| cache.level == 3).count(), 4);
 }
 
 #[test]
 fn synthetic_text_that_is_refused() {
     for text in ["", "node:", "node:4 core:four", "elephant:3", "node:0 pu:1"] {
         let refused = parse_synthetic(text);
-        assert!(
-            matches!(refused, Err(TopologyError::Refused { .. })),
-            "{text:?}: {refused:?}"
-        );
+        assert!(matches!(refused, Err(TopologyError::Refused { .. })), "{text:?}: {refused:?}");
     }
-    for text in [
-        "node:65537 pu:1",
-        "pack:256 core:256 pu:2",
-        "pu:99999999999999999999",
-    ] {
+    for text in ["node:65537 pu:1", "pack:256 core:256 pu:2", "pu:99999999999999999999"] {
         let refused = parse_synthetic(text);
         let too_large = matches!(refused, Err(TopologyError::IndexTooLarge { .. }));
         assert!(too_large, "{text:?}: {refused:?}");
@@ -227,10 +156,7 @@ fn this_machine() {
     assert_eq!(machine.source, Source::Live);
     assert_eq!(machine.check(), Vec::<String>::new());
     let listed = std::fs::read_to_string("/proc/cpuinfo").unwrap();
-    let listed = listed
-        .lines()
-        .filter(|line| line.starts_with("processor"))
-        .count();
+    let listed = listed.lines().filter(|line| line.starts_with("processor")).count();
     assert_eq!(machine.cpus().len(), listed);
     assert!(!machine.allowed_cpus.is_empty() && !machine.allowed_nodes.is_empty());
 }
@@ -249,62 +175,28 @@ fn refusals() {
     };
     assert_eq!(changed("version=\"2.0\"", "version=\"3.0\""), "NewerFormat");
     assert_eq!(changed(" version=\"2.0\"", ""), "OlderFormat");
-    assert_eq!(
-        changed("version=\"2.0\"", "version=\"two\""),
-        "NotATopology"
-    );
-    assert_eq!(
-        changed("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">", "<a/>"),
-        "NotATopology"
-    );
-    assert_eq!(
-        changed("\"hwloc2.dtd\">", "\"x\" [<!ENTITY a \"b\">]>"),
-        "UnsafeValue"
-    );
+    assert_eq!(changed("version=\"2.0\"", "version=\"two\""), "NotATopology");
+    assert_eq!(changed("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">", "<a/>"), "NotATopology");
+    assert_eq!(changed("\"hwloc2.dtd\">", "\"x\" [<!ENTITY a \"b\">]>"), "UnsafeValue");
     assert_eq!(changed("</topology>", ""), "NotXml");
+    assert_eq!(changed("</topology>", "</topology><topology version=\"2.0\"/>"), "NotXml");
     assert_eq!(
-        changed("</topology>", "</topology><topology version=\"2.0\"/>"),
-        "NotXml"
-    );
-    assert_eq!(
-        changed(
-            "type=\"PU\" os_index=\"4\"",
-            "type=\"PU\" os_index=\"65536\""
-        ),
+        changed("type=\"PU\" os_index=\"4\"", "type=\"PU\" os_index=\"65536\""),
         "IndexTooLarge"
     );
-    assert_eq!(
-        changed("type=\"PU\" os_index=\"4\"", "type=\"PU\" os_index=\"-4\""),
-        "UnsafeValue"
-    );
+    assert_eq!(changed("type=\"PU\" os_index=\"4\"", "type=\"PU\" os_index=\"-4\""), "UnsafeValue");
     assert_eq!(
         changed("type=\"PU\" os_index=\"4\"", "type=\"PU\" os_index=\"3\""),
         "Contradictory"
     );
     assert_eq!(changed("kind=\"5\"", "kind=\"4294967295\""), "UnsafeValue");
     assert_eq!(changed("kind=\"5\"", "kind=\"12\""), "UnsafeValue");
-    assert_eq!(
-        changed("nbobjs=\"2\"", "nbobjs=\"4294967295\""),
-        "UnsafeValue"
-    );
-    assert_eq!(
-        changed("cpuset=\"0x00000011\"", "cpuset=\"0xf...f\""),
-        "Contradictory"
-    );
-    assert_eq!(
-        changed("cpuset=\"0x00000011\"", "cpuset=\"seventeen\""),
-        "UnsafeValue"
-    );
+    assert_eq!(changed("nbobjs=\"2\"", "nbobjs=\"4294967295\""), "UnsafeValue");
+    assert_eq!(changed("cpuset=\"0x00000011\"", "cpuset=\"0xf...f\""), "Contradictory");
+    assert_eq!(changed("cpuset=\"0x00000011\"", "cpuset=\"seventeen\""), "UnsafeValue");
     let wide = format!("allowed_cpuset=\"{}0x1\"", "0x1,".repeat(3000));
-    assert_eq!(
-        changed("allowed_cpuset=\"0x00000010\"", &wide),
-        "IndexTooLarge"
-    );
-    let deep = format!(
-        "{}{}</topology>",
-        "<info>".repeat(200),
-        "</info>".repeat(200)
-    );
+    assert_eq!(changed("allowed_cpuset=\"0x00000010\"", &wide), "IndexTooLarge");
+    let deep = format!("{}{}</topology>", "<info>".repeat(200), "</info>".repeat(200));
     assert_eq!(changed("</topology>", &deep), "TooDeep");
     assert_eq!(changed("type=\"Machine\"", "type=\"Elephant\""), "Refused");
     let long = format!("<!--{}--></topology>", "x".repeat(17 << 20));
@@ -316,23 +208,14 @@ fn refusals() {
 #[test]
 fn files_that_cannot_be_read() {
     let missing = read_xml(Path::new("/nonexistent/machine.xml")).unwrap_err();
-    assert!(
-        matches!(missing, TopologyError::Unreadable { .. }),
-        "{missing:?}"
-    );
+    assert!(matches!(missing, TopologyError::Unreadable { .. }), "{missing:?}");
     assert!(missing.to_string().contains("/nonexistent/machine.xml"));
     let folder = read_xml(&path("")).unwrap_err();
-    assert!(
-        matches!(folder, TopologyError::Unreadable { .. }),
-        "{folder:?}"
-    );
+    assert!(matches!(folder, TopologyError::Unreadable { .. }), "{folder:?}");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bytes.xml");
     std::fs::write(&file, b"<topology version=\"2.0\">\xff\xfe").unwrap();
-    assert!(matches!(
-        read_xml(&file).unwrap_err(),
-        TopologyError::NotXml { byte: 24, .. }
-    ));
+    assert!(matches!(read_xml(&file).unwrap_err(), TopologyError::NotXml { byte: 24, .. }));
 }
 
 /// hwloc 3 writes its version; the message says how to get a file that can be read.

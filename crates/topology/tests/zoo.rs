@@ -2,10 +2,7 @@
 //! workspace), where they are there. The expected counts come from the table in
 //! their README, which was made with another program.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, its helpers as well"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -68,10 +65,7 @@ fn table() -> Vec<(String, [usize; 4])> {
     rows.map(|line| {
         let cells: Vec<&str> = line.split('|').map(str::trim).collect();
         let number = |column: usize| cells[column].parse().unwrap();
-        (
-            cells[1].trim_matches('`').to_owned(),
-            [number(2), number(3), number(7), number(6)],
-        )
+        (cells[1].trim_matches('`').to_owned(), [number(2), number(3), number(7), number(6)])
     })
     .collect()
 }
@@ -85,11 +79,7 @@ fn every_recorded_machine_is_read_or_refused_for_a_reason() {
             Ok(machine) => {
                 read += 1;
                 assert_eq!(machine.check(), Vec::<String>::new(), "{}", path.display());
-                assert!(
-                    !machine.clusters().is_empty(),
-                    "{} has no cluster",
-                    path.display()
-                );
+                assert!(!machine.clusters().is_empty(), "{} has no cluster", path.display());
             }
             Err(error) => {
                 let newer = matches!(error, TopologyError::NewerFormat { .. });
@@ -98,10 +88,7 @@ fn every_recorded_machine_is_read_or_refused_for_a_reason() {
             }
         }
     }
-    println!(
-        "zoo: {read} read, {} refused {refused:?}",
-        refused.values().sum::<u32>()
-    );
+    println!("zoo: {read} read, {} refused {refused:?}", refused.values().sum::<u32>());
 }
 
 #[test]
@@ -112,23 +99,12 @@ fn counts_are_those_of_the_readme() {
             continue;
         }
         let machine = machine(&file).unwrap();
-        let cached = machine
-            .nodes
-            .iter()
-            .filter(|node| node.memory_side_cache_bytes.is_some());
+        let cached = machine.nodes.iter().filter(|node| node.memory_side_cache_bytes.is_some());
         let [nodes, units, devices, caches] = counts;
         let ours = [machine.nodes.len(), machine.cpus().len(), cached.count()];
-        assert_eq!(
-            ours,
-            [nodes, units, caches],
-            "{file}: nodes, PUs, memory-side caches"
-        );
+        assert_eq!(ours, [nodes, units, caches], "{file}: nodes, PUs, memory-side caches");
         // The table counts all PCI devices; hwloc keeps the important ones here.
-        assert!(
-            machine.devices.len() <= devices,
-            "{file}: {} devices",
-            machine.devices.len()
-        );
+        assert!(machine.devices.len() <= devices, "{file}: {} devices", machine.devices.len());
         checked += 1;
     }
     println!("zoo: counts of {checked} machines checked");
@@ -137,36 +113,21 @@ fn counts_are_those_of_the_readme() {
 #[test]
 fn kinds_of_memory_and_owners_of_cpus() {
     if let Some(knl) = machine("xml/64intel64-fakeKNL-SNC4-hybrid.xml") {
-        let (hbm, dram): (Vec<_>, Vec<_>) = knl
-            .nodes
-            .iter()
-            .partition(|node| node.kind == MemoryKind::Hbm);
+        let (hbm, dram): (Vec<_>, Vec<_>) =
+            knl.nodes.iter().partition(|node| node.kind == MemoryKind::Hbm);
         assert_eq!((hbm.len(), dram.len()), (4, 4));
-        assert!(
-            hbm.iter()
-                .all(|node| node.cpus.is_empty() && node.locality.len() == 16)
-        );
-        assert!(
-            dram.iter()
-                .all(|node| node.kind == MemoryKind::Dram && node.cpus.len() == 16)
-        );
+        assert!(hbm.iter().all(|node| node.cpus.is_empty() && node.locality.len() == 16));
+        assert!(dram.iter().all(|node| node.kind == MemoryKind::Dram && node.cpus.len() == 16));
     }
     if let Some(tiers) = amended("from-sysfs", "fakeheteromemtiers") {
         use MemoryKind::{Dram, Hbm, Nvm};
         let kinds: Vec<MemoryKind> = tiers.nodes.iter().map(|node| node.kind).collect();
         assert_eq!(kinds, [Dram, Dram, Hbm, Hbm, Nvm, Nvm, Nvm]);
-        assert_eq!(
-            tiers.node(2).map(|node| node.cpus.len()),
-            Some(2),
-            "HBM that has CPUs"
-        );
+        assert_eq!(tiers.node(2).map(|node| node.cpus.len()), Some(2), "HBM that has CPUs");
     }
     if let Some(cached) = machine("xml/memorysidecaches.xml") {
         let sizes = cached.nodes.iter().map(|node| node.memory_side_cache_bytes);
-        assert!(
-            sizes.eq([Some(96 << 30); 4]),
-            "96 GiB of DDR before each node of Optane"
-        );
+        assert!(sizes.eq([Some(96 << 30); 4]), "96 GiB of DDR before each node of Optane");
     }
 }
 
@@ -197,35 +158,15 @@ fn guest_with_a_cpuless_node_and_devices() {
     let far = machine.node(2).unwrap();
     assert!(far.cpus.is_empty());
     assert_eq!(machine.distance(0, 2), Some(14));
-    let figure = machine
-        .firmware
-        .iter()
-        .find(|figure| figure.node == 2)
-        .unwrap();
-    assert_eq!(
-        figure.read_bytes_per_s,
-        Some(28e9),
-        "the guest's HMAT, in MB/s"
-    );
+    let figure = machine.firmware.iter().find(|figure| figure.node == 2).unwrap();
+    assert_eq!(figure.read_bytes_per_s, Some(28e9), "the guest's HMAT, in MB/s");
     assert_eq!(figure.read_latency_ns, Some(220.0));
     let on = |bus_id: &str| {
-        let device = machine
-            .devices
-            .iter()
-            .find(|device| device.bus_id == bus_id)
-            .unwrap();
-        (
-            device.nodes.to_string(),
-            device.link.gt_per_s,
-            device.link.lanes,
-        )
+        let device = machine.devices.iter().find(|device| device.bus_id == bus_id).unwrap();
+        (device.nodes.to_string(), device.link.gt_per_s, device.link.lanes)
     };
     assert_eq!(on("0000:39:00.0"), ("1".into(), Some(2.5), Some(1)));
-    assert_eq!(
-        on("0000:51:00.0"),
-        ("2".into(), Some(2.5), Some(1)),
-        "hwloc does not know it"
-    );
+    assert_eq!(on("0000:51:00.0"), ("2".into(), Some(2.5), Some(1)), "hwloc does not know it");
     assert_eq!(on("0000:00:1f.2").0, "", "no one knows it");
 }
 
@@ -234,11 +175,7 @@ fn limits_of_a_cpuset_are_kept() {
     let Some(machine) = amended("qemu", "qemu-amd-2p-offline-cpuset") else {
         return;
     };
-    assert_eq!(
-        machine.allowed_cpus.to_string(),
-        "1-2,4-6",
-        "CPU 3 is offline"
-    );
+    assert_eq!(machine.allowed_cpus.to_string(), "1-2,4-6", "CPU 3 is offline");
     assert_eq!(machine.allowed_nodes.to_string(), "0-2");
     assert_eq!(machine.cpus().to_string(), "0-2,4-7");
 }
@@ -249,15 +186,8 @@ fn one_matrix_of_several_is_taken() {
         return;
     };
     let distances = machine.distances.as_ref().unwrap();
-    assert_eq!(
-        (distances.nodes.len(), machine.distance(0, 7)),
-        (8, Some(20))
-    );
-    let note = machine
-        .notes
-        .iter()
-        .find(|note| note.starts_with("distance matrices"))
-        .unwrap();
+    assert_eq!((distances.nodes.len(), machine.distance(0, 7)), (8, Some(20)));
+    let note = machine.notes.iter().find(|note| note.starts_with("distance matrices")).unwrap();
     assert_eq!(note.matches("latency of").count(), 3, "{note}");
 }
 
@@ -266,10 +196,7 @@ fn gpus_keep_their_names_and_places() {
     let Some(machine) = machine("xml/nvidiaDGX2.xml") else {
         return;
     };
-    let gpus = machine
-        .devices
-        .iter()
-        .filter(|device| device.kind == DeviceKind::Accelerator);
+    let gpus = machine.devices.iter().filter(|device| device.kind == DeviceKind::Accelerator);
     let gpus: Vec<_> = gpus.collect();
     assert_eq!(gpus.len(), 16);
     assert_eq!(gpus[0].os_names, ["nvml0"]);

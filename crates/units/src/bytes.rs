@@ -38,10 +38,7 @@ impl FromStr for Bytes {
                 });
             }
         };
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "the factors are exact in an f64"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "the factors are exact in an f64")]
         let bytes = number * factor as f64;
         // 2^53: beyond it an f64 no longer counts single bytes, and no machine has it.
         if bytes < 9_007_199_254_740_992.0 {
@@ -91,18 +88,7 @@ mod tests {
         ] {
             assert_eq!(text.parse(), Ok(Bytes(bytes)));
         }
-        for text in [
-            "",
-            "MiB",
-            "-1",
-            "1e9",
-            "8mib",
-            "8M",
-            "9000000GiB",
-            "inf",
-            "nan",
-            "1.2.3",
-        ] {
+        for text in ["", "MiB", "-1", "1e9", "8mib", "8M", "9000000GiB", "inf", "nan", "1.2.3"] {
             assert!(text.parse::<Bytes>().is_err(), "{text:?} was read");
         }
     }

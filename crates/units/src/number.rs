@@ -23,13 +23,9 @@ pub enum QuantityError {
 /// not numbers here.
 pub(crate) fn split_number(text: &str) -> Result<(f64, &str), QuantityError> {
     let text = text.trim();
-    let end = text
-        .find(|c: char| !c.is_ascii_digit() && c != '.')
-        .unwrap_or(text.len());
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (digits, unit) = text.split_at(end);
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| QuantityError::NoNumber(text.into()))?;
+    let number: f64 = digits.parse().map_err(|_| QuantityError::NoNumber(text.into()))?;
     if number.is_finite() {
         Ok((number, unit.trim_start()))
     } else {
@@ -43,15 +39,10 @@ pub fn format_significant(value: f64, digits: u32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value:.0}");
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a decimal exponent is at most 308"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "a decimal exponent is at most 308")]
     let exponent = value.abs().log10().floor() as i32;
-    let decimals = i32::try_from(digits)
-        .unwrap_or(i32::MAX)
-        .saturating_sub(1)
-        .saturating_sub(exponent);
+    let decimals =
+        i32::try_from(digits).unwrap_or(i32::MAX).saturating_sub(1).saturating_sub(exponent);
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
 }
 
@@ -61,13 +52,9 @@ mod tests {
 
     #[test]
     fn significant_digits() {
-        for (value, text) in [
-            (12.345, "12.3"),
-            (0.04512, "0.0451"),
-            (1234.0, "1234"),
-            (0.0, "0"),
-            (-3.0, "-3.00"),
-        ] {
+        for (value, text) in
+            [(12.345, "12.3"), (0.04512, "0.0451"), (1234.0, "1234"), (0.0, "0"), (-3.0, "-3.00")]
+        {
             assert_eq!(format_significant(value, 3), text);
         }
     }

@@ -73,13 +73,7 @@ pub fn run(
     // When memory runs out, this process and not its neighbours is to go. Without
     // the right to say so nothing changes.
     nearfar_sys::raise_oom_score(root).ok();
-    let outcome = measure(
-        record,
-        &mut executor,
-        &mut writer,
-        &interrupt,
-        hwloc_overrides,
-    )?;
+    let outcome = measure(record, &mut executor, &mut writer, &interrupt, hwloc_overrides)?;
     finish(arguments, &outcome, &path, to_stdout)
 }
 
@@ -87,12 +81,7 @@ fn list_kernels() -> anyhow::Result<ExitStatus> {
     let mut text = String::new();
     for kernel in &CATALOG {
         let variants: Vec<String> = kernel.variants().iter().map(ToString::to_string).collect();
-        text += &format!(
-            "{:9} {:22} {}\n",
-            kernel.name,
-            kernel.formula,
-            variants.join(", ")
-        );
+        text += &format!("{:9} {:22} {}\n", kernel.name, kernel.formula, variants.join(", "));
     }
     output::print(&text)?;
     Ok(ExitStatus::Done)
@@ -102,23 +91,15 @@ fn new_record(arguments: &CharacterizeArguments, machine: Machine) -> anyhow::Re
     for name in &arguments.kernel {
         if find(name).is_none() {
             let names: Vec<&str> = CATALOG.iter().map(|kernel| kernel.name).collect();
-            bail!(
-                "there is no kernel '{name}'; there are {}",
-                names.join(", ")
-            );
+            bail!("there is no kernel '{name}'; there are {}", names.join(", "));
         }
     }
     if let Some(variant) = arguments.isa
         && !variant.is_available()
     {
-        let names: Vec<String> = nearfar_kernels::Variant::available()
-            .iter()
-            .map(ToString::to_string)
-            .collect();
-        bail!(
-            "this CPU does not run {variant}; it runs {}",
-            names.join(", ")
-        );
+        let names: Vec<String> =
+            nearfar_kernels::Variant::available().iter().map(ToString::to_string).collect();
+        bail!("this CPU does not run {variant}; it runs {}", names.join(", "));
     }
     let environment = read_environment(Path::new("/"));
     let header = Header {
@@ -165,11 +146,7 @@ fn inputs(arguments: &CharacterizeArguments) -> Inputs {
         pages: arguments.pages.into(),
         working_set_bytes: arguments.working_set.map(|bytes| bytes.0),
         window_ns: nanoseconds(arguments.window.unwrap_or(window)),
-        windows_per_round: if arguments.samples.is_some() {
-            1
-        } else {
-            windows_per_round
-        },
+        windows_per_round: if arguments.samples.is_some() { 1 } else { windows_per_round },
         min_rounds: arguments.samples.unwrap_or(min_rounds),
         max_rounds: arguments.samples.unwrap_or(max_rounds),
         target: 0.01,
@@ -190,10 +167,7 @@ fn resumed_record(
     let path = arguments.out.clone().map_or_else(newest, Ok)?;
     let mut record = record_file::read(&path)?;
     if record.header.executor == ExecutorKind::Simulated {
-        bail!(
-            "{} is of a simulated machine; this machine cannot go on with it",
-            path.display()
-        );
+        bail!("{} is of a simulated machine; this machine cannot go on with it", path.display());
     }
     if record.header.fingerprint != machine.fingerprint() {
         bail!(
@@ -204,16 +178,8 @@ fn resumed_record(
             machine.fingerprint()
         );
     }
-    let lost_cpus = record
-        .header
-        .machine
-        .allowed_cpus
-        .difference(&machine.allowed_cpus);
-    let lost_nodes = record
-        .header
-        .machine
-        .allowed_nodes
-        .difference(&machine.allowed_nodes);
+    let lost_cpus = record.header.machine.allowed_cpus.difference(&machine.allowed_cpus);
+    let lost_nodes = record.header.machine.allowed_nodes.difference(&machine.allowed_nodes);
     if !lost_cpus.is_empty() || !lost_nodes.is_empty() {
         bail!(
             "{} was measured with CPUs {} and nodes {}; this process may only use CPUs {} and nodes {}; \
@@ -230,9 +196,7 @@ fn resumed_record(
 }
 
 fn look(executor: &mut NativeExecutor) -> anyhow::Result<Rates> {
-    executor
-        .look()
-        .map_err(|reason| anyhow::anyhow!("cannot measure here: {}", reason.text))
+    executor.look().map_err(|reason| anyhow::anyhow!("cannot measure here: {}", reason.text))
 }
 
 /// The plan's estimate: screening, then the matrix with as many variants as are kept.
@@ -249,11 +213,7 @@ fn plan_estimate(
     let (matrix, _) = pairs::matrix_cases(setting, &choices);
     let of_screening = estimate(&screening, SCREENING_ROUNDS, inputs, rates);
     let of_matrix = estimate(&matrix, inputs.max_rounds, inputs, rates);
-    let ids = screening
-        .iter()
-        .chain(&matrix)
-        .map(|case| case.id.clone())
-        .collect();
+    let ids = screening.iter().chain(&matrix).map(|case| case.id.clone()).collect();
     let total = Estimate {
         cases: screening.len() + matrix.len(),
         total: of_screening.total + of_matrix.total,
@@ -363,11 +323,8 @@ fn finish(
             .collect();
         cases.len()
     };
-    let measured: std::collections::BTreeSet<&str> = record
-        .samples
-        .iter()
-        .map(|sample| sample.case.as_str())
-        .collect();
+    let measured: std::collections::BTreeSet<&str> =
+        record.samples.iter().map(|sample| sample.case.as_str()).collect();
     let view = CharacterizeView {
         schema: "nearfar.characterize/1",
         record: path.display().to_string(),
@@ -380,11 +337,7 @@ fn finish(
         interrupted_by: outcome.interrupted_by,
         warnings: record.warnings.clone(),
     };
-    let text = if arguments.json {
-        serde_json::to_string(&view)? + "\n"
-    } else {
-        view.text()
-    };
+    let text = if arguments.json { serde_json::to_string(&view)? + "\n" } else { view.text() };
     if to_stdout {
         output::say(text.trim_end());
     } else {

@@ -15,18 +15,11 @@ pub fn run(arguments: &DoctorArguments, hwloc_overrides: &[String]) -> anyhow::R
     let environment = read_environment(root);
     let probes = nearfar_sys::probe_calls(&machine.allowed_nodes);
     let checks = check_machine(&machine, &environment, hwloc_overrides, &probes);
-    let view = DoctorView {
-        schema: "nearfar.doctor/1",
-        checks,
-    };
+    let view = DoctorView { schema: "nearfar.doctor/1", checks };
     if arguments.json {
         output::print_json(&view)?;
     } else {
         output::print(&view.text())?;
     }
-    Ok(if view.has_failed() {
-        ExitStatus::CheckFailed
-    } else {
-        ExitStatus::Done
-    })
+    Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
 }

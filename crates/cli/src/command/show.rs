@@ -20,11 +20,7 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
         output::print_json(&view)?;
     } else {
         let path = path.display().to_string();
-        output::print(&format!(
-            "{}\nrecord: {}\n",
-            view.text(),
-            nearfar_report::printable(&path)
-        ))?;
+        output::print(&format!("{}\nrecord: {}\n", view.text(), nearfar_report::printable(&path)))?;
     }
     Ok(ExitStatus::Done)
 }

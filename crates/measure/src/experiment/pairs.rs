@@ -51,17 +51,9 @@ pub fn suite_kernels(suite: Suite) -> Vec<&'static str> {
 
 impl Setting<'_> {
     fn kernels(&self) -> Vec<&'static Kernel> {
-        let suite = || {
-            suite_kernels(self.inputs.suite)
-                .into_iter()
-                .map(String::from)
-                .collect()
-        };
+        let suite = || suite_kernels(self.inputs.suite).into_iter().map(String::from).collect();
         let names: Vec<String> = self.inputs.kernels.clone().unwrap_or_else(suite);
-        CATALOG
-            .iter()
-            .filter(|kernel| names.iter().any(|name| name == kernel.name))
-            .collect()
+        CATALOG.iter().filter(|kernel| names.iter().any(|name| name == kernel.name)).collect()
     }
 
     /// Variants of a kernel that can run: written for it, offered by the executor,
@@ -72,10 +64,7 @@ impl Setting<'_> {
             .copied()
             .filter(|&variant| kernel.is_written_for(variant))
             .filter(|variant| {
-                self.inputs
-                    .variant
-                    .as_ref()
-                    .is_none_or(|forced| *forced == variant.to_string())
+                self.inputs.variant.as_ref().is_none_or(|forced| *forced == variant.to_string())
             })
             .collect()
     }
@@ -127,16 +116,11 @@ pub fn screening_cases(setting: Setting<'_>) -> Vec<Case> {
 
 fn nearest_and_farthest(setting: Setting<'_>, initiator: &Initiator) -> Vec<u32> {
     let clusters = setting.machine.clusters();
-    let Some(cluster) = clusters
-        .iter()
-        .find(|cluster| cluster.index == initiator.cluster)
-    else {
+    let Some(cluster) = clusters.iter().find(|cluster| cluster.index == initiator.cluster) else {
         return Vec::new();
     };
     let home = cluster.cpu_node.or_else(|| cluster.memory_nodes.first());
-    let near = setting
-        .targets()
-        .find(|&node| cluster.memory_nodes.contains(node));
+    let near = setting.targets().find(|&node| cluster.memory_nodes.contains(node));
     // Without distances the last node that is not local stands for the farthest.
     let far = setting
         .targets()
@@ -177,14 +161,8 @@ pub fn choose_variants(setting: Setting<'_>, record: &Record) -> (Vec<Choice>, V
 
 fn no_variant_text(setting: Setting<'_>, kernel: &Kernel) -> String {
     match &setting.inputs.variant {
-        Some(forced) => format!(
-            "{} does not exist in {forced}, or not on this CPU",
-            kernel.name
-        ),
-        None => format!(
-            "{} needs vector instructions that this CPU does not have",
-            kernel.name
-        ),
+        Some(forced) => format!("{} does not exist in {forced}, or not on this CPU", kernel.name),
+        None => format!("{} needs vector instructions that this CPU does not have", kernel.name),
     }
 }
 
@@ -215,11 +193,7 @@ fn screen(
                 score * 100.0,
                 names.join(", ")
             );
-            omitted(
-                format!("pairs/{}/{variant}", kernel.name),
-                ReasonCode::ScreenedOut,
-                text,
-            )
+            omitted(format!("pairs/{}/{variant}", kernel.name), ReasonCode::ScreenedOut, text)
         })
         .collect();
     (kept, absent)
@@ -234,24 +208,15 @@ fn screening_score(
     let rate = |wanted_node: u32, wanted: Variant| {
         let case = record.cases.iter().find(|case| {
             case.coordinates.iter().any(|place| {
-                let Coordinates::Pairs {
-                    memory_node,
-                    kernel: name,
-                    variant,
-                    stage,
-                    ..
-                } = place;
+                let Coordinates::Pairs { memory_node, kernel: name, variant, stage, .. } = place;
                 *stage == Stage::Screening
                     && *memory_node == wanted_node
                     && name == kernel.name
                     && *variant == wanted.to_string()
             })
         })?;
-        let samples: Vec<_> = record
-            .samples
-            .iter()
-            .filter(|sample| sample.case == case.id)
-            .collect();
+        let samples: Vec<_> =
+            record.samples.iter().filter(|sample| sample.case == case.id).collect();
         summarize_case(&samples).map(|summary| summary.sum.median)
     };
     let shares: Vec<f64> = setting
@@ -309,13 +274,7 @@ pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec
             ));
         }
     }
-    if machine
-        .nodes
-        .iter()
-        .filter(|node| node.memory_bytes != Some(0))
-        .count()
-        < 2
-    {
+    if machine.nodes.iter().filter(|node| node.memory_bytes != Some(0)).count() < 2 {
         absent.push(omitted(
             "pairs/remote".into(),
             ReasonCode::OneNode,
@@ -332,20 +291,14 @@ pub fn thread_counts(machine: &Machine, initiator: &Initiator, suite: Suite) -> 
     let all = initiator.cores.len();
     let mut counts = vec![1, all];
     if suite != Suite::Quick {
-        counts.extend([
-            l3_domain_count(machine, initiator).min(all),
-            all.div_ceil(2),
-        ]);
+        counts.extend([l3_domain_count(machine, initiator).min(all), all.div_ceil(2)]);
     }
     if suite == Suite::Full {
         counts.extend(std::iter::successors(Some(2), |n| Some(n * 2)).take_while(|&n| n < all));
     }
     counts.sort_unstable();
     counts.dedup();
-    counts
-        .into_iter()
-        .filter_map(|count| u32::try_from(count).ok())
-        .collect()
+    counts.into_iter().filter_map(|count| u32::try_from(count).ok()).collect()
 }
 
 fn case(
@@ -359,21 +312,13 @@ fn case(
     let machine = setting.machine;
     let thread_cpus = spread_over_l3_domains(machine, initiator, threads)?;
     let caches = cache_bytes(machine, &thread_cpus.iter().copied().collect(), memory_node);
-    let wanted = memory_working_set(
-        caches,
-        setting.available_bytes,
-        setting.inputs.working_set_bytes,
-    );
+    let wanted =
+        memory_working_set(caches, setting.available_bytes, setting.inputs.working_set_bytes);
     let slices = lay_out_slices(wanted, kernel.arrays() as u64, u64::from(threads));
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "a ratio for people and warnings"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
     let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
     let clusters = machine.clusters();
-    let cluster = clusters
-        .iter()
-        .find(|cluster| cluster.index == initiator.cluster);
+    let cluster = clusters.iter().find(|cluster| cluster.index == initiator.cluster);
     let prefix = match stage {
         Stage::Screening => "pairs/screening",
         Stage::Matrix => "pairs",

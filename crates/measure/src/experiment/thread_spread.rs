@@ -44,9 +44,5 @@ pub fn spread_over_l3_domains(
 #[must_use]
 pub(crate) fn l3_domain_count(machine: &Machine, initiator: &Initiator) -> usize {
     let cpus = initiator.cpus();
-    machine
-        .l3_domains()
-        .iter()
-        .filter(|domain| domain.intersects(&cpus))
-        .count()
+    machine.l3_domains().iter().filter(|domain| domain.intersects(&cpus)).count()
 }

@@ -23,9 +23,7 @@ const BASE_PAGE: u64 = 4 << 10;
 pub fn cache_bytes(machine: &Machine, cpus: &CpuSet, node: u32) -> Option<u64> {
     let caches = machine.last_level_caches(cpus);
     let cpu_side: Option<u64> = caches.iter().map(|cache| cache.bytes).sum();
-    let memory_side = machine
-        .node(node)
-        .and_then(|node| node.memory_side_cache_bytes);
+    let memory_side = machine.node(node).and_then(|node| node.memory_side_cache_bytes);
     match cpu_side {
         Some(bytes) if !caches.is_empty() => Some(bytes + memory_side.unwrap_or(0)),
         _ => None,
@@ -58,14 +56,7 @@ pub struct Slices {
 #[must_use]
 pub fn lay_out_slices(working_set: u64, arrays: u64, threads: u64) -> Slices {
     let raw = working_set / (arrays * threads);
-    let page = if raw >= 4 * HUGE_PAGE {
-        HUGE_PAGE
-    } else {
-        BASE_PAGE
-    };
+    let page = if raw >= 4 * HUGE_PAGE { HUGE_PAGE } else { BASE_PAGE };
     let slice_bytes = (raw / page).max(1) * page;
-    Slices {
-        slice_bytes,
-        total_bytes: slice_bytes * arrays * threads,
-    }
+    Slices { slice_bytes, total_bytes: slice_bytes * arrays * threads }
 }

@@ -146,17 +146,8 @@ impl NativeExecutor {
     }
 
     fn ensure_pool(&mut self, key: &PoolKey, actor: &StreamActor) -> Result<(), Reason> {
-        let bytes = self
-            .needs
-            .get(key)
-            .copied()
-            .unwrap_or(0)
-            .max(actor.working_set_bytes);
-        if self
-            .pools
-            .get(key)
-            .is_some_and(|pool| pool.bytes() >= bytes)
-        {
+        let bytes = self.needs.get(key).copied().unwrap_or(0).max(actor.working_set_bytes);
+        if self.pools.get(key).is_some_and(|pool| pool.bytes() >= bytes) {
             return Ok(());
         }
         self.pools.remove(key);
@@ -166,12 +157,7 @@ impl NativeExecutor {
             bytes,
             cpus: &actor.binding.cpus,
         };
-        let pool = Pool::map(
-            request,
-            &self.machine,
-            self.node_memory_is_known,
-            &self.pattern,
-        )?;
+        let pool = Pool::map(request, &self.machine, self.node_memory_is_known, &self.pattern)?;
         self.pools.insert(key.clone(), pool);
         Ok(())
     }
@@ -186,10 +172,7 @@ impl NativeExecutor {
         request: WindowRequest,
     ) -> Result<(Windows, Vec<Vec<Walk>>), Failure> {
         let threads = streams.iter().map(|stream| stream.actor.threads).sum();
-        let moved: u64 = streams
-            .iter()
-            .map(|stream| stream.actor.working_set_bytes)
-            .sum();
+        let moved: u64 = streams.iter().map(|stream| stream.actor.working_set_bytes).sum();
         let meeting = Meeting::new(threads, request, moved / 2, &self.interrupt);
         let jobs = cut_slices(&mut self.pools, streams, &self.pattern);
         let walks = std::thread::scope(|scope| {
@@ -237,9 +220,7 @@ impl NativeExecutor {
         let threads: Vec<ThreadSample> = walks
             .iter()
             .map(|walk| {
-                let bytes = walk
-                    .log
-                    .bytes_between(windows.edge(index), windows.edge(index + 1));
+                let bytes = walk.log.bytes_between(windows.edge(index), windows.edge(index + 1));
                 let (open, close) = (&walk.edges[index as usize], &walk.edges[index as usize + 1]);
                 ThreadSample {
                     cpu_before: open.cpu,
@@ -250,10 +231,7 @@ impl NativeExecutor {
                         .usage
                         .involuntary_switches
                         .saturating_sub(open.usage.involuntary_switches),
-                    minor_faults: close
-                        .usage
-                        .minor_faults
-                        .saturating_sub(open.usage.minor_faults),
+                    minor_faults: close.usage.minor_faults.saturating_sub(open.usage.minor_faults),
                 }
             })
             .collect();
@@ -271,10 +249,7 @@ impl NativeExecutor {
             flops: elements * u64::from(kernel.flops()),
             accesses: elements * u64::from(kernel.loads() + kernel.stores()),
             threads,
-            proof: Proof {
-                before: stream.before.clone(),
-                after: after.clone(),
-            },
+            proof: Proof { before: stream.before.clone(), after: after.clone() },
             page_sizes: self.pools[&stream.key].page_sizes(),
         }
     }
@@ -285,19 +260,14 @@ fn pool_key(actor: &StreamActor) -> PoolKey {
 }
 
 fn timed_loop(actor: &StreamActor) -> Result<TimedLoop, Reason> {
-    let no_variant = |text: String| Reason {
-        code: ReasonCode::NoVariant,
-        text,
-    };
+    let no_variant = |text: String| Reason { code: ReasonCode::NoVariant, text };
     let kernel = find(&actor.kernel)
         .ok_or_else(|| no_variant(format!("there is no kernel {}", actor.kernel)))?;
     let variant: Variant = actor
         .variant
         .parse()
         .map_err(|_| no_variant(format!("there is no variant {}", actor.variant)))?;
-    kernel
-        .in_variant(variant)
-        .map_err(|unavailable| no_variant(unavailable.to_string()))
+    kernel.in_variant(variant).map_err(|unavailable| no_variant(unavailable.to_string()))
 }
 
 /// Cuts the pools into the threads' slices: for each stream its arrays one after
@@ -311,11 +281,7 @@ fn cut_slices<'a>(
     for (key, pool) in pools {
         let mut rest = pool.elements_mut();
         // Streams of one pool lie one after the other in the order of the case.
-        for (actor, stream) in streams
-            .iter()
-            .enumerate()
-            .filter(|(_, stream)| stream.key == *key)
-        {
+        for (actor, stream) in streams.iter().enumerate().filter(|(_, stream)| stream.key == *key) {
             let kernel = stream.timed_loop.kernel();
             let mut sources: Vec<Vec<Source<'a>>> =
                 (0..stream.threads()).map(|_| Vec::new()).collect();
@@ -323,10 +289,7 @@ fn cut_slices<'a>(
                 for (thread, taken) in sources.iter_mut().enumerate() {
                     let first = stream.base + array * stream.array() + thread * stream.slice;
                     let elements = &*take(&mut rest, stream.slice);
-                    taken.push(Source {
-                        elements,
-                        first_index: first as u64,
-                    });
+                    taken.push(Source { elements, first_index: first as u64 });
                 }
             }
             for (thread, sources) in sources.into_iter().enumerate() {
@@ -335,10 +298,7 @@ fn cut_slices<'a>(
                     Stream::new(stream.timed_loop, pattern, destination, sources);
                 jobs.push((
                     actor,
-                    Job {
-                        cpus: thread_cpus(stream.actor, thread),
-                        stream: stream_of_thread,
-                    },
+                    Job { cpus: thread_cpus(stream.actor, thread), stream: stream_of_thread },
                 ));
             }
         }
@@ -368,18 +328,13 @@ struct Taken {
 impl Taken {
     fn read(cpus: &CpuSet) -> Self {
         let root = Path::new("/");
-        Self {
-            stolen: steal_time(root, cpus),
-            throttled: throttled(root),
-        }
+        Self { stolen: steal_time(root, cpus), throttled: throttled(root) }
     }
 
     fn since(&self, before: &Self) -> Vec<Disturbance> {
         let grown = |now: Option<Duration>, then: Option<Duration>| {
             let grown = now?.saturating_sub(then?);
-            u64::try_from(grown.as_micros())
-                .ok()
-                .filter(|&microseconds| microseconds > 0)
+            u64::try_from(grown.as_micros()).ok().filter(|&microseconds| microseconds > 0)
         };
         let stolen = grown(self.stolen, before.stolen)
             .map(|microseconds| Disturbance::Stolen { microseconds });
@@ -393,17 +348,13 @@ fn disturbances_of(actors: &[ActorSample], pinned: bool) -> Vec<Disturbance> {
     let threads = || actors.iter().flat_map(|actor| &actor.threads);
     let switches: u64 = threads().map(|thread| thread.involuntary_switches).sum();
     let faults: u64 = threads().map(|thread| thread.minor_faults).sum();
-    let moved = threads()
-        .filter(|thread| pinned && thread.cpu_before != thread.cpu_after)
-        .count();
+    let moved = threads().filter(|thread| pinned && thread.cpu_before != thread.cpu_after).count();
     let mut found = Vec::new();
     if switches > 0 {
         found.push(Disturbance::Switched { times: switches });
     }
     if moved > 0 {
-        found.push(Disturbance::Moved {
-            threads: u32::try_from(moved).unwrap_or(u32::MAX),
-        });
+        found.push(Disturbance::Moved { threads: u32::try_from(moved).unwrap_or(u32::MAX) });
     }
     if faults > 0 {
         found.push(Disturbance::Faulted { times: faults });
@@ -446,19 +397,13 @@ impl Executor for NativeExecutor {
                 text: "there is no copy kernel".into(),
             });
         };
-        let sources = vec![Source {
-            elements: b,
-            first_index: 0,
-        }];
+        let sources = vec![Source { elements: b, first_index: 0 }];
         let mut stream = Stream::new(copy, &self.pattern, Some(a), sources);
         while stream.passes() < 2 {
             stream.step()?;
         }
         let ended = monotonic_ns();
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "bytes and ns here are far below 2^53"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "bytes and ns here are far below 2^53")]
         let rate = |bytes: u64, ns: u64| bytes as f64 / (ns.max(1) as f64 / 1e9);
         Ok(Rates {
             touch: rate(BYTES as u64, touched - started),
@@ -490,10 +435,8 @@ impl Executor for NativeExecutor {
             return Err(Failure::Interrupted);
         }
         let streams = self.prepare(case).map_err(Failure::Refused)?;
-        let cpus: CpuSet = streams
-            .iter()
-            .flat_map(|stream| stream.actor.binding.cpus.iter())
-            .collect();
+        let cpus: CpuSet =
+            streams.iter().flat_map(|stream| stream.actor.binding.cpus.iter()).collect();
         let before = Taken::read(&cpus);
         let (windows, walks) = self.run_threads(&streams, request)?;
         let taken = Taken::read(&cpus).since(&before);
@@ -504,14 +447,9 @@ impl Executor for NativeExecutor {
                 .filter(|other| other.key == stream.key)
                 .map(|other| other.destination().end)
                 .max();
-            after.push(
-                self.prove(&stream.key, end.unwrap_or(0))
-                    .map_err(Failure::Refused)?,
-            );
+            after.push(self.prove(&stream.key, end.unwrap_or(0)).map_err(Failure::Refused)?);
         }
-        let pinned = streams
-            .iter()
-            .all(|stream| stream.actor.pinning != Pinning::Unbound);
+        let pinned = streams.iter().all(|stream| stream.actor.pinning != Pinning::Unbound);
         let made = u64::try_from(self.made.as_nanos()).unwrap_or(u64::MAX);
         Ok((0..windows.count)
             .map(|index| {

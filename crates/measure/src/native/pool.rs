@@ -66,19 +66,14 @@ impl Pool {
         let touchers = match bind_range(&mapping, request.policy) {
             Ok(()) => request.cpus.clone(),
             // A thread on the node itself still places pages there by touching first.
-            Err(refusal) => first_touchers(request.policy, machine).ok_or_else(|| Reason {
-                code: ReasonCode::Denied,
-                text: refusal.to_string(),
-            })?,
+            Err(refusal) => first_touchers(request.policy, machine)
+                .ok_or_else(|| Reason { code: ReasonCode::Denied, text: refusal.to_string() })?,
         };
         let mut pool = Self {
             mapping,
             policy: request.policy.clone(),
             overwritten: Vec::new(),
-            page_sizes: PageSizes {
-                huge_bytes: None,
-                resident_bytes: None,
-            },
+            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         };
         let elements = pool.mapping.as_f64().len();
         pool.fill(0..elements, &touchers, pattern)?;
@@ -128,15 +123,11 @@ impl Pool {
             }
             restored.push(start..end);
             kept.extend(
-                [written.start..start, end..written.end]
-                    .into_iter()
-                    .filter(|r| !r.is_empty()),
+                [written.start..start, end..written.end].into_iter().filter(|r| !r.is_empty()),
             );
         }
         self.overwritten = kept;
-        restored
-            .into_iter()
-            .try_for_each(|range| self.fill(range, cpus, pattern))
+        restored.into_iter().try_for_each(|range| self.fill(range, cpus, pattern))
     }
 
     /// Writes the pattern by one thread on each of these CPUs.
@@ -159,15 +150,11 @@ impl Pool {
                     Ok(())
                 };
                 threads.push(
-                    std::thread::Builder::new()
-                        .spawn_scoped(scope, fill)
-                        .map_err(no_thread)?,
+                    std::thread::Builder::new().spawn_scoped(scope, fill).map_err(no_thread)?,
                 );
             }
             threads.into_iter().try_for_each(|thread| {
-                thread
-                    .join()
-                    .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })
         })
     }
@@ -178,10 +165,8 @@ impl Pool {
     /// When nothing can tell, or they are not where the policy says.
     pub fn prove(&self, bytes: usize, machine: &Machine) -> Result<PageNodes, Reason> {
         let range = AddressRange::new(self.mapping.address(), bytes);
-        let found = prove(range, &machine.allowed_nodes).map_err(|refusal| Reason {
-            code: ReasonCode::Unproven,
-            text: refusal.to_string(),
-        })?;
+        let found = prove(range, &machine.allowed_nodes)
+            .map_err(|refusal| Reason { code: ReasonCode::Unproven, text: refusal.to_string() })?;
         let nodes = PageNodes {
             method: match found.method {
                 nearfar_sys::ProofMethod::MovePages => ProofMethod::MovePages,
@@ -211,11 +196,8 @@ fn check_placement(
     if fraction >= PLACED_FRACTION {
         return Ok(());
     }
-    let counts: Vec<String> = found
-        .pages
-        .iter()
-        .map(|(node, pages)| format!("node {node}: {pages}"))
-        .collect();
+    let counts: Vec<String> =
+        found.pages.iter().map(|(node, pages)| format!("node {node}: {pages}")).collect();
     Err(Reason {
         code: ReasonCode::Misplaced,
         text: format!(
@@ -234,11 +216,7 @@ fn check_room(request: PoolRequest<'_>, node_memory_is_known: bool) -> Result<()
     if let Some(available) = available_memory(root).least_bytes()
         && needed + SPARE_BYTES > available
     {
-        return Err(no_room(
-            needed,
-            "the machine or the control group",
-            available,
-        ));
+        return Err(no_room(needed, "the machine or the control group", available));
     }
     let node = match (request.policy, node_memory_is_known) {
         (MemoryPolicy::Preferred(node), true) => *node,
@@ -268,27 +246,15 @@ fn first_touchers(policy: &MemoryPolicy, machine: &Machine) -> Option<CpuSet> {
     let MemoryPolicy::Preferred(node) = policy else {
         return None;
     };
-    let cpus = machine
-        .node(*node)?
-        .cpus
-        .intersection(&machine.allowed_cpus);
+    let cpus = machine.node(*node)?.cpus.intersection(&machine.allowed_cpus);
     (!cpus.is_empty()).then_some(cpus)
 }
 
 pub(super) fn denied(refusal: nearfar_sys::Refusal) -> Reason {
-    Reason {
-        code: ReasonCode::Denied,
-        text: refusal.to_string(),
-    }
+    Reason { code: ReasonCode::Denied, text: refusal.to_string() }
 }
 
-#[expect(
-    clippy::needless_pass_by_value,
-    reason = "the shape that map_err wants"
-)]
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 pub(super) fn no_thread(error: std::io::Error) -> Reason {
-    Reason {
-        code: ReasonCode::Threads,
-        text: format!("a thread cannot be started: {error}"),
-    }
+    Reason { code: ReasonCode::Threads, text: format!("a thread cannot be started: {error}") }
 }

@@ -106,9 +106,7 @@ impl<'a> Stream<'a> {
     /// Sets the block to about so many useful bytes.
     pub fn set_block(&mut self, useful_bytes: u64) {
         let wanted = useful_bytes / self.kernel().useful_bytes(1);
-        let wanted = usize::try_from(wanted)
-            .unwrap_or(usize::MAX)
-            .max(BLOCK_GRAIN);
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(BLOCK_GRAIN);
         self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.elements);
         let turns = wanted / self.elements.max(1);
         self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
@@ -140,14 +138,8 @@ impl<'a> Stream<'a> {
     fn run_block(&mut self, end: usize, repeats: u32) -> Checksum {
         let range = self.position..end;
         let constants = Constants::for_pass(self.passes);
-        let destination = self
-            .destination
-            .as_mut()
-            .map(|slice| &mut slice[range.clone()]);
-        let mut sources = self
-            .sources
-            .iter()
-            .map(|source| &source.elements[range.clone()]);
+        let destination = self.destination.as_mut().map(|slice| &mut slice[range.clone()]);
+        let mut sources = self.sources.iter().map(|source| &source.elements[range.clone()]);
         let operands = match (destination, sources.next(), sources.next()) {
             (None, Some(b), None) => Operands::load(b),
             (None, Some(b), Some(c)) => Operands::dot(b, c),
@@ -219,11 +211,7 @@ impl<'a> Stream<'a> {
     }
 
     fn last_repeats(&self) -> u32 {
-        if self.block == self.elements {
-            self.repeats
-        } else {
-            1
-        }
+        if self.block == self.elements { self.repeats } else { 1 }
     }
 
     fn wrong(&self, what: String) -> Reason {
@@ -262,16 +250,8 @@ mod tests {
         let (mut b, mut c) = (vec![0.0; elements], vec![0.0; elements]);
         pattern.fill(&mut b, 7);
         pattern.fill(&mut c, 1007);
-        let sources = [
-            Source {
-                elements: &b,
-                first_index: 7,
-            },
-            Source {
-                elements: &c,
-                first_index: 1007,
-            },
-        ];
+        let sources =
+            [Source { elements: &b, first_index: 7 }, Source { elements: &c, first_index: 1007 }];
         let sources: Vec<_> = sources.into_iter().take(kernel.loads() as usize).collect();
         let destination = (kernel.stores() > 0).then_some(a.as_mut_slice());
         let variant = kernel.variants()[0];
@@ -313,10 +293,7 @@ mod tests {
         b[1500] += 1.0;
         let load = nearfar_kernels::find("load").unwrap();
         let timed_loop = load.in_variant(load.variants()[0]).unwrap();
-        let sources = vec![Source {
-            elements: &b,
-            first_index: 0,
-        }];
+        let sources = vec![Source { elements: &b, first_index: 0 }];
         let mut stream = Stream::new(timed_loop, &pattern, None, sources);
         let reason = stream.step().unwrap_err();
         assert_eq!(reason.code, ReasonCode::WrongData);
@@ -329,17 +306,11 @@ mod tests {
         pattern.fill(&mut b, 0);
         let copy = nearfar_kernels::find("copy").unwrap();
         let timed_loop = copy.in_variant(copy.variants()[0]).unwrap();
-        let sources = vec![Source {
-            elements: &b,
-            first_index: 0,
-        }];
+        let sources = vec![Source { elements: &b, first_index: 0 }];
         let mut stream = Stream::new(timed_loop, &pattern, Some(&mut a), sources);
         stream.set_block(512 * 16);
         stream.step().unwrap();
-        assert_eq!(
-            stream.check_destination().unwrap_err().code,
-            ReasonCode::WrongData
-        );
+        assert_eq!(stream.check_destination().unwrap_err().code, ReasonCode::WrongData);
         while stream.passes() == 0 {
             stream.step().unwrap();
         }

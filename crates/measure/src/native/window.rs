@@ -69,6 +69,10 @@ impl<'a> Meeting<'a> {
         self.request.shortest
     }
 
+    pub fn window_count(&self) -> usize {
+        self.request.count as usize
+    }
+
     /// A thread has made its first pass at this rate. The last one sets the windows.
     pub fn arrive(&self, bytes_per_s: f64) {
         #[expect(
@@ -81,10 +85,7 @@ impl<'a> Meeting<'a> {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 < self.threads {
             return;
         }
-        #[expect(
-            clippy::cast_precision_loss,
-            reason = "bytes and rates are far below 2^53"
-        )]
+        #[expect(clippy::cast_precision_loss, reason = "bytes and rates are far below 2^53")]
         let by_bytes = self.least_bytes as f64 / self.rate.load(Ordering::Relaxed).max(1) as f64;
         let length = self.request.shortest.max(Duration::from_secs_f64(by_bytes));
         self.length.store(nanoseconds(length), Ordering::Relaxed);
@@ -121,10 +122,12 @@ pub(super) struct BlockLog {
 }
 
 impl BlockLog {
-    pub fn with_capacity(notes: usize) -> Self {
-        Self {
-            notes: Vec::with_capacity(notes),
-        }
+    /// Room for so many notes, its pages present: growing or touching the log while
+    /// the window is open would disturb what it notes.
+    pub fn with_room(notes: usize) -> Self {
+        let mut log = Self { notes: vec![(1, 1); notes] };
+        log.notes.clear();
+        log
     }
 
     /// Replaces all notes by this one: as long as no window is set, only the last matters.
@@ -144,10 +147,7 @@ impl BlockLog {
 
     fn bytes_at(&self, time: u64) -> u64 {
         let next = self.notes.partition_point(|&(noted, _)| noted < time);
-        match (
-            next.checked_sub(1).map(|before| self.notes[before]),
-            self.notes.get(next),
-        ) {
+        match (next.checked_sub(1).map(|before| self.notes[before]), self.notes.get(next)) {
             (Some((t0, b0)), Some(&(t1, b1))) => {
                 let within = u128::from(b1 - b0) * u128::from(time - t0) / u128::from(t1 - t0);
                 b0 + u64::try_from(within).unwrap_or(b1 - b0)
@@ -184,10 +184,7 @@ mod tests {
     #[test]
     fn the_last_to_arrive_sets_a_window_that_is_long_enough() {
         let interrupt = Interrupt::default();
-        let request = WindowRequest {
-            count: 2,
-            shortest: Duration::from_millis(50),
-        };
+        let request = WindowRequest { count: 2, shortest: Duration::from_millis(50) };
         let meeting = Meeting::new(2, request, 1_000_000_000, &interrupt);
         meeting.arrive(2e9);
         assert_eq!(meeting.windows(), None);

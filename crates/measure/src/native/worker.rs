@@ -14,6 +14,9 @@ use crate::executor::Failure;
 /// Longest wait for the other threads of the case after this one is ready.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// Room for notes: a window that is longer than the shortest has more blocks.
+const NOTES_PER_WINDOW: usize = 16 * BLOCKS_PER_WINDOW as usize;
+
 /// What a thread saw at a window's edge.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
@@ -53,16 +56,16 @@ fn pin_and_walk(
     meeting: &Meeting<'_>,
 ) -> Result<Walk, Failure> {
     pin_thread(cpus).map_err(|refusal| {
-        Failure::Refused(Reason {
-            code: ReasonCode::Denied,
-            text: refusal.to_string(),
-        })
+        Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
     })?;
+    let windows = meeting.window_count();
+    let mut log = BlockLog::with_room(NOTES_PER_WINDOW * windows);
+    let mut edges = Vec::with_capacity(windows + 1);
+    // The first call sets up what later calls use.
+    look_around(stream)?;
     warm_up(stream, meeting)?;
-    let mut log = BlockLog::with_capacity(2 * BLOCKS_PER_WINDOW as usize);
     log.restart(monotonic_ns(), stream.useful_bytes());
     let impatient = monotonic_ns() + super::window::nanoseconds(PATIENCE);
-    let mut edges = Vec::new();
     loop {
         stream.step().map_err(Failure::Refused)?;
         let time = monotonic_ns();
@@ -104,10 +107,7 @@ fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure
         }
     }
     let elapsed = Duration::from_nanos((monotonic_ns() - start).max(1)).as_secs_f64();
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "bytes of a pass are far below 2^53"
-    )]
+    #[expect(clippy::cast_precision_loss, reason = "bytes of a pass are far below 2^53")]
     let rate = stream.useful_bytes() as f64 / elapsed;
     let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
@@ -122,14 +122,7 @@ fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure
 
 fn look_around(stream: &Stream<'_>) -> Result<Edge, Failure> {
     let usage = thread_usage().map_err(|refusal| {
-        Failure::Refused(Reason {
-            code: ReasonCode::Denied,
-            text: refusal.to_string(),
-        })
+        Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
     })?;
-    Ok(Edge {
-        cpu: current_cpu(),
-        usage,
-        passes: stream.passes(),
-    })
+    Ok(Edge { cpu: current_cpu(), usage, passes: stream.passes() })
 }

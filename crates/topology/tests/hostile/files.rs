@@ -28,16 +28,12 @@ pub fn all() -> Vec<(&'static str, String)> {
         around(&plain, &distances)
     };
     let attribute = |name: &str, flags: &str, value: &str| {
-        around(
-            &plain,
-            &format!("<memattr name=\"{name}\" flags=\"{flags}\">{value}</memattr>"),
-        )
+        around(&plain, &format!("<memattr name=\"{name}\" flags=\"{flags}\">{value}</memattr>"))
     };
     let groups = format!("<object type=\"Group\" {one} gp_index=\"9\">").repeat(120);
     let closed = "</object>".repeat(120);
-    let laughs: String = (1..12)
-        .map(|n| format!("<!ENTITY e{n} \"&e{};&e{};\">", n - 1, n - 1))
-        .collect();
+    let laughs: String =
+        (1..12).map(|n| format!("<!ENTITY e{n} \"&e{};&e{};\">", n - 1, n - 1)).collect();
     let value = |target: &str, cpuset: &str| {
         format!(
             "<memattr_value target_obj_gp_index=\"{target}\" target_obj_type=\"NUMANode\" \
@@ -54,39 +50,19 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("same-unit-twice", around(&format!("{plain}{unit}"), "")),
         ("same-node-twice", around(&format!("{node}{plain}"), "")),
         ("machine-in-machine", around(&around(&plain, ""), "")),
-        (
-            "unit-in-unit",
-            around(
-                &format!("{node}{}{unit}</object>", unit.replace("/>", ">")),
-                "",
-            ),
-        ),
-        (
-            "deep-groups",
-            around(&format!("{node}{groups}{unit}{closed}"), ""),
-        ),
+        ("unit-in-unit", around(&format!("{node}{}{unit}</object>", unit.replace("/>", ">")), "")),
+        ("deep-groups", around(&format!("{node}{groups}{unit}{closed}"), "")),
         (
             "entities",
-            format!(
-                "<!DOCTYPE topology [<!ENTITY e0 \"ha\">{laughs}]>{}",
-                around("&e11;", "")
-            ),
+            format!("<!DOCTYPE topology [<!ENTITY e0 \"ha\">{laughs}]>{}", around("&e11;", "")),
         ),
         (
             "huge-matrix",
-            matrix(
-                "type=\"NUMANode\" nbobjs=\"65536\" kind=\"5\" indexing=\"os\"",
-                "0",
-                "10",
-            ),
+            matrix("type=\"NUMANode\" nbobjs=\"65536\" kind=\"5\" indexing=\"os\"", "0", "10"),
         ),
         (
             "short-matrix",
-            matrix(
-                "type=\"NUMANode\" nbobjs=\"2048\" kind=\"5\" indexing=\"os\"",
-                "0 ",
-                "10 ",
-            ),
+            matrix("type=\"NUMANode\" nbobjs=\"2048\" kind=\"5\" indexing=\"os\"", "0 ", "10 "),
         ),
         (
             "long-matrix",
@@ -98,27 +74,15 @@ pub fn all() -> Vec<(&'static str, String)> {
         ),
         (
             "unknown-in-matrix",
-            matrix(
-                "type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\"",
-                "0 7 ",
-                "1 2 3 4 ",
-            ),
+            matrix("type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\"", "0 7 ", "1 2 3 4 "),
         ),
         (
             "same-in-matrix",
-            matrix(
-                "type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\"",
-                "0 0 ",
-                "1 2 3 4 ",
-            ),
+            matrix("type=\"NUMANode\" nbobjs=\"2\" kind=\"5\" indexing=\"os\"", "0 0 ", "1 2 3 4 "),
         ),
         (
             "io-matrix",
-            matrix(
-                "type=\"PCIDev\" nbobjs=\"2\" kind=\"5\" indexing=\"gp\"",
-                "1 2 ",
-                "1 2 3 4 ",
-            ),
+            matrix("type=\"PCIDev\" nbobjs=\"2\" kind=\"5\" indexing=\"gp\"", "1 2 ", "1 2 3 4 "),
         ),
         (
             "kind-of-all",
@@ -129,22 +93,10 @@ pub fn all() -> Vec<(&'static str, String)> {
             ),
         ),
         ("redefined", attribute("Capacity", "7", &value("2", "0x1"))),
-        (
-            "flags",
-            attribute("ReadBandwidth", "4294967295", &value("2", "0x1")),
-        ),
-        (
-            "endless-initiator",
-            attribute("ReadBandwidth", "5", &value("2", "0xf...f")),
-        ),
-        (
-            "far-initiator",
-            attribute("ReadBandwidth", "5", &value("2", "0x1,,,,,,,,,,0x0")),
-        ),
-        (
-            "wrong-target",
-            attribute("ReadBandwidth", "5", &value("3", "0x1")),
-        ),
+        ("flags", attribute("ReadBandwidth", "4294967295", &value("2", "0x1"))),
+        ("endless-initiator", attribute("ReadBandwidth", "5", &value("2", "0xf...f"))),
+        ("far-initiator", attribute("ReadBandwidth", "5", &value("2", "0x1,,,,,,,,,,0x0"))),
+        ("wrong-target", attribute("ReadBandwidth", "5", &value("3", "0x1"))),
         (
             "nobody-as-target",
             attribute("ReadBandwidth", "5", &value("18446744073709551615", "0x1")),
@@ -195,11 +147,7 @@ pub fn all() -> Vec<(&'static str, String)> {
         (
             "long-name",
             around(
-                &plain.replacen(
-                    "<object",
-                    &format!("<object name=\"{}\"", "x".repeat(1 << 20)),
-                    1,
-                ),
+                &plain.replacen("<object", &format!("<object name=\"{}\"", "x".repeat(1 << 20)), 1),
                 "",
             ),
         ),

@@ -2,10 +2,7 @@
 //! So each file is read by a child process, which is this test binary again, and
 //! no child may die by a signal.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "a test fails by panicking, its helpers as well"
-)]
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
 mod files;
 mod mutation;
@@ -54,12 +51,7 @@ fn child_reads_files() {
 /// What became of each file: `read`, or the error's variant and message.
 fn read_in_child(folder: &Path) -> BTreeMap<String, String> {
     let output = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "child_reads_files",
-            "--nocapture",
-            "--test-threads=1",
-        ])
+        .args(["--exact", "child_reads_files", "--nocapture", "--test-threads=1"])
         .env(FOLDER, folder)
         .output()
         .unwrap();
@@ -69,9 +61,8 @@ fn read_in_child(folder: &Path) -> BTreeMap<String, String> {
     for line in said.lines() {
         if let Some((_, name)) = line.split_once("reading ") {
             reading = Some(name.to_owned());
-        } else if let Some((name, result)) = line
-            .strip_prefix("result ")
-            .and_then(|rest| rest.split_once(' '))
+        } else if let Some((name, result)) =
+            line.strip_prefix("result ").and_then(|rest| rest.split_once(' '))
         {
             results.insert(name.to_owned(), result.to_owned());
         }
@@ -91,10 +82,8 @@ fn read_in_child(folder: &Path) -> BTreeMap<String, String> {
 }
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .collect();
+    let mut files: Vec<PathBuf> =
+        fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
 }
@@ -129,18 +118,8 @@ fn no_hostile_file_kills_the_reader() {
     }
     let results = read_in_child(folder.path());
     assert_eq!(results.len(), files.len(), "every file has a result");
-    assert_eq!(
-        results["sound"], "read",
-        "the file that the others are built from"
-    );
-    for name in [
-        "empty",
-        "nul",
-        "entities",
-        "huge-matrix",
-        "kind-of-all",
-        "same-unit-twice",
-    ] {
+    assert_eq!(results["sound"], "read", "the file that the others are built from");
+    for name in ["empty", "nul", "entities", "huge-matrix", "kind-of-all", "same-unit-twice"] {
         assert_ne!(results[name], "read", "{name}");
     }
     for (name, result) in &results {
@@ -163,18 +142,10 @@ fn no_mutated_file_kills_the_reader() {
         }
     }
     let results = read_in_child(folder.path());
-    assert_eq!(
-        results.len(),
-        each * originals.len(),
-        "every file has a result"
-    );
+    assert_eq!(results.len(), each * originals.len(), "every file has a result");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for result in results.values() {
         *counts.entry(result.split(':').next().unwrap()).or_default() += 1;
     }
-    println!(
-        "hostile: {} mutations of {} machines: {counts:?}",
-        results.len(),
-        originals.len()
-    );
+    println!("hostile: {} mutations of {} machines: {counts:?}", results.len(), originals.len());
 }

@@ -16,11 +16,7 @@ fn flip_bytes(text: &str, random: &mut fastrand::Rng) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..random.usize(1..8) {
         let place = random.usize(0..bytes.len());
-        bytes[place] = if random.bool() {
-            random.u8(b'0'..=b'9')
-        } else {
-            random.u8(..)
-        };
+        bytes[place] = if random.bool() { random.u8(b'0'..=b'9') } else { random.u8(..) };
     }
     bytes
 }
@@ -82,16 +78,12 @@ fn replace_value(text: &str, random: &mut fastrand::Rng) -> Vec<u8> {
     let places = values(text);
     let mut out = text.to_owned();
     // From the back, so that the places before stay valid.
-    let mut chosen: Vec<usize> = (0..random.usize(1..4))
-        .map(|_| random.usize(0..places.len()))
-        .collect();
+    let mut chosen: Vec<usize> =
+        (0..random.usize(1..4)).map(|_| random.usize(0..places.len())).collect();
     chosen.sort_unstable();
     chosen.dedup();
     for index in chosen.into_iter().rev() {
-        out.replace_range(
-            places[index].clone(),
-            NUMBERS[random.usize(0..NUMBERS.len())],
-        );
+        out.replace_range(places[index].clone(), NUMBERS[random.usize(0..NUMBERS.len())]);
     }
     out.into_bytes()
 }
@@ -99,14 +91,8 @@ fn replace_value(text: &str, random: &mut fastrand::Rng) -> Vec<u8> {
 fn drop_line(text: &str, random: &mut fastrand::Rng) -> Vec<u8> {
     let lines: Vec<&str> = text.lines().collect();
     let dropped = random.usize(0..lines.len());
-    let kept = lines
-        .iter()
-        .enumerate()
-        .filter(|(index, _)| *index != dropped);
-    kept.map(|(_, line)| *line)
-        .collect::<Vec<_>>()
-        .join("\n")
-        .into_bytes()
+    let kept = lines.iter().enumerate().filter(|(index, _)| *index != dropped);
+    kept.map(|(_, line)| *line).collect::<Vec<_>>().join("\n").into_bytes()
 }
 
 fn repeat_line(text: &str, random: &mut fastrand::Rng) -> Vec<u8> {
