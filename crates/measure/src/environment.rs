@@ -16,7 +16,7 @@ pub fn read_environment(root: &Path) -> Environment {
         hypervisor: reader.hypervisor(),
         cpu,
         firmware: reader.firmware(),
-        kernel: reader.line("kernel", "proc/sys/kernel/osrelease"),
+        kernel_release: reader.line("kernel_release", "proc/sys/kernel/osrelease"),
         architecture: std::env::consts::ARCH.into(),
         governors: reader.governors(),
         boost: reader.boost(),

@@ -13,8 +13,8 @@ pub struct Environment {
     pub cpu: Cpu,
     /// Board and BIOS.
     pub firmware: Firmware,
-    /// Kernel release, `uname -r`.
-    pub kernel: Option<String>,
+    /// Release of the operating system's kernel, `uname -r`.
+    pub kernel_release: Option<String>,
     /// Architecture, `x86_64`.
     pub architecture: String,
     /// Name of the hypervisor, `none` on bare metal.

@@ -60,7 +60,7 @@ pub struct Finished {
     pub at: String,
     /// Seconds that this run of the program measured.
     pub seconds: f64,
-    /// Rounds begun, over all runs.
+    /// Rounds that this run of the program began, those that screen variants included.
     pub rounds: u32,
     /// The signal that ended it; null when it ended by itself.
     pub interrupted_by: Option<i32>,

@@ -78,6 +78,8 @@ pub struct CellView {
 /// Figures of one variant, useful GB/s.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FigureView {
+    /// The case, by its id in the record.
+    pub case: String,
     /// Instruction-set variant.
     pub variant: String,
     /// All threads together, median over rounds.
@@ -98,9 +100,10 @@ pub struct FigureView {
     pub disturbed: usize,
     /// Whether all samples were disturbed, and so none was left out.
     pub only_disturbed: bool,
-    /// (largest - smallest) / median of the round values.
-    pub spread_between_rounds: f64,
-    /// The same of the windows within a round, or null with one window a round.
+    /// (largest - smallest) / median of the round values, or null where the median is 0.
+    pub spread_between_rounds: Option<f64>,
+    /// The same of the windows within a round, or null with one window a round or
+    /// where the median is 0.
     pub spread_within_rounds: Option<f64>,
     /// Working set / caches involved, or null.
     pub llc_multiple: Option<f64>,
@@ -141,7 +144,7 @@ impl ShowView {
             executor: header.executor,
             suite: header.inputs.suite,
             cpu: header.environment.cpu.model_name.clone(),
-            kernel_release: header.environment.kernel.clone(),
+            kernel_release: header.environment.kernel_release.clone(),
             seconds: record.finished.as_ref().map(|finished| finished.seconds),
             unfinished: record.finished.is_none(),
             samples: evidence.samples,
@@ -186,6 +189,7 @@ fn figure_view(figure: &Figure) -> FigureView {
     let summary = &figure.summary;
     let gb = |bytes_per_s: f64| bytes_per_s / 1e9;
     FigureView {
+        case: figure.case.clone(),
         variant: figure.variant.clone(),
         sum_gb_per_s: gb(summary.sum.median),
         sum_interval_gb_per_s: [gb(summary.sum.interval.0), gb(summary.sum.interval.1)],
@@ -196,10 +200,15 @@ fn figure_view(figure: &Figure) -> FigureView {
         samples: summary.samples,
         disturbed: summary.disturbed,
         only_disturbed: summary.only_disturbed,
-        spread_between_rounds: summary.spread_between_rounds,
-        spread_within_rounds: summary.spread_within_rounds,
+        spread_between_rounds: finite(summary.spread_between_rounds),
+        spread_within_rounds: summary.spread_within_rounds.and_then(finite),
         llc_multiple: figure.llc_multiple,
     }
+}
+
+/// A fraction of a median that is 0 is no number, and JSON has no word for it.
+fn finite(fraction: f64) -> Option<f64> {
+    fraction.is_finite().then_some(fraction)
 }
 
 fn absent_view(absent: &Absent) -> AbsentView {

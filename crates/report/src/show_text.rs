@@ -27,6 +27,13 @@ impl ShowView {
         for kernel in self.kernels() {
             text += &self.kernel_table(&kernel, &mut footnotes);
         }
+        let figures = || self.pairs.iter().flat_map(|cell| &cell.figures);
+        if figures().any(|figure| figure.confidence < 0.95) {
+            text += "* fewer than six undisturbed rounds: the interval is not one of 95 %\n";
+        }
+        if figures().any(|figure| figure.only_disturbed) {
+            text += "! every sample was disturbed; none is left out\n";
+        }
         for (number, footnote) in (1..).zip(&footnotes) {
             text += &format!("({number}) refused: {}\n", printable(footnote));
         }
@@ -79,28 +86,23 @@ impl ShowView {
         let mut nodes: Vec<u32> = cells.iter().map(|cell| cell.memory_node).collect();
         nodes.sort_unstable();
         nodes.dedup();
-        let mut initiators: Vec<u32> = cells.iter().map(|cell| cell.index).collect();
-        initiators.dedup();
-        let header = ["from", "threads", ""]
-            .map(String::from)
-            .into_iter()
+        let mut rows = Vec::new();
+        for section in [Section::OneThread, Section::Sum, Section::Paced, Section::Peak] {
+            let of_section: Vec<Vec<String>> = rows_of_section(&cells, &nodes, section, footnotes);
+            if !of_section.is_empty() {
+                rows.push(vec![section.title().to_string()]);
+                rows.extend(of_section);
+            }
+        }
+        let header = std::iter::once(String::new())
             .chain(nodes.iter().map(|node| format!("node {node}")))
             .collect();
-        let mut rows = Vec::new();
-        for initiator in initiators {
-            let row_cells: Vec<&CellView> =
-                cells.iter().copied().filter(|cell| cell.index == initiator).collect();
-            for (position, threads) in shown_thread_counts(&row_cells).into_iter().enumerate() {
-                rows.extend(thread_rows(&row_cells, &nodes, threads, position == 0, footnotes));
-            }
-            rows.extend(peak_row(&row_cells, &nodes));
-        }
         let formula = find(kernel).map_or("", |kernel| kernel.formula);
         let bypass = if kernel.ends_with("_nt") { ", stores bypass the caches" } else { "" };
         format!(
             "\n{}   {formula}{bypass}\n{}{}",
             printable(kernel),
-            table(header, rows, 3),
+            table(header, rows, 1),
             variant_line(&cells)
         )
     }
@@ -154,105 +156,111 @@ impl ShowView {
     }
 }
 
-/// One thread and all threads; what lies between is in the peak row and in `--json`.
-fn shown_thread_counts(cells: &[&CellView]) -> Vec<u32> {
-    let mut counts: Vec<u32> = cells.iter().map(|cell| cell.threads).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    match counts.as_slice() {
-        [first, .., last] => vec![*first, *last],
-        _ => counts,
+/// The parts of a kernel's matrix.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Section {
+    OneThread,
+    Sum,
+    Paced,
+    Peak,
+}
+
+impl Section {
+    fn title(self) -> &'static str {
+        match self {
+            Self::OneThread => "one thread",
+            Self::Sum => "all threads, sum",
+            Self::Paced => "all threads, paced",
+            Self::Peak => "peak over thread counts, sum",
+        }
+    }
+
+    /// Whether an initiator's cell stands in this part. `counts` are the thread
+    /// counts of the initiator, ascending.
+    fn shows(self, cell: &CellView, counts: &[u32]) -> bool {
+        let all = counts.last() == Some(&cell.threads);
+        match self {
+            Self::OneThread => cell.threads == 1,
+            Self::Sum | Self::Paced => all && cell.threads > 1,
+            Self::Peak => counts.len() > 2 && cell.peak,
+        }
     }
 }
 
-fn thread_rows(
+fn rows_of_section(
     cells: &[&CellView],
     nodes: &[u32],
-    threads: u32,
-    name_it: bool,
+    section: Section,
     footnotes: &mut Vec<String>,
 ) -> Vec<Vec<String>> {
-    let cell_at = |node: u32| {
-        cells.iter().copied().find(|cell| cell.memory_node == node && cell.threads == threads)
-    };
-    let name = cells.first().filter(|_| name_it).map_or(String::new(), |cell| {
-        format!("{} {}\nCPUs {}", cell.initiator, cell.index, cell.cpus)
-    });
-    let kinds: &[&str] = if threads == 1 { &[""] } else { &["sum", "paced"] };
-    kinds
-        .iter()
-        .map(|&kind| {
-            let first = kind != "paced";
-            let mut row = vec![
-                if first { name.clone() } else { String::new() },
-                if first { threads.to_string() } else { String::new() },
-                kind.to_string(),
-            ];
-            for &node in nodes {
-                row.push(match cell_at(node) {
-                    None => "not planned".into(),
-                    Some(cell) => cell_text(cell, kind, footnotes),
-                });
-            }
-            row
-        })
-        .collect()
+    let mut initiators: Vec<u32> = cells.iter().map(|cell| cell.index).collect();
+    initiators.dedup();
+    let mut rows = Vec::new();
+    for initiator in initiators {
+        let of_row: Vec<&CellView> =
+            cells.iter().copied().filter(|cell| cell.index == initiator).collect();
+        let mut counts: Vec<u32> = of_row.iter().map(|cell| cell.threads).collect();
+        counts.sort_unstable();
+        counts.dedup();
+        let shown: Vec<&CellView> =
+            of_row.into_iter().filter(|cell| section.shows(cell, &counts)).collect();
+        let Some(first) = shown.first() else { continue };
+        let threads = match section {
+            Section::Sum | Section::Paced => format!(" x {}", first.threads),
+            Section::OneThread | Section::Peak => String::new(),
+        };
+        let mut row =
+            vec![format!("  {} {}{threads}\n  CPUs {}", first.initiator, initiator, first.cpus)];
+        for &node in nodes {
+            let cell = shown.iter().find(|cell| cell.memory_node == node);
+            row.push(cell.map_or("-".into(), |cell| cell_text(cell, section, footnotes)));
+        }
+        rows.push(row);
+    }
+    rows
 }
 
-fn cell_text(cell: &CellView, kind: &str, footnotes: &mut Vec<String>) -> String {
-    let number_of = |reason: &String, footnotes: &mut Vec<String>| {
+fn cell_text(cell: &CellView, section: Section, footnotes: &mut Vec<String>) -> String {
+    let refused = cell.refused.first().map(|reason| {
         let known = footnotes.iter().position(|footnote| footnote == reason);
         known.unwrap_or_else(|| {
             footnotes.push(reason.clone());
             footnotes.len() - 1
         }) + 1
-    };
-    let refused = cell.refused.first().map(|reason| number_of(reason, footnotes));
+    });
     match (cell.figures.first(), refused) {
-        (Some(figure), None) => figure_text(figure, kind),
-        (Some(figure), Some(note)) => format!("{} ({note})", figure_text(figure, kind)),
+        (Some(figure), None) => figure_text(figure, section, cell.threads),
+        (Some(figure), Some(note)) => {
+            format!("{}\nthen refused ({note})", figure_text(figure, section, cell.threads))
+        }
         (None, Some(note)) => format!("refused ({note})"),
         (None, None) => "not measured".into(),
     }
 }
 
-fn figure_text(figure: &FigureView, kind: &str) -> String {
-    let (median, interval) = match kind {
-        "paced" => (figure.paced_gb_per_s, figure.paced_interval_gb_per_s),
-        _ => (figure.sum_gb_per_s, figure.sum_interval_gb_per_s),
+/// A median, below it its interval. `*`: fewer than six rounds, so that the
+/// interval holds the median less often than 95 %; `!`: every sample was disturbed.
+fn figure_text(figure: &FigureView, section: Section, threads: u32) -> String {
+    let (median, interval) = match section {
+        Section::Paced => (figure.paced_gb_per_s, figure.paced_interval_gb_per_s),
+        Section::OneThread | Section::Sum | Section::Peak => {
+            (figure.sum_gb_per_s, figure.sum_interval_gb_per_s)
+        }
     };
-    let mark = match (figure.only_disturbed, figure.confidence < 0.95) {
-        (true, _) => "\nall disturbed",
-        (false, true) => "\nfew rounds",
-        (false, false) => "",
-    };
+    let disturbed = if figure.only_disturbed { "!" } else { "" };
+    let median = gb_per_s(median * 1e9);
+    if section == Section::Peak {
+        return format!("{median}{disturbed}\nat {threads} threads");
+    }
+    if figure.rounds == 1 {
+        return format!("{median}{disturbed}\n1 round*");
+    }
+    let few = if figure.confidence < 0.95 { "*" } else { "" };
     format!(
-        "{}\n{} - {}{mark}",
-        gb_per_s(median * 1e9),
+        "{median}{disturbed}\n{} - {}{few}",
         gb_per_s(interval[0] * 1e9),
         gb_per_s(interval[1] * 1e9)
     )
-}
-
-/// The highest sum over all thread counts, where there are more than two.
-fn peak_row(cells: &[&CellView], nodes: &[u32]) -> Option<Vec<String>> {
-    let mut counts: Vec<u32> = cells.iter().map(|cell| cell.threads).collect();
-    counts.sort_unstable();
-    counts.dedup();
-    if counts.len() < 3 {
-        return None;
-    }
-    let mut row = vec![String::new(), "peak".into(), "sum".into()];
-    for &node in nodes {
-        let peak = cells.iter().find(|cell| cell.memory_node == node && cell.peak);
-        row.push(peak.map_or("-".into(), |cell| {
-            let best = cell.figures.first();
-            best.map_or("-".into(), |figure| {
-                format!("{}\nat {} threads", gb_per_s(figure.sum_gb_per_s * 1e9), cell.threads)
-            })
-        }));
-    }
-    Some(row)
 }
 
 /// Which variants the shown figures are from.

@@ -46,6 +46,9 @@ impl ObjectTree {
     ) -> Result<(), String> {
         let kind = attribute("type").unwrap_or_default();
         if tag == "object" {
+            if (self.open.len() == 1) != (kind == "Machine") {
+                return Err(format!("a {kind} is not where the machine, and only it, belongs"));
+            }
             // hwloc gives an object without a number one that may be taken.
             let index = attribute("gp_index").and_then(|index| index.parse().ok());
             let index = index.ok_or_else(|| format!("a {kind} has no gp_index"))?;
@@ -260,7 +263,8 @@ mod tests {
 
     #[test]
     fn broken_relations_are_named() {
-        let cases: [(&str, &[Line]); 8] = [
+        let cases: [(&str, &[Line]); 9] = [
+            ("where the machine", &[(0, "PU", "0", "0x1", "0x1")]),
             (
                 "not those of the object",
                 &[(0, "Machine", "0", "0x1", "0x1"), (1, "Core", "0", "0x1", "0x1")],
@@ -271,7 +275,10 @@ mod tests {
                 "not within its parent's",
                 &[(0, "Machine", "0", "0x1", "0x1"), (1, "PU", "1", "0x2", "0x2")],
             ),
-            ("not its own number", &[(0, "PU", "1", "0x1", "0x1")]),
+            (
+                "not its own number",
+                &[(0, "Machine", "0", "0x1", "0x1"), (1, "PU", "1", "0x1", "0x1")],
+            ),
             (
                 "also a sibling's",
                 &[

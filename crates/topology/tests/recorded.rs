@@ -198,7 +198,7 @@ fn refusals() {
     assert_eq!(changed("allowed_cpuset=\"0x00000010\"", &wide), "IndexTooLarge");
     let deep = format!("{}{}</topology>", "<info>".repeat(200), "</info>".repeat(200));
     assert_eq!(changed("</topology>", &deep), "TooDeep");
-    assert_eq!(changed("type=\"Machine\"", "type=\"Elephant\""), "Refused");
+    assert_eq!(changed("type=\"Core\"", "type=\"Elephant\""), "Refused");
     let long = format!("<!--{}--></topology>", "x".repeat(17 << 20));
     assert_eq!(changed("</topology>", &long), "LineTooLong");
     let large = format!("<!--{}--></topology>", "x\n".repeat(33 << 20));

@@ -21,13 +21,13 @@ const LOAD: Body = Body {
     unfolded: Some(code!(
         vector: 32, unroll: 8, pointers: ["rsi"],
         before: [],
-        step: ["vmovupd ymm\\k, [rsi + \\k*32]"],
+        steps: [["vmovupd ymm\\k, [rsi + \\k*32]"]],
         after: ["vzeroupper"]
     )),
     ..body!(
         vector: 32, unroll: 8, pointers: ["rsi"],
         before: [repeat!(8), "vpxor ymm\\k, ymm\\k, ymm\\k", ".endr"],
-        step: ["vpxor ymm\\k, ymm\\k, [rsi + \\k*32]"],
+        steps: [["vpxor ymm\\k, ymm\\k, [rsi + \\k*32]"]],
         after: [
             ".irp k,1,2,3,4,5,6,7",
             "vpxor ymm0, ymm0, ymm\\k",
@@ -44,7 +44,7 @@ const LOAD: Body = Body {
 const DDOT: Body = body!(
     vector: 32, unroll: 8, pointers: ["rsi", "rdx"],
     before: [repeat!(8), "vpxor ymm\\k, ymm\\k, ymm\\k", ".endr"],
-    step: ["vmovupd ymm8, [rsi + \\k*32]", "vfmadd231pd ymm\\k, ymm8, [rdx + \\k*32]"],
+    steps: [["vmovupd ymm8, [rsi + \\k*32]", "vfmadd231pd ymm\\k, ymm8, [rdx + \\k*32]"]],
     after: [
         ".irp k,1,2,3,4,5,6,7",
         "vaddpd ymm0, ymm0, ymm\\k",
@@ -71,44 +71,42 @@ macro_rules! storing_bodies {
                     "vmovupd ymm\\k, [r9 + 32]",
                     ".endr"
                 ],
-                step: [concat!($store, " [rdi + \\k*32], ymm\\k")],
+                steps: [[concat!($store, " [rdi + \\k*32], ymm\\k")]],
                 after: ["vzeroupper"]
             ),
             body!(
                 vector: 32, unroll: 8, pointers: ["rdi", "rsi"],
                 before: [],
-                step: [
+                steps: [[
                     "vmovupd ymm\\k, [rsi + \\k*32]",
                     concat!($store, " [rdi + \\k*32], ymm\\k")
-                ],
+                ]],
                 after: ["vzeroupper"]
             ),
             body!(
                 vector: 32, unroll: 8, pointers: ["rdi", "rsi"],
                 before: ["vbroadcastsd ymm8, [r9 + 64]"],
-                step: [
+                steps: [[
                     "vmulpd ymm\\k, ymm8, [rsi + \\k*32]",
                     concat!($store, " [rdi + \\k*32], ymm\\k")
-                ],
+                ]],
                 after: ["vzeroupper"]
             ),
             body!(
                 vector: 32, unroll: 8, pointers: ["rdi", "rsi", "rdx"],
                 before: [],
-                step: [
-                    "vmovupd ymm\\k, [rsi + \\k*32]",
-                    "vaddpd ymm\\k, ymm\\k, [rdx + \\k*32]",
-                    concat!($store, " [rdi + \\k*32], ymm\\k")
+                steps: [
+                    ["vmovupd ymm\\k, [rsi + \\k*32]", "vaddpd ymm\\k, ymm\\k, [rdx + \\k*32]"],
+                    [concat!($store, " [rdi + \\k*32], ymm\\k")]
                 ],
                 after: ["vzeroupper"]
             ),
             body!(
                 vector: 32, unroll: 8, pointers: ["rdi", "rsi", "rdx"],
                 before: ["vbroadcastsd ymm8, [r9 + 64]"],
-                step: [
-                    "vmovupd ymm\\k, [rdx + \\k*32]",
-                    "vfmadd213pd ymm\\k, ymm8, [rsi + \\k*32]",
-                    concat!($store, " [rdi + \\k*32], ymm\\k")
+                steps: [
+                    ["vmovupd ymm\\k, [rdx + \\k*32]", "vfmadd213pd ymm\\k, ymm8, [rsi + \\k*32]"],
+                    [concat!($store, " [rdi + \\k*32], ymm\\k")]
                 ],
                 after: ["vzeroupper"]
             ),

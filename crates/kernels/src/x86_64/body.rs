@@ -52,6 +52,9 @@ pub(crate) struct Body {
 
 /// Opens the repetition of a step for k = 0, 1, ... below a number.
 macro_rules! repeat {
+    (2) => {
+        ".irp k,0,1"
+    };
     (4) => {
         ".irp k,0,1,2,3"
     };
@@ -64,14 +67,12 @@ pub(super) use repeat;
 /// Gives the code of one body: a naked function of the type [`Code`], so that every build of the
 /// crate runs the same instructions.
 ///
-/// The instructions of `step` are issued `unroll` times, for k = 0, 1, ..., on vectors of `vector`
-/// bytes; then the `pointers` advance. Addresses are pointer plus constant: many Intel cores issue
+/// Each list in `steps` is issued `unroll` times, for k = 0, 1, ..., on vectors of `vector` bytes;
+/// then the `pointers` advance. Addresses are pointer plus constant: many Intel cores issue
 /// an operation on memory with an index register as two (Intel optimization manual,
 /// "micro-fusion"), and on some its store cannot use every port.
 ///
-/// Passes begin at the head of the loop of iterations: with anything in between, padding included,
-/// a pass over the first-level cache of an Emerald Rapids cost up to 14 cycles more, depending on
-/// where the code lay.
+/// A pass begins at the head of the loop of iterations, so that no padding is run between passes.
 ///
 /// More unrolling was not found to be faster. Loads from the first-level cache of an Emerald
 /// Rapids became up to 4 % slower.
@@ -82,7 +83,7 @@ macro_rules! code {
     (
         vector: $vector:literal, unroll: $unroll:tt, pointers: [$first:literal $(, $other:literal)*],
         before: [$($before:expr),*],
-        step: [$($step:expr),+],
+        steps: [$([$($step:expr),+]),+],
         after: [$($after:expr),*]
     ) => {{
         /// Has the safety conditions of [`Code`](super::body::Code).
@@ -101,9 +102,7 @@ macro_rules! code {
                 $($before,)*
                 ".p2align 6",
                 "2:",
-                super::body::repeat!($unroll),
-                $($step,)+
-                ".endr",
+                $(super::body::repeat!($unroll), $($step,)+ ".endr",)+
                 concat!("add ", $first, ", ", $unroll, "*", $vector),
                 $(concat!("add ", $other, ", ", $unroll, "*", $vector),)*
                 concat!("cmp ", $first, ", r11"),
@@ -161,8 +160,11 @@ impl Body {
         repeats: u32,
     ) -> Checksum {
         let Kernel { operation, non_temporal, .. } = *kernel;
-        let one_by_one = |operands, constants: &Constants| {
-            if non_temporal {
+        let one_by_one = |operands: Operands<'_>, constants: &Constants| {
+            if operands.is_empty() {
+                // The usual case, and in a first-level cache even empty repeats would count.
+                Checksum::None
+            } else if non_temporal {
                 portable::run(operation, operands, constants, repeats, write_non_temporal)
             } else {
                 portable::run(operation, operands, constants, repeats, portable::write_volatile)
@@ -209,10 +211,10 @@ impl Body {
 
         let mut passes = repeats as usize;
         if let Some(unfolded) = self.unfolded {
-            // Folding costs vector operations and clock: from the
-            // first-level cache of an Emerald Rapids it loads 25 % slower than without. Under
-            // exclusive or two passes over the same data cancel out, so the last one (of an odd
-            // number) or two (of an even number) give the checksum of all.
+            // From the first-level cache of an Emerald Rapids the loads run 25 % slower when each
+            // is folded, which is a limit of the arithmetic and not of the cache. Under exclusive
+            // or two passes over the same data cancel out, so the last pass (of an odd number) or
+            // the last two (of an even number) give the checksum of all.
             let folded = 2 - passes % 2;
             if passes > folded {
                 // SAFETY: as for `self.code` below.

@@ -21,13 +21,13 @@ const LOAD: Body = Body {
     unfolded: Some(code!(
         vector: 16, unroll: 8, pointers: ["rsi"],
         before: [],
-        step: ["movupd xmm\\k, [rsi + \\k*16]"],
+        steps: [["movupd xmm\\k, [rsi + \\k*16]"]],
         after: []
     )),
     ..body!(
         vector: 16, unroll: 8, pointers: ["rsi"],
         before: [repeat!(8), "pxor xmm\\k, xmm\\k", ".endr"],
-        step: ["movdqu xmm8, [rsi + \\k*16]", "pxor xmm\\k, xmm8"],
+        steps: [["movdqu xmm8, [rsi + \\k*16]", "pxor xmm\\k, xmm8"]],
         after: [
             ".irp k,1,2,3,4,5,6,7",
             "pxor xmm0, xmm\\k",
@@ -45,12 +45,12 @@ const LOAD: Body = Body {
 const DDOT: Body = body!(
     vector: 16, unroll: 8, pointers: ["rsi", "rdx"],
     before: [repeat!(8), "pxor xmm\\k, xmm\\k", ".endr"],
-    step: [
+    steps: [[
         "movupd xmm8, [rsi + \\k*16]",
         "movupd xmm9, [rdx + \\k*16]",
         "mulpd xmm8, xmm9",
         "addpd xmm\\k, xmm8"
-    ],
+    ]],
     after: [
         ".irp k,1,2,3,4,5,6,7",
         "addpd xmm0, xmm\\k",
@@ -79,45 +79,49 @@ macro_rules! storing_bodies {
                     "movapd xmm6, xmm2",
                     "movapd xmm7, xmm3"
                 ],
-                step: [concat!($store, " [rdi + \\k*16], xmm\\k")],
+                steps: [[concat!($store, " [rdi + \\k*16], xmm\\k")]],
                 after: []
             ),
             body!(
                 vector: 16, unroll: 8, pointers: ["rdi", "rsi"],
                 before: [],
-                step: ["movupd xmm\\k, [rsi + \\k*16]", concat!($store, " [rdi + \\k*16], xmm\\k")],
+                steps: [["movupd xmm\\k, [rsi + \\k*16]", concat!($store, " [rdi + \\k*16], xmm\\k")]],
                 after: []
             ),
             body!(
                 vector: 16, unroll: 8, pointers: ["rdi", "rsi"],
                 before: ["movsd xmm8, [r9 + 64]", "unpcklpd xmm8, xmm8"],
-                step: [
+                steps: [[
                     "movupd xmm\\k, [rsi + \\k*16]",
                     "mulpd xmm\\k, xmm8",
                     concat!($store, " [rdi + \\k*16], xmm\\k")
-                ],
+                ]],
                 after: []
             ),
             body!(
                 vector: 16, unroll: 8, pointers: ["rdi", "rsi", "rdx"],
                 before: [],
-                step: [
-                    "movupd xmm\\k, [rsi + \\k*16]",
-                    "movupd xmm9, [rdx + \\k*16]",
-                    "addpd xmm\\k, xmm9",
-                    concat!($store, " [rdi + \\k*16], xmm\\k")
+                steps: [
+                    [
+                        "movupd xmm\\k, [rsi + \\k*16]",
+                        "movupd xmm9, [rdx + \\k*16]",
+                        "addpd xmm\\k, xmm9"
+                    ],
+                    [concat!($store, " [rdi + \\k*16], xmm\\k")]
                 ],
                 after: []
             ),
             body!(
                 vector: 16, unroll: 8, pointers: ["rdi", "rsi", "rdx"],
                 before: ["movsd xmm8, [r9 + 64]", "unpcklpd xmm8, xmm8"],
-                step: [
-                    "movupd xmm\\k, [rdx + \\k*16]",
-                    "movupd xmm9, [rsi + \\k*16]",
-                    "mulpd xmm\\k, xmm8",
-                    "addpd xmm\\k, xmm9",
-                    concat!($store, " [rdi + \\k*16], xmm\\k")
+                steps: [
+                    [
+                        "movupd xmm\\k, [rdx + \\k*16]",
+                        "movupd xmm9, [rsi + \\k*16]",
+                        "mulpd xmm\\k, xmm8",
+                        "addpd xmm\\k, xmm9"
+                    ],
+                    [concat!($store, " [rdi + \\k*16], xmm\\k")]
                 ],
                 after: []
             ),

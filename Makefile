@@ -1,0 +1,41 @@
+# The index of what can be done here. Each target says what it is for.
+.PHONY: help demo build test check bench man clean
+
+STAGE = scripts/stage
+RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
+
+help: ## this list
+	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
+
+demo: ## install what is missing, build, measure this machine, show it
+	@scripts/install-packages build
+	cargo build --release --locked --quiet -p nearfar
+	$(RELEASE) characterize
+	$(RELEASE) show
+
+build: ## the optimised program
+	@scripts/install-packages build
+	cargo build --release --locked -p nearfar
+
+test: ## install what is missing, check, run every test
+	@$(STAGE) packages scripts/install-packages build test
+	@$(STAGE) check $(MAKE) --no-print-directory check
+	@$(STAGE) build-tests cargo test --locked --workspace --no-run
+	@$(STAGE) tests cargo test --locked --workspace
+
+check: ## the fast one: format, lints, layers and other house rules
+	cargo fmt --all --check
+	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
+	cargo test --locked --quiet -p nearfar --test house
+
+bench: ## our kernels and topology beside likwid-bench and lstopo, on a quiet machine
+	@scripts/install-packages build bench
+	cargo build --release --locked --quiet -p nearfar
+	cargo bench --locked -p nearfar-measure --bench likwid
+
+man: ## manual pages into target/man
+	mkdir -p target/man
+	cargo run --locked --quiet -p nearfar -- man --out target/man
+
+clean: ## remove what was built
+	cargo clean

@@ -1,0 +1,151 @@
+//! House rules that a reviewer should not have to check by hand.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
+}
+
+fn metadata() -> Value {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1", "--offline"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Rows of the Markdown tables under a heading of ARCHITECTURE.md, without their heads.
+fn table_rows(heading: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let section = text.split(&format!("## {heading}\n")).nth(1).unwrap();
+    let section = section.split("\n## ").next().unwrap();
+    let rows: Vec<Vec<String>> = section
+        .lines()
+        .filter(|line| line.starts_with('|') && !line.starts_with("| ---"))
+        .map(|line| line.trim_matches('|').split('|').map(|cell| cell.trim().to_string()).collect())
+        .filter(|row: &Vec<String>| row[0] != "layer" && row[0] != "crate")
+        .collect();
+    assert!(!rows.is_empty(), "no table under '{heading}'");
+    rows
+}
+
+fn short(package: &str) -> &str {
+    package.strip_prefix("nearfar-").unwrap_or(package)
+}
+
+#[test]
+fn crates_use_only_what_the_layer_table_allows() {
+    let allowed: BTreeMap<String, BTreeSet<String>> = table_rows("Layers")
+        .into_iter()
+        .map(|row| {
+            let uses = row[2].split(',').map(str::trim).filter(|name| *name != "-");
+            (row[1].clone(), uses.map(String::from).collect())
+        })
+        .collect();
+    let layers: BTreeMap<String, u32> = table_rows("Layers")
+        .into_iter()
+        .map(|row| (row[1].clone(), row[0].parse().unwrap()))
+        .collect();
+    let mut seen = BTreeSet::new();
+    for package in metadata()["packages"].as_array().unwrap() {
+        let name = short(package["name"].as_str().unwrap()).to_string();
+        let may_use = allowed.get(&name).unwrap_or_else(|| panic!("{name} is in no layer"));
+        let uses: BTreeSet<String> = package["dependencies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .filter(|dependency| dependency["path"].is_string() && dependency["kind"].is_null())
+            .map(|dependency| short(dependency["name"].as_str().unwrap()).to_string())
+            .collect();
+        assert_eq!(&uses, may_use, "{name} uses other crates than ARCHITECTURE.md says");
+        for used in &uses {
+            assert!(layers[used] <= layers[&name], "{name} reaches up to {used}");
+        }
+        seen.insert(name);
+    }
+    let named: BTreeSet<String> = allowed.into_keys().collect();
+    assert_eq!(seen, named, "ARCHITECTURE.md names crates that do not exist");
+}
+
+#[test]
+fn every_dependency_has_its_sentence() {
+    let named: BTreeSet<String> =
+        table_rows("Dependencies").into_iter().map(|row| row[0].clone()).collect();
+    let mut used = BTreeSet::new();
+    for package in metadata()["packages"].as_array().unwrap() {
+        for dependency in package["dependencies"].as_array().unwrap() {
+            if !dependency["path"].is_string() {
+                used.insert(dependency["name"].as_str().unwrap().to_string());
+            }
+        }
+    }
+    assert_eq!(used, named);
+}
+
+fn sources() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![root().join("crates")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    assert!(found.len() > 50);
+    found
+}
+
+#[test]
+fn files_are_rooms_not_halls() {
+    for path in sources() {
+        let lines = fs::read_to_string(&path).unwrap().lines().count();
+        let most = if path.ends_with("src/main.rs") { 80 } else { 520 };
+        assert!(lines <= most, "{} has {lines} lines", path.display());
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        for vague in ["utils", "util", "helpers", "common", "misc", "manager", "types"] {
+            assert_ne!(name, vague, "{} says nothing of what is in it", path.display());
+        }
+    }
+}
+
+#[test]
+fn unsafe_code_stays_in_kernels_and_sys() {
+    for path in sources() {
+        let of = |name: &str| path.starts_with(root().join("crates").join(name));
+        if of("kernels") || of("sys") || path.ends_with("tests/house.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//"));
+        for line in code {
+            let is_unsafe = line.contains("unsafe {") || line.contains("unsafe fn");
+            assert!(!is_unsafe, "{}: {line}", path.display());
+        }
+    }
+}
+
+#[test]
+fn the_project_speaks_of_itself_alone() {
+    let listed = Command::new("git").args(["ls-files"]).current_dir(root()).output();
+    let Ok(listed) = listed else { return };
+    for file in String::from_utf8_lossy(&listed.stdout).lines() {
+        let Ok(text) = fs::read_to_string(root().join(file)) else { continue };
+        if file.ends_with("house.rs") || file == "Cargo.lock" {
+            continue;
+        }
+        for word in ["/work/", "/root/", "todo!(", "FIXME", "XXX"] {
+            assert!(!text.contains(word), "{file} holds '{word}'");
+        }
+    }
+}

@@ -1,0 +1,307 @@
+//! The kernels beside likwid-bench: rounds over all cells, in turns, and the table.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use anyhow::{Context, bail, ensure};
+use nearfar_kernels::{Kernel, find};
+use nearfar_measure::native::NativeExecutor;
+use nearfar_measure::{Executor, Failure, Interrupt, WindowRequest, store_method};
+use nearfar_record::{Aggregate, Sample};
+use nearfar_stats::{RatioEstimate, median, ratio_of_medians, relative_spread};
+
+use crate::cell::Cell;
+use crate::level::Level;
+use crate::likwid_bench::{LikwidBench, Run};
+use crate::options::{Options, Threads};
+use crate::surroundings::{Surroundings, all_rounds};
+
+/// The kernels that have a counterpart in likwid-bench.
+const KERNELS: [&str; 8] =
+    ["load", "store", "store_nt", "copy", "copy_nt", "triad", "triad_nt", "ddot"];
+
+/// Of our data, and of the resampling.
+const SEED: u64 = 1;
+
+/// Both tools on the same cells.
+pub struct Contest<'a> {
+    surroundings: &'a Surroundings,
+    likwid: &'a LikwidBench,
+    executor: NativeExecutor,
+    entries: Vec<Entry>,
+    /// What is not compared, and why.
+    omitted: Vec<String>,
+}
+
+/// A cell and what both tools reached in it.
+struct Entry {
+    cell: Cell,
+    threads: Threads,
+    /// Passes that make a run of likwid as long as ours.
+    iterations: u64,
+    /// Bytes/s.
+    ours: Vec<f64>,
+    likwid: Vec<Run>,
+    disturbed: usize,
+}
+
+/// What is said of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Ok,
+    /// The interval of ours/likwid lies below 1 as a whole.
+    Below,
+    NotJudged,
+}
+
+impl<'a> Contest<'a> {
+    /// Lays out the cells that were asked for.
+    ///
+    /// # Errors
+    /// When a kernel is unknown, or nothing is left to compare.
+    pub fn new(
+        surroundings: &'a Surroundings,
+        likwid: &'a LikwidBench,
+        options: &Options,
+    ) -> anyhow::Result<Self> {
+        for name in &options.kernel {
+            ensure!(
+                KERNELS.contains(&name.as_str()),
+                "there is no kernel '{name}' to compare; there are {}",
+                KERNELS.join(", ")
+            );
+        }
+        let environment = &surroundings.environment;
+        let mut contest = Self {
+            surroundings,
+            likwid,
+            executor: NativeExecutor::new(
+                surroundings.machine.clone(),
+                store_method(&environment.cpu),
+                environment.memory_bytes,
+                SEED,
+                Interrupt::default(),
+            ),
+            entries: Vec::new(),
+            omitted: Vec::new(),
+        };
+        for level in Level::ALL.into_iter().filter(|&level| options.wants_level(level)) {
+            for threads in [Threads::One, Threads::All] {
+                if options.wants_threads(threads) {
+                    contest.add_cells(level, threads, options);
+                }
+            }
+        }
+        ensure!(!contest.entries.is_empty(), "nothing to compare: {}", contest.omitted.join("; "));
+        Ok(contest)
+    }
+
+    fn add_cells(&mut self, level: Level, threads: Threads, options: &Options) {
+        let workgroup = match threads {
+            Threads::One => &self.surroundings.one,
+            Threads::All => &self.surroundings.all,
+        };
+        if threads == Threads::All && workgroup.cpus.len() < 2 {
+            self.omitted.push(format!("{level} with all threads: there is one core"));
+            return;
+        }
+        let kilobytes = match level.working_set(self.surroundings, &workgroup.cpus) {
+            Ok(bytes) => bytes / 1000,
+            Err(reason) => return self.omitted.push(format!("{level}: {reason}")),
+        };
+        for name in KERNELS.into_iter().filter(|name| options.wants_kernel(name)) {
+            let found: Option<(&'static Kernel, _)> =
+                find(name).and_then(|kernel| Some((kernel, self.likwid.counterpart(kernel)?)));
+            match found {
+                Some((kernel, (variant, test))) => self.entries.push(Entry {
+                    cell: Cell {
+                        level,
+                        kernel,
+                        variant,
+                        test: test.into(),
+                        workgroup: workgroup.clone(),
+                        kilobytes,
+                    },
+                    threads,
+                    iterations: 0,
+                    ours: Vec::new(),
+                    likwid: Vec::new(),
+                    disturbed: 0,
+                }),
+                None => {
+                    let reason = format!("{name}: likwid-bench has no test of it for this CPU");
+                    if !self.omitted.contains(&reason) {
+                        self.omitted.push(reason);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Runs all rounds. How far they are is said on standard error.
+    ///
+    /// # Errors
+    /// When one of the tools fails.
+    pub fn run(&mut self, options: &Options) -> anyhow::Result<()> {
+        let started = Instant::now();
+        for entry in &mut self.entries {
+            entry.calibrate(self.likwid)?;
+        }
+        for round in 0..options.rounds {
+            for index in 0..self.entries.len() {
+                // All threads have every second round, so that they too see all of the time.
+                if self.entries[index].threads == Threads::One || round % 2 == 0 {
+                    self.run_both(index)?;
+                }
+            }
+            let seconds = started.elapsed().as_secs();
+            writeln!(io::stderr(), "round {} of {}, {seconds} s", round + 1, options.rounds)?;
+        }
+        Ok(())
+    }
+
+    fn run_both(&mut self, index: usize) -> anyhow::Result<()> {
+        let ours_first = (index + self.entries[index].ours.len()).is_multiple_of(2);
+        if ours_first {
+            self.run_ours(index)?;
+        }
+        let entry = &mut self.entries[index];
+        let Cell { test, workgroup, kilobytes, .. } = &entry.cell;
+        let run = self.likwid.run(test, workgroup, *kilobytes, entry.iterations)?;
+        entry.likwid.push(run);
+        if !ours_first {
+            self.run_ours(index)?;
+        }
+        Ok(())
+    }
+
+    fn run_ours(&mut self, index: usize) -> anyhow::Result<()> {
+        let entry = &mut self.entries[index];
+        let case = entry.cell.case(self.surroundings);
+        let request = WindowRequest { count: 1, shortest: entry.cell.level.run_time() };
+        self.executor.begin_round(&[&case]);
+        let windows = self.executor.run(&case, request);
+        // Lets go of the memory before likwid's turn.
+        self.executor.begin_round(&[]);
+        let window = match windows {
+            Ok(windows) => windows.into_iter().next().context("one window was asked for")?,
+            Err(Failure::Refused(reason)) => bail!("{}: {}", case.id, reason.text),
+            Err(Failure::Interrupted) => bail!("{}: interrupted", case.id),
+        };
+        let sample = Sample {
+            case: case.id,
+            sequence: 0,
+            round: 0,
+            window: 0,
+            start_ns: 0,
+            window_ns: u64::try_from(window.length.as_nanos())?,
+            actors: window.actors,
+            disturbances: window.disturbances,
+        };
+        // Disturbed windows count: likwid does not see what disturbed its runs.
+        entry.disturbed += usize::from(sample.is_disturbed());
+        entry.ours.push(sample.rate(Aggregate::Paced));
+        Ok(())
+    }
+
+    /// Prints the table; gives the number of judged cells that are below.
+    ///
+    /// # Errors
+    /// When nothing can be written.
+    pub fn print(&self, out: &mut impl Write) -> anyhow::Result<usize> {
+        let clocks: Vec<f64> = self.likwid_runs().map(|run| run.clock_hz).collect();
+        let clock_hz = median(&clocks).context("likwid-bench was never run")?;
+        writeln!(
+            out,
+            "\n{:<6} {:>3} {:<8} {:<7} {:<20} {:>9} {:>9} {:>6} {:>15} {:>7} {:>7}",
+            "level", "thr", "kernel", "isa", "likwid's test", "ours GB/s", "likwid", "ratio",
+            "95 % interval", "spread", "likwid"
+        )?;
+        let mut verdicts = Vec::new();
+        for entry in &self.entries {
+            verdicts.push(entry.print(clock_hz, out)?);
+        }
+        let runs: usize = self.entries.iter().map(|entry| entry.ours.len()).sum();
+        let disturbed: usize = self.entries.iter().map(|entry| entry.disturbed).sum();
+        writeln!(
+            out,
+            "\nSwitches, stolen time or faults were seen in {disturbed} of our {runs} runs; likwid's \
+             cannot be seen into.\nlikwid's clock calibrations: median {:.6} GHz, spread {:.2} %.",
+            clock_hz / 1e9,
+            relative_spread(&clocks).unwrap_or(0.0) * 100.0
+        )?;
+        for reason in &self.omitted {
+            writeln!(out, "not compared: {reason}")?;
+        }
+        let judged = verdicts.iter().filter(|&&verdict| verdict != Verdict::NotJudged).count();
+        let below = verdicts.iter().filter(|&&verdict| verdict == Verdict::Below).count();
+        writeln!(
+            out,
+            "{below} of {judged} judged cells are BELOW. (If both tools were equal, chance alone would \
+             put {:.1} of {judged} there.)",
+            0.025 * judged as f64
+        )?;
+        Ok(below)
+    }
+
+    fn likwid_runs(&self) -> impl Iterator<Item = &Run> {
+        self.entries.iter().flat_map(|entry| &entry.likwid)
+    }
+}
+
+impl Entry {
+    /// Finds out how many passes of likwid last as long as a run of ours.
+    fn calibrate(&mut self, likwid: &LikwidBench) -> anyhow::Result<()> {
+        // Some milliseconds in the fastest cache, some tenths of a second in slow memory.
+        const FIRST_BYTES: u64 = 2_000_000_000;
+        let Cell { test, workgroup, kilobytes, level, .. } = &self.cell;
+        let first = (FIRST_BYTES / (1000 * kilobytes)).max(1);
+        let run = likwid.run(test, workgroup, *kilobytes, first)?;
+        let pass = run.cycles / run.clock_hz / run.iterations as f64;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "positive, and a run has far fewer than 2^53 passes"
+        )]
+        let passes = (level.run_time().as_secs_f64() / pass).round() as u64;
+        self.iterations = passes.max(1);
+        Ok(())
+    }
+
+    fn print(&self, clock_hz: f64, out: &mut impl Write) -> anyhow::Result<Verdict> {
+        let Cell { level, kernel, variant, test, .. } = &self.cell;
+        let likwid: Vec<f64> = self.likwid.iter().map(|run| run.rate(clock_hz)).collect();
+        let estimate = ratio_of_medians(&self.ours, &likwid, SEED).context("no round was run")?;
+        let verdict = self.judge(estimate);
+        let figure = |values: &[f64]| median(values).map_or(f64::NAN, |rate| rate / 1e9);
+        let spread = |values: &[f64]| relative_spread(values).map_or(f64::NAN, |s| s * 100.0);
+        let (low, high) = estimate.interval;
+        writeln!(
+            out,
+            "{level:<6} {:>3} {:<8} {variant:<7} {test:<20} {:>9.2} {:>9.2} {:>6.3} {:>15} {:>5.1} % \
+             {:>5.1} %{}",
+            self.cell.threads(),
+            kernel.name,
+            figure(&self.ours),
+            figure(&likwid),
+            estimate.ratio,
+            format!("{low:.3} - {high:.3}"),
+            spread(&self.ours),
+            spread(&likwid),
+            match verdict {
+                Verdict::Ok => "  ok",
+                Verdict::Below => "  BELOW",
+                Verdict::NotJudged => "",
+            }
+        )?;
+        Ok(verdict)
+    }
+
+    fn judge(&self, estimate: RatioEstimate) -> Verdict {
+        match self.threads {
+            Threads::All => Verdict::NotJudged,
+            Threads::One if estimate.interval.1 < 1.0 => Verdict::Below,
+            Threads::One => Verdict::Ok,
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! The engine as a whole, on a simulated machine and a virtual clock.
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use nearfar_measure::simulated::SimulatedRates;
+use nearfar_record::{
+    Absence, Coordinates, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
+};
+use support::{inputs, machine, measure, new_record, rates, read};
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn median_of(record: &Record, case: &str) -> f64 {
+    let samples: Vec<_> = record.samples.iter().filter(|sample| sample.case == case).collect();
+    summarize_case(&samples).unwrap().sum.median
+}
+
+#[test]
+fn every_pair_is_measured_in_every_round_exactly_once() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let machine = machine(4);
+    measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), None);
+    let record = read(&path);
+    // 4 clusters x 4 nodes x 3 kernels x {1, 4} threads.
+    assert_eq!(record.cases.len(), 4 * 4 * 3 * 2);
+    let mut windows: BTreeMap<(&str, u32), u32> = BTreeMap::new();
+    for sample in &record.samples {
+        *windows.entry((&sample.case, sample.round)).or_default() += 1;
+    }
+    // Without noise the first look, after six rounds, ends it.
+    assert_eq!(windows.len(), record.cases.len() * 6);
+    assert!(windows.values().all(|&count| count == 2));
+    let sequences: Vec<u64> = record.samples.iter().map(|sample| sample.sequence).collect();
+    assert!(sequences.iter().copied().eq(0..record.samples.len() as u64));
+    assert!(record.finished.is_some());
+}
+
+#[test]
+fn rates_are_recovered() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let machine = machine(2);
+    measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), None);
+    let record = read(&path);
+    let close = |case: &str, wanted: f64| {
+        let found = median_of(&record, case);
+        assert!((found / wanted - 1.0).abs() < 1e-6, "{case}: {found:e} instead of {wanted:e}");
+    };
+    close("pairs/cluster0/node0/load/avx512/t1", 10e9);
+    close("pairs/cluster0/node1/triad/avx512/t1", 4e9);
+    close("pairs/cluster1/node1/triad_nt/avx512/t4", 25e9);
+    close("pairs/cluster1/node0/load/avx512/t4", 16e9);
+}
+
+#[test]
+fn the_order_is_random_and_repeatable() {
+    let order = |seed: u64| {
+        let folder = folder();
+        let path = folder.path().join("r.jsonl");
+        let inputs = nearfar_record::Inputs { seed, ..inputs(Suite::Quick) };
+        measure(&path, new_record(&machine(2), inputs), &rates(), None);
+        let record = read(&path);
+        let of_round = |round: u32| -> Vec<String> {
+            let samples = record.samples.iter().filter(|s| s.round == round && s.window == 0);
+            samples.map(|sample| sample.case.clone()).collect()
+        };
+        (of_round(0), of_round(1))
+    };
+    let (first, second) = order(1);
+    assert_eq!((first.clone(), second.clone()), order(1));
+    assert_ne!(first, second, "two rounds in the same order");
+    assert_ne!(first, order(2).0, "two seeds with the same order");
+}
+
+#[test]
+fn noise_keeps_measuring_until_the_most_rounds() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let noisy = SimulatedRates { noise: 0.2, ..rates() };
+    measure(&path, new_record(&machine(1), inputs(Suite::Quick)), &noisy, None);
+    let record = read(&path);
+    let rounds: BTreeSet<u32> = record.samples.iter().map(|sample| sample.round).collect();
+    assert_eq!(rounds.last(), Some(&7));
+    let omitted: Vec<_> = record.absent.iter().map(|absent| absent.reason.code).collect();
+    assert_eq!(omitted, [ReasonCode::OneNode]);
+}
+
+#[test]
+fn disturbed_windows_are_kept_and_left_out() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let disturbed = SimulatedRates { disturbed: 0.5, ..rates() };
+    let outcome = measure(&path, new_record(&machine(1), inputs(Suite::Quick)), &disturbed, None);
+    let record = read(&path);
+    let marked = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
+    assert!(marked > 0 && marked < record.samples.len());
+    let case = &record.cases[0].id;
+    let samples: Vec<_> = record.samples.iter().filter(|sample| &sample.case == case).collect();
+    let summary = summarize_case(&samples).unwrap();
+    let clean = samples.iter().filter(|sample| !sample.is_disturbed());
+    let clean_rounds: BTreeSet<u32> = clean.map(|sample| sample.round).collect();
+    assert_eq!(summary.sum.count, clean_rounds.len());
+    assert_eq!(summary.samples, samples.len());
+    assert!(outcome.record.warnings.iter().any(|warning| warning.code == "disturbed"));
+}
+
+#[test]
+fn what_the_machine_refuses_is_recorded_and_the_rest_measured() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let full = SimulatedRates { full_nodes: vec![1], ..rates() };
+    measure(&path, new_record(&machine(2), inputs(Suite::Quick)), &full, None);
+    let record = read(&path);
+    let refused: Vec<_> =
+        record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
+    // 2 clusters x 1 full node x 3 kernels x 2 thread counts, each once and not in every round.
+    assert_eq!(refused.len(), 12);
+    assert!(refused.iter().all(|absent| absent.reason.code == ReasonCode::NoRoom));
+    assert!(refused.iter().all(|absent| absent.round == Some(0)));
+    let measured: BTreeSet<&str> = record.samples.iter().map(|s| s.case.as_str()).collect();
+    assert_eq!(measured.len(), 12);
+    assert!(measured.iter().all(|case| case.contains("/node0/")));
+}
+
+#[test]
+fn standard_screens_variants_and_keeps_two() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    measure(&path, new_record(&machine(4), inputs(Suite::Standard)), &rates(), None);
+    let record = read(&path);
+    let stage_of = |case: &nearfar_record::Case| {
+        let Coordinates::Pairs { stage, memory_node, .. } = case.coordinates[0].clone();
+        (stage, memory_node)
+    };
+    let screened: BTreeSet<u32> = record
+        .cases
+        .iter()
+        .map(stage_of)
+        .filter(|(stage, _)| *stage == Stage::Screening)
+        .map(|(_, node)| node)
+        .collect();
+    // The nearest node of cluster 0, and one of the farthest.
+    assert_eq!(screened.len(), 2);
+    assert!(screened.contains(&0) && !screened.contains(&1), "screened on {screened:?}");
+    let variants: BTreeSet<(String, String)> = record
+        .cases
+        .iter()
+        .filter(|case| stage_of(case).0 == Stage::Matrix)
+        .map(|case| {
+            let Coordinates::Pairs { kernel, variant, .. } = case.coordinates[0].clone();
+            (kernel, variant)
+        })
+        .collect();
+    // load, copy, triad have four variants, the two non-temporal ones three; two of each stay.
+    assert_eq!(variants.len(), 5 * 2);
+    let dropped =
+        record.absent.iter().filter(|absent| absent.reason.code == ReasonCode::ScreenedOut);
+    assert_eq!(dropped.count(), 3 * 2 + 2);
+}
+
+#[test]
+fn a_budget_ends_it_between_rounds() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    // A round over 6 cases of 2 windows of 50 ms takes 0.6 s of the virtual clock.
+    let inputs = nearfar_record::Inputs { budget_ns: Some(2_000_000_000), ..inputs(Suite::Quick) };
+    let outcome = measure(&path, new_record(&machine(1), inputs), &rates(), None);
+    let record = read(&path);
+    assert_eq!(record.finished.as_ref().unwrap().rounds, 3);
+    assert!(outcome.elapsed.as_secs_f64() <= 2.0);
+    assert!(outcome.record.warnings.iter().any(|warning| warning.code == "budget_ended"));
+    assert!(outcome.record.warnings.iter().any(|warning| warning.code == "few_rounds"));
+    // Going on without a budget completes it.
+    let resumed = {
+        let mut record = read(&path);
+        record.header.inputs.budget_ns = None;
+        record
+    };
+    measure(&path, resumed, &rates(), None);
+    let record = read(&path);
+    let rounds: BTreeSet<u32> = record.samples.iter().map(|sample| sample.round).collect();
+    assert_eq!(rounds.len(), 6);
+}
+
+#[test]
+fn a_signal_ends_it_and_resume_completes_it() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let machine = machine(2);
+    let outcome = measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), Some(17));
+    assert_eq!(outcome.interrupted_by, Some(2));
+    let cut = read(&path);
+    assert_eq!(cut.samples.len(), 17 * 2);
+    assert_eq!(cut.finished.as_ref().unwrap().interrupted_by, Some(2));
+    measure(&path, read(&path), &rates(), None);
+    assert_complete(&read(&path), 2 * 2 * 3 * 2);
+}
+
+/// Every case has every window of every round once.
+fn assert_complete(record: &Record, cases: usize) {
+    assert_eq!(record.cases.len(), cases);
+    let windows: BTreeSet<(&str, u32, u32)> =
+        record.samples.iter().map(|s| (s.case.as_str(), s.round, s.window)).collect();
+    assert_eq!(windows.len(), record.samples.len(), "a window stands there twice");
+    assert_eq!(windows.len(), cases * 6 * 2, "a window is missing");
+}
+
+#[test]
+fn resume_completes_a_record_that_was_cut_anywhere() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let machine = machine(1);
+    measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), None);
+    let whole = fs::read(&path).unwrap();
+    let header = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let mut random = fastrand::Rng::with_seed(11);
+    let mut cuts: Vec<usize> = (0..60).map(|_| random.usize(header..whole.len())).collect();
+    cuts.extend([header, header + 1, whole.len() - 1]);
+    for cut in cuts {
+        fs::write(&path, &whole[..cut]).unwrap();
+        let torn = read(&path);
+        let kept = usize::try_from(torn.length).unwrap();
+        assert_eq!(torn.torn, whole[cut - 1] != b'\n');
+        assert!(kept <= cut && whole[kept - 1] == b'\n');
+        measure(&path, torn.clone(), &rates(), None);
+        let resumed = fs::read(&path).unwrap();
+        assert_eq!(&resumed[..kept], &whole[..kept], "a line that was there has changed");
+        let record = read(&path);
+        assert_eq!(&record.samples[..torn.samples.len()], torn.samples.as_slice());
+        assert_complete(&record, 6);
+        assert_eq!(record.resumed.len(), 1);
+        assert_eq!(record.resumed[0].torn_line_dropped, torn.torn);
+    }
+}
+
+#[test]
+fn records_that_contradict_themselves_are_refused() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    measure(&path, new_record(&machine(1), inputs(Suite::Quick)), &rates(), None);
+    let text = fs::read_to_string(&path).unwrap();
+    let sample = text.lines().find(|line| line.starts_with("{\"sample\"")).unwrap().to_string();
+    let refuse = |text: &str, why: &str| {
+        let error = read_record(text.as_bytes()).unwrap_err().to_string();
+        assert!(error.contains(why), "'{error}' does not say '{why}'");
+    };
+    refuse("", "empty");
+    refuse("{}\n", "line 1");
+    refuse(&text.replace("nearfar.record/1", "nearfar.record/9"), "nearfar.record/9");
+    refuse(&format!("{text}{sample}\n"), "comes after a later one");
+    let foreign = sample.replace("pairs/cluster0", "pairs/cluster9");
+    refuse(&format!("{text}{foreign}\n"), "not planned");
+    refuse(&format!("{text}not json\n{sample}\n"), "cannot be understood");
+    let edited = text.replacen("\"useful_bytes\":", "\"useful_bytes\":1", 1);
+    refuse(&edited, "threads' sum");
+    let unknown = text.replacen("\"flops\":", "\"flips\":", 1);
+    refuse(&unknown, "flips");
+    let long = format!("{text}{}\n", "x".repeat(nearfar_record::MAX_LINE_BYTES + 1));
+    refuse(&long, "16 MiB");
+}
