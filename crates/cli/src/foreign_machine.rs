@@ -3,13 +3,13 @@
 
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 use anyhow::{Context, bail};
 use nearfar_machine::Machine;
 
 use crate::args::MachineSource;
-use crate::exit_status::ExitStatus;
+use crate::exit_status;
 use crate::output;
 
 /// Far above what any zoo file takes (2 s for the largest would be a bug).
@@ -45,17 +45,29 @@ pub fn read(source: &MachineSource) -> anyhow::Result<Machine> {
     let found = read_some(child.stdout.take(), MOST_OUTPUT_BYTES)?;
     let status = child.wait().context("the process that reads foreign topologies is gone")?;
     let complaint = reader.join().unwrap_or_else(|_| Ok(Vec::new()))?;
+    interpret(&name, status, &found, &complaint)
+}
+
+/// What became of the process that read `name`.
+fn interpret(
+    name: &str,
+    status: ExitStatus,
+    found: &[u8],
+    complaint: &[u8],
+) -> anyhow::Result<Machine> {
     if let Some(signal) = status.signal() {
         bail!(
-            "hwloc crashed or ran too long while it read {name} (signal {signal}): the file is damaged \
-             or hostile; write it again with lstopo"
+            "hwloc crashed or ran too long while it read {name} (signal {signal}): the file is \
+             damaged or hostile; write it again with lstopo"
         );
     }
     if !status.success() {
-        let complaint = String::from_utf8_lossy(&complaint);
-        bail!("{}", complaint.trim().trim_start_matches("nearfar: "));
+        // hwloc may print a banner of its own before the reason.
+        let complaint = String::from_utf8_lossy(complaint);
+        let reason = complaint.rsplit("nearfar: ").next().unwrap_or_default().trim();
+        bail!("{reason}");
     }
-    serde_json::from_slice(&found).with_context(|| format!("reading {name} gave no machine"))
+    serde_json::from_slice(found).with_context(|| format!("reading {name} gave no machine"))
 }
 
 fn read_some(stream: Option<impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
@@ -67,7 +79,7 @@ fn read_some(stream: Option<impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// What the process of its own does: reads, prints the machine, ends.
-pub fn serve(source: &MachineSource) -> anyhow::Result<ExitStatus> {
+pub fn serve(source: &MachineSource) -> anyhow::Result<exit_status::ExitStatus> {
     nearfar_sys::limit_self(CPU_SECONDS, ADDRESS_SPACE_BYTES)?;
     let machine = match (&source.xml, &source.synthetic) {
         (Some(path), _) => nearfar_topology::read_xml(path)?,
@@ -75,5 +87,31 @@ pub fn serve(source: &MachineSource) -> anyhow::Result<ExitStatus> {
         (None, None) => bail!("neither a file nor a text was given"),
     };
     output::print_json(&machine)?;
-    Ok(ExitStatus::Done)
+    Ok(exit_status::ExitStatus::Done)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crash_of_the_reader_is_told_as_one() {
+        let segmentation_fault = ExitStatus::from_raw(11);
+        let error = interpret("evil.xml", segmentation_fault, b"", b"").unwrap_err().to_string();
+        assert!(error.contains("evil.xml") && error.contains("signal 11"), "{error}");
+    }
+
+    #[test]
+    fn a_refusal_is_passed_on_without_the_banner() {
+        let refused = ExitStatus::from_raw(2 << 8);
+        let said = b"* hwloc banner\nnearfar: f.xml is not XML\n";
+        let error = interpret("f.xml", refused, b"", said).unwrap_err().to_string();
+        assert_eq!(error, "f.xml is not XML");
+    }
+
+    #[test]
+    fn half_an_answer_is_no_machine() {
+        let error = interpret("f.xml", ExitStatus::from_raw(0), b"{\"source\":", b"").unwrap_err();
+        assert!(error.to_string().contains("gave no machine"));
+    }
 }

@@ -39,7 +39,7 @@ pub fn check_machine(
     checks.extend(environment.unknown.iter().map(|(field, reason)| Check {
         check: field.clone(),
         standing: Standing::Unknown,
-        finding: format!("{field} is not known: {reason}"),
+        finding: format!("{}: not known: {reason}", field.replace('_', " ")),
         remedy: None,
     }));
     checks
@@ -51,19 +51,22 @@ fn fine(check: &str, finding: String) -> Check {
 
 fn machine_check(machine: &Machine) -> Check {
     let memory_only = machine.nodes.iter().filter(|node| node.cpus.is_empty()).count();
-    fine(
-        "machine",
-        format!(
-            "{} packages, {} memory nodes ({memory_only} without CPUs), {} clusters, {} L3 domains, {} \
-             cores, {} PCIe devices",
-            machine.packages.len(),
-            machine.nodes.len(),
-            machine.clusters().len(),
-            machine.l3_domains().len(),
-            machine.cores.len(),
-            machine.devices.len()
-        ),
-    )
+    let mut parts = vec![
+        counted(machine.packages.len(), "package"),
+        counted(machine.nodes.len(), "memory node"),
+        counted(machine.clusters().len(), "cluster"),
+        counted(machine.l3_domains().len(), "L3 domain"),
+        counted(machine.cores.len(), "core"),
+        counted(machine.devices.len(), "PCIe device"),
+    ];
+    if memory_only > 0 {
+        parts.insert(2, format!("{memory_only} of them without CPUs"));
+    }
+    fine("machine", parts.join(", "))
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
 fn memory_check(environment: &Environment) -> Check {

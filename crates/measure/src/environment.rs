@@ -107,8 +107,20 @@ impl Reader<'_> {
             return Some("none".into());
         }
         let named = fs::read_to_string(self.root.join("sys/hypervisor/type"))
-            .or_else(|_| fs::read_to_string(self.root.join("sys/class/dmi/id/sys_vendor")));
-        Some(named.map_or_else(|_| "of unknown kind".into(), |name| name.trim().to_string()))
+            .or_else(|_| fs::read_to_string(self.root.join("sys/class/dmi/id/sys_vendor")))
+            .map(|name| name.trim().to_string());
+        // The CPU answers for the machine that runs this, not for a recorded one.
+        let signature = (self.root == Path::new("/")).then(nearfar_sys::hypervisor_signature);
+        let name = match signature.flatten().as_deref() {
+            Some("KVMKVMKVM") => Some("KVM".into()),
+            Some("MicrosoftHv") => Some("Hyper-V".into()),
+            Some("VMwareVMware") => Some("VMware".into()),
+            Some("XenVMMXenVMM") => Some("Xen".into()),
+            Some("TCGTCGTCGTCG") => Some("QEMU TCG, emulated".into()),
+            Some(other) => Some(other.to_string()),
+            None => named.ok(),
+        };
+        Some(name.unwrap_or_else(|| "of unknown kind".into()))
     }
 
     fn firmware(&mut self) -> Firmware {

@@ -116,7 +116,7 @@ impl Caution {
             ),
             Self::Load(load) => (
                 "load",
-                format!("about {load:.1} other processes were running when measuring began"),
+                format!("the load average is {load:.2}: other processes use the CPUs"),
                 "measure when the machine is quiet",
             ),
             Self::ClockSource(name) => (
@@ -153,9 +153,14 @@ impl Caution {
             ),
             Self::Disturbed { samples, of, mostly } => (
                 "disturbed",
-                format!(
-                    "{samples} of {of} samples were disturbed ({mostly}) and are left out of the figures"
-                ),
+                if samples == of {
+                    format!("all {of} samples were disturbed ({mostly}), so none is left out")
+                } else {
+                    format!(
+                        "{samples} of {of} samples were disturbed ({mostly}) and are left out of \
+                         the figures"
+                    )
+                },
                 "measure when the machine is quiet; `nearfar doctor` lists what may disturb",
             ),
             Self::FewHugePages { fraction } => (

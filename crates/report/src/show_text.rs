@@ -121,7 +121,7 @@ impl ShowView {
             text += &format!("; {:.0} % of the memory in huge pages", share * 100.0);
         }
         text += &format!(
-            "\ndisturbed samples, left out of the figures: {} of {} ({})\n",
+            "\ndisturbed samples: {} of {} ({})\n",
             self.disturbed,
             self.samples,
             percent(self.disturbed as u64, self.samples as u64)

@@ -20,6 +20,7 @@ mod cgroup;
 mod child;
 mod clock;
 mod hwloc_overrides;
+mod hypervisor;
 mod limits;
 mod mapping;
 mod numa_maps;
@@ -39,6 +40,7 @@ pub use affinity::{current_cpu, pin_thread, thread_cpus};
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns};
 pub use hwloc_overrides::remove_hwloc_overrides;
+pub use hypervisor::hypervisor_signature;
 pub use limits::{
     AvailableMemory, CgroupRoom, OomScore, available_memory, node_free_bytes, raise_oom_score,
     usable_nodes,

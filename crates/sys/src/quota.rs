@@ -56,3 +56,48 @@ fn least<T: PartialOrd>(
         .flat_map(|group| group.levels.iter().filter_map(|folder| of_level(folder, group.version)));
     limits.reduce(|a, b| if b < a { b } else { a })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    /// A process in `/job/step` of a version 2 hierarchy with these files.
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("proc/self/cgroup", "0::/job/step\n");
+        write(
+            "proc/self/mountinfo",
+            "30 20 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n",
+        );
+        write("sys/fs/cgroup/job/step/cgroup.procs", "");
+        for (path, text) in files {
+            write(&format!("sys/fs/cgroup/{path}"), text);
+        }
+        root
+    }
+
+    #[test]
+    fn the_least_limit_of_all_levels_counts() {
+        let root = tree(&[
+            ("job/cpu.max", "150000 100000\n"),
+            ("job/step/cpu.max", "400000 100000\n"),
+            ("job/memory.max", "max\n"),
+            ("job/step/memory.max", "1073741824\n"),
+        ]);
+        assert_eq!(cpu_limit(root.path()), Some(1.5));
+        assert_eq!(memory_limit(root.path()), Some(1 << 30));
+    }
+
+    #[test]
+    fn no_limit_is_none() {
+        let root = tree(&[("job/cpu.max", "max 100000\n"), ("job/memory.max", "max\n")]);
+        assert_eq!(cpu_limit(root.path()), None);
+        assert_eq!(memory_limit(root.path()), None);
+    }
+}

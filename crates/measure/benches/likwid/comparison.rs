@@ -14,7 +14,7 @@ use crate::cell::Cell;
 use crate::level::Level;
 use crate::likwid_bench::{LikwidBench, Run};
 use crate::options::{Options, Threads};
-use crate::surroundings::{Surroundings, all_rounds};
+use crate::surroundings::Surroundings;
 
 /// The kernels that have a counterpart in likwid-bench.
 const KERNELS: [&str; 8] =
@@ -214,8 +214,17 @@ impl<'a> Contest<'a> {
         writeln!(
             out,
             "\n{:<6} {:>3} {:<8} {:<7} {:<20} {:>9} {:>9} {:>6} {:>15} {:>7} {:>7}",
-            "level", "thr", "kernel", "isa", "likwid's test", "ours GB/s", "likwid", "ratio",
-            "95 % interval", "spread", "likwid"
+            "level",
+            "thr",
+            "kernel",
+            "isa",
+            "likwid's test",
+            "ours GB/s",
+            "likwid",
+            "ratio",
+            "95 % interval",
+            "spread",
+            "likwid"
         )?;
         let mut verdicts = Vec::new();
         for entry in &self.entries {

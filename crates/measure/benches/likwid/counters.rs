@@ -50,7 +50,9 @@ impl Events {
                     _ => vec![(event(0x03, 0x0f), 1)],
                 },
                 fills: match family {
-                    0x17 | 0x18 => Err("Zen 1 and 2 have no event for all fills (PMCx044 is Zen 3's)"),
+                    0x17 | 0x18 => {
+                        Err("Zen 1 and 2 have no event for all fills (PMCx044 is Zen 3's)")
+                    }
                     _ => Ok(event(0x44, 0xff)),
                 },
             }),
@@ -69,10 +71,7 @@ impl Events {
     }
 
     fn count_flops(&self, mut work: impl FnMut()) -> io::Result<u64> {
-        self.flops
-            .iter()
-            .map(|&(event, weight)| Ok(weight * count(event, &mut work)?))
-            .sum()
+        self.flops.iter().map(|&(event, weight)| Ok(weight * count(event, &mut work)?)).sum()
     }
 }
 
@@ -95,7 +94,7 @@ fn count(event: u64, mut work: impl FnMut()) -> io::Result<u64> {
 ///
 /// # Errors
 /// When nothing can be written.
-pub fn check(surroundings: &Surroundings, out: &mut impl Write) -> anyhow::Result<usize> {
+pub fn check(surroundings: &Surroundings, out: &mut (impl Write + Send)) -> anyhow::Result<usize> {
     let cpu = surroundings.one.cpus[0];
     let events = Events::of(&surroundings.environment.cpu);
     let usable = events.and_then(|events| match events.count_flops(|| ()) {
@@ -142,7 +141,7 @@ fn why_refused(error: &io::Error, environment: &Environment) -> String {
 fn check_kernels(
     events: &Events,
     arrays: &mut [f64],
-    out: &mut (impl Write + ?Sized),
+    out: &mut impl Write,
 ) -> anyhow::Result<usize> {
     writeln!(out, "\ncounters: {}", events.source)?;
     writeln!(out, "A counter is believed only if it first counts a loop of known work.")?;
@@ -168,7 +167,7 @@ fn check_kernels(
 }
 
 /// Counts additions one by one, each of which the compiler must make.
-fn believe_flops(events: &Events, out: &mut (impl Write + ?Sized)) -> anyhow::Result<bool> {
+fn believe_flops(events: &Events, out: &mut impl Write) -> anyhow::Result<bool> {
     let counted = events.count_flops(|| {
         let mut sum = 0.0;
         for _ in 0..ADDITIONS {
@@ -186,7 +185,7 @@ fn believe_flops(events: &Events, out: &mut (impl Write + ?Sized)) -> anyhow::Re
 fn believe_fills(
     events: &Events,
     arrays: &[f64],
-    out: &mut (impl Write + ?Sized),
+    out: &mut impl Write,
 ) -> anyhow::Result<Option<u64>> {
     let event = match events.fills {
         Ok(event) => event,

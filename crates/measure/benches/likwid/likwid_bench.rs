@@ -128,7 +128,9 @@ impl LikwidBench {
         let domain: CpuSet = self.domain.hwthreads.iter().copied().collect();
         let cores: Vec<_> = machine.cores.iter().filter(|c| c.cpus.intersects(&domain)).collect();
         let one_each = |cpus: &[u32]| {
-            cores.iter().all(|core| cpus.iter().filter(|&&cpu| core.cpus.contains(cpu)).count() == 1)
+            cores
+                .iter()
+                .all(|core| cpus.iter().filter(|&&cpu| core.cpus.contains(cpu)).count() == 1)
         };
         for stride in 1..=self.domain.hwthreads.len() {
             let strided = self.domain.hwthreads.iter().copied().step_by(stride);
@@ -136,7 +138,9 @@ impl LikwidBench {
             if cpus.len() == cores.len() && one_each(&cpus) {
                 let refused = cpus.iter().find(|&&cpu| !machine.allowed_cpus.contains(cpu));
                 if let Some(cpu) = refused {
-                    bail!("this process may not use CPU {cpu} of likwid's domain; widen its cpuset");
+                    bail!(
+                        "this process may not use CPU {cpu} of likwid's domain; widen its cpuset"
+                    );
                 }
                 return Ok(Workgroup { domain: self.domain.tag.clone(), cpus, stride });
             }
@@ -217,10 +221,12 @@ fn parse_run(text: &str, cpus: &[u32]) -> anyhow::Result<Run> {
     let used: Vec<u32> = text
         .lines()
         .filter(|line| line.starts_with("Group:"))
-        .filter_map(|line| line.split_once("running on hwthread ")?.1.split(' ').next()?.parse().ok())
+        .filter_map(|line| {
+            line.split_once("running on hwthread ")?.1.split(' ').next()?.parse().ok()
+        })
         .collect();
     ensure!(
-        used.iter().collect::<CpuSet>() == cpus.iter().collect::<CpuSet>(),
+        used.iter().copied().collect::<CpuSet>() == cpus.iter().copied().collect(),
         "it ran on the CPUs {used:?} and not on {cpus:?}"
     );
     #[expect(

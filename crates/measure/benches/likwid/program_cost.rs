@@ -46,7 +46,9 @@ impl Programs {
             nearfar.display()
         );
         Command::new(LSTOPO).arg("--version").output().with_context(|| {
-            format!("cannot start {LSTOPO}; install it (Debian package hwloc-nox) or give --skip-tools")
+            format!(
+                "cannot start {LSTOPO}; install it (Debian package hwloc-nox) or give --skip-tools"
+            )
         })?;
         Ok(Self { nearfar })
     }
@@ -56,8 +58,8 @@ impl Programs {
     /// # Errors
     /// When one of them fails, or nothing can be written.
     pub fn compare_topo(&self, out: &mut impl Write) -> anyhow::Result<usize> {
-        let mut ours = || time(Command::new(&self.nearfar).args(["topo", "--json"]));
-        let mut lstopo = || time(Command::new(LSTOPO).args(["--of", "xml"]));
+        let ours = || time(Command::new(&self.nearfar).args(["topo", "--json"]));
+        let lstopo = || time(Command::new(LSTOPO).args(["--of", "xml"]));
         let (mut our_times, mut lstopo_times) = (Vec::new(), Vec::new());
         for run in 0..RUNS {
             if run % 2 == 0 {

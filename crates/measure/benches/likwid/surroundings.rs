@@ -78,9 +78,11 @@ impl Surroundings {
             Some("none") => "not virtual".into(),
             Some(name) => format!("virtual, hypervisor {name}"),
         };
-        let kernel = self.environment.kernel.as_deref().unwrap_or("of unknown version");
+        let kernel = self.environment.kernel_release.as_deref().unwrap_or("of unknown version");
         writeln!(out, "machine  {host}; Linux {kernel}")?;
-        writeln!(out, "rounds   {} with one thread, {} with all\n", options.rounds, all_rounds(options))?;
+        // All threads have every second round.
+        let (one, all) = (options.rounds, options.rounds.div_ceil(2));
+        writeln!(out, "rounds   {one} with one thread, {all} with all\n")?;
         writeln!(out, "{EXPLANATION}")?;
         for caution in &self.cautions {
             let warning = caution.warning();
@@ -103,11 +105,6 @@ impl Surroundings {
             .collect();
         if texts.is_empty() { "not known".into() } else { texts.join(", ") }
     }
-}
-
-/// With all threads the two tools are only shown beside each other.
-pub fn all_rounds(options: &Options) -> u32 {
-    options.rounds.div_ceil(2)
 }
 
 const EXPLANATION: &str = "\

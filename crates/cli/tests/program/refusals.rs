@@ -1,0 +1,167 @@
+//! What goes wrong is said, with what to do about it and the documented status.
+
+use std::fs;
+use std::os::unix::process::CommandExt;
+
+use crate::support::{SMALL, measuring, nearfar, refuse, run, text};
+
+#[test]
+fn an_unknown_kernel_names_those_that_exist() {
+    refuse(
+        nearfar().args(["characterize", "--kernel", "triads"]),
+        2,
+        &["no kernel 'triads'", "triad_nt", "ddot"],
+    );
+}
+
+#[test]
+fn an_unknown_instruction_set_names_those_that_exist() {
+    refuse(nearfar().args(["characterize", "--isa", "mmx"]), 2, &["mmx", "avx512", "portable"]);
+}
+
+#[test]
+fn a_budget_too_small_says_how_much_is_needed() {
+    let _one = measuring();
+    refuse(
+        nearfar().args(["characterize", "--budget", "10ms", "--out", "/dev/null", "--force"]),
+        2,
+        &["budget of 10.0 ms is too small", "--budget", "--samples"],
+    );
+}
+
+#[test]
+fn an_existing_record_is_not_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    fs::write(&path, "precious").unwrap();
+    let _one = measuring();
+    refuse(
+        nearfar().arg("characterize").args(SMALL).arg("--out").arg(&path),
+        2,
+        &["exists already", "--resume", "--force", "--out"],
+    );
+    assert_eq!(fs::read_to_string(&path).unwrap(), "precious");
+}
+
+#[test]
+fn a_path_that_cannot_be_written_says_so_before_measuring() {
+    let _one = measuring();
+    refuse(
+        nearfar().arg("characterize").args(SMALL).args(["--out", "/proc/nowhere/r.jsonl"]),
+        2,
+        &["cannot create the record /proc/nowhere/r.jsonl", "--out"],
+    );
+}
+
+/// /dev/full takes an open and refuses every write with "no space left".
+#[test]
+fn a_full_disk_says_what_is_kept_and_how_to_go_on() {
+    let _one = measuring();
+    refuse(
+        nearfar().arg("characterize").args(SMALL).args(["--force", "--out", "/dev/full"]),
+        3,
+        &["cannot append", "No space left", "make room", "--resume"],
+    );
+}
+
+/// The record is on a disk of 64 KiB: some samples fit, the rest does not.
+#[test]
+fn a_disk_that_fills_up_keeps_every_whole_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let _one = measuring();
+    // A limit on the file's size stands for the disk's: the write comes back short.
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" \"$@\"";
+    let mut command = std::process::Command::new("bash");
+    command.args(["-c", script, env!("CARGO_BIN_EXE_nearfar"), "characterize"]);
+    command.args(SMALL).args(["--samples", "40"]).arg("--out").arg(&path);
+    refuse(&mut command, 3, &["cannot append", "are kept", "--resume"]);
+    let kept = fs::read_to_string(&path).unwrap();
+    assert!(kept.ends_with('\n') && kept.lines().count() > 8, "{} bytes kept", kept.len());
+    let shown = run(nearfar().args(["show", "--json"]).arg(&path));
+    assert!(shown.status.success(), "{}", text(&shown.stderr));
+    let resumed = run(nearfar().args(["characterize", "--resume", "--out"]).arg(&path));
+    assert_eq!(resumed.status.code(), Some(0), "{}", text(&resumed.stderr));
+    assert!(fs::read_to_string(&path).unwrap().starts_with(&kept));
+}
+
+#[test]
+fn one_allowed_cpu_is_measured_and_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let _one = measuring();
+    let mut command = std::process::Command::new("taskset");
+    command.args(["-c", "0", env!("CARGO_BIN_EXE_nearfar"), "characterize"]);
+    command.args(SMALL).args(["--samples", "1", "--out"]).arg(&path);
+    let output = run(&mut command);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let shown = text(&run(nearfar().arg("show").arg(&path)).stdout);
+    assert!(shown.contains("may use the CPUs 0 of"), "{shown}");
+    assert!(
+        !shown.contains("all threads, sum"),
+        "one CPU has no matrix of several threads: {shown}"
+    );
+}
+
+#[test]
+fn resuming_what_is_no_record_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    fs::write(&path, "{\"header\":{\"schema\":\"other/3\"}}\n").unwrap();
+    refuse(
+        nearfar().args(["characterize", "--resume", "--out"]).arg(&path),
+        2,
+        &["other/3", "nearfar.record/1"],
+    );
+    refuse(nearfar().args(["characterize", "--resume", "--out", "-"]), 2, &["standard output"]);
+}
+
+#[test]
+fn a_second_measurement_waits_its_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let _one = measuring();
+    let mut first = nearfar();
+    first.arg("characterize").args(SMALL).args(["--samples", "400", "--out"]);
+    let mut first = first.arg(folder.path().join("first.jsonl")).spawn().unwrap();
+    // It holds the lock once its record is there.
+    while !folder.path().join("first.jsonl").exists() {
+        if let Some(status) = first.try_wait().unwrap() {
+            // Somebody outside these tests is measuring: then the lock has been shown too.
+            assert_eq!(status.code(), Some(2));
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    let second = nearfar()
+        .arg("characterize")
+        .args(SMALL)
+        .arg("--out")
+        .arg(folder.path().join("second.jsonl"))
+        .output()
+        .unwrap();
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert_eq!(second.status.code(), Some(2));
+    assert!(text(&second.stderr).contains("another nearfar is measuring"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let mut command = std::process::Command::new("bash");
+    command
+        .args(["-c", "set -o pipefail; \"$0\" topo --synthetic 'node:64 core:8 pu:2' | head -1"]);
+    let output = command.arg(env!("CARGO_BIN_EXE_nearfar")).arg0("bash").output().unwrap();
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stderr), "");
+}
+
+#[test]
+fn a_record_in_a_folder_that_does_not_exist_is_named() {
+    refuse(nearfar().args(["show", "/nowhere/r.jsonl"]), 2, &["/nowhere/r.jsonl", "No such file"]);
+    let empty = tempfile::tempdir().unwrap();
+    refuse(
+        nearfar().arg("show").env("XDG_STATE_HOME", empty.path()),
+        2,
+        &["no record of this host", "nearfar characterize"],
+    );
+}

@@ -1,0 +1,47 @@
+//! Running the program as a user does.
+
+use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// One measurement at a time on a host: so also in tests.
+static MEASURING: Mutex<()> = Mutex::new(());
+
+pub fn nearfar() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nearfar"));
+    command.env_remove("XDG_STATE_HOME");
+    command
+}
+
+/// Keeps other tests of this file from measuring.
+pub fn measuring() -> MutexGuard<'static, ()> {
+    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Options that make a measurement small: a check of placement, not of speed.
+pub const SMALL: [&str; 4] = ["--working-set", "8MiB", "--window", "5ms"];
+
+/// Runs it; waits while a measurement of somebody else holds the host's lock.
+pub fn run(command: &mut Command) -> Output {
+    loop {
+        let output = command.output().unwrap();
+        if !String::from_utf8_lossy(&output.stderr).contains("another nearfar is measuring") {
+            return output;
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The program must end with this status and say this on standard error.
+pub fn refuse(command: &mut Command, status: i32, words: &[&str]) {
+    let output = run(command);
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(status), "{said}");
+    for word in words {
+        assert!(said.contains(word), "'{said}' does not say '{word}'");
+    }
+}

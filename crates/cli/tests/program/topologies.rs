@@ -1,0 +1,110 @@
+//! `topo` on machines that nobody here has, and on files of strangers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::support::{nearfar, refuse, run, text};
+use serde_json::Value;
+
+fn topo(option: &str, value: &str) -> Value {
+    let output = run(nearfar().args(["topo", option, value, "--json"]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_synthetic_machine_has_its_nodes_and_clusters() {
+    let machine = topo("--synthetic", "pack:2 numa:2 l3:2 core:4 pu:2");
+    assert_eq!(machine["nodes"].as_array().unwrap().len(), 4);
+    assert_eq!(machine["clusters"].as_array().unwrap().len(), 4);
+    assert_eq!(machine["l3_domains"].as_array().unwrap().len(), 8);
+    assert_eq!(machine["cores"], 32);
+    assert_eq!(machine["clusters"][1]["cpus"], "16-31");
+    assert_eq!(machine["clusters"][1]["memory_nodes"], serde_json::json!([1]));
+}
+
+#[test]
+fn the_live_machine_has_a_cluster_for_every_allowed_cpu() {
+    let output = run(nearfar().args(["topo", "--json"]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let machine: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(machine["schema"], "nearfar.topo/1");
+    assert!(!machine["clusters"].as_array().unwrap().is_empty());
+    assert_ne!(machine["allowed_cpus"], "");
+    let words = text(&run(nearfar().arg("topo")).stdout);
+    assert!(words.contains("memory node") && words.contains("clusters"), "{words}");
+}
+
+#[test]
+fn overrides_of_hwloc_do_not_reach_the_live_machine() {
+    let plain = run(nearfar().args(["topo", "--json"]));
+    let overridden = run(nearfar()
+        .args(["topo", "--json"])
+        .env("HWLOC_SYNTHETIC", "node:8 core:8 pu:1")
+        .env("HWLOC_XMLFILE", "/dev/null"));
+    let nodes = |output: &std::process::Output| {
+        let machine: Value = serde_json::from_slice(&output.stdout).unwrap();
+        machine["nodes"].as_array().unwrap().len()
+    };
+    assert_eq!(nodes(&plain), nodes(&overridden));
+    let doctor = run(nearfar().arg("doctor").env("HWLOC_SYNTHETIC", "node:8 pu:1"));
+    assert!(text(&doctor.stdout).contains("ignored from the environment: HWLOC_SYNTHETIC"));
+}
+
+#[test]
+fn what_is_no_topology_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &[u8]| -> PathBuf {
+        let path = folder.path().join(name);
+        fs::write(&path, content).unwrap();
+        path
+    };
+    let xml = |path: &Path, words: &[&str]| {
+        refuse(nearfar().args(["topo", "--json", "--xml"]).arg(path), 2, words);
+    };
+    xml(Path::new("/nowhere.xml"), &["/nowhere.xml", "No such file"]);
+    xml(&file("empty.xml", b""), &["empty.xml"]);
+    xml(&file("binary.xml", &[0xff, 0, 1, 2]), &["binary.xml"]);
+    xml(&file("page.xml", b"<html><body/></html>"), &["page.xml", "not an hwloc topology"]);
+    xml(
+        &file("new.xml", b"<?xml version=\"1.0\"?><topology version=\"3.0\"></topology>"),
+        &["new.xml", "3.0"],
+    );
+    refuse(nearfar().args(["topo", "--synthetic", "node:x"]), 2, &["node:x"]);
+    // Neither may the name of a file move the terminal's cursor.
+    let output = run(nearfar().args(["topo", "--xml"]).arg(folder.path().join("a\u{1b}[2Jb.xml")));
+    assert!(!text(&output.stderr).contains('\u{1b}'));
+}
+
+/// Reads every machine of the zoo beside the checkout, when it is there.
+#[test]
+fn every_machine_of_the_zoo_is_read_or_refused_with_a_reason() {
+    let zoo = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/zoo");
+    let (mut read, mut refused) = (0, 0);
+    for folder in ["xml", "from-sysfs", "qemu"] {
+        let Ok(entries) = fs::read_dir(zoo.join(folder)) else { continue };
+        for entry in entries {
+            let path = entry.unwrap().path();
+            let output = run(nearfar().args(["topo", "--json", "--xml"]).arg(&path));
+            match output.status.code() {
+                Some(0) => {
+                    let machine: Value = serde_json::from_slice(&output.stdout).unwrap();
+                    assert!(!machine["nodes"].as_array().unwrap().is_empty());
+                    let words = run(nearfar().args(["topo", "--xml"]).arg(&path));
+                    assert!(words.status.success());
+                    read += 1;
+                }
+                Some(2) => {
+                    let said = text(&output.stderr);
+                    assert!(said.starts_with("nearfar: ") && said.len() > 40, "{said}");
+                    refused += 1;
+                }
+                status => panic!("{}: status {status:?}", path.display()),
+            }
+        }
+    }
+    println!("zoo: {read} machines read, {refused} refused with a reason");
+    if zoo.is_dir() {
+        assert!(read >= 20, "only {read} machines were read");
+    }
+}

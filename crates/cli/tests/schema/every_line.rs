@@ -1,0 +1,352 @@
+//! Lines of every kind, with every optional field both given and null, made of the
+//! record's own types.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{
+    Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, InitiatorKind, Link,
+    Machine, MemoryKind, MemoryNode, Package, Source,
+};
+use nearfar_record::{
+    Absence, Absent, Actor, ActorSample, Case, Cgroup, Coordinates, Cpu, Disturbance, Environment,
+    Executor, Finished, Firmware, Header, Inputs, Line, PageNodes, PageSizes, Pages, Pinning,
+    Proof, ProofMethod, Reason, Resumed, SCHEMA, Sample, Stage, Stream, Suite, ThreadSample,
+    TrafficMethod, Versions,
+};
+
+use crate::vocabulary;
+
+/// A machine in which everything is known: two nodes with CPUs, one without.
+pub fn known_machine() -> Machine {
+    let node = |os_index, kind, cpus: &str, locality: &str| MemoryNode {
+        os_index,
+        kind,
+        cpus: cpus.parse().unwrap(),
+        locality: locality.parse().unwrap(),
+        memory_bytes: Some(64 << 30),
+        memory_side_cache_bytes: Some(16 << 30),
+    };
+    let cache = |level, kind, cpus: &str| Cache {
+        level,
+        kind,
+        bytes: Some(32 << 20),
+        line_bytes: Some(64),
+        cpus: cpus.parse().unwrap(),
+    };
+    Machine {
+        source: Source::Live,
+        packages: vec![Package {
+            os_index: 0,
+            cpus: "0-3".parse().unwrap(),
+            model: Some("A CPU".into()),
+        }],
+        nodes: vec![
+            node(0, MemoryKind::Dram, "0-1", "0-1"),
+            node(1, MemoryKind::Hbm, "2-3", "2-3"),
+            node(2, MemoryKind::Cxl, "", "0-3"),
+            node(3, MemoryKind::Nvm, "", "0-3"),
+            node(4, MemoryKind::Gpu, "", "0-3"),
+            node(5, MemoryKind::Unknown, "", "0-3"),
+        ],
+        cores: ["0", "1", "2", "3"].map(|cpu| Core { cpus: cpu.parse().unwrap() }).into(),
+        caches: vec![
+            cache(1, CacheKind::Data, "0"),
+            cache(3, CacheKind::Unified, "0-1"),
+            cache(3, CacheKind::Unified, "2-3"),
+        ],
+        distances: Some(Distances { nodes: vec![0, 1], values: vec![vec![10, 21], vec![21, 10]] }),
+        firmware: vec![FirmwareFigure {
+            initiator: Some("0-1".parse().unwrap()),
+            node: 1,
+            read_bytes_per_s: Some(1e11),
+            write_bytes_per_s: Some(0.5e11),
+            read_latency_ns: Some(120.5),
+            write_latency_ns: Some(130.0),
+        }],
+        devices: [DeviceKind::Network, DeviceKind::Storage, DeviceKind::Accelerator]
+            .map(|kind| Device {
+                bus_id: "0000:3b:00.0".into(),
+                kind,
+                class: Some("Ethernet".into()),
+                vendor_device: Some("15b3:1017".into()),
+                name: Some("ConnectX-5".into()),
+                os_names: vec!["eth0".into()],
+                nodes: "0".parse().unwrap(),
+                cpus: "0-1".parse().unwrap(),
+                link: Link {
+                    gt_per_s: Some(8.0),
+                    lanes: Some(16),
+                    max_gt_per_s: Some(16.0),
+                    max_lanes: Some(16),
+                    bytes_per_s: Some(15.75e9),
+                },
+            })
+            .into(),
+        allowed_cpus: "0-3".parse().unwrap(),
+        allowed_nodes: "0-5".parse().unwrap(),
+        interleave_weights: Some(vec![(0, 3), (1, 1)]),
+        notes: vec!["a note".into()],
+    }
+}
+
+/// The same machine with nothing known that can be unknown.
+pub fn unknown_machine(source: Source) -> Machine {
+    let mut machine = known_machine();
+    machine.source = source;
+    machine.packages[0].model = None;
+    for node in &mut machine.nodes {
+        (node.memory_bytes, node.memory_side_cache_bytes) = (None, None);
+    }
+    for cache in &mut machine.caches {
+        (cache.bytes, cache.line_bytes) = (None, None);
+    }
+    machine.distances = None;
+    machine.firmware = vec![FirmwareFigure {
+        initiator: None,
+        node: 1,
+        read_bytes_per_s: None,
+        write_bytes_per_s: None,
+        read_latency_ns: None,
+        write_latency_ns: None,
+    }];
+    machine.devices = vec![Device {
+        bus_id: "0000:00:01.0".into(),
+        kind: DeviceKind::Other,
+        class: None,
+        vendor_device: None,
+        name: None,
+        os_names: Vec::new(),
+        nodes: "".parse().unwrap(),
+        cpus: "".parse().unwrap(),
+        link: Link::default(),
+    }];
+    machine.interleave_weights = None;
+    machine.notes.clear();
+    machine
+}
+
+/// A header in which everything is given.
+pub fn known_header() -> Header {
+    let machine = known_machine();
+    Header {
+        schema: SCHEMA.into(),
+        versions: Versions { nearfar: "0.1.0".into(), hwloc: Some("2.9".into()) },
+        host: "node17".into(),
+        started: "2025-03-01T12:00:00Z".into(),
+        executor: Executor::Native,
+        inputs: Inputs {
+            suite: Suite::Full,
+            experiments: vec!["pairs".into()],
+            initiator: InitiatorKind::L3,
+            kernels: Some(vec!["load".into(), "triad_nt".into()]),
+            variant: Some("avx512".into()),
+            pages: Pages::Huge,
+            working_set_bytes: Some(8 << 20),
+            window_ns: 5_000_000,
+            windows_per_round: 1,
+            min_rounds: 6,
+            max_rounds: 8,
+            target: 0.01,
+            budget_ns: Some(60_000_000_000),
+            seed: u64::MAX,
+        },
+        fingerprint: machine.fingerprint(),
+        machine,
+        environment: Environment {
+            cpu: Cpu {
+                vendor: Some("GenuineIntel".into()),
+                model_name: Some("A CPU".into()),
+                family: Some(6),
+                model: Some(207),
+                stepping: Some(2),
+                microcode: Some("0x1".into()),
+            },
+            firmware: Firmware {
+                system_vendor: Some("A maker".into()),
+                product: Some("A product".into()),
+                board: Some("A board".into()),
+                bios_version: Some("1.2".into()),
+                bios_date: Some("01/02/2024".into()),
+            },
+            kernel_release: Some("6.12.0".into()),
+            architecture: "x86_64".into(),
+            hypervisor: Some("none".into()),
+            governors: Some(vec!["performance".into()]),
+            boost: Some(true),
+            smt: Some(false),
+            transparent_huge_pages: Some("madvise".into()),
+            numa_balancing: Some(0),
+            ksm: Some(0),
+            clock_source: Some("tsc".into()),
+            perf_event_paranoid: Some(-1),
+            cgroup: Cgroup { cpu_limit: Some(1.5), memory_limit_bytes: Some(1 << 34) },
+            load_average: Some(0.1),
+            memory_bytes: Some(1 << 37),
+            available_bytes: Some(1 << 36),
+            unknown: BTreeMap::new(),
+        },
+    }
+}
+
+/// A simulated machine's header in which nothing is given that can be null.
+pub fn unknown_header(source: Source) -> Header {
+    let known = known_header();
+    Header {
+        versions: Versions { hwloc: None, ..known.versions },
+        executor: Executor::Simulated,
+        inputs: Inputs {
+            suite: Suite::Standard,
+            initiator: InitiatorKind::Core,
+            kernels: None,
+            variant: None,
+            pages: Pages::Small,
+            working_set_bytes: None,
+            budget_ns: None,
+            ..known.inputs
+        },
+        machine: unknown_machine(source),
+        environment: Environment {
+            architecture: "x86_64".into(),
+            unknown: BTreeMap::from([
+                ("cpu".into(), "/proc/cpuinfo: No such file".into()),
+                ("firmware.board".into(), "/sys/class/dmi/id/board_name is empty".into()),
+            ]),
+            ..Environment::default()
+        },
+        ..known
+    }
+}
+
+/// A case of the matrix on node `node`; odd nodes have nothing that can be null.
+pub fn case(node: u32, binding: &str, pinning: Pinning) -> Case {
+    let known = node.is_multiple_of(2);
+    Case {
+        id: format!("pairs/cluster0/node{node}/load/avx512/t2"),
+        coordinates: vec![Coordinates::Pairs {
+            initiator: InitiatorKind::Cluster,
+            index: 0,
+            cluster: 0,
+            cpu_node: known.then_some(0),
+            memory_node: node,
+            kernel: "load".into(),
+            variant: "avx512".into(),
+            threads: 2,
+            stage: if node == 5 { Stage::Screening } else { Stage::Matrix },
+        }],
+        actors: vec![Actor::Stream(Stream {
+            kernel: "load".into(),
+            variant: "avx512".into(),
+            binding: binding.parse().unwrap(),
+            threads: 2,
+            pinning,
+            thread_cpus: if pinning == Pinning::Unbound { Vec::new() } else { vec![0, 1] },
+            working_set_bytes: 8 << 20,
+            llc_multiple: known.then_some(4.25),
+            pages: if known { Pages::Transparent } else { Pages::Huge },
+        })],
+    }
+}
+
+/// A sample of a case; `useful_bytes` are of each thread.
+pub fn sample(
+    case: &Case,
+    sequence: u64,
+    method: ProofMethod,
+    traffic_method: TrafficMethod,
+    useful_bytes: u64,
+    disturbances: Vec<Disturbance>,
+) -> Sample {
+    let known = sequence.is_multiple_of(2);
+    let thread = ThreadSample {
+        cpu_before: known.then_some(0),
+        cpu_after: known.then_some(1),
+        useful_bytes,
+        passes: 3,
+        involuntary_switches: 0,
+        minor_faults: 0,
+    };
+    let nodes = PageNodes {
+        method,
+        page_bytes: 4096,
+        pages: BTreeMap::from([(0, 2046), (12, 1)]),
+        unknown: 1,
+    };
+    Sample {
+        case: case.id.clone(),
+        sequence,
+        round: u32::try_from(sequence).unwrap(),
+        window: 0,
+        start_ns: 1,
+        window_ns: 5_000_000,
+        actors: vec![ActorSample {
+            kernel: "load".into(),
+            variant: "avx512".into(),
+            unroll: 4,
+            useful_bytes: 2 * useful_bytes,
+            traffic_bytes_min: 2 * useful_bytes,
+            traffic_bytes_max: 2 * useful_bytes,
+            traffic_method,
+            flops: 0,
+            accesses: useful_bytes / 4,
+            threads: vec![thread.clone(), thread],
+            proof: Proof { before: nodes.clone(), after: nodes },
+            page_sizes: PageSizes {
+                huge_bytes: known.then_some(8 << 20),
+                resident_bytes: known.then_some(8 << 20),
+            },
+        }],
+        disturbances,
+    }
+}
+
+fn absent(code: nearfar_record::ReasonCode, case: &Case, refused: bool) -> Absent {
+    Absent {
+        case: case.id.clone(),
+        coordinates: if refused { case.coordinates.clone() } else { Vec::new() },
+        absence: if refused { Absence::Refused } else { Absence::Omitted },
+        reason: Reason { code, text: "what happened; what to do".into() },
+        round: refused.then_some(2),
+    }
+}
+
+/// A record that can be read, with lines of every kind after `header`.
+pub fn record(header: Header) -> Vec<Line> {
+    let cases = [
+        case(0, "cpus=0-1 mem=preferred:0", Pinning::OnePerCore),
+        case(1, "cpus=0-1 mem=bind:1,3", Pinning::OnePerPu),
+        case(2, "cpus=0-1 mem=first-touch", Pinning::Unbound),
+        case(3, "cpus=0,3 mem=interleave:0-3", Pinning::Unbound),
+        case(5, "cpus= mem=weighted:0=3,2=255", Pinning::Unbound),
+    ];
+    use ProofMethod::{GetMempolicy, MovePages, NumaMaps, OneAllowedNode, Simulated};
+    use TrafficMethod::{Allocate, Counted, EvasionPossible, Nt};
+    let samples = [
+        sample(&cases[0], 0, MovePages, Nt, 1 << 30, Vec::new()),
+        sample(&cases[0], 1, GetMempolicy, Allocate, 1 << 29, Vec::new()),
+        sample(&cases[1], 2, NumaMaps, EvasionPossible, 1 << 28, vocabulary::disturbances()),
+        sample(&cases[2], 3, OneAllowedNode, Counted, 1 << 27, Vec::new()),
+        sample(&cases[3], 4, Simulated, Nt, 0, vocabulary::disturbances()),
+    ];
+    let mut lines = vec![Line::Header(Box::new(header))];
+    lines.extend(cases.iter().cloned().map(Line::Case));
+    lines.extend(samples.into_iter().map(Line::Sample));
+    for code in vocabulary::reason_codes() {
+        lines.push(Line::Absent(absent(code, &cases[1], true)));
+        lines.push(Line::Absent(absent(code, &cases[1], false)));
+    }
+    lines.extend(vocabulary::cautions().iter().map(|caution| Line::Warning(caution.warning())));
+    for torn_line_dropped in [false, true] {
+        let at = "2025-03-01T12:05:00Z".into();
+        lines.push(Line::Resumed(Resumed { at, samples: 5, torn_line_dropped }));
+    }
+    for given in [true, false] {
+        lines.push(Line::Finished(Finished {
+            at: "2025-03-01T12:06:00Z".into(),
+            seconds: 1.25,
+            rounds: 6,
+            interrupted_by: given.then_some(2),
+            peak_resident_bytes: given.then_some(15 << 20),
+        }));
+    }
+    lines
+}

@@ -1,0 +1,249 @@
+//! What the program prints for programs, held against `docs/schema`.
+
+mod contract;
+mod every_line;
+mod mutation;
+mod program;
+mod refusal;
+mod style;
+mod vocabulary;
+
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use jsonschema::Validator;
+use nearfar_machine::Source;
+use nearfar_record::{Line, ProofMethod, TrafficMethod, read_record};
+use nearfar_report::{CharacterizeView, DoctorView, DryRunView, ShowView, TopoView};
+use serde_json::Value;
+
+use contract::{property_paths, schema};
+
+fn validator(name: &str) -> Validator {
+    jsonschema::validator_for(&schema(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+/// Complains about every place where a document is not what its schema says.
+fn assert_valid(validator: &Validator, document: &Value) {
+    let wrong: Vec<String> = validator
+        .iter_errors(document)
+        .map(|error| format!("{}: {error}", error.instance_path()))
+        .collect();
+    assert!(wrong.is_empty(), "{}\n{document:#}", wrong.join("\n"));
+}
+
+/// A record with lines of every kind and every optional field given and null.
+fn every_line() -> Vec<Value> {
+    let sources = [
+        Source::Xml("machine.xml".into()),
+        Source::Synthetic("node:2 core:2 pu:1".into()),
+        Source::Simulated("twelve-nodes".into()),
+    ];
+    let mut lines = every_line::record(every_line::known_header());
+    lines.extend(sources.map(|source| Line::Header(Box::new(every_line::unknown_header(source)))));
+    lines.iter().map(|line| serde_json::to_value(line).unwrap()).collect()
+}
+
+fn record_text(lines: &[Line]) -> Vec<u8> {
+    let mut text = Vec::new();
+    for line in lines {
+        serde_json::to_writer(&mut text, line).unwrap();
+        text.write_all(b"\n").unwrap();
+    }
+    text
+}
+
+/// The views of every command, with every optional field given and null.
+fn every_view() -> Vec<(&'static str, Value)> {
+    let mut views = Vec::new();
+    let mut add = |name, view: serde_json::Result<Value>| views.push((name, view.unwrap()));
+    let known = every_line::known_machine();
+    let unknown = every_line::unknown_machine(Source::Live);
+    for machine in [known, unknown] {
+        add("topo", serde_json::to_value(TopoView::new(&machine)));
+    }
+    for header in
+        [every_line::known_header(), every_line::unknown_header(Source::Simulated("x".into()))]
+    {
+        let mut lines = every_line::record(header);
+        for _ in 0..2 {
+            let record = read_record(record_text(&lines).as_slice()).unwrap();
+            add("show", serde_json::to_value(ShowView::new(&record)));
+            lines.retain(|line| matches!(line, Line::Header(_) | Line::Case(_)));
+        }
+    }
+    let checks = ["fine", "warning", "failed", "unknown"].map(|standing| {
+        let remedy = (standing != "fine").then_some("do this");
+        serde_json::from_value(serde_json::json!({
+            "check": "load", "standing": standing, "finding": "what", "remedy": remedy
+        }))
+        .unwrap()
+    });
+    let doctor = DoctorView { schema: "nearfar.doctor/1", checks: checks.into() };
+    add("doctor", serde_json::to_value(doctor));
+    for interrupted_by in [None, Some(15)] {
+        let view = CharacterizeView {
+            schema: "nearfar.characterize/1",
+            record: "r.jsonl".into(),
+            cases: 4,
+            measured: 3,
+            omitted: 1,
+            refused: 1,
+            samples: 24,
+            seconds: 1.5,
+            interrupted_by,
+            warnings: vocabulary::cautions().iter().map(|caution| caution.warning()).collect(),
+        };
+        add("characterize", serde_json::to_value(view));
+    }
+    let dry_run = DryRunView {
+        schema: "nearfar.dry-run/1",
+        cases: 1,
+        rounds: 8,
+        seconds_at_most: 1.5,
+        buffers_bytes: 1 << 30,
+        touch_gb_per_s: 1.5,
+        copy_gb_per_s: 5.5,
+        case_ids: vec!["pairs/cluster0/node0/load/avx512/t1".into()],
+    };
+    add("dry-run", serde_json::to_value(dry_run));
+    views
+}
+
+/// The paths of a schema that a document has.
+fn paths_in(document: &Value, path: &str, known: &BTreeSet<String>, found: &mut BTreeSet<String>) {
+    match document {
+        Value::Object(fields) => {
+            let names_are_data = known.contains(&contract::join(path, "*"));
+            for (name, value) in fields {
+                let path = contract::join(path, if names_are_data { "*" } else { name });
+                paths_in(value, &path, known, found);
+                found.insert(path);
+            }
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| paths_in(item, &format!("{path}[]"), known, found));
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn lines_of_every_kind_are_what_the_schema_says_and_leave_nothing_out() {
+    let validator = validator("record");
+    let known = property_paths(&schema("record"));
+    let mut found = BTreeSet::new();
+    for line in every_line() {
+        assert_valid(&validator, &line);
+        paths_in(&line, "", &known, &mut found);
+    }
+    assert_eq!(found, known, "left: in lines; right: in the schema");
+}
+
+#[test]
+fn views_of_every_kind_are_what_the_schemas_say_and_leave_nothing_out() {
+    let mut found: std::collections::BTreeMap<&str, BTreeSet<String>> = Default::default();
+    for (name, view) in every_view() {
+        assert_valid(&validator(name), &view);
+        paths_in(&view, "", &property_paths(&schema(name)), found.entry(name).or_default());
+    }
+    for (name, paths) in found {
+        assert_eq!(paths, property_paths(&schema(name)), "{name}");
+    }
+}
+
+#[test]
+fn topo_of_this_machine_and_of_described_ones() {
+    let validator = validator("topo");
+    assert_valid(&validator, &program::json_of(&program::nearfar(&["topo", "--json"]), &[0]));
+    for (text, nodes) in [
+        ("node:4 core:4 pu:1", 4),
+        ("pack:2 [numa] l3:2 core:2 pu:2", 2),
+        ("pack:2 node:2 l3:1(size=32MB) l2:2 core:1 pu:2", 4),
+        ("pu:1", 1),
+    ] {
+        let output = program::nearfar(&["topo", "--json", "--synthetic", text]);
+        let topo = program::json_of(&output, &[0]);
+        assert_valid(&validator, &topo);
+        assert_eq!(topo["nodes"].as_array().unwrap().len(), nodes, "{text}");
+        assert_eq!(topo["source"]["synthetic"], text);
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/machines");
+    let files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(files.len() >= 2);
+    for file in files {
+        let output = program::nearfar(&["topo", "--json", "--xml", file.to_str().unwrap()]);
+        assert_valid(&validator, &program::json_of(&output, &[0]));
+    }
+}
+
+#[test]
+fn doctor_of_this_machine() {
+    let doctor = program::json_of(&program::nearfar(&["doctor", "--json"]), &[0, 1]);
+    assert_valid(&validator("doctor"), &doctor);
+}
+
+const SMALL: [&str; 8] =
+    ["--working-set", "8MiB", "--window", "5ms", "--samples", "2", "--kernel", "load,triad"];
+
+#[test]
+fn a_dry_run() {
+    let arguments = [&["characterize", "--dry-run", "--json"][..], &SMALL].concat();
+    let dry_run = program::json_of(&program::nearfar(&arguments), &[0]);
+    assert_valid(&validator("dry-run"), &dry_run);
+    assert_eq!(dry_run["case_ids"].as_array().unwrap().len() as u64, dry_run["cases"]);
+}
+
+#[test]
+fn a_measurement_its_record_and_its_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.jsonl");
+    let path = file.to_str().unwrap();
+    let arguments = [&["characterize", "--json", "--out", path][..], &SMALL].concat();
+    let characterize = program::json_of(&program::measure(&arguments), &[0, 3]);
+    assert_valid(&validator("characterize"), &characterize);
+    assert_eq!(characterize["record"], path);
+
+    let arguments = ["characterize", "--json", "--out", path, "--resume"];
+    let resumed = program::json_of(&program::measure(&arguments), &[0, 3]);
+    assert_valid(&validator("characterize"), &resumed);
+
+    let lines = program::lines_of(&file);
+    let kinds: BTreeSet<&str> = lines
+        .iter()
+        .flat_map(|line| line.as_object().unwrap().keys().map(String::as_str))
+        .collect();
+    for kind in ["header", "case", "resumed", "finished"] {
+        assert!(kinds.contains(kind), "no {kind} among {kinds:?}");
+    }
+    let record = validator("record");
+    lines.iter().for_each(|line| assert_valid(&record, line));
+
+    let show = program::json_of(&program::nearfar(&["show", path, "--json"]), &[0]);
+    assert_valid(&validator("show"), &show);
+    assert_eq!(show["samples"], characterize["samples"]);
+}
+
+#[test]
+fn tables_of_a_record_with_everything_and_of_one_without_figures() {
+    let validator = validator("show");
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.jsonl");
+    let header = every_line::known_header();
+    let idle = every_line::case(0, "cpus=0-1 mem=preferred:0", nearfar_record::Pinning::OnePerPu);
+    // Windows in which no byte was moved have a median of 0, and no relative spread.
+    let windows = [0, 1].map(|sequence| {
+        let method = ProofMethod::MovePages;
+        every_line::sample(&idle, sequence, method, TrafficMethod::Nt, 0, Vec::new())
+    });
+    let mut still = vec![Line::Header(Box::new(header.clone())), Line::Case(idle)];
+    still.extend(windows.map(Line::Sample));
+    let header_only = vec![Line::Header(Box::new(header.clone()))];
+    for lines in [every_line::record(header), still, header_only] {
+        std::fs::write(&file, record_text(&lines)).unwrap();
+        let output = program::nearfar(&["show", file.to_str().unwrap(), "--json"]);
+        assert_valid(&validator, &program::json_of(&output, &[0]));
+    }
+}

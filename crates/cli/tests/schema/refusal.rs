@@ -1,0 +1,150 @@
+//! A schema that lets everything pass would pass every other test: these damage
+//! valid documents in every place and expect a refusal.
+
+use std::collections::BTreeSet;
+
+use nearfar_record::Line;
+use serde_json::Value;
+
+use crate::contract::{property_paths, schema};
+use crate::mutation::{Damage, Damaged, damage_everywhere};
+use crate::{every_line, every_view, validator};
+
+/// Where null stands for something that is not known or does not apply.
+const NULL_IN_VIEWS: [(&str, &[&str]); 5] = [
+    (
+        "topo",
+        &[
+            "packages[].model",
+            "nodes[].memory_bytes",
+            "nodes[].memory_side_cache_bytes",
+            "clusters[].cpu_node",
+            "caches[].bytes",
+            "caches[].line_bytes",
+            "distances",
+            "firmware[].initiator",
+            "firmware[].read_bytes_per_s",
+            "firmware[].write_bytes_per_s",
+            "firmware[].read_latency_ns",
+            "firmware[].write_latency_ns",
+            "devices[].node",
+            "devices[].class",
+            "devices[].vendor_device",
+            "devices[].name",
+            "devices[].link.gt_per_s",
+            "devices[].link.lanes",
+            "devices[].link.max_gt_per_s",
+            "devices[].link.max_lanes",
+            "devices[].link.bytes_per_s",
+            "interleave_weights",
+        ],
+    ),
+    (
+        "show",
+        &[
+            "cpu",
+            "kernel_release",
+            "seconds",
+            "least_placed",
+            "huge_page_share",
+            "pairs[].cpu_node",
+            "pairs[].figures[].spread_between_rounds",
+            "pairs[].figures[].spread_within_rounds",
+            "pairs[].figures[].llc_multiple",
+            "omitted[].round",
+            "refused[].round",
+        ],
+    ),
+    ("doctor", &["checks[].remedy"]),
+    ("characterize", &["interrupted_by"]),
+    ("dry-run", &[]),
+];
+
+/// Whether a field may be missing: where names are data, any may.
+fn may_be_missing(path: &str, known: &BTreeSet<String>) -> bool {
+    let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
+    known.contains(&format!("{parent}.*"))
+}
+
+fn accepted(name: &str, document: &Value) -> impl Iterator<Item = Damaged> {
+    let validator = validator(name);
+    let damaged = damage_everywhere(document);
+    assert!(damaged.len() > 20, "{name}: damaged in {} ways only", damaged.len());
+    damaged.into_iter().filter(move |damaged| validator.is_valid(&damaged.document))
+}
+
+#[test]
+fn damaged_views_are_refused() {
+    for (name, view) in every_view() {
+        let known = property_paths(&schema(name));
+        for Damaged { damage, path, .. } in accepted(name, &view) {
+            let allowed = match damage {
+                Damage::UnknownField | Damage::WrongType => false,
+                Damage::MissingField => may_be_missing(&path, &known),
+                // Which texts are free is told apart by the record's test below.
+                Damage::OtherWord => path != "schema",
+                Damage::Null => NULL_IN_VIEWS
+                    .iter()
+                    .any(|(view, paths)| *view == name && paths.contains(&path.as_str())),
+            };
+            assert!(allowed, "{name}: {damage:?} at {path} is accepted");
+        }
+    }
+}
+
+#[test]
+fn null_is_accepted_in_views_wherever_it_is_said_to_be() {
+    for (name, paths) in NULL_IN_VIEWS {
+        let mut found = BTreeSet::new();
+        for (_, view) in every_view().iter().filter(|(view, _)| *view == name) {
+            let nulls = accepted(name, view).filter(|damaged| damaged.damage == Damage::Null);
+            found.extend(nulls.map(|damaged| damaged.path));
+        }
+        assert_eq!(found, paths.iter().map(ToString::to_string).collect(), "{name}");
+    }
+}
+
+/// The record's own reader is the other opinion: what a schema accepts it reads,
+/// and the two agree on where null may stand.
+#[test]
+fn damaged_lines_are_refused_as_the_reader_refuses_them() {
+    let known = property_paths(&schema("record"));
+    let validator = validator("record");
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for line in every_line() {
+        // Lines of one shape are damaged once.
+        let shape = shape_of(&line).to_string();
+        if !seen.insert(shape) {
+            continue;
+        }
+        for Damaged { damage, path, document } in damage_everywhere(&line) {
+            let by_schema = validator.is_valid(&document);
+            let by_reader = serde_json::from_value::<Line>(document).is_ok();
+            let consistent = match damage {
+                Damage::UnknownField | Damage::WrongType => !by_schema && !by_reader,
+                Damage::MissingField => !by_schema || may_be_missing(&path, &known),
+                Damage::Null => by_schema == by_reader,
+                Damage::OtherWord => !by_schema || by_reader,
+            };
+            assert!(
+                consistent,
+                "{damage:?} at {path}: schema accepts: {by_schema}, reader accepts: {by_reader}"
+            );
+        }
+    }
+    assert!(seen.len() > 10, "{} shapes of lines only", seen.len());
+}
+
+/// A document with every text and number made the same, to tell its shape.
+fn shape_of(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| (name.clone(), shape_of(value))).collect()
+        }
+        Value::Array(items) => items.iter().map(shape_of).collect(),
+        Value::String(_) => Value::String(String::new()),
+        Value::Number(_) => Value::from(0),
+        Value::Bool(_) => Value::Bool(false),
+        Value::Null => Value::Null,
+    }
+}
