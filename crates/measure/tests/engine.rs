@@ -1,5 +1,7 @@
 //! The engine as a whole, on a simulated machine and a virtual clock.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -129,15 +129,25 @@ impl ShowView {
         text
     }
 
+    /// One line for each reason, however many cases it holds for.
     fn not_measured(&self) -> String {
         let mut text = String::new();
         for (word, absences) in [("omitted", &self.omitted), ("refused", &self.refused)] {
+            let mut groups: Vec<(&str, Vec<&str>)> = Vec::new();
             for absent in absences {
-                text += &format!(
-                    "{word}: {}: {}\n",
-                    printable(&absent.case),
-                    printable(&absent.reason)
-                );
+                match groups.iter_mut().find(|(reason, _)| *reason == absent.reason) {
+                    Some((_, cases)) => cases.push(&absent.case),
+                    None => groups.push((&absent.reason, vec![&absent.case])),
+                }
+            }
+            for (reason, mut cases) in groups {
+                cases.sort_unstable();
+                cases.dedup();
+                let more = match cases.len() {
+                    1 => String::new(),
+                    count => format!(" and {} more", count - 1),
+                };
+                text += &format!("{word}: {}{more}: {}\n", printable(cases[0]), printable(reason));
             }
         }
         if text.is_empty() { text } else { format!("\nnot measured\n{text}") }

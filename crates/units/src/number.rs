@@ -39,10 +39,12 @@ pub fn format_significant(value: f64, digits: u32) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value:.0}");
     }
-    #[expect(clippy::cast_possible_truncation, reason = "a decimal exponent is at most 308")]
-    let exponent = value.abs().log10().floor() as i32;
-    let decimals =
-        i32::try_from(digits).unwrap_or(i32::MAX).saturating_sub(1).saturating_sub(exponent);
+    // The exponent is taken after rounding: 9.999 in three digits is 10.0, not 10.00.
+    let digits = usize::try_from(digits.max(1)).unwrap_or(1);
+    let rounded = format!("{:.*e}", digits - 1, value.abs());
+    let exponent: i64 =
+        rounded.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
+    let decimals = i64::try_from(digits).unwrap_or(1) - 1 - exponent;
     format!("{value:.*}", usize::try_from(decimals).unwrap_or(0))
 }
 
@@ -52,9 +54,15 @@ mod tests {
 
     #[test]
     fn significant_digits() {
-        for (value, text) in
-            [(12.345, "12.3"), (0.04512, "0.0451"), (1234.0, "1234"), (0.0, "0"), (-3.0, "-3.00")]
-        {
+        for (value, text) in [
+            (12.345, "12.3"),
+            (0.04512, "0.0451"),
+            (1234.0, "1234"),
+            (0.0, "0"),
+            (-3.0, "-3.00"),
+            (9.999, "10.0"),
+            (0.9996, "1.00"),
+        ] {
             assert_eq!(format_significant(value, 3), text);
         }
     }

@@ -143,7 +143,7 @@ pub fn known_header() -> Header {
             pages: Pages::Huge,
             working_set_bytes: Some(8 << 20),
             window_ns: 5_000_000,
-            windows_per_round: 1,
+            windows_per_round: 2,
             min_rounds: 6,
             max_rounds: 8,
             target: 0.01,
@@ -274,8 +274,8 @@ pub fn sample(
     Sample {
         case: case.id.clone(),
         sequence,
-        round: u32::try_from(sequence).unwrap(),
-        window: 0,
+        round: u32::try_from(sequence / 2).unwrap(),
+        window: u32::try_from(sequence % 2).unwrap(),
         start_ns: 1,
         window_ns: 5_000_000,
         actors: vec![ActorSample {

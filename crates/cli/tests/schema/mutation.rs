@@ -93,6 +93,8 @@ fn values_of_other_types(value: &Value) -> Vec<Value> {
         Value::Bool(_) => values.push(json!("true")),
         Value::Number(number) if number.is_f64() => values.push(json!(number.to_string())),
         Value::Number(number) => values.extend([json!(number.to_string()), json!(1e30)]),
+        // Null can stand for a field of any type, true and false included.
+        Value::Null => {}
         _ => values.push(json!(true)),
     }
     values

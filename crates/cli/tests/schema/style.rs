@@ -96,32 +96,34 @@ fn inspect(node: &Value, place: &str) {
     }
 }
 
-/// A number without a unit in its name says its unit.
+/// Where a name ends with a unit, the description says the same one.
 #[test]
-fn names_or_descriptions_say_units() {
-    const UNITS: [(&str, &str); 8] = [
+fn names_and_descriptions_agree_on_units() {
+    const UNITS: [(&str, &str); 10] = [
         ("_bytes", "bytes"),
         ("_ns", "ns"),
         ("_bytes_per_s", "bytes/s"),
         ("_gb_per_s", "1e9 bytes/s"),
-        ("_gt_per_s", "1e9/s"),
-        ("seconds", "s"),
+        ("/gt_per_s", "1e9/s"),
+        ("/seconds", "s"),
+        ("microseconds", "us"),
         ("_share", "fraction"),
-        ("llc_multiple", "ratio"),
+        ("/llc_multiple", "ratio"),
+        ("/confidence", "fraction"),
     ];
+    let mut seen = BTreeSet::new();
     for name in NAMES {
         for (path, description) in descriptions(&schema(name)) {
-            for (ending, unit) in UNITS {
-                // `bytes_per_s` is a rate, `read_bytes_per_s` ends with both.
-                if path.ends_with(ending)
-                    && !(path.ends_with("micro") || path.contains("window_ns["))
-                {
-                    let said = description.contains(&format!("Unit: {unit}"));
-                    assert!(said, "{name}: {path} ends with {ending} and says: {description}");
-                }
+            for (ending, unit) in UNITS.iter().filter(|(ending, _)| path.ends_with(ending)) {
+                let said = [".", ","]
+                    .iter()
+                    .any(|end| description.contains(&format!("Unit: {unit}{end}")));
+                assert!(said, "{name}: {path} says: {description}");
+                seen.insert(*ending);
             }
         }
     }
+    assert_eq!(seen.len(), UNITS.len(), "endings that no name has");
 }
 
 fn descriptions(schema: &Value) -> BTreeMap<String, String> {
@@ -135,6 +137,9 @@ fn descriptions(schema: &Value) -> BTreeMap<String, String> {
                 }
                 collect(inner, &place, found);
             }
+        }
+        for inner in node.get("oneOf").and_then(Value::as_array).into_iter().flatten() {
+            collect(inner, place, found);
         }
     }
     let mut found = BTreeMap::new();

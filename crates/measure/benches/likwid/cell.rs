@@ -2,7 +2,7 @@
 
 use nearfar_kernels::{Kernel, Variant};
 use nearfar_machine::{Binding, MemoryPolicy};
-use nearfar_measure::experiment::{cache_bytes, lay_out_slices};
+use nearfar_measure::experiment::{WorkingSet, cache_bytes, lay_out_slices};
 use nearfar_record::{Actor, Case, Pages, Pinning, Stream};
 
 use crate::level::Level;
@@ -43,7 +43,11 @@ impl Cell {
             actors: vec![Actor::Stream(Stream {
                 kernel: self.kernel.name.into(),
                 variant: self.variant.to_string(),
-                binding: Binding { cpus, memory: MemoryPolicy::Preferred(surroundings.node) },
+                // As in `pairs`: all cores touch the pages, whichever run the kernel.
+                binding: Binding {
+                    cpus: surroundings.all.cpus.iter().copied().collect(),
+                    memory: MemoryPolicy::Preferred(surroundings.node),
+                },
                 threads: u32::try_from(threads).unwrap_or(u32::MAX),
                 pinning: Pinning::OnePerCore,
                 thread_cpus: self.workgroup.cpus.clone(),
@@ -61,7 +65,7 @@ impl Cell {
         let (arrays, threads) = (self.kernel.arrays() as u64, self.threads() as u64);
         let bytes = 1000 * self.kilobytes;
         match self.level {
-            Level::Memory => lay_out_slices(bytes, arrays, threads).total_bytes,
+            Level::Memory => lay_out_slices(WorkingSet { wanted: bytes, most: u64::MAX }, arrays, threads).total_bytes,
             Level::L1 | Level::L2 => {
                 (bytes / arrays / threads / TURN).max(1) * TURN * arrays * threads
             }

@@ -13,7 +13,7 @@ use nearfar_stats::{RatioEstimate, median, ratio_of_medians, relative_spread};
 use crate::cell::Cell;
 use crate::level::Level;
 use crate::likwid_bench::{LikwidBench, Run};
-use crate::options::{Options, Threads};
+use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL, Threads};
 use crate::surroundings::Surroundings;
 
 /// The kernels that have a counterpart in likwid-bench.
@@ -149,8 +149,8 @@ impl<'a> Contest<'a> {
         }
         for round in 0..options.rounds {
             for index in 0..self.entries.len() {
-                // All threads have every second round, so that they too see all of the time.
-                if self.entries[index].threads == Threads::One || round % 2 == 0 {
+                let in_turn = round.is_multiple_of(ROUNDS_PER_ROUND_OF_ALL);
+                if self.entries[index].threads == Threads::One || in_turn {
                     self.run_both(index)?;
                 }
             }

@@ -74,5 +74,5 @@ fn memory_set(surroundings: &Surroundings, cpus: &[u32]) -> u64 {
     let cpus = cpus.iter().copied().collect();
     let node = surroundings.node;
     let caches = cache_bytes(&surroundings.machine, &cpus, node);
-    memory_working_set(caches, surroundings.environment.available_bytes, None)
+    memory_working_set(caches, surroundings.environment.available_bytes, None).wanted
 }

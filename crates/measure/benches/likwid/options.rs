@@ -4,11 +4,15 @@ use clap::{Parser, ValueEnum};
 
 use crate::level::Level;
 
+/// All threads, which are not judged, run in every so-manieth round: a full bench
+/// then ends within 20 minutes, and they still see all of its time.
+pub const ROUNDS_PER_ROUND_OF_ALL: u32 = 3;
+
 /// The kernels beside likwid-bench, the counters, lstopo and a quick suite.
 #[derive(Debug, Parser)]
 #[command(name = "cargo bench -p nearfar-measure --bench likwid --")]
 pub struct Options {
-    /// Rounds with one thread; with all threads, which are not judged, half as many
+    /// Rounds with one thread; with all threads, which are not judged, a third of them
     #[arg(long, value_name = "N", default_value_t = 14, value_parser = clap::value_parser!(u32).range(1..))]
     pub rounds: u32,
     /// Only these levels

@@ -10,7 +10,7 @@ use nearfar_record::Environment;
 use nearfar_units::Bytes;
 
 use crate::likwid_bench::{LikwidBench, Workgroup};
-use crate::options::Options;
+use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL};
 
 /// The machine that the bench runs on.
 #[derive(Debug)]
@@ -80,8 +80,7 @@ impl Surroundings {
         };
         let kernel = self.environment.kernel_release.as_deref().unwrap_or("of unknown version");
         writeln!(out, "machine  {host}; Linux {kernel}")?;
-        // All threads have every second round.
-        let (one, all) = (options.rounds, options.rounds.div_ceil(2));
+        let (one, all) = (options.rounds, options.rounds.div_ceil(ROUNDS_PER_ROUND_OF_ALL));
         writeln!(out, "rounds   {one} with one thread, {all} with all\n")?;
         writeln!(out, "{EXPLANATION}")?;
         for caution in &self.cautions {

@@ -30,16 +30,29 @@ pub fn cache_bytes(machine: &Machine, cpus: &CpuSet, node: u32) -> Option<u64> {
     }
 }
 
+/// Bytes that a case on memory should have, and may have at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WorkingSet {
+    /// Four times the caches involved, or what was forced.
+    pub wanted: u64,
+    /// A quarter of the memory that is available; not for a size that was forced.
+    pub most: u64,
+}
+
 /// Bytes for a case on memory: four times the caches involved, at most a quarter
 /// of `available`, or what was forced.
 #[must_use]
-pub fn memory_working_set(caches: Option<u64>, available: Option<u64>, forced: Option<u64>) -> u64 {
+pub fn memory_working_set(
+    caches: Option<u64>,
+    available: Option<u64>,
+    forced: Option<u64>,
+) -> WorkingSet {
     if let Some(bytes) = forced {
-        return bytes;
+        return WorkingSet { wanted: bytes, most: u64::MAX };
     }
     let wanted = caches.map_or(UNKNOWN_CACHE_WORKING_SET, |bytes| bytes * CACHE_MULTIPLE);
     let most = available.map_or(u64::MAX, |bytes| bytes / 4);
-    wanted.max(SMALLEST_WORKING_SET).min(most)
+    WorkingSet { wanted: wanted.max(SMALLEST_WORKING_SET).min(most), most }
 }
 
 /// How a stream's arrays are cut: every thread has one slice of each array.
@@ -51,12 +64,50 @@ pub struct Slices {
     pub total_bytes: u64,
 }
 
-/// Cuts about `working_set` bytes into equal slices. Large slices are rounded to
-/// 2 MiB, small ones to 4 KiB, none below one page.
+/// Cuts a working set into equal slices. Large slices are whole 2 MiB, small ones
+/// whole 4 KiB, none below one page: rounded up, so that the set is not smaller
+/// than wanted, or down where up would be more than allowed.
 #[must_use]
-pub fn lay_out_slices(working_set: u64, arrays: u64, threads: u64) -> Slices {
-    let raw = working_set / (arrays * threads);
+pub fn lay_out_slices(working_set: WorkingSet, arrays: u64, threads: u64) -> Slices {
+    let slices = arrays * threads;
+    let raw = working_set.wanted.div_ceil(slices);
     let page = if raw >= 4 * HUGE_PAGE { HUGE_PAGE } else { BASE_PAGE };
-    let slice_bytes = (raw / page).max(1) * page;
-    Slices { slice_bytes, total_bytes: slice_bytes * arrays * threads }
+    let up = raw.div_ceil(page) * page;
+    let slice_bytes = if up * slices <= working_set.most { up } else { (raw / page).max(1) * page };
+    Slices { slice_bytes, total_bytes: slice_bytes * slices }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn four_times_the_caches_but_a_quarter_of_the_memory() {
+        let of = |caches, available, forced| memory_working_set(caches, available, forced).wanted;
+        assert_eq!(of(Some(32 * MIB), Some(8192 * MIB), None), 128 * MIB);
+        assert_eq!(of(Some(512 * MIB), Some(4096 * MIB), None), 1024 * MIB);
+        assert_eq!(of(Some(MIB), None, None), 32 * MIB);
+        assert_eq!(of(None, Some(16384 * MIB), None), 1024 * MIB);
+        assert_eq!(of(Some(512 * MIB), Some(MIB), Some(8 * MIB)), 8 * MIB);
+    }
+
+    #[test]
+    fn slices_are_whole_pages_and_never_more_than_allowed() {
+        for (caches, available) in [(33, 100_000), (33, 160), (260, 24_000), (1, 9)] {
+            for arrays in 1..=3 {
+                for threads in [1, 2, 3, 7, 64] {
+                    let set = memory_working_set(Some(caches * MIB), Some(available * MIB), None);
+                    let slices = lay_out_slices(set, arrays, threads);
+                    assert_eq!(slices.slice_bytes % BASE_PAGE, 0);
+                    assert_eq!(slices.total_bytes, slices.slice_bytes * arrays * threads);
+                    assert!(slices.total_bytes <= set.most);
+                    if set.wanted < set.most / 2 {
+                        assert!(slices.total_bytes >= set.wanted);
+                    }
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,186 @@
+//! Who is near what, on shapes of machines that have caught other tools out.
+
+use nearfar_machine::{
+    Cache, CacheKind, Core, CpuSet, InitiatorKind, Machine, MemoryKind, MemoryNode, NodeSet, Source,
+};
+use proptest::prelude::*;
+
+fn set(list: &str) -> CpuSet {
+    list.parse().unwrap()
+}
+
+/// (number, own CPUs, locality)
+fn machine(nodes: &[(u32, &str, &str)], cores: &[&str], l3: &[&str]) -> Machine {
+    let all: CpuSet = cores.iter().flat_map(|core| set(core).iter().collect::<Vec<_>>()).collect();
+    Machine {
+        source: Source::Live,
+        packages: Vec::new(),
+        nodes: nodes
+            .iter()
+            .map(|&(os_index, cpus, locality)| MemoryNode {
+                os_index,
+                kind: MemoryKind::Unknown,
+                cpus: set(cpus),
+                locality: set(locality),
+                memory_bytes: Some(1 << 30),
+                memory_side_cache_bytes: None,
+            })
+            .collect(),
+        cores: cores.iter().map(|core| Core { cpus: set(core) }).collect(),
+        caches: l3
+            .iter()
+            .map(|cpus| Cache {
+                level: 3,
+                kind: CacheKind::Unified,
+                bytes: Some(1 << 25),
+                line_bytes: Some(64),
+                cpus: set(cpus),
+            })
+            .collect(),
+        distances: None,
+        firmware: Vec::new(),
+        devices: Vec::new(),
+        allowed_cpus: all,
+        allowed_nodes: nodes.iter().map(|node| node.0).collect(),
+        interleave_weights: None,
+        notes: Vec::new(),
+    }
+}
+
+fn shape(machine: &Machine) -> Vec<(String, String, Option<u32>)> {
+    machine
+        .clusters()
+        .into_iter()
+        .map(|cluster| {
+            (cluster.cpus.to_string(), cluster.memory_nodes.to_string(), cluster.cpu_node)
+        })
+        .collect()
+}
+
+fn row(cpus: &str, nodes: &str, cpu_node: Option<u32>) -> (String, String, Option<u32>) {
+    (cpus.into(), nodes.into(), cpu_node)
+}
+
+/// Knights Landing in SNC mode: DRAM and MCDRAM of one cluster share their CPUs.
+#[test]
+fn fast_and_slow_memory_of_one_cluster_are_both_local() {
+    let machine = machine(
+        &[(0, "0-1", "0-1"), (1, "2-3", "2-3"), (2, "", "0-1"), (3, "", "2-3")],
+        &["0", "1", "2", "3"],
+        &[],
+    );
+    assert_eq!(shape(&machine), [row("0-1", "0,2", Some(0)), row("2-3", "1,3", Some(1))]);
+}
+
+/// A CXL node of the whole machine is local to no single cluster, and joins none together.
+#[test]
+fn memory_of_the_whole_machine_belongs_to_no_cluster() {
+    let machine = machine(
+        &[(0, "0-1", "0-1"), (1, "2-3", "2-3"), (2, "", "0-3")],
+        &["0", "1", "2", "3"],
+        &[],
+    );
+    assert_eq!(shape(&machine), [row("0-1", "0", Some(0)), row("2-3", "1", Some(1))]);
+}
+
+/// CPUs of a node and of its other half need not be neighbours in number.
+#[test]
+fn interleaved_cpu_numbers_stay_with_their_node() {
+    let machine = machine(
+        &[(0, "0,2,4,6", "0,2,4,6"), (1, "1,3,5,7", "1,3,5,7")],
+        &["0,4", "1,5", "2,6", "3,7"],
+        &[],
+    );
+    assert_eq!(shape(&machine), [row("0,2,4,6", "0", Some(0)), row("1,3,5,7", "1", Some(1))]);
+    let initiators = machine.initiators(InitiatorKind::Cluster);
+    assert_eq!(initiators[1].cores, [set("1,5"), set("3,7")]);
+}
+
+#[test]
+fn a_node_without_memory_of_its_own_is_a_cluster_without_memory() {
+    let machine = machine(&[(0, "0-1", "0-1")], &["0", "1", "2"], &[]);
+    assert_eq!(shape(&machine), [row("0-1", "0", Some(0)), row("2", "", None)]);
+}
+
+/// Two clusters below one L3 (sub-NUMA clustering): the domain is cut at their border.
+#[test]
+fn an_l3_domain_over_two_clusters_is_cut() {
+    let machine = machine(&[(0, "0-1", "0-1"), (1, "2-3", "2-3")], &["0", "1", "2", "3"], &["0-3"]);
+    assert_eq!(machine.l3_domains(), [set("0-3")]);
+    let domains: Vec<CpuSet> =
+        machine.initiators(InitiatorKind::L3).iter().map(|domain| domain.cpus()).collect();
+    assert_eq!(domains, [set("0-1"), set("2-3")]);
+}
+
+#[test]
+fn cpus_that_may_not_be_used_are_no_initiator() {
+    let mut machine = machine(
+        &[(0, "0-3", "0-3"), (1, "4-7", "4-7")],
+        &["0-1", "2-3", "4-5", "6-7"],
+        &["0-3", "4-7"],
+    );
+    machine.allowed_cpus = set("1-2");
+    let clusters = machine.initiators(InitiatorKind::Cluster);
+    assert_eq!(clusters.len(), 1);
+    assert_eq!(clusters[0].cores, [set("1"), set("2")]);
+    let cores = machine.initiators(InitiatorKind::Core);
+    assert_eq!(cores.iter().map(|core| core.index).collect::<Vec<_>>(), [0, 1]);
+    // What the machine is does not depend on what may be used.
+    assert_eq!(machine.clusters().len(), 2);
+}
+
+#[test]
+fn the_fingerprint_is_of_the_hardware() {
+    let first = machine(&[(0, "0-1", "0-1")], &["0", "1"], &["0-1"]);
+    let mut smaller = first.clone();
+    smaller.allowed_cpus = set("0");
+    smaller.nodes[0].memory_bytes = Some(1);
+    assert_eq!(first.fingerprint(), smaller.fingerprint());
+    let mut other = first.clone();
+    other.caches[0].bytes = Some(1);
+    assert_ne!(first.fingerprint(), other.fingerprint());
+}
+
+#[test]
+fn contradictions_are_found() {
+    let sound = machine(&[(0, "0-1", "0-1")], &["0", "1"], &[]);
+    assert_eq!(sound.check(), Vec::<String>::new());
+    let overlapping = machine(&[(0, "0-1", "0-1")], &["0-1", "1"], &[]);
+    assert_eq!(overlapping.check().len(), 1);
+    let homeless = machine(&[(0, "0-5", "0-5")], &["0", "1"], &[]);
+    assert_eq!(homeless.check().len(), 1);
+    let mut elsewhere = sound.clone();
+    elsewhere.allowed_nodes = NodeSet::single(7);
+    assert_eq!(elsewhere.check().len(), 1);
+}
+
+#[test]
+fn a_machine_survives_json() {
+    let machine = machine(&[(0, "0-1", "0-1"), (2, "", "0-1")], &["0", "1"], &["0-1"]);
+    let text = serde_json::to_string(&machine).unwrap();
+    assert_eq!(serde_json::from_str::<Machine>(&text).unwrap(), machine);
+}
+
+proptest! {
+    #[test]
+    fn lists_read_what_they_print(members in proptest::collection::btree_set(0u32..65_536, 0..60)) {
+        let set: CpuSet = members.iter().copied().collect();
+        prop_assert_eq!(set.to_string().parse::<CpuSet>().unwrap(), set);
+    }
+
+    #[test]
+    fn sets_obey_the_laws(a in proptest::collection::btree_set(0u32..40, 0..30),
+                          b in proptest::collection::btree_set(0u32..40, 0..30)) {
+        let (a, b): (CpuSet, CpuSet) = (a.into_iter().collect(), b.into_iter().collect());
+        prop_assert_eq!(a.difference(&b).union(&a.intersection(&b)), a.clone());
+        prop_assert_eq!(a.intersects(&b), !a.intersection(&b).is_empty());
+        prop_assert!(a.intersection(&b).is_subset(&a.union(&b)));
+    }
+
+    #[test]
+    fn no_text_makes_the_readers_panic(text in "\\PC{0,40}") {
+        text.parse::<CpuSet>().ok();
+        text.parse::<nearfar_machine::Binding>().ok();
+        text.parse::<nearfar_machine::MemoryPolicy>().ok();
+    }
+}
