@@ -40,10 +40,10 @@ pub fn damage_everywhere(document: &Value) -> Vec<Damaged> {
 }
 
 fn damage_below(root: &Value, steps: &mut Vec<Step>, path: &str, found: &mut Vec<Damaged>) {
-    let value = steps.iter().fold(root, |value, step| step.into(value));
+    let value = steps.iter().fold(root, |value, step| step.get(value));
     let mut put = |damage, replacement: Value| {
         let mut document = root.clone();
-        *steps.iter().fold(&mut document, |value, step| step.into_mut(value)) = replacement;
+        *steps.iter().fold(&mut document, |value, step| step.get_mut(value)) = replacement;
         found.push(Damaged { damage, path: path.into(), document });
     };
     for other in values_of_other_types(value) {
@@ -64,7 +64,7 @@ fn damage_below(root: &Value, steps: &mut Vec<Step>, path: &str, found: &mut Vec
                 let mut fewer = fields.clone();
                 fewer.remove(name);
                 let mut document = root.clone();
-                *steps.iter().fold(&mut document, |value, step| step.into_mut(value)) =
+                *steps.iter().fold(&mut document, |value, step| step.get_mut(value)) =
                     Value::Object(fewer);
                 let path = join(path, name);
                 found.push(Damaged { damage: Damage::MissingField, path, document });
@@ -106,14 +106,14 @@ enum Step {
 }
 
 impl Step {
-    fn into<'a>(&self, value: &'a Value) -> &'a Value {
+    fn get<'a>(&self, value: &'a Value) -> &'a Value {
         match self {
             Self::Field(name) => &value[name],
             Self::Position(position) => &value[position],
         }
     }
 
-    fn into_mut<'a>(&self, value: &'a mut Value) -> &'a mut Value {
+    fn get_mut<'a>(&self, value: &'a mut Value) -> &'a mut Value {
         match self {
             Self::Field(name) => &mut value[name],
             Self::Position(position) => &mut value[position],

@@ -62,8 +62,7 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 5] = [
 
 /// Whether a field may be missing: where names are data, any may.
 fn may_be_missing(path: &str, known: &BTreeSet<String>) -> bool {
-    let parent = path.rsplit_once('.').map_or("", |(parent, _)| parent);
-    known.contains(&format!("{parent}.*"))
+    known.iter().filter_map(|path| path.strip_suffix('*')).any(|object| path.starts_with(object))
 }
 
 fn accepted(name: &str, document: &Value) -> impl Iterator<Item = Damaged> {

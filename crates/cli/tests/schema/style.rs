@@ -150,7 +150,7 @@ fn descriptions(schema: &Value) -> BTreeMap<String, String> {
 #[test]
 fn shared_definitions_agree_and_none_is_unused() {
     let mut seen: BTreeMap<String, (&str, Value)> = BTreeMap::new();
-    // Two views of one thing: topo shows devices and clusters with fewer fields.
+    // A view shows a thing by other fields than the record keeps of it.
     const OWN: [&str; 2] = ["device", "absent"];
     for name in NAMES {
         let schema = schema(name);
