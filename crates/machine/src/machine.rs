@@ -1,6 +1,7 @@
 //! The machine as plain, serialisable data. Numbers are the kernel's
 //! (`os_index`, hwloc's `P#`); what is unknown is `None`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -25,16 +26,16 @@ pub struct Machine {
     /// The firmware's relative distances between nodes (SLIT), where given.
     pub distances: Option<Distances>,
     /// What the firmware says of bandwidth and latency (HMAT), where given.
-    pub firmware: Vec<FirmwareFigure>,
+    pub firmware_figures: Vec<FirmwareFigure>,
     /// PCIe devices of interest: network, storage, accelerators.
     pub devices: Vec<Device>,
     /// CPUs that this process may use.
     pub allowed_cpus: CpuSet,
     /// Nodes on which this process may place pages.
     pub allowed_nodes: NodeSet,
-    /// The kernel's system-wide interleave weights, node by node; `None` where
+    /// The kernel's system-wide interleave weights (pages in turn) by node; `None` where
     /// the kernel has no weighted interleave (before Linux 6.9) or does not say.
-    pub interleave_weights: Option<Vec<(u32, u32)>>,
+    pub interleave_weights: Option<BTreeMap<u32, u32>>,
     /// What was odd, missing or inferred, in sentences.
     pub notes: Vec<String>,
 }

@@ -38,7 +38,7 @@ fn machine(nodes: &[(u32, &str, &str)], cores: &[&str], l3: &[&str]) -> Machine 
             })
             .collect(),
         distances: None,
-        firmware: Vec::new(),
+        firmware_figures: Vec::new(),
         devices: Vec::new(),
         allowed_cpus: all,
         allowed_nodes: nodes.iter().map(|node| node.0).collect(),

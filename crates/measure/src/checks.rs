@@ -85,12 +85,13 @@ fn memory_check(environment: &Environment) -> Check {
 }
 
 fn call_check(call: &str, result: &Result<(), Refusal>, machine: &Machine) -> Check {
+    let check = format!("call.{}", call.replace(|c: char| !c.is_ascii_alphanumeric(), "_"));
     let Err(refusal) = result else {
-        return fine(call, format!("the kernel allows {call}"));
+        return fine(&check, format!("the kernel allows {call}"));
     };
     let needed = PLACEMENT_CALLS.contains(&call) && machine.nodes.len() > 1;
     Check {
-        check: call.into(),
+        check,
         standing: if needed { Standing::Failed } else { Standing::Warning },
         finding: format!("{refusal}"),
         remedy: needed.then(|| {
@@ -129,11 +130,11 @@ fn fine_settings(environment: &Environment, cautions: &[Caution]) -> Vec<Check> 
     if let (Some(name), false) = (&environment.clock_source, warned("clock_source")) {
         checks.push(fine("clock_source", format!("the clock source is {name}")));
     }
-    if let (Some(governors), false) = (&environment.governors, warned("governor")) {
-        checks.push(fine("governor", format!("frequency governor: {}", governors.join(", "))));
+    if let (Some(governors), false) = (&environment.governors, warned("governors")) {
+        checks.push(fine("governors", format!("frequency governor: {}", governors.join(", "))));
     }
-    if let (Some(load), false) = (environment.load_average, warned("load")) {
-        checks.push(fine("load", format!("load average {load:.2}")));
+    if let (Some(load), false) = (environment.load_average, warned("load_average")) {
+        checks.push(fine("load_average", format!("load average {load:.2}")));
     }
     checks
 }

@@ -106,6 +106,7 @@ impl<'a> Engine<'a> {
             at: now_utc(),
             samples: self.record.samples.len() as u64,
             torn_line_dropped: self.record.torn,
+            budget_ns: self.record.header.inputs.budget_ns,
         };
         self.record.resumed.push(resumed.clone());
         self.writer.write(&Line::Resumed(resumed))

@@ -181,13 +181,21 @@ impl Reader<'_> {
 
     fn load_average(&mut self) -> Option<f64> {
         let line = self.line("load_average", "proc/loadavg")?;
-        line.split_whitespace().next()?.parse().ok()
+        let load = line.split_whitespace().next().and_then(|word| word.parse().ok());
+        if load.is_none() {
+            self.unknown.insert("load_average".into(), format!("/proc/loadavg holds '{line}'"));
+        }
+        load
     }
 
     fn memory_bytes(&mut self) -> Option<u64> {
         let text = self.text("memory_bytes", "proc/meminfo")?;
-        let line = text.lines().find(|line| line.starts_with("MemTotal:"))?;
-        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kib * 1024)
+        let line = text.lines().find(|line| line.starts_with("MemTotal:"));
+        let kib: Option<u64> = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
+        if kib.is_none() {
+            let why = "/proc/meminfo has no line 'MemTotal: N kB'";
+            self.unknown.insert("memory_bytes".into(), why.into());
+        }
+        kib.map(|kib| kib * 1024)
     }
 }

@@ -62,7 +62,9 @@ pub fn estimate(cases: &[Case], rounds: u32, inputs: &Inputs, rates: Rates) -> E
     let touched: u64 = pools.values().sum();
     seconds += as_float(touched) / rates.touch;
     let round = Duration::from_secs_f64(seconds * MARGIN);
-    Estimate { cases: cases.len(), rounds, round, total: round * rounds, buffers_bytes: touched }
+    let first = Duration::from_secs_f64(as_float(touched) / rates.first_touch.min(rates.touch));
+    let total = if cases.is_empty() { Duration::ZERO } else { first + round * rounds };
+    Estimate { cases: cases.len(), rounds, round, total, buffers_bytes: touched }
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of a working set are far below 2^53")]

@@ -43,7 +43,10 @@ pub enum Failure {
 /// How fast the machine seemed in a short look, for the estimate of a plan's time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rates {
-    /// First touch by one thread, bytes/s.
+    /// Touching memory for the first time in this process, by one thread, bytes/s.
+    /// In a virtual machine the host may have to find the memory first.
+    pub first_touch: f64,
+    /// Touching memory that the process had before, by one thread, bytes/s.
     pub touch: f64,
     /// A kernel on memory by one thread, useful bytes/s.
     pub stream: f64,

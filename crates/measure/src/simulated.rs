@@ -167,7 +167,8 @@ impl Executor for SimulatedExecutor {
     }
 
     fn look(&mut self) -> Result<Rates, Reason> {
-        Ok(Rates { touch: self.rates.local_per_thread, stream: self.rates.local_per_thread })
+        let rate = self.rates.local_per_thread;
+        Ok(Rates { first_touch: rate, touch: rate, stream: rate })
     }
 
     fn now(&self) -> Duration {

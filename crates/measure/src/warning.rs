@@ -100,7 +100,7 @@ impl Caution {
                 "sysctl kernel.numa_balancing=0 while measuring; misplaced pages are caught either way",
             ),
             Self::Governor(governors) => (
-                "governor",
+                "governors",
                 format!("the frequency governor is {governors}: the clock may be low at times"),
                 "cpupower frequency-set -g performance while measuring",
             ),
@@ -115,7 +115,7 @@ impl Caution {
                 "raise or remove the quota; throttled windows are marked either way",
             ),
             Self::Load(load) => (
-                "load",
+                "load_average",
                 format!("the load average is {load:.2}: other processes use the CPUs"),
                 "measure when the machine is quiet",
             ),

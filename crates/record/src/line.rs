@@ -50,6 +50,8 @@ pub struct Resumed {
     pub samples: u64,
     /// Whether a torn last line was dropped.
     pub torn_line_dropped: bool,
+    /// The budget of this run; null for none.
+    pub budget_ns: Option<u64>,
 }
 
 /// Measuring ended in order.

@@ -114,7 +114,11 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
                     record.warnings.push(warning);
                 }
             }
-            Line::Resumed(resumed) => record.resumed.push(resumed),
+            Line::Resumed(resumed) => {
+                record.resumed.push(resumed);
+                // Until it ends in order as well, the later run was killed or goes on.
+                record.finished = None;
+            }
             Line::Finished(finished) => record.finished = Some(finished),
         }
         record.length = lines.length;

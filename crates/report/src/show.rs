@@ -71,8 +71,8 @@ pub struct CellView {
     pub peak: bool,
     /// Figures by variant, the best first; empty when refused.
     pub figures: Vec<FigureView>,
-    /// Why it was refused, in at least one round; empty when it was not.
-    pub refused: Vec<String>,
+    /// Refusals, at most one for each run of the program and variant; empty when it was not refused.
+    pub refused: Vec<AbsentView>,
 }
 
 /// Figures of one variant, useful GB/s.
@@ -181,7 +181,7 @@ fn cell_view(
         threads,
         peak: peak == Some(threads),
         figures: cell.figures.iter().map(figure_view).collect(),
-        refused: cell.refused.iter().map(|absent| absent.reason.text.clone()).collect(),
+        refused: cell.refused.iter().map(absent_view).collect(),
     })
 }
 

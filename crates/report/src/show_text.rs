@@ -8,7 +8,7 @@ use nearfar_units::format_duration;
 
 use crate::figures::{gb_per_s, percent};
 use crate::printable::printable;
-use crate::show::{CellView, FigureView, ShowView};
+use crate::show::{AbsentView, CellView, FigureView, ShowView};
 use crate::table::table;
 
 impl ShowView {
@@ -231,7 +231,7 @@ fn rows_of_section(
 }
 
 fn cell_text(cell: &CellView, section: Section, footnotes: &mut Vec<String>) -> String {
-    let refused = cell.refused.first().map(|reason| {
+    let refused = cell.refused.first().map(|AbsentView { reason, .. }| {
         let known = footnotes.iter().position(|footnote| footnote == reason);
         known.unwrap_or_else(|| {
             footnotes.push(reason.clone());

@@ -1,5 +1,7 @@
 //! A machine as `topo` shows it.
 
+use std::collections::BTreeMap;
+
 use nearfar_machine::{
     Cache, CpuSet, DeviceKind, Distances, FirmwareFigure, Link, Machine, MemoryKind, NodeSet,
     Package, Source,
@@ -28,13 +30,13 @@ pub struct TopoView {
     /// The firmware's relative distances, or null.
     pub distances: Option<Distances>,
     /// What the firmware says of bandwidth and latency.
-    pub firmware: Vec<FirmwareFigure>,
+    pub firmware_figures: Vec<FirmwareFigure>,
     /// PCIe devices.
     pub devices: Vec<DeviceView>,
     /// CPUs that this process may use.
     pub allowed_cpus: CpuSet,
     /// The kernel's interleave weights by node, or null.
-    pub interleave_weights: Option<Vec<(u32, u32)>>,
+    pub interleave_weights: Option<BTreeMap<u32, u32>>,
     /// What was odd, missing or inferred.
     pub notes: Vec<String>,
 }
@@ -137,7 +139,7 @@ impl TopoView {
             cores: machine.cores.len(),
             caches: machine.caches.clone(),
             distances: machine.distances.clone(),
-            firmware: machine.firmware.clone(),
+            firmware_figures: machine.firmware_figures.clone(),
             devices: machine.devices.iter().map(device).collect(),
             allowed_cpus: machine.allowed_cpus.clone(),
             interleave_weights: machine.interleave_weights.clone(),

@@ -142,7 +142,7 @@ impl TopoView {
     }
 
     fn firmware_table(&self) -> String {
-        if self.firmware.is_empty() {
+        if self.firmware_figures.is_empty() {
             return String::new();
         }
         let header = ["CPUs", "to node", "read", "write", "read latency", "write latency"];
@@ -153,7 +153,7 @@ impl TopoView {
             value.map_or("-".into(), |value| format!("{} ns", format_significant(value, 3)))
         };
         let rows = self
-            .firmware
+            .firmware_figures
             .iter()
             .map(|figure| {
                 vec![

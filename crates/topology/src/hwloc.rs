@@ -91,7 +91,7 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
         cores: cores(topology, name, &cpus, &mut notes)?,
         caches: caches(topology, name, &cpus)?,
         distances: distances::between_nodes(topology, &nodes, &mut notes),
-        firmware: firmware::figures(topology, &nodes, name, &cpus, &mut notes)?,
+        firmware_figures: firmware::figures(topology, &nodes, name, &cpus, &mut notes)?,
         devices: devices::list(topology, &nodes, name, &cpus, &mut notes)?,
         allowed_cpus: among(topology.allowed_cpuset().as_ref(), cpus.iter()),
         allowed_nodes: among(

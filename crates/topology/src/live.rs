@@ -155,14 +155,14 @@ fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
         let Some(figures) = sysfs.access_figures(node.os_index) else {
             continue;
         };
-        machine.firmware.retain(|figure| figure.node != node.os_index);
+        machine.firmware_figures.retain(|figure| figure.node != node.os_index);
         let initiator: CpuSet = figures
             .initiators
             .iter()
             .filter_map(|initiator| machine.nodes.iter().find(|node| node.os_index == initiator))
             .flat_map(|initiator| initiator.cpus.iter())
             .collect();
-        machine.firmware.push(FirmwareFigure {
+        machine.firmware_figures.push(FirmwareFigure {
             initiator: (!initiator.is_empty()).then_some(initiator),
             node: node.os_index,
             read_bytes_per_s: figures.read_bytes_per_s,
@@ -172,7 +172,7 @@ fn amend_firmware(machine: &mut Machine, sysfs: &mut Sysfs) {
         });
     }
     machine
-        .firmware
+        .firmware_figures
         .sort_by_key(|figure| (figure.node, figure.initiator.as_ref().and_then(CpuSet::first)));
 }
 

@@ -5,6 +5,7 @@
 //! read, or whose content is not understood, is `None` as well and leaves a note
 //! that says which of the two.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
@@ -115,9 +116,9 @@ impl Sysfs {
 
     /// The system-wide interleave weights, by node; `None` without the kernel's
     /// weighted interleave (before Linux 6.9).
-    pub(crate) fn interleave_weights(&mut self) -> Option<Vec<(u32, u32)>> {
+    pub(crate) fn interleave_weights(&mut self) -> Option<BTreeMap<u32, u32>> {
         let nodes = self.numbered_entries(WEIGHTS, "node");
-        let weights: Vec<(u32, u32)> = nodes
+        let weights: BTreeMap<u32, u32> = nodes
             .iter()
             .filter_map(|node| {
                 let weight = self.value(format!("{WEIGHTS}/node{node}"), |text| {

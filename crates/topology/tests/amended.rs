@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -145,7 +146,9 @@ fn firmware_figures_are_in_the_kernels_units() {
         (&node("node1/access0/initiators/node1/x"), ""),
         (&node("node1/access0/initiators/write_latency"), "80\n"),
     ]);
-    let [near, far] = &machine.firmware[..] else { panic!("{:?}", machine.firmware) };
+    let [near, far] = &machine.firmware_figures[..] else {
+        panic!("{:?}", machine.firmware_figures)
+    };
     assert_eq!((near.node, near.write_latency_ns), (1, Some(80.0)), "class 0 without a class 1");
     assert_eq!((far.node, &far.initiator), (3, &Some(cpus("0"))));
     assert_eq!(far.read_bytes_per_s, Some(28e9), "MB/s of class 1");
@@ -164,11 +167,11 @@ fn interleave_weights() {
             (&weight(3), "1\n"),
             (&format!("{FOLDER}/{name}"), "true\n"),
         ]);
-        assert_eq!(machine.interleave_weights, Some(vec![(0, 3), (3, 1)]));
+        assert_eq!(machine.interleave_weights, Some(BTreeMap::from([(0, 3), (3, 1)])));
         assert!(noted(&machine, "the kernel's own"), "{name}");
     }
     let odd = amended(&[(&weight(0), "0\n"), (&weight(1), "5\n")]);
-    assert_eq!(odd.interleave_weights, Some(vec![(1, 5)]), "0 is no weight");
+    assert_eq!(odd.interleave_weights, Some(BTreeMap::from([(1, 5)])), "0 is no weight");
     assert!(noted(&odd, "node0 is not understood: '0'"));
 }
 

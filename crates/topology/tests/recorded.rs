@@ -53,7 +53,9 @@ fn dram_beside_hbm() {
     assert_eq!(machine.distances, None);
     assert_eq!(machine.allowed_nodes, nodes("0"));
 
-    let [of_hbm, of_dram] = &machine.firmware[..] else { panic!("{:?}", machine.firmware) };
+    let [of_hbm, of_dram] = &machine.firmware_figures[..] else {
+        panic!("{:?}", machine.firmware_figures)
+    };
     assert_eq!((of_hbm.node, of_dram.node), (0, 2));
     assert_eq!(of_hbm.initiator, Some(cpus("0-1")));
     assert_eq!(of_hbm.read_bytes_per_s, Some(1000.0 * MIB), "the mean stands for both");

@@ -103,8 +103,14 @@ fn every_machine_of_the_zoo_is_read_or_refused_with_a_reason() {
             }
         }
     }
-    println!("zoo: {read} machines read, {refused} refused with a reason");
+    say(&format!("zoo: {read} machines read, {refused} refused with a reason"));
     if zoo.is_dir() {
         assert!(read >= 20, "only {read} machines were read");
     }
+}
+
+/// The test runner hides what passing tests print; these counts are to be seen.
+fn say(words: &str) {
+    use std::io::Write;
+    writeln!(std::io::stderr(), "{words}").unwrap();
 }

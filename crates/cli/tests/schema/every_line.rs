@@ -55,7 +55,7 @@ pub fn known_machine() -> Machine {
             cache(3, CacheKind::Unified, "2-3"),
         ],
         distances: Some(Distances { nodes: vec![0, 1], values: vec![vec![10, 21], vec![21, 10]] }),
-        firmware: vec![FirmwareFigure {
+        firmware_figures: vec![FirmwareFigure {
             initiator: Some("0-1".parse().unwrap()),
             node: 1,
             read_bytes_per_s: Some(1e11),
@@ -84,7 +84,7 @@ pub fn known_machine() -> Machine {
             .into(),
         allowed_cpus: "0-3".parse().unwrap(),
         allowed_nodes: "0-5".parse().unwrap(),
-        interleave_weights: Some(vec![(0, 3), (1, 1)]),
+        interleave_weights: Some(BTreeMap::from([(0, 3), (1, 1)])),
         notes: vec!["a note".into()],
     }
 }
@@ -101,7 +101,7 @@ pub fn unknown_machine(source: Source) -> Machine {
         (cache.bytes, cache.line_bytes) = (None, None);
     }
     machine.distances = None;
-    machine.firmware = vec![FirmwareFigure {
+    machine.firmware_figures = vec![FirmwareFigure {
         initiator: None,
         node: 1,
         read_bytes_per_s: None,
@@ -337,7 +337,12 @@ pub fn record(header: Header) -> Vec<Line> {
     lines.extend(vocabulary::cautions().iter().map(|caution| Line::Warning(caution.warning())));
     for torn_line_dropped in [false, true] {
         let at = "2025-03-01T12:05:00Z".into();
-        lines.push(Line::Resumed(Resumed { at, samples: 5, torn_line_dropped }));
+        lines.push(Line::Resumed(Resumed {
+            at,
+            samples: 5,
+            torn_line_dropped,
+            budget_ns: torn_line_dropped.then_some(1),
+        }));
     }
     for given in [true, false] {
         lines.push(Line::Finished(Finished {

@@ -2,7 +2,7 @@
 
 use nearfar_kernels::{Kernel, Variant};
 use nearfar_machine::{Binding, MemoryPolicy};
-use nearfar_measure::experiment::{WorkingSet, cache_bytes, lay_out_slices};
+use nearfar_measure::experiment::cache_bytes;
 use nearfar_record::{Actor, Case, Pages, Pinning, Stream};
 
 use crate::level::Level;
@@ -18,25 +18,29 @@ pub struct Cell {
     /// The test of likwid-bench that does the same.
     pub test: String,
     pub workgroup: Workgroup,
-    /// Units of 1000 bytes, all arrays of all threads: likwid's measure of size.
-    pub kilobytes: u64,
+    /// Bytes of all our arrays of all threads.
+    pub working_set_bytes: u64,
 }
 
 impl Cell {
-    /// Rounds have one thread or one on every core.
     pub fn threads(&self) -> usize {
         self.workgroup.cpus.len()
     }
 
+    /// The size of likwid's arrays, which it takes in units of 1000 bytes and cuts to
+    /// whole turns of its loop.
+    pub fn kilobytes(&self) -> u64 {
+        self.working_set_bytes / 1000
+    }
+
     /// As a case that the executor runs.
     pub fn case(&self, surroundings: &Surroundings) -> Case {
-        let threads = self.threads() as u64;
+        let (threads, bytes) = (self.threads(), self.working_set_bytes);
         let cpus = self.workgroup.cpus.iter().copied().collect();
         let caches = match self.level {
             Level::Memory => cache_bytes(&surroundings.machine, &cpus, surroundings.node),
             Level::L1 | Level::L2 => None,
         };
-        let bytes = self.working_set_bytes();
         Case {
             id: format!("{}/{}/{}/t{threads}", self.level, self.kernel.name, self.variant),
             coordinates: Vec::new(),
@@ -55,20 +59,6 @@ impl Cell {
                 llc_multiple: caches.map(|caches| bytes as f64 / caches as f64),
                 pages: Pages::Transparent,
             })],
-        }
-    }
-
-    /// Bytes of our arrays. likwid cuts its own to whole turns of its loop; in a
-    /// cache so do we, at 512 bytes, the longest turn of any kernel.
-    fn working_set_bytes(&self) -> u64 {
-        const TURN: u64 = 512;
-        let (arrays, threads) = (self.kernel.arrays() as u64, self.threads() as u64);
-        let bytes = 1000 * self.kilobytes;
-        match self.level {
-            Level::Memory => lay_out_slices(WorkingSet { wanted: bytes, most: u64::MAX }, arrays, threads).total_bytes,
-            Level::L1 | Level::L2 => {
-                (bytes / arrays / threads / TURN).max(1) * TURN * arrays * threads
-            }
         }
     }
 }

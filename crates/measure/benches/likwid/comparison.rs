@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use nearfar_kernels::{Kernel, find};
+use nearfar_measure::experiment::lay_out_slices;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::{Executor, Failure, Interrupt, WindowRequest, store_method};
 use nearfar_record::{Aggregate, Sample};
@@ -105,29 +106,27 @@ impl<'a> Contest<'a> {
             self.omitted.push(format!("{level} with all threads: there is one core"));
             return;
         }
-        let kilobytes = match level.working_set(self.surroundings, &workgroup.cpus) {
-            Ok(bytes) => bytes / 1000,
+        let working_set = match level.working_set(self.surroundings, &workgroup.cpus) {
+            Ok(working_set) => working_set,
             Err(reason) => return self.omitted.push(format!("{level}: {reason}")),
         };
         for name in KERNELS.into_iter().filter(|name| options.wants_kernel(name)) {
             let found: Option<(&'static Kernel, _)> =
                 find(name).and_then(|kernel| Some((kernel, self.likwid.counterpart(kernel)?)));
             match found {
-                Some((kernel, (variant, test))) => self.entries.push(Entry {
-                    cell: Cell {
+                Some((kernel, (variant, test))) => {
+                    let arrays = kernel.arrays() as u64;
+                    let slices = lay_out_slices(working_set, arrays, workgroup.cpus.len() as u64);
+                    let cell = Cell {
                         level,
                         kernel,
                         variant,
                         test: test.into(),
                         workgroup: workgroup.clone(),
-                        kilobytes,
-                    },
-                    threads,
-                    iterations: 0,
-                    ours: Vec::new(),
-                    likwid: Vec::new(),
-                    disturbed: 0,
-                }),
+                        working_set_bytes: slices.total_bytes,
+                    };
+                    self.entries.push(Entry::new(cell, threads));
+                }
                 None => {
                     let reason = format!("{name}: likwid-bench has no test of it for this CPU");
                     if !self.omitted.contains(&reason) {
@@ -166,8 +165,9 @@ impl<'a> Contest<'a> {
             self.run_ours(index)?;
         }
         let entry = &mut self.entries[index];
-        let Cell { test, workgroup, kilobytes, .. } = &entry.cell;
-        let run = self.likwid.run(test, workgroup, *kilobytes, entry.iterations)?;
+        let Cell { test, workgroup, .. } = &entry.cell;
+        let kilobytes = entry.cell.kilobytes();
+        let run = self.likwid.run(test, workgroup, kilobytes, entry.iterations)?;
         entry.likwid.push(run);
         if !ours_first {
             self.run_ours(index)?;
@@ -259,13 +259,19 @@ impl<'a> Contest<'a> {
 }
 
 impl Entry {
+    fn new(cell: Cell, threads: Threads) -> Self {
+        let (ours, likwid) = (Vec::new(), Vec::new());
+        Self { cell, threads, iterations: 0, ours, likwid, disturbed: 0 }
+    }
+
     /// Finds out how many passes of likwid last as long as a run of ours.
     fn calibrate(&mut self, likwid: &LikwidBench) -> anyhow::Result<()> {
         // Some milliseconds in the fastest cache, some tenths of a second in slow memory.
         const FIRST_BYTES: u64 = 2_000_000_000;
-        let Cell { test, workgroup, kilobytes, level, .. } = &self.cell;
+        let Cell { test, workgroup, level, .. } = &self.cell;
+        let kilobytes = self.cell.kilobytes();
         let first = (FIRST_BYTES / (1000 * kilobytes)).max(1);
-        let run = likwid.run(test, workgroup, *kilobytes, first)?;
+        let run = likwid.run(test, workgroup, kilobytes, first)?;
         let pass = run.cycles / run.clock_hz / run.iterations as f64;
         #[expect(
             clippy::cast_possible_truncation,

@@ -42,7 +42,7 @@ impl Events {
         match (cpu.vendor.as_deref(), cpu.family, cpu.model) {
             // PMCx003 counts operations, a fused multiply-add as two. Zen and Zen+ have
             // bits of their own for f64; all bits together count nothing on Zen 5.
-            (Some("AuthenticAMD"), Some(family @ 0x17..=0x1a), model) => Ok(Self {
+            (Some("AuthenticAMD"), Some(family @ (0x17 | 0x19 | 0x1a)), model) => Ok(Self {
                 source: "PMCx003 and PMCx044; AMD's Processor Programming References, Linux \
                          tools/perf/pmu-events/arch/x86/amdzen*",
                 flops: match (family, model) {
@@ -50,9 +50,7 @@ impl Events {
                     _ => vec![(event(0x03, 0x0f), 1)],
                 },
                 fills: match family {
-                    0x17 | 0x18 => {
-                        Err("Zen 1 and 2 have no event for all fills (PMCx044 is Zen 3's)")
-                    }
+                    0x17 => Err("Zen 1 and 2 have no event for all fills"),
                     _ => Ok(event(0x44, 0xff)),
                 },
             }),
@@ -108,8 +106,8 @@ pub fn check(surroundings: &Surroundings, out: &mut (impl Write + Send)) -> anyh
             return Ok(0);
         }
     };
-    let bytes = Level::Memory.working_set(surroundings, &[cpu]).map_err(anyhow::Error::msg)?;
-    let mut arrays = Mapping::new(usize::try_from(bytes)?, PageRequest::Transparent)?;
+    let set = Level::Memory.working_set(surroundings, &[cpu]).map_err(anyhow::Error::msg)?;
+    let mut arrays = Mapping::new(usize::try_from(set.wanted)?, PageRequest::Transparent)?;
     // A thread of its own: the pin would be inherited by all later processes.
     std::thread::scope(|scope| {
         let checked = scope.spawn(|| {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use nearfar_measure::experiment::{cache_bytes, memory_working_set};
+use nearfar_measure::experiment::{WorkingSet, cache_bytes, memory_working_set};
 
 use crate::surroundings::Surroundings;
 
@@ -44,12 +44,16 @@ impl Level {
         }
     }
 
-    /// Bytes of all arrays of one thread on each of these CPUs: half of each
+    /// Bytes of all arrays of one thread on each of these CPUs: at most half of each
     /// thread's share of the cache, or what nearfar takes for memory.
     ///
     /// # Errors
     /// When the size of the cache is not known; the reason, in words.
-    pub fn working_set(self, surroundings: &Surroundings, cpus: &[u32]) -> Result<u64, String> {
+    pub fn working_set(
+        self,
+        surroundings: &Surroundings,
+        cpus: &[u32],
+    ) -> Result<WorkingSet, String> {
         let depth = match self {
             Self::L1 => 1,
             Self::L2 => 2,
@@ -66,13 +70,14 @@ impl Level {
             .collect();
         let smallest = shares.and_then(|shares| shares.into_iter().min());
         let smallest = smallest.ok_or_else(|| format!("the size of {self} is not known"))?;
-        Ok(smallest / 2 * cpus.len() as u64)
+        let half = smallest / 2 * cpus.len() as u64;
+        Ok(WorkingSet { wanted: half, most: half })
     }
 }
 
-fn memory_set(surroundings: &Surroundings, cpus: &[u32]) -> u64 {
+fn memory_set(surroundings: &Surroundings, cpus: &[u32]) -> WorkingSet {
     let cpus = cpus.iter().copied().collect();
     let node = surroundings.node;
     let caches = cache_bytes(&surroundings.machine, &cpus, node);
-    memory_working_set(caches, surroundings.environment.available_bytes, None).wanted
+    memory_working_set(caches, surroundings.environment.available_bytes, None)
 }

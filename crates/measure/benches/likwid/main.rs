@@ -50,8 +50,8 @@ fn run(options: &Options) -> anyhow::Result<usize> {
     let surroundings = Surroundings::read(&likwid)?;
 
     let lock = HostLock::take()?;
-    surroundings.print(&likwid, options, &mut out)?;
     let mut contest = Contest::new(&surroundings, &likwid, options)?;
+    surroundings.print(&likwid, options, &mut out)?;
     contest.run(options)?;
     let mut missed = contest.print(&mut out)?;
     missed += counters::check(&surroundings, &mut out)?;

@@ -4,8 +4,8 @@ use clap::{Parser, ValueEnum};
 
 use crate::level::Level;
 
-/// All threads, which are not judged, run in every so-manieth round: a full bench
-/// then ends within 20 minutes, and they still see all of its time.
+/// All threads, which are not judged, run in one of so many rounds: a full bench then
+/// ends within 20 minutes, and they still see all of its time.
 pub const ROUNDS_PER_ROUND_OF_ALL: u32 = 3;
 
 /// The kernels beside likwid-bench, the counters, lstopo and a quick suite.

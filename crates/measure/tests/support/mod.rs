@@ -66,7 +66,7 @@ pub fn machine(nodes: u32) -> Machine {
                 .map(|from| (0..nodes).map(|to| distance(from, to)).collect())
                 .collect(),
         }),
-        firmware: Vec::new(),
+        firmware_figures: Vec::new(),
         devices: Vec::new(),
         allowed_cpus: (0..cpus).collect(),
         allowed_nodes: (0..nodes).collect(),
