@@ -28,13 +28,13 @@ const FIXED_PER_CASE: Duration = Duration::from_millis(12);
 /// Seconds to ask for the node of a page, and to look at one element of it.
 const PER_PAGE: f64 = 250e-9;
 
-/// Passes over the working set before the window: one by the kernel, and at most
+/// Passes over the working set before the window: one by the kernel, and part of
 /// one to write again what another kernel has overwritten.
-const PASSES: f64 = 2.0;
+const PASSES: f64 = 1.4;
 
 /// The bound over the expected: neighbours on a shared machine, and the kernels
 /// that are slower than the one that was looked at.
-const MARGIN: f64 = 1.3;
+const MARGIN: f64 = 1.2;
 
 /// Time at most for all rounds over these cases.
 #[must_use]

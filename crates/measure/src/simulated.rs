@@ -103,6 +103,7 @@ impl SimulatedExecutor {
                 useful_bytes: bytes,
                 passes: 1,
                 involuntary_switches: 0,
+                off_cpu_ns: 0,
                 minor_faults: 0,
             })
             .collect();
@@ -191,7 +192,7 @@ impl Executor for SimulatedExecutor {
                 actors.push(self.actor(stream, request.shortest).map_err(Failure::Refused)?);
             }
             let disturbances = if self.random.f64() < self.rates.disturbed {
-                vec![Disturbance::Switched { times: 1 }]
+                vec![Disturbance::Switched { times: 1, microseconds: 900 }]
             } else {
                 Vec::new()
             };

@@ -85,6 +85,8 @@ pub struct ThreadSample {
     pub passes: u64,
     /// Times the kernel took the CPU away.
     pub involuntary_switches: u64,
+    /// Time in the window for which the thread had no CPU, ns.
+    pub off_cpu_ns: u64,
     /// Page faults without I/O.
     pub minor_faults: u64,
 }
@@ -155,10 +157,12 @@ pub struct PageSizes {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "disturbance", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Disturbance {
-    /// The kernel took the CPU from threads.
+    /// The kernel took the CPU from a thread for longer than 0.5 % of the window.
     Switched {
-        /// Times, over all threads.
+        /// Times that CPUs were taken, over all threads.
         times: u64,
+        /// Longest time that one thread had no CPU, in all.
+        microseconds: u64,
     },
     /// A thread was on another CPU at the end.
     Moved {

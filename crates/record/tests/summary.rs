@@ -41,13 +41,17 @@ fn sample(round: u32, window: u32, threads: &[u64], disturbed: bool) -> Sample {
                     useful_bytes,
                     passes: 1,
                     involuntary_switches: 0,
+                    off_cpu_ns: 0,
                     minor_faults: 0,
                 })
                 .collect(),
             proof: Proof { before: pages.clone(), after: pages },
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         }],
-        disturbances: disturbed.then_some(Disturbance::Switched { times: 1 }).into_iter().collect(),
+        disturbances: disturbed
+            .then_some(Disturbance::Switched { times: 1, microseconds: 900 })
+            .into_iter()
+            .collect(),
     }
 }
 

@@ -25,9 +25,30 @@ pub fn monotonic() -> Duration {
     Duration::from_nanos(monotonic_ns())
 }
 
+/// Nanoseconds that this thread has had a CPU (`CLOCK_THREAD_CPUTIME_ID`): what
+/// [`monotonic_ns`] gains over it, the thread spent without one.
+#[must_use]
+pub fn thread_cpu_ns() -> u64 {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes one timespec to live memory; the calling thread's
+    // clock always exists, so the call has no failure to report.
+    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+    #[expect(clippy::cast_sign_loss, reason = "CPU time is not negative")]
+    let nanoseconds = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+    nanoseconds
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sleep_is_no_cpu_time() {
+        let (wall, cpu) = (monotonic_ns(), thread_cpu_ns());
+        std::thread::sleep(Duration::from_millis(20));
+        let (wall, cpu) = (monotonic_ns() - wall, thread_cpu_ns() - cpu);
+        assert!(wall >= 20_000_000 && wall - cpu >= 15_000_000, "{cpu} of {wall}");
+    }
 
     #[test]
     fn clock_agrees_with_the_kernels_own_account_of_uptime() {

@@ -38,7 +38,7 @@ mod vma;
 pub use address_range::AddressRange;
 pub use affinity::{current_cpu, pin_thread, thread_cpus};
 pub use child::limit_self;
-pub use clock::{monotonic, monotonic_ns};
+pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use hwloc_overrides::remove_hwloc_overrides;
 pub use hypervisor::hypervisor_signature;
 pub use limits::{

@@ -263,6 +263,7 @@ pub fn sample(
         useful_bytes,
         passes: 3,
         involuntary_switches: 0,
+        off_cpu_ns: 0,
         minor_faults: 0,
     };
     let nodes = PageNodes {

@@ -34,7 +34,7 @@ pub fn disturbances() -> Vec<Disturbance> {
         Stolen { .. } => Some(Throttled { microseconds: 2_500 }),
         Throttled { .. } => None,
     };
-    successors(Some(Switched { times: 3 }), next).collect()
+    successors(Some(Switched { times: 3, microseconds: 900 }), next).collect()
 }
 
 pub fn cautions() -> Vec<Caution> {

@@ -231,6 +231,8 @@ impl NativeExecutor {
                         .usage
                         .involuntary_switches
                         .saturating_sub(open.usage.involuntary_switches),
+                    off_cpu_ns: (close.time - open.time)
+                        .saturating_sub(close.cpu_time - open.cpu_time),
                     minor_faults: close.usage.minor_faults.saturating_sub(open.usage.minor_faults),
                 }
             })
@@ -344,14 +346,22 @@ impl Taken {
     }
 }
 
-fn disturbances_of(actors: &[ActorSample], pinned: bool) -> Vec<Disturbance> {
+/// A thread without a CPU for more than this fraction of a window disturbs it. What
+/// is shorter cannot change the figure by more, and on machines with many cores some
+/// thread of every window is interrupted for microseconds.
+const OFF_CPU_FRACTION: f64 = 0.005;
+
+fn disturbances_of(actors: &[ActorSample], length: Duration, pinned: bool) -> Vec<Disturbance> {
     let threads = || actors.iter().flat_map(|actor| &actor.threads);
-    let switches: u64 = threads().map(|thread| thread.involuntary_switches).sum();
+    let off_cpu = Duration::from_nanos(threads().map(|t| t.off_cpu_ns).max().unwrap_or(0));
     let faults: u64 = threads().map(|thread| thread.minor_faults).sum();
     let moved = threads().filter(|thread| pinned && thread.cpu_before != thread.cpu_after).count();
     let mut found = Vec::new();
-    if switches > 0 {
-        found.push(Disturbance::Switched { times: switches });
+    if off_cpu > length.mul_f64(OFF_CPU_FRACTION) {
+        found.push(Disturbance::Switched {
+            times: threads().map(|thread| thread.involuntary_switches).sum(),
+            microseconds: u64::try_from(off_cpu.as_micros()).unwrap_or(u64::MAX),
+        });
     }
     if moved > 0 {
         found.push(Disturbance::Moved { threads: u32::try_from(moved).unwrap_or(u32::MAX) });
@@ -401,7 +411,7 @@ impl Executor for NativeExecutor {
         };
         let sources = vec![Source { elements: b, first_index: 0 }];
         let mut stream = Stream::new(copy, &self.pattern, Some(a), sources);
-        while stream.passes() < 2 {
+        while stream.passes() < 6 {
             stream.step()?;
         }
         let ended = monotonic_ns();
@@ -464,11 +474,12 @@ impl Executor for NativeExecutor {
                         self.actor_sample(stream, walks, windows, index, after)
                     })
                     .collect();
-                let mut disturbances = disturbances_of(&actors, pinned);
+                let length = Duration::from_nanos(windows.length);
+                let mut disturbances = disturbances_of(&actors, length, pinned);
                 disturbances.extend(taken.iter().cloned());
                 Window {
                     start: Duration::from_nanos(windows.edge(index).saturating_sub(made)),
-                    length: Duration::from_nanos(windows.length),
+                    length,
                     actors,
                     disturbances,
                 }

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{Reason, ReasonCode};
-use nearfar_sys::{ThreadUsage, current_cpu, monotonic_ns, pin_thread, thread_usage};
+use nearfar_sys::{
+    ThreadUsage, current_cpu, monotonic_ns, pin_thread, thread_cpu_ns, thread_usage,
+};
 
 use super::stream::Stream;
 use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting};
@@ -21,6 +23,10 @@ const NOTES_PER_WINDOW: usize = 16 * BLOCKS_PER_WINDOW as usize;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Edge {
     pub cpu: Option<u32>,
+    /// By CLOCK_MONOTONIC, ns.
+    pub time: u64,
+    /// CPU time of the thread, ns.
+    pub cpu_time: u64,
     pub usage: ThreadUsage,
     pub passes: u64,
 }
@@ -124,5 +130,11 @@ fn look_around(stream: &Stream<'_>) -> Result<Edge, Failure> {
     let usage = thread_usage().map_err(|refusal| {
         Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
     })?;
-    Ok(Edge { cpu: current_cpu(), usage, passes: stream.passes() })
+    Ok(Edge {
+        cpu: current_cpu(),
+        time: monotonic_ns(),
+        cpu_time: thread_cpu_ns(),
+        usage,
+        passes: stream.passes(),
+    })
 }
