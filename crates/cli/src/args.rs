@@ -8,13 +8,14 @@ use clap_complete::Shell;
 use nearfar_kernels::Variant;
 use nearfar_machine::InitiatorKind;
 use nearfar_record::{Pages, Suite};
-use nearfar_units::{Bytes, parse_duration};
+use nearfar_units::{Bytes, QuantityError, parse_duration};
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
   1        a check failed
-  2        wrong usage or input
-  3        the machine refused at least one case; the rest is in the record
+  2        wrong usage or input, or another nearfar is measuring
+  3        the machine refused at least one case, or the disk was full; the rest is
+           in the record
   130, 143 interrupted; the record is kept";
 
 /// Measures how far memory is: the bandwidth with which every group of cores
@@ -176,11 +177,11 @@ pub struct CharacterizeArguments {
     #[arg(long, value_name = "ISA", conflicts_with = "resume")]
     pub isa: Option<Variant>,
     /// Shortest window of a sample, for example 100ms
-    #[arg(long, value_parser = parse_duration, value_name = "TIME", conflicts_with = "resume")]
+    #[arg(long, value_parser = parse_window, value_name = "TIME", conflicts_with = "resume")]
     pub window: Option<Duration>,
     /// Bytes of all arrays, instead of four times the caches; smaller sets check
     /// placement, not speed
-    #[arg(long, value_name = "BYTES", conflicts_with = "resume")]
+    #[arg(long, value_parser = parse_working_set, value_name = "BYTES", conflicts_with = "resume")]
     pub working_set: Option<Bytes>,
     /// Rounds of each case, one sample each, instead of measuring until the interval is narrow
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "resume")]
@@ -224,4 +225,23 @@ impl From<PagesName> for Pages {
             PagesName::Huge => Self::Huge,
         }
     }
+}
+
+/// A window must hold many blocks, each with two readings of the clock.
+fn parse_window(text: &str) -> Result<Duration, String> {
+    const SHORTEST: Duration = Duration::from_millis(1);
+    const LONGEST: Duration = Duration::from_secs(60);
+    let window = parse_duration(text).map_err(|error| error.to_string())?;
+    if (SHORTEST..=LONGEST).contains(&window) {
+        Ok(window)
+    } else {
+        Err("a window lasts from 1ms to 60s".into())
+    }
+}
+
+/// Every thread's slice of every array takes a page at least.
+fn parse_working_set(text: &str) -> Result<Bytes, String> {
+    const SMALLEST: Bytes = Bytes(64 << 10);
+    let bytes: Bytes = text.parse().map_err(|error: QuantityError| error.to_string())?;
+    if bytes >= SMALLEST { Ok(bytes) } else { Err(format!("give at least {SMALLEST}")) }
 }

@@ -1,6 +1,9 @@
 //! The exit statuses, all of them.
 
+use std::io;
 use std::process::ExitCode;
+
+use nearfar_record::WriteError;
 
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,9 +12,10 @@ pub enum ExitStatus {
     Done,
     /// A check or a comparison failed.
     CheckFailed,
-    /// Wrong usage or input.
+    /// Wrong usage or input, or another nearfar is measuring: nothing was measured.
     WrongInput,
-    /// The machine refused at least one case; the rest is in the record.
+    /// The machine refused: at least one case, or to take the record to its end. The
+    /// rest is in the record.
     Refused,
     /// Ended by this signal; the record is kept.
     Interrupted(i32),
@@ -31,10 +35,13 @@ impl From<ExitStatus> for ExitCode {
     }
 }
 
-/// The status of an error: 3 where the machine failed while measuring, else 2.
+/// The status of an error: 3 where the machine failed while measuring, else 2. A
+/// reader of standard output that has gone away is no error.
 pub fn of_error(error: &anyhow::Error) -> ExitStatus {
-    use nearfar_record::WriteError;
     match error.downcast_ref::<WriteError>() {
+        Some(WriteError::Stdout(source)) if source.kind() == io::ErrorKind::BrokenPipe => {
+            ExitStatus::Done
+        }
         Some(WriteError::Append { .. } | WriteError::Stdout(_)) => ExitStatus::Refused,
         _ => ExitStatus::WrongInput,
     }

@@ -22,8 +22,11 @@ fn main() -> ExitCode {
     match ended {
         Ok(status) => status.into(),
         Err(error) => {
-            output::complain(&error);
-            exit_status::of_error(&error).into()
+            let status = exit_status::of_error(&error);
+            if status != exit_status::ExitStatus::Done {
+                output::complain(&error);
+            }
+            status.into()
         }
     }
 }

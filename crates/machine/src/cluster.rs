@@ -143,15 +143,16 @@ impl Machine {
         domains
     }
 
-    /// The initiators of one kind that have CPUs the process may use. An L3 domain
-    /// that spans clusters (several nodes below one cache) is cut at their borders.
+    /// The initiators of one kind. Their numbers do not depend on what the process
+    /// may use; those of which it may use no CPU have no cores. An L3 domain that
+    /// spans clusters (several nodes below one cache) is cut at their borders.
     #[must_use]
     pub fn initiators(&self, kind: InitiatorKind) -> Vec<Initiator> {
-        let mut found = Vec::new();
+        let mut groups: Vec<(u32, CpuSet)> = Vec::new();
         let clusters = self.clusters();
         let domains = self.l3_domains();
         for cluster in &clusters {
-            let groups: Vec<CpuSet> = match kind {
+            let of_cluster: Vec<CpuSet> = match kind {
                 InitiatorKind::Cluster => vec![cluster.cpus.clone()],
                 InitiatorKind::L3 => {
                     domains.iter().map(|domain| domain.intersection(&cluster.cpus)).collect()
@@ -160,18 +161,23 @@ impl Machine {
                     self.cores.iter().map(|core| core.cpus.intersection(&cluster.cpus)).collect()
                 }
             };
-            for group in groups {
-                let cores = self.allowed_cores(&group);
-                if !cores.is_empty() {
-                    found.push(Initiator { kind, index: 0, cluster: cluster.index, cores });
-                }
-            }
+            groups.extend(
+                of_cluster
+                    .into_iter()
+                    .filter(|cpus| !cpus.is_empty())
+                    .map(|cpus| (cluster.index, cpus)),
+            );
         }
-        found.sort_by_key(|initiator| initiator.cores.first().and_then(CpuSet::first));
-        for (index, initiator) in (0..).zip(&mut found) {
-            initiator.index = index;
-        }
-        found
+        groups.sort_by_key(|(_, cpus)| cpus.first());
+        (0..)
+            .zip(groups)
+            .map(|(index, (cluster, cpus))| Initiator {
+                kind,
+                index,
+                cluster,
+                cores: self.allowed_cores(&cpus),
+            })
+            .collect()
     }
 
     /// The cores among these CPUs, each with those of its CPUs that the process may use.

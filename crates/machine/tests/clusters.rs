@@ -121,10 +121,19 @@ fn cpus_that_may_not_be_used_are_no_initiator() {
     );
     machine.allowed_cpus = set("1-2");
     let clusters = machine.initiators(InitiatorKind::Cluster);
-    assert_eq!(clusters.len(), 1);
     assert_eq!(clusters[0].cores, [set("1"), set("2")]);
-    let cores = machine.initiators(InitiatorKind::Core);
-    assert_eq!(cores.iter().map(|core| core.index).collect::<Vec<_>>(), [0, 1]);
+    assert!(clusters[1].cores.is_empty());
+    // Numbers are of the hardware: a part of the machine keeps those of the whole.
+    machine.allowed_cpus = set("5-6");
+    let clusters = machine.initiators(InitiatorKind::Cluster);
+    assert_eq!((clusters[1].index, clusters[1].cluster), (1, 1));
+    let usable: Vec<u32> = machine
+        .initiators(InitiatorKind::Core)
+        .iter()
+        .filter(|core| !core.cores.is_empty())
+        .map(|core| core.index)
+        .collect();
+    assert_eq!(usable, [2, 3]);
     // What the machine is does not depend on what may be used.
     assert_eq!(machine.clusters().len(), 2);
 }

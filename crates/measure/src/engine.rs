@@ -9,6 +9,8 @@ use nearfar_record::{
     Resumed, Sample, Warning, WriteError,
 };
 
+use nearfar_units::nanoseconds;
+
 use crate::executor::{Executor, Failure, Interrupt, WindowRequest};
 use crate::experiment::pairs;
 use crate::schedule::{StoppingRule, shuffle};
@@ -39,6 +41,8 @@ pub struct Outcome {
     pub interrupted_by: Option<i32>,
     /// Time of this run of the program.
     pub elapsed: Duration,
+    /// Cases that the machine refused in this run of the program.
+    pub refused: usize,
 }
 
 /// Measures what a record's header asks for. `record` holds what is there already:
@@ -55,6 +59,8 @@ pub struct Engine<'a> {
     rounds_begun: u32,
     runs_done: u64,
     refused_now: HashSet<String>,
+    /// The longest round so far; before the first, what was expected of it.
+    longest_round: Duration,
     out_of_budget: bool,
 }
 
@@ -83,8 +89,14 @@ impl<'a> Engine<'a> {
             rounds_begun: 0,
             runs_done: 0,
             refused_now: HashSet::new(),
+            longest_round: Duration::ZERO,
             out_of_budget: false,
         }
+    }
+
+    /// Says how long a round is expected to take, so that a budget holds for the first.
+    pub fn expect_round(&mut self, time: Duration) {
+        self.longest_round = time;
     }
 
     /// Writes the header of a new record.
@@ -108,7 +120,7 @@ impl<'a> Engine<'a> {
             torn_line_dropped: self.record.torn,
             budget_ns: self.record.header.inputs.budget_ns,
         };
-        self.record.resumed.push(resumed.clone());
+        self.record.note_resumed(resumed.clone());
         self.writer.write(&Line::Resumed(resumed))
     }
 
@@ -127,7 +139,21 @@ impl<'a> Engine<'a> {
             target: header.inputs.target,
         };
         self.measure_cases(pairs::screening_cases(setting), screening, started)?;
-        if !self.interrupt.is_set() {
+        if self.out_of_budget {
+            self.note_absence(Absent {
+                case: "pairs".into(),
+                coordinates: Vec::new(),
+                absence: Absence::Omitted,
+                reason: Reason {
+                    code: ReasonCode::Budget,
+                    text:
+                        "the budget ended while variants were screened; go on with --resume and a \
+                           larger --budget"
+                            .into(),
+                },
+                round: None,
+            })?;
+        } else if !self.interrupt.is_set() {
             let (choices, mut absent) = pairs::choose_variants(setting, &self.record);
             let (cases, not_applicable) = pairs::matrix_cases(setting, &choices);
             absent.extend(not_applicable);
@@ -157,7 +183,6 @@ impl<'a> Engine<'a> {
         }
         let inputs = self.record.header.inputs.clone();
         let budget = inputs.budget_ns.map(Duration::from_nanos);
-        let mut longest_round = Duration::ZERO;
         for round in 0..rule.max_rounds {
             let open: Vec<&Case> = cases
                 .iter()
@@ -171,7 +196,7 @@ impl<'a> Engine<'a> {
             let began = self.executor.now();
             // The next round takes about as long as the longest so far; one that
             // would end after the budget is not begun.
-            if budget.is_some_and(|budget| began - started + longest_round > budget) {
+            if budget.is_some_and(|budget| began - started + self.longest_round > budget) {
                 self.out_of_budget = true;
                 break;
             }
@@ -192,7 +217,7 @@ impl<'a> Engine<'a> {
                     expected: expected.max(self.runs_done),
                 });
             }
-            longest_round = longest_round.max(self.executor.now() - began);
+            self.longest_round = self.longest_round.max(self.executor.now() - began);
         }
         if self.out_of_budget {
             self.note_unmeasured(&cases)?;
@@ -202,7 +227,7 @@ impl<'a> Engine<'a> {
 
     /// Whether the rounds before this one were enough for the case.
     fn is_done_before(&self, case: &str, round: u32, rule: StoppingRule) -> bool {
-        (1..=round).any(|rounds| {
+        rule.looks().into_iter().filter(|&look| look <= round).any(|rounds| {
             let earlier = self.samples(case).filter(|sample| sample.round < rounds);
             earlier.clone().next().is_some() && rule.is_done(earlier)
         })
@@ -293,10 +318,10 @@ impl<'a> Engine<'a> {
     }
 
     fn warn(&mut self, warning: Warning) -> Result<(), WriteError> {
-        if self.record.warnings.iter().any(|known| known.code == warning.code) {
+        if self.record.warnings.contains(&warning) {
             return Ok(());
         }
-        self.record.warnings.push(warning.clone());
+        self.record.add_warning(warning.clone());
         self.writer.write(&Line::Warning(warning))
     }
 
@@ -312,9 +337,14 @@ impl<'a> Engine<'a> {
             interrupted_by: self.interrupt.signal(),
             peak_resident_bytes: self.executor.peak_resident_bytes(),
         };
-        self.record.finished = Some(finished.clone());
+        self.record.note_finished(finished.clone());
         self.writer.write(&Line::Finished(finished))?;
-        Ok(Outcome { record: self.record, interrupted_by: self.interrupt.signal(), elapsed })
+        Ok(Outcome {
+            record: self.record,
+            interrupted_by: self.interrupt.signal(),
+            elapsed,
+            refused: self.refused_now.len(),
+        })
     }
 }
 
@@ -330,6 +360,7 @@ pub fn setting<'a>(
         inputs: &header.inputs,
         variants,
         available_bytes: header.environment.available_bytes,
+        memory_bytes: header.environment.memory_bytes,
     }
 }
 
@@ -338,8 +369,4 @@ pub fn setting<'a>(
 pub fn now_utc() -> String {
     let now = jiff::Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
-}
-
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use nearfar_machine::CpuSet;
 use nearfar_record::{Cgroup, Cpu, Environment, Firmware};
 
 /// Reads the environment below `root` (`/` for this machine). What cannot be read
@@ -12,6 +13,10 @@ use nearfar_record::{Cgroup, Cpu, Environment, Firmware};
 pub fn read_environment(root: &Path) -> Environment {
     let mut reader = Reader { root, unknown: BTreeMap::new() };
     let cpu = reader.cpu();
+    if nearfar_sys::steal_time(root, &CpuSet::new()).is_none() {
+        let why = "/proc/stat cannot be read: time that a hypervisor takes goes unseen";
+        reader.unknown.insert("steal_time".into(), why.into());
+    }
     let environment = Environment {
         hypervisor: reader.hypervisor(),
         cpu,

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_record::{Actor, Case, Inputs};
+use nearfar_machine::Machine;
+use nearfar_record::{Actor, Case, Coordinates, Inputs};
 
 use crate::executor::Rates;
 
@@ -36,19 +37,45 @@ const PASSES: f64 = 1.4;
 /// that are slower than the one that was looked at.
 const MARGIN: f64 = 1.2;
 
+/// How much slower a remote node may be where the firmware gives no distance.
+const UNKNOWN_REMOTE_SLOWDOWN: f64 = 2.0;
+
+/// How much slower than local memory a case's node may be: its distance over the
+/// local one, at least 1.
+fn slowdown(case: &Case, machine: &Machine) -> f64 {
+    let of_place = |place: &Coordinates| {
+        let Coordinates::Pairs { cpu_node, memory_node, .. } = place;
+        if *cpu_node == Some(*memory_node) {
+            return 1.0;
+        }
+        let distance = cpu_node.and_then(|from| machine.distance(from, *memory_node));
+        #[expect(clippy::cast_precision_loss, reason = "distances are below 256")]
+        let ratio = distance.map_or(UNKNOWN_REMOTE_SLOWDOWN, |distance| distance as f64 / 10.0);
+        ratio.max(UNKNOWN_REMOTE_SLOWDOWN)
+    };
+    case.coordinates.iter().map(of_place).fold(1.0, f64::max)
+}
+
 /// Time at most for all rounds over these cases.
 #[must_use]
-pub fn estimate(cases: &[Case], rounds: u32, inputs: &Inputs, rates: Rates) -> Estimate {
+pub fn estimate(
+    cases: &[Case],
+    rounds: u32,
+    inputs: &Inputs,
+    machine: &Machine,
+    rates: Rates,
+) -> Estimate {
     let mut seconds = 0.0;
     let mut pools: BTreeMap<String, u64> = BTreeMap::new();
     for case in cases {
+        let slowdown = slowdown(case, machine);
         for Actor::Stream(stream) in &case.actors {
             let pool = pools.entry(stream.binding.memory.to_string()).or_default();
             *pool = (*pool).max(stream.working_set_bytes);
             let bytes = as_float(stream.working_set_bytes);
             // Threads of one node share its memory; two threads are counted as the
             // gain that any machine gives.
-            let speedup = f64::from(stream.threads.min(2));
+            let speedup = f64::from(stream.threads.min(2)) / slowdown;
             seconds += PASSES * bytes / (rates.stream * speedup);
             seconds += bytes / 4096.0 * PER_PAGE;
             let window = Duration::from_nanos(inputs.window_ns).as_secs_f64();

@@ -106,7 +106,7 @@ impl Interrupt {
     }
 }
 
-/// What a number of elements means for a kernel, in the record's counts.
+/// Elements of each array that a kernel walked when it moved so many useful bytes.
 #[must_use]
 pub(crate) fn elements_of(kernel: &Kernel, useful_bytes: u64) -> u64 {
     useful_bytes / kernel.useful_bytes(1)

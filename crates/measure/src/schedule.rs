@@ -29,18 +29,21 @@ impl StoppingRule {
         looks
     }
 
-    /// Whether a case with these samples needs no further round.
+    /// Whether a case with these samples needs no further round: both aggregates are
+    /// known narrowly enough, by windows that nothing disturbed.
     #[must_use]
     pub fn is_done<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> bool {
         let rounds = samples.clone().map(|sample| sample.round + 1).max().unwrap_or(0);
         if rounds >= self.max_rounds {
             return true;
         }
-        if !self.looks().contains(&rounds) {
+        if !self.looks().contains(&rounds) || samples.clone().all(Sample::is_disturbed) {
             return false;
         }
-        estimate_median(&round_values(samples, Aggregate::Sum)).is_some_and(|estimate| {
-            estimate.confidence >= 0.95 && estimate.relative_half_width() <= self.target
+        [Aggregate::Sum, Aggregate::Paced].into_iter().all(|aggregate| {
+            estimate_median(&round_values(samples.clone(), aggregate)).is_some_and(|estimate| {
+                estimate.confidence >= 0.95 && estimate.relative_half_width() <= self.target
+            })
         })
     }
 }

@@ -1,9 +1,9 @@
 //! What the reader of the figures should know, each with a remedy.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::Machine;
-use nearfar_record::{Actor, Environment, Pages, Record, Warning};
+use nearfar_record::{Actor, Case, Coordinates, Environment, Pages, Record, Stage, Warning};
 
 /// Something that disturbs figures or limits what they can show.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,7 +67,16 @@ impl Caution {
     #[must_use]
     pub fn warning(&self) -> Warning {
         let (code, message, remedy) = self.words();
-        Warning { code: code.into(), message, remedy: remedy.into() }
+        let of_samples = matches!(
+            self,
+            Self::SmallWorkingSet { .. }
+                | Self::UnknownCaches
+                | Self::Disturbed { .. }
+                | Self::FewHugePages { .. }
+                | Self::BudgetEnded
+                | Self::FewRounds(_)
+        );
+        Warning { code: code.into(), message, remedy: remedy.into(), of_samples }
     }
 
     fn words(&self) -> (&'static str, String, &'static str) {
@@ -157,8 +166,8 @@ impl Caution {
                     format!("all {of} samples were disturbed ({mostly}), so none is left out")
                 } else {
                     format!(
-                        "{samples} of {of} samples were disturbed ({mostly}) and are left out of \
-                         the figures"
+                        "{samples} of {of} samples were disturbed ({mostly}); figures leave them \
+                         out, but for cases that have no other"
                     )
                 },
                 "measure when the machine is quiet; `nearfar doctor` lists what may disturb",
@@ -320,15 +329,23 @@ fn few_huge_pages(record: &Record) -> Option<Caution> {
 }
 
 fn cases_with_few_rounds(record: &Record) -> usize {
-    let mut rounds: BTreeMap<&str, std::collections::BTreeSet<u32>> = BTreeMap::new();
+    let mut rounds: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
     for sample in &record.samples {
         let seen = rounds.entry(&sample.case).or_default();
         if !sample.is_disturbed() {
             seen.insert(sample.round);
         }
     }
-    rounds
+    let in_matrix = |case: &&Case| {
+        case.coordinates.iter().any(|place| {
+            let Coordinates::Pairs { stage, .. } = place;
+            *stage == Stage::Matrix
+        })
+    };
+    record
+        .cases
         .iter()
-        .filter(|(case, seen)| !case.starts_with("pairs/screening") && seen.len() < 6)
+        .filter(in_matrix)
+        .filter(|case| rounds.get(case.id.as_str()).is_some_and(|seen| seen.len() < 6))
         .count()
 }

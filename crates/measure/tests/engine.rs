@@ -188,6 +188,25 @@ fn a_budget_ends_it_between_rounds() {
     let record = read(&path);
     let rounds: BTreeSet<u32> = record.samples.iter().map(|sample| sample.round).collect();
     assert_eq!(rounds.len(), 6);
+    // What the first run said of its end holds no longer.
+    let stale = |code: &str| record.warnings.iter().any(|warning| warning.code == code);
+    assert!(!stale("budget_ended") && !stale("few_rounds"));
+    assert!(record.absent.iter().all(|absent| absent.reason.code != ReasonCode::Budget));
+    assert!((record.seconds - 3.6).abs() < 0.1, "both runs measured {} s", record.seconds);
+}
+
+#[test]
+fn a_refusal_stands_until_the_case_is_measured() {
+    let folder = folder();
+    let path = folder.path().join("r.jsonl");
+    let full = SimulatedRates { full_nodes: vec![1], ..rates() };
+    let outcome = measure(&path, new_record(&machine(2), inputs(Suite::Quick)), &full, None);
+    assert_eq!(outcome.refused, 12);
+    let outcome = measure(&path, read(&path), &rates(), None);
+    assert_eq!(outcome.refused, 0);
+    let record = read(&path);
+    assert!(record.absent.iter().all(|absent| absent.absence == Absence::Omitted));
+    assert_complete(&record, 2 * 2 * 3 * 2);
 }
 
 #[test]
@@ -224,6 +243,10 @@ fn resume_completes_a_record_that_was_cut_anywhere() {
     let mut random = fastrand::Rng::with_seed(11);
     let mut cuts: Vec<usize> = (0..60).map(|_| random.usize(header..whole.len())).collect();
     cuts.extend([header, header + 1, whole.len() - 1]);
+    for cut in [0, 1, header / 2, header - 1] {
+        let error = read_record(&whole[..cut]).unwrap_err().to_string();
+        assert!(error.contains("empty") || error.contains("begin again with --force"), "{error}");
+    }
     for cut in cuts {
         fs::write(&path, &whole[..cut]).unwrap();
         let torn = read(&path);
@@ -259,6 +282,12 @@ fn records_that_contradict_themselves_are_refused() {
     let foreign = sample.replace("pairs/cluster0", "pairs/cluster9");
     refuse(&format!("{text}{foreign}\n"), "not planned");
     refuse(&format!("{text}not json\n{sample}\n"), "cannot be understood");
+    refuse(&text.replacen("\"min_rounds\":6", "\"min_rounds\":0", 1), "0 to 8 rounds");
+    let hungry = "\"windows_per_round\":4000000000";
+    refuse(&text.replacen("\"windows_per_round\":2", hungry, 1), "4000000000 windows");
+    refuse(&text.replacen("\"bytes\":16777216", "\"bytes\":1", 1), "fingerprint");
+    let last = format!("\"sequence\":{}", u64::MAX);
+    refuse(&text.replacen("\"sequence\":0", &last, 1), "no sample's number");
     let edited = text.replacen("\"useful_bytes\":", "\"useful_bytes\":1", 1);
     refuse(&edited, "threads' sum");
     let unknown = text.replacen("\"flops\":", "\"flips\":", 1);

@@ -52,8 +52,8 @@ pub fn weigh_evidence(record: &Record) -> Evidence {
             if let (Some(h), Some(r)) =
                 (actor.page_sizes.huge_bytes, actor.page_sizes.resident_bytes)
             {
-                huge += h;
-                resident += r;
+                huge = u64::saturating_add(huge, h);
+                resident = u64::saturating_add(resident, r);
             }
         }
     }

@@ -52,6 +52,8 @@ pub enum ReasonCode {
     ScreenedOut,
     /// The process may not use the node.
     NodeNotAllowed,
+    /// The process may use none of the initiator's CPUs.
+    CpusNotAllowed,
     /// The budget ended first.
     Budget,
     /// The working set does not fit in a quarter of the memory that is available.
@@ -77,6 +79,7 @@ impl ReasonCode {
             Self::NoVariant => "no_variant",
             Self::ScreenedOut => "screened_out",
             Self::NodeNotAllowed => "node_not_allowed",
+            Self::CpusNotAllowed => "cpus_not_allowed",
             Self::Budget => "budget",
             Self::NoRoom => "no_room",
             Self::Denied => "denied",

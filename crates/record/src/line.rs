@@ -38,6 +38,9 @@ pub struct Warning {
     pub message: String,
     /// What can be done about it.
     pub remedy: String,
+    /// Whether it was found in the samples after measuring; a later run that goes on
+    /// with the record finds anew.
+    pub of_samples: bool,
 }
 
 /// Measuring went on in a later run of the program.

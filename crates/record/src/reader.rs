@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read};
 
-use crate::absent::Absent;
+use crate::absent::{Absent, ReasonCode};
 use crate::case::Case;
 use crate::header::{Header, SCHEMA};
 use crate::line::{Finished, Line, Resumed, Warning};
@@ -25,12 +25,14 @@ pub struct Record {
     pub samples: Vec<Sample>,
     /// All that was not measured.
     pub absent: Vec<Absent>,
-    /// All warnings, each code once.
+    /// All warnings that hold, each code once.
     pub warnings: Vec<Warning>,
     /// Later runs of the program that went on with it.
     pub resumed: Vec<Resumed>,
-    /// The last orderly end; `None` when the program was killed.
+    /// The last orderly end; `None` when the last run of the program was killed or goes on.
     pub finished: Option<Finished>,
+    /// Seconds that all runs measured which ended in order.
+    pub seconds: f64,
     /// Bytes up to the last whole line.
     pub length: u64,
     /// Whether a torn last line was dropped.
@@ -46,6 +48,9 @@ pub enum ReadError {
     /// There is nothing in it.
     #[error("the record is empty; a record begins with a header line")]
     Empty,
+    /// The program was killed before the first line was whole.
+    #[error("the record ends within its header, nothing was measured; begin again with --force")]
+    TornHeader,
     /// A line is too long.
     #[error("line {line} of the record is longer than 16 MiB")]
     TooLong {
@@ -76,6 +81,7 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
     let mut lines = Lines { input: io::BufReader::new(input), number: 0, length: 0 };
     let header = match lines.next_line()? {
         None => return Err(ReadError::Empty),
+        Some(text) if !text.ends_with(b"\n") => return Err(ReadError::TornHeader),
         Some(text) => parse_header(&text)?,
     };
     let mut record = Record {
@@ -86,6 +92,7 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
         warnings: Vec::new(),
         resumed: Vec::new(),
         finished: None,
+        seconds: 0.0,
         length: lines.length,
         torn: false,
     };
@@ -109,21 +116,63 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
                 record.samples.push(sample);
             }
             Line::Absent(absent) => record.absent.push(absent),
-            Line::Warning(warning) => {
-                if !record.warnings.iter().any(|known| known.code == warning.code) {
-                    record.warnings.push(warning);
-                }
-            }
-            Line::Resumed(resumed) => {
-                record.resumed.push(resumed);
-                // Until it ends in order as well, the later run was killed or goes on.
-                record.finished = None;
-            }
-            Line::Finished(finished) => record.finished = Some(finished),
+            Line::Warning(warning) => record.add_warning(warning),
+            Line::Resumed(resumed) => record.note_resumed(resumed),
+            Line::Finished(finished) => record.note_finished(finished),
         }
         record.length = lines.length;
     }
+    record.drop_superseded_refusals();
     Ok(record)
+}
+
+impl Record {
+    /// A record of which only the header is there yet.
+    #[must_use]
+    pub fn new(header: Header) -> Self {
+        Self {
+            header,
+            cases: Vec::new(),
+            samples: Vec::new(),
+            absent: Vec::new(),
+            warnings: Vec::new(),
+            resumed: Vec::new(),
+            finished: None,
+            seconds: 0.0,
+            length: 0,
+            torn: false,
+        }
+    }
+
+    /// Takes a warning in; a later one of the same code replaces an earlier one.
+    pub fn add_warning(&mut self, warning: Warning) {
+        self.warnings.retain(|known| known.code != warning.code);
+        self.warnings.push(warning);
+    }
+
+    /// A later run of the program goes on. What the earlier one said of its own end
+    /// no longer holds: that its budget ended, and what it found in its samples.
+    pub fn note_resumed(&mut self, resumed: Resumed) {
+        self.resumed.push(resumed);
+        self.finished = None;
+        self.absent.retain(|absent| absent.reason.code != ReasonCode::Budget);
+        self.warnings.retain(|warning| !warning.of_samples);
+    }
+
+    /// A run of the program has ended in order.
+    pub fn note_finished(&mut self, finished: Finished) {
+        self.seconds += finished.seconds;
+        self.finished = Some(finished);
+    }
+
+    /// A refusal no longer stands where the case was measured in that round later.
+    fn drop_superseded_refusals(&mut self) {
+        let measured: HashSet<(&str, u32)> =
+            self.samples.iter().map(|sample| (sample.case.as_str(), sample.round)).collect();
+        self.absent.retain(|absent| {
+            absent.round.is_none_or(|round| !measured.contains(&(absent.case.as_str(), round)))
+        });
+    }
 }
 
 fn parse_header(text: &[u8]) -> Result<Header, ReadError> {
@@ -146,10 +195,31 @@ fn parse_header(text: &[u8]) -> Result<Header, ReadError> {
     if schema != SCHEMA {
         return Err(ReadError::Schema { found: schema });
     }
-    match serde_json::from_slice(text).map_err(malformed)? {
-        Line::Header(header) => Ok(*header),
-        _ => Err(ReadError::Malformed { line: 1, what: "not a record's header".into() }),
+    let header = match serde_json::from_slice(text).map_err(malformed)? {
+        Line::Header(header) => *header,
+        _ => return Err(ReadError::Malformed { line: 1, what: "not a record's header".into() }),
+    };
+    match contradiction(&header) {
+        None => Ok(header),
+        Some(what) => Err(ReadError::Malformed { line: 1, what }),
     }
+}
+
+/// What in a header cannot have been written by this program.
+fn contradiction(header: &Header) -> Option<String> {
+    /// Far above what any suite asks for; the engine makes room for so many.
+    const MOST_WINDOWS: u32 = 10_000;
+    let inputs = &header.inputs;
+    if header.fingerprint != header.machine.fingerprint() {
+        return Some("the fingerprint is not that of the machine beside it".into());
+    }
+    if inputs.min_rounds == 0 || inputs.max_rounds < inputs.min_rounds {
+        return Some(format!("{} to {} rounds", inputs.min_rounds, inputs.max_rounds));
+    }
+    if inputs.windows_per_round == 0 || inputs.windows_per_round > MOST_WINDOWS {
+        return Some(format!("{} windows a round", inputs.windows_per_round));
+    }
+    None
 }
 
 /// What was read so far, to catch lines that contradict each other.
@@ -181,7 +251,10 @@ impl Seen {
         if sample.sequence < self.next_sequence {
             return Err(format!("sample {} comes after a later one", sample.sequence));
         }
-        self.next_sequence = sample.sequence + 1;
+        self.next_sequence = sample
+            .sequence
+            .checked_add(1)
+            .ok_or_else(|| format!("{} is no sample's number", sample.sequence))?;
         if !self.windows.insert((sample.case.clone(), sample.round, sample.window)) {
             return Err(format!(
                 "window {} of round {} of the case {} stands there twice",
@@ -196,8 +269,9 @@ impl Seen {
             return Err(format!("the sample's threads {threads:?} are not the case's {actors:?}"));
         }
         for actor in &sample.actors {
-            let sum: u64 = actor.threads.iter().map(|thread| thread.useful_bytes).sum();
-            if sum != actor.useful_bytes {
+            let sum: u128 =
+                actor.threads.iter().map(|thread| u128::from(thread.useful_bytes)).sum();
+            if sum != u128::from(actor.useful_bytes) {
                 return Err(format!(
                     "useful_bytes is {} but its threads' sum is {sum}",
                     actor.useful_bytes

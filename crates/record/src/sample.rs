@@ -17,7 +17,7 @@ pub struct Sample {
     pub round: u32,
     /// The window within the round, from 0.
     pub window: u32,
-    /// When the window opened, ns by CLOCK_MONOTONIC since the measuring session began.
+    /// When the window opened, ns by CLOCK_MONOTONIC since this run of the program began.
     pub start_ns: u64,
     /// Length of the window, the same for all threads.
     pub window_ns: u64,
@@ -135,11 +135,12 @@ impl PageNodes {
     /// Fraction of the pages that are on one node.
     #[must_use]
     pub fn fraction_on(&self, node: u32) -> f64 {
-        let total: u64 = self.pages.values().sum::<u64>() + self.unknown;
-        let on_node = self.pages.get(&node).copied().unwrap_or(0);
         #[expect(clippy::cast_precision_loss, reason = "page counts are far below 2^53")]
-        let fraction = on_node as f64 / total as f64;
-        if total == 0 { 0.0 } else { fraction }
+        let as_float = |pages: u64| pages as f64;
+        let total: f64 =
+            self.pages.values().map(|&pages| as_float(pages)).sum::<f64>() + as_float(self.unknown);
+        let on_node = as_float(self.pages.get(&node).copied().unwrap_or(0));
+        if total > 0.0 { on_node / total } else { 0.0 }
     }
 }
 

@@ -49,6 +49,17 @@ pub enum WriteError {
         /// What the system said.
         source: io::Error,
     },
+    /// It cannot be opened to go on with it.
+    #[error("cannot open the record {path} to go on with it: {source}")]
+    Open {
+        /// The record.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A line cannot be put into JSON.
+    #[error("a line of the record cannot be put into JSON: {0}")]
+    Json(#[from] serde_json::Error),
     /// Standard output cannot be written.
     #[error("cannot write the record to standard output: {0}")]
     Stdout(io::Error),
@@ -86,7 +97,7 @@ impl RecordWriter {
             file.seek(SeekFrom::Start(length))?;
             Ok(file)
         };
-        let file = open().map_err(|source| WriteError::Create { path: path.into(), source })?;
+        let file = open().map_err(|source| WriteError::Open { path: path.into(), source })?;
         Ok(Self { sink: Sink::File { file, path: path.into(), length } })
     }
 
@@ -102,8 +113,7 @@ impl RecordWriter {
     /// # Errors
     /// When the line cannot be written.
     pub fn write(&mut self, line: &Line) -> Result<(), WriteError> {
-        let mut text = serde_json::to_vec(line)
-            .map_err(|error| WriteError::Stdout(io::Error::other(error)))?;
+        let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         match &mut self.sink {
             Sink::Stdout => {

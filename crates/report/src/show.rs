@@ -24,7 +24,8 @@ pub struct ShowView {
     pub cpu: Option<String>,
     /// Kernel release, or null.
     pub kernel_release: Option<String>,
-    /// Seconds of the last run, or null when it was killed.
+    /// Seconds that was measured, by all runs of the program that ended in order; null
+    /// when none did.
     pub seconds: Option<f64>,
     /// Whether the program was killed while measuring.
     pub unfinished: bool,
@@ -145,7 +146,7 @@ impl ShowView {
             suite: header.inputs.suite,
             cpu: header.environment.cpu.model_name.clone(),
             kernel_release: header.environment.kernel_release.clone(),
-            seconds: record.finished.as_ref().map(|finished| finished.seconds),
+            seconds: (record.seconds > 0.0).then_some(record.seconds),
             unfinished: record.finished.is_none(),
             samples: evidence.samples,
             disturbed: evidence.disturbed,

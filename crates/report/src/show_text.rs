@@ -113,9 +113,10 @@ impl ShowView {
         }
         let proven: Vec<String> =
             self.proven_by.iter().map(|(method, count)| format!("{count} by {method}")).collect();
-        let mut text = format!("\npages proven: {}", proven.join(", "));
+        let mut text = format!("\nsamples with proven pages: {}", proven.join(", "));
         if let Some(least) = self.least_placed {
-            text += &format!("; at least {:.2} % of them on the node asked for", least * 100.0);
+            text +=
+                &format!("; at least {:.2} % of the pages on the node asked for", least * 100.0);
         }
         if let Some(share) = self.huge_page_share {
             text += &format!("; {:.0} % of the memory in huge pages", share * 100.0);
@@ -222,7 +223,12 @@ fn rows_of_section(
         let mut row =
             vec![format!("  {} {}{threads}\n  CPUs {}", first.initiator, initiator, first.cpus)];
         for &node in nodes {
-            let cell = shown.iter().find(|cell| cell.memory_node == node);
+            let shown_here = shown.iter().find(|cell| cell.memory_node == node);
+            // Where no thread count gave a figure there is no peak, but a refusal.
+            let refused = cells.iter().find(|cell| {
+                cell.index == initiator && cell.memory_node == node && !cell.refused.is_empty()
+            });
+            let cell = shown_here.or(refused);
             row.push(cell.map_or("-".into(), |cell| cell_text(cell, section, footnotes)));
         }
         rows.push(row);
@@ -231,14 +237,18 @@ fn rows_of_section(
 }
 
 fn cell_text(cell: &CellView, section: Section, footnotes: &mut Vec<String>) -> String {
-    let refused = cell.refused.first().map(|AbsentView { reason, .. }| {
+    // Of a cell with figures only refusals of the variant that is shown concern it.
+    let best = cell.figures.first();
+    let mut refusals =
+        cell.refused.iter().filter(|absent| best.is_none_or(|figure| figure.case == absent.case));
+    let refused = refusals.next().map(|AbsentView { reason, .. }| {
         let known = footnotes.iter().position(|footnote| footnote == reason);
         known.unwrap_or_else(|| {
             footnotes.push(reason.clone());
             footnotes.len() - 1
         }) + 1
     });
-    match (cell.figures.first(), refused) {
+    match (best, refused) {
         (Some(figure), None) => figure_text(figure, section, cell.threads),
         (Some(figure), Some(note)) => {
             format!("{}\nthen refused ({note})", figure_text(figure, section, cell.threads))

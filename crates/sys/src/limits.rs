@@ -100,7 +100,7 @@ fn level_room(folder: &Path, version: CgroupVersion) -> Result<Option<u64>, Refu
 }
 
 /// Version 1 writes "no limit" as the largest multiple of the page size below 2^63.
-const NO_LIMIT: u64 = 1 << 62;
+pub(crate) const NO_LIMIT: u64 = 1 << 62;
 
 fn parse_limit(text: &str, path: &Path) -> Result<Option<u64>, Refusal> {
     if text == "max" {

@@ -120,9 +120,11 @@ impl Mapping {
                 Err(Errno(libc::EINVAL)) | Ok(()) => {}
                 Err(errno) => return Err(self.refuse("madvise(MADV_NOHUGEPAGE)", errno)),
             },
-            PageRequest::Transparent => self
-                .advise(libc::MADV_HUGEPAGE)
-                .map_err(|errno| self.refuse("madvise(MADV_HUGEPAGE)", errno))?,
+            // The same kernel gives base pages here: what was got is looked at afterwards.
+            PageRequest::Transparent => match self.advise(libc::MADV_HUGEPAGE) {
+                Err(Errno(libc::EINVAL)) | Ok(()) => {}
+                Err(errno) => return Err(self.refuse("madvise(MADV_HUGEPAGE)", errno)),
+            },
             PageRequest::Huge2M => {}
         }
         // Kernels without KSM or with hugetlb refuse some of these; the risks they

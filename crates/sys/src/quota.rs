@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::cgroup::{CgroupVersion, cgroups};
+use crate::limits::NO_LIMIT;
 use crate::system_file::read_text;
 
 /// CPUs' worth of time that the control groups allow (quota / period, the least of
@@ -32,8 +33,6 @@ pub fn cpu_limit(root: &Path) -> Option<f64> {
 /// is no limit or it cannot be read.
 #[must_use]
 pub fn memory_limit(root: &Path) -> Option<u64> {
-    /// Version 1 writes "no limit" as the largest multiple of the page size below 2^63.
-    const NO_LIMIT: u64 = 1 << 62;
     let of_level = |folder: &Path, version: CgroupVersion| -> Option<u64> {
         let name = match version {
             CgroupVersion::V2 => "memory.max",

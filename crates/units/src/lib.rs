@@ -17,4 +17,4 @@ mod time;
 pub use bandwidth::BytesPerSecond;
 pub use bytes::Bytes;
 pub use number::{QuantityError, format_significant};
-pub use time::{format_duration, parse_duration};
+pub use time::{format_duration, nanoseconds, parse_duration};

@@ -47,6 +47,12 @@ pub fn format_duration(time: Duration) -> String {
     }
 }
 
+/// Whole nanoseconds; what exceeds 584 years is cut off.
+#[must_use]
+pub fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use clap::ValueEnum;
 use nearfar_kernels::{CATALOG, find};
 use nearfar_machine::Machine;
 use nearfar_measure::experiment::pairs;
@@ -17,9 +18,9 @@ use nearfar_record::{
     Versions,
 };
 use nearfar_report::{CharacterizeView, DryRunView};
-use nearfar_units::format_duration;
+use nearfar_units::{format_duration, nanoseconds};
 
-use crate::args::CharacterizeArguments;
+use crate::args::{CharacterizeArguments, ExperimentName};
 use crate::exit_status::ExitStatus;
 use crate::progress::Progress;
 use crate::{output, record_file};
@@ -31,18 +32,21 @@ pub fn run(
     if arguments.kernel.iter().any(|name| name == "list") {
         return list_kernels();
     }
+    let to_stdout = arguments.out.as_deref() == Some(Path::new("-"));
+    if arguments.resume && to_stdout {
+        bail!("--resume needs a file; standard output cannot be gone on with");
+    }
+    // Before anything is read or looked at: the record that is resumed must not grow
+    // meanwhile, and even a look at the machine's speed would disturb a measurement.
+    let _lock = HostLock::take()?;
     let root = Path::new("/");
     let machine = nearfar_topology::read_live(root)?;
-    let interrupt = Interrupt::default();
-    let to_stdout = arguments.out.as_deref() == Some(Path::new("-"));
     let (record, path) = if arguments.resume {
-        if to_stdout {
-            bail!("--resume needs a file; standard output cannot be gone on with");
-        }
         resumed_record(arguments, &machine)?
     } else {
         (new_record(arguments, machine)?, arguments.out.clone())
     };
+    let interrupt = Interrupt::default();
     let header = &record.header;
     let mut executor = NativeExecutor::new(
         header.machine.clone(),
@@ -54,10 +58,10 @@ pub fn run(
     if arguments.dry_run {
         return dry_run(arguments, &record, &mut executor);
     }
-    let _lock = HostLock::take()?;
-    if let Some(budget) = arguments.budget {
-        check_budget(budget, &record, &mut executor)?;
-    }
+    let expected_round = match arguments.budget {
+        Some(budget) => check_budget(budget, &record, &mut executor)?,
+        None => Duration::ZERO,
+    };
     let path = match path {
         Some(path) => path,
         None => record_file::new_path(&header.host, &header.started)?,
@@ -73,8 +77,46 @@ pub fn run(
     // When memory runs out, this process and not its neighbours is to go. Without
     // the right to say so nothing changes.
     nearfar_sys::raise_oom_score(root).ok();
-    let outcome = measure(record, &mut executor, &mut writer, &interrupt, hwloc_overrides)?;
+    let session = Session { executor: &mut executor, writer: &mut writer, interrupt: &interrupt };
+    let outcome = session.measure(record, expected_round, hwloc_overrides)?;
     finish(arguments, &outcome, &path, to_stdout)
+}
+
+/// What one run of the program measures with.
+struct Session<'a> {
+    executor: &'a mut NativeExecutor,
+    writer: &'a mut RecordWriter,
+    interrupt: &'a Interrupt,
+}
+
+impl Session<'_> {
+    fn measure(
+        self,
+        record: Record,
+        expected_round: Duration,
+        hwloc_overrides: &[String],
+    ) -> anyhow::Result<Outcome> {
+        let resumed = record.length > 0;
+        let header = &record.header;
+        let warnings: Vec<_> =
+            before_measuring(&header.machine, &header.environment, hwloc_overrides)
+                .iter()
+                .map(nearfar_measure::Caution::warning)
+                .collect();
+        let progress = Progress::new();
+        let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
+        let Self { executor, writer, interrupt } = self;
+        let mut engine = Engine::new(executor, writer, interrupt, &mut watch, record);
+        engine.expect_round(expected_round);
+        if resumed {
+            engine.resume()?;
+        } else {
+            engine.begin(&warnings)?;
+        }
+        let outcome = engine.measure();
+        progress.finish();
+        Ok(outcome?)
+    }
 }
 
 fn list_kernels() -> anyhow::Result<ExitStatus> {
@@ -116,17 +158,7 @@ fn new_record(arguments: &CharacterizeArguments, machine: Machine) -> anyhow::Re
         machine,
         environment,
     };
-    Ok(Record {
-        header,
-        cases: Vec::new(),
-        samples: Vec::new(),
-        absent: Vec::new(),
-        warnings: Vec::new(),
-        resumed: Vec::new(),
-        finished: None,
-        length: 0,
-        torn: false,
-    })
+    Ok(Record::new(header))
 }
 
 fn inputs(arguments: &CharacterizeArguments) -> Inputs {
@@ -139,7 +171,7 @@ fn inputs(arguments: &CharacterizeArguments) -> Inputs {
     let kernels = (!arguments.kernel.is_empty()).then(|| arguments.kernel.clone());
     Inputs {
         suite,
-        experiments: vec!["pairs".into()],
+        experiments: experiments(arguments),
         initiator: arguments.initiator.into(),
         kernels,
         variant: arguments.isa.map(|variant| variant.to_string()),
@@ -155,8 +187,15 @@ fn inputs(arguments: &CharacterizeArguments) -> Inputs {
     }
 }
 
-fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+fn experiments(arguments: &CharacterizeArguments) -> Vec<String> {
+    let chosen =
+        if arguments.only.is_empty() { ExperimentName::value_variants() } else { &arguments.only };
+    chosen
+        .iter()
+        .map(|experiment| match experiment {
+            ExperimentName::Pairs => "pairs".into(),
+        })
+        .collect()
 }
 
 fn resumed_record(
@@ -168,6 +207,27 @@ fn resumed_record(
     let mut record = record_file::read(&path)?;
     if record.header.executor == ExecutorKind::Simulated {
         bail!("{} is of a simulated machine; this machine cannot go on with it", path.display());
+    }
+    refuse_another_machine(&path, &record, machine)?;
+    record.header.inputs.budget_ns = arguments.budget.map(nanoseconds);
+    Ok((record, Some(path)))
+}
+
+/// Figures of two machines, or of two versions of the kernels, must not be mixed.
+fn refuse_another_machine(path: &Path, record: &Record, machine: &Machine) -> anyhow::Result<()> {
+    let here = read_environment(Path::new("/"));
+    let pairs = [
+        ("host", record.header.host.clone(), record_file::host_name()),
+        ("nearfar", record.header.versions.nearfar.clone(), env!("CARGO_PKG_VERSION").into()),
+        ("CPU", format!("{:?}", record.header.environment.cpu), format!("{:?}", here.cpu)),
+    ];
+    for (what, there, now) in pairs {
+        if there != now {
+            bail!(
+                "{} was measured with another {what} ({there} there, {now} here); begin a new record",
+                path.display()
+            );
+        }
     }
     if record.header.fingerprint != machine.fingerprint() {
         bail!(
@@ -191,8 +251,7 @@ fn resumed_record(
             machine.allowed_nodes
         );
     }
-    record.header.inputs.budget_ns = arguments.budget.map(nanoseconds);
-    Ok((record, Some(path)))
+    Ok(())
 }
 
 fn look(executor: &mut NativeExecutor) -> anyhow::Result<Rates> {
@@ -211,8 +270,9 @@ fn plan_estimate(
     let screening = pairs::screening_cases(setting);
     let (choices, _) = pairs::choose_variants(setting, record);
     let (matrix, _) = pairs::matrix_cases(setting, &choices);
-    let of_screening = estimate(&screening, SCREENING_ROUNDS, inputs, rates);
-    let of_matrix = estimate(&matrix, inputs.max_rounds, inputs, rates);
+    let machine = &record.header.machine;
+    let of_screening = estimate(&screening, SCREENING_ROUNDS, inputs, machine, rates);
+    let of_matrix = estimate(&matrix, inputs.max_rounds, inputs, machine, rates);
     let ids = screening.iter().chain(&matrix).map(|case| case.id.clone()).collect();
     let total = Estimate {
         cases: screening.len() + matrix.len(),
@@ -248,27 +308,30 @@ fn dry_run(
     Ok(ExitStatus::Done)
 }
 
-/// Refuses a budget in which not even one round over all cases is likely to end.
+/// The longest round to expect. Refuses a budget in which a new record's least
+/// rounds are unlikely to end; a resumed one may have little left to do.
 fn check_budget(
     budget: Duration,
     record: &Record,
     executor: &mut NativeExecutor,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<Duration> {
     let rates = look(executor)?;
     let (estimate, _) = plan_estimate(record, executor, rates);
-    let least = estimate.round * record.header.inputs.min_rounds;
-    if budget < least {
+    let inputs = &record.header.inputs;
+    // The estimate is for the most rounds, screening included.
+    let least = estimate.total - estimate.round * (inputs.max_rounds - inputs.min_rounds);
+    if record.length == 0 && budget < least {
         bail!(
-            "the budget of {} is too small: {} cases with {} rounds each take up to {}; give --budget \
-             {}s, fewer --kernel, a smaller --suite, or fewer rounds by --samples",
+            "the budget of {} is too small: {} cases with {} rounds each take up to {}; give \
+             --budget {}s, fewer --kernel, a smaller --suite, or fewer rounds by --samples",
             format_duration(budget),
             estimate.cases,
-            record.header.inputs.min_rounds,
+            inputs.min_rounds,
             format_duration(least),
             least.as_secs() + 1
         );
     }
-    Ok(())
+    Ok(if record.length == 0 { estimate.round } else { Duration::ZERO })
 }
 
 fn register_signals(interrupt: &Interrupt) -> anyhow::Result<()> {
@@ -279,32 +342,6 @@ fn register_signals(interrupt: &Interrupt) -> anyhow::Result<()> {
             .context("cannot watch for signals")?;
     }
     Ok(())
-}
-
-fn measure(
-    record: Record,
-    executor: &mut NativeExecutor,
-    writer: &mut RecordWriter,
-    interrupt: &Interrupt,
-    hwloc_overrides: &[String],
-) -> anyhow::Result<Outcome> {
-    let resumed = record.length > 0;
-    let header = &record.header;
-    let warnings: Vec<_> = before_measuring(&header.machine, &header.environment, hwloc_overrides)
-        .iter()
-        .map(nearfar_measure::Caution::warning)
-        .collect();
-    let progress = Progress::new();
-    let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
-    let mut engine = Engine::new(executor, writer, interrupt, &mut watch, record);
-    if resumed {
-        engine.resume()?;
-    } else {
-        engine.begin(&warnings)?;
-    }
-    let outcome = engine.measure();
-    progress.finish();
-    Ok(outcome?)
 }
 
 fn finish(
@@ -345,7 +382,7 @@ fn finish(
     }
     Ok(match outcome.interrupted_by {
         Some(signal) => ExitStatus::Interrupted(signal),
-        None if view.refused > 0 => ExitStatus::Refused,
+        None if outcome.refused > 0 => ExitStatus::Refused,
         None => ExitStatus::Done,
     })
 }

@@ -89,18 +89,65 @@ fn a_disk_that_fills_up_keeps_every_whole_line() {
 fn one_allowed_cpu_is_measured_and_said() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
+    let topo = run(nearfar().args(["topo", "--json"]));
+    let machine: serde_json::Value = serde_json::from_slice(&topo.stdout).unwrap();
+    let allowed = machine["allowed_cpus"].as_str().unwrap();
+    let first = allowed.split(['-', ',']).next().unwrap();
     let _one = measuring();
     let mut command = std::process::Command::new("taskset");
-    command.args(["-c", "0", env!("CARGO_BIN_EXE_nearfar"), "characterize"]);
+    command.args(["-c", first, env!("CARGO_BIN_EXE_nearfar"), "characterize"]);
     command.args(SMALL).args(["--samples", "1", "--out"]).arg(&path);
     let output = run(&mut command);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let shown = text(&run(nearfar().arg("show").arg(&path)).stdout);
-    assert!(shown.contains("may use the CPUs 0 of"), "{shown}");
-    assert!(
-        !shown.contains("all threads, sum"),
-        "one CPU has no matrix of several threads: {shown}"
-    );
+    if allowed != first {
+        assert!(shown.contains(&format!("may use the CPUs {first} of")), "{shown}");
+    }
+    assert!(!shown.contains("all threads, sum"), "one CPU has no matrix of several: {shown}");
+}
+
+#[test]
+fn sizes_and_times_of_nothing_are_refused() {
+    refuse(nearfar().args(["characterize", "--window", "0s"]), 2, &["from 1ms to 60s"]);
+    refuse(nearfar().args(["characterize", "--working-set", "0"]), 2, &["at least 64 KiB"]);
+}
+
+/// A record of the same model of machine, but not of this one, is not gone on with.
+#[test]
+fn a_record_of_another_host_or_version_is_not_resumed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let _one = measuring();
+    let mut command = nearfar();
+    command.arg("characterize").args(SMALL).args(["--samples", "1", "--out"]).arg(&path);
+    assert_eq!(run(&mut command).status.code(), Some(0));
+    let record = fs::read_to_string(&path).unwrap();
+    let field = |name: &str| {
+        let at = record.find(&format!("\"{name}\":\"")).unwrap() + name.len() + 4;
+        record[at..].split('"').next().unwrap().to_string()
+    };
+    for (name, what) in [("host", "another host"), ("nearfar", "another nearfar")] {
+        let own = format!("\"{name}\":\"{}\"", field(name));
+        let edited = record.replacen(&own, &format!("\"{name}\":\"other\""), 1);
+        fs::write(&path, &edited).unwrap();
+        refuse(
+            nearfar().args(["characterize", "--resume", "--out"]).arg(&path),
+            2,
+            &[what, "begin a new record"],
+        );
+        assert_eq!(fs::read_to_string(&path).unwrap(), edited, "a refused record was changed");
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let _one = measuring();
+    let mut command = std::process::Command::new("bash");
+    let script =
+        "set -o pipefail; \"$0\" characterize --working-set 8MiB --window 5ms --out - | head -1";
+    let output = run(command.args(["-c", script]).arg(env!("CARGO_BIN_EXE_nearfar")));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).starts_with("{\"header\""));
 }
 
 #[test]

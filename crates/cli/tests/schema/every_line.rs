@@ -191,7 +191,9 @@ pub fn known_header() -> Header {
 /// A simulated machine's header in which nothing is given that can be null.
 pub fn unknown_header(source: Source) -> Header {
     let known = known_header();
+    let machine = unknown_machine(source);
     Header {
+        fingerprint: machine.fingerprint(),
         versions: Versions { hwloc: None, ..known.versions },
         executor: Executor::Simulated,
         inputs: Inputs {
@@ -204,7 +206,7 @@ pub fn unknown_header(source: Source) -> Header {
             budget_ns: None,
             ..known.inputs
         },
-        machine: unknown_machine(source),
+        machine,
         environment: Environment {
             architecture: "x86_64".into(),
             unknown: BTreeMap::from([

@@ -6,4 +6,7 @@ mod thread_spread;
 mod working_set;
 
 pub use thread_spread::spread_over_l3_domains;
-pub use working_set::{Slices, WorkingSet, cache_bytes, lay_out_slices, memory_working_set};
+pub use working_set::{
+    Slices, WorkingSet, cache_bytes, lay_out_slices, memory_working_set, node_memory_is_known,
+    slice_stride,
+};

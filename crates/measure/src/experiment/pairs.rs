@@ -2,14 +2,14 @@
 //! algorithm 1): how fast each group of cores reaches each memory.
 
 use nearfar_kernels::{CATALOG, Kernel, Variant};
-use nearfar_machine::{Binding, Initiator, Machine, MemoryPolicy};
+use nearfar_machine::{Binding, Cluster, CpuSet, Initiator, Machine, MemoryPolicy};
 use nearfar_record::{
     Absence, Absent, Actor, Case, Coordinates, Inputs, Pinning, Reason, ReasonCode, Record, Stage,
     Stream, Suite, summarize_case,
 };
 
 use super::thread_spread::{l3_domain_count, spread_over_l3_domains};
-use super::working_set::{cache_bytes, lay_out_slices, memory_working_set};
+use super::working_set::{cache_bytes, lay_out_slices, memory_working_set, node_memory_is_known};
 
 /// What the experiment is made from.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +22,34 @@ pub struct Setting<'a> {
     pub variants: &'a [Variant],
     /// Memory that may be used; `None` when not known.
     pub available_bytes: Option<u64>,
+    /// Memory of the machine by /proc/meminfo; `None` when not known.
+    pub memory_bytes: Option<u64>,
+}
+
+/// How the machine's CPUs are grouped: looked up once for all cases.
+struct Groups {
+    clusters: Vec<Cluster>,
+    l3_domains: Vec<CpuSet>,
+    initiators: Vec<Initiator>,
+}
+
+impl Groups {
+    fn of(setting: Setting<'_>) -> Self {
+        Self {
+            clusters: setting.machine.clusters(),
+            l3_domains: setting.machine.l3_domains(),
+            initiators: setting.machine.initiators(setting.inputs.initiator),
+        }
+    }
+
+    /// Initiators with at least one CPU that the process may use.
+    fn usable(&self) -> impl Iterator<Item = &Initiator> {
+        self.initiators.iter().filter(|initiator| !initiator.cores.is_empty())
+    }
+
+    fn cluster_of(&self, initiator: &Initiator) -> Option<&Cluster> {
+        self.clusters.iter().find(|cluster| cluster.index == initiator.cluster)
+    }
 }
 
 /// A kernel and the variants of it that are measured.
@@ -88,8 +116,8 @@ pub fn screening_cases(setting: Setting<'_>) -> Vec<Case> {
     if setting.inputs.suite != Suite::Standard {
         return Vec::new();
     }
-    let initiators = setting.machine.initiators(setting.inputs.initiator);
-    let Some(initiator) = initiators.first() else {
+    let groups = Groups::of(setting);
+    let Some(initiator) = groups.usable().next() else {
         return Vec::new();
     };
     let mut cases = Vec::new();
@@ -98,25 +126,19 @@ pub fn screening_cases(setting: Setting<'_>) -> Vec<Case> {
         if variants.len() <= KEPT_VARIANTS {
             continue;
         }
-        for node in nearest_and_farthest(setting, initiator) {
+        for node in nearest_and_farthest(setting, &groups, initiator) {
             for &variant in &variants {
-                cases.extend(case(
-                    setting,
-                    initiator,
-                    node,
-                    (kernel, variant),
-                    1,
-                    Stage::Screening,
-                ));
+                let loops = (kernel, variant);
+                let stage = Stage::Screening;
+                cases.extend(case(setting, &groups, initiator, node, loops, 1, stage));
             }
         }
     }
     cases
 }
 
-fn nearest_and_farthest(setting: Setting<'_>, initiator: &Initiator) -> Vec<u32> {
-    let clusters = setting.machine.clusters();
-    let Some(cluster) = clusters.iter().find(|cluster| cluster.index == initiator.cluster) else {
+fn nearest_and_farthest(setting: Setting<'_>, groups: &Groups, initiator: &Initiator) -> Vec<u32> {
+    let Some(cluster) = groups.cluster_of(initiator) else {
         return Vec::new();
     };
     let home = cluster.cpu_node.or_else(|| cluster.memory_nodes.first());
@@ -176,35 +198,40 @@ fn screen(
     if offered.len() <= KEPT_VARIANTS {
         return (offered, Vec::new());
     }
-    let mut scored: Vec<(f64, Variant)> = offered
+    let mut scored: Vec<(Option<f64>, Variant)> = offered
         .iter()
         .map(|&variant| (screening_score(setting, record, kernel, variant), variant))
         .collect();
-    // A stable sort: equal scores keep the widest first.
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // A stable sort: equal scores keep the widest first, those without one come last.
+    scored.sort_by(|a, b| b.0.unwrap_or(-1.0).total_cmp(&a.0.unwrap_or(-1.0)));
     let dropped = scored.split_off(KEPT_VARIANTS);
     let kept: Vec<Variant> = scored.iter().map(|&(_, variant)| variant).collect();
     let names: Vec<String> = kept.iter().map(ToString::to_string).collect();
     let absent = dropped
         .into_iter()
         .map(|(score, variant)| {
-            let text = format!(
-                "reached {:.0} % of the best variant's bandwidth where all were tried; kept: {}",
-                score * 100.0,
-                names.join(", ")
-            );
+            let found = match score {
+                Some(score) => format!(
+                    "reached {:.0} % of the best variant's bandwidth where all were tried",
+                    score * 100.0
+                ),
+                None => "gave no figure where all were to be tried".into(),
+            };
+            let text = format!("{found}; kept: {}", names.join(", "));
             omitted(format!("pairs/{}/{variant}", kernel.name), ReasonCode::ScreenedOut, text)
         })
         .collect();
     (kept, absent)
 }
 
+/// Mean share of the best variant's rate over the screened pairs; `None` where the
+/// variant was not measured.
 fn screening_score(
     setting: Setting<'_>,
     record: &Record,
     kernel: &Kernel,
     variant: Variant,
-) -> f64 {
+) -> Option<f64> {
     let rate = |wanted_node: u32, wanted: Variant| {
         let case = record.cases.iter().find(|case| {
             case.coordinates.iter().any(|place| {
@@ -230,8 +257,8 @@ fn screening_score(
         })
         .collect();
     #[expect(clippy::cast_precision_loss, reason = "at most two pairs are screened")]
-    let count = shares.len().max(1) as f64;
-    shares.iter().sum::<f64>() / count
+    let count = shares.len() as f64;
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / count)
 }
 
 /// The matrix: every initiator x target x chosen variant x thread count, and what
@@ -239,27 +266,34 @@ fn screening_score(
 #[must_use]
 pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Absent>) {
     let machine = setting.machine;
+    let groups = Groups::of(setting);
     let mut cases = Vec::new();
     let mut absent = Vec::new();
-    for initiator in machine.initiators(setting.inputs.initiator) {
-        let counts = thread_counts(machine, &initiator, setting.inputs.suite);
+    for initiator in groups.usable() {
+        let counts = thread_counts(&groups.l3_domains, initiator, setting.inputs.suite);
         for node in setting.targets() {
             for choice in choices {
                 for &variant in &choice.variants {
+                    let loops = (choice.kernel, variant);
                     for &threads in &counts {
-                        let loops = (choice.kernel, variant);
-                        cases.extend(case(
-                            setting,
-                            &initiator,
-                            node,
-                            loops,
-                            threads,
-                            Stage::Matrix,
-                        ));
+                        let stage = Stage::Matrix;
+                        cases
+                            .extend(case(setting, &groups, initiator, node, loops, threads, stage));
                     }
                 }
             }
         }
+    }
+    for initiator in groups.initiators.iter().filter(|initiator| initiator.cores.is_empty()) {
+        absent.push(omitted(
+            format!("pairs/{}{}", initiator.kind, initiator.index),
+            ReasonCode::CpusNotAllowed,
+            format!(
+                "this process may use the CPUs {} only (cpuset, affinity); give it CPUs of {} {} to \
+                 measure it",
+                machine.allowed_cpus, initiator.kind, initiator.index
+            ),
+        ));
     }
     for node in &machine.nodes {
         if node.memory_bytes != Some(0) && !machine.allowed_nodes.contains(node.os_index) {
@@ -287,11 +321,11 @@ pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec
 /// Thread counts of an initiator, ascending: `quick` one and all; `standard` also
 /// one per L3 domain and half; `full` also the powers of two.
 #[must_use]
-pub fn thread_counts(machine: &Machine, initiator: &Initiator, suite: Suite) -> Vec<u32> {
+pub fn thread_counts(l3_domains: &[CpuSet], initiator: &Initiator, suite: Suite) -> Vec<u32> {
     let all = initiator.cores.len();
     let mut counts = vec![1, all];
     if suite != Suite::Quick {
-        counts.extend([l3_domain_count(machine, initiator).min(all), all.div_ceil(2)]);
+        counts.extend([l3_domain_count(l3_domains, initiator).min(all), all.div_ceil(2)]);
     }
     if suite == Suite::Full {
         counts.extend(std::iter::successors(Some(2), |n| Some(n * 2)).take_while(|&n| n < all));
@@ -303,6 +337,7 @@ pub fn thread_counts(machine: &Machine, initiator: &Initiator, suite: Suite) -> 
 
 fn case(
     setting: Setting<'_>,
+    groups: &Groups,
     initiator: &Initiator,
     memory_node: u32,
     (kernel, variant): (&Kernel, Variant),
@@ -310,15 +345,17 @@ fn case(
     stage: Stage,
 ) -> Option<Case> {
     let machine = setting.machine;
-    let thread_cpus = spread_over_l3_domains(machine, initiator, threads)?;
+    let thread_cpus = spread_over_l3_domains(&groups.l3_domains, initiator, threads)?;
     let caches = cache_bytes(machine, &thread_cpus.iter().copied().collect(), memory_node);
-    let wanted =
-        memory_working_set(caches, setting.available_bytes, setting.inputs.working_set_bytes);
+    let of_node = machine
+        .node(memory_node)
+        .and_then(|node| node.memory_bytes)
+        .filter(|_| node_memory_is_known(machine, setting.memory_bytes));
+    let available = [setting.available_bytes, of_node].into_iter().flatten().min();
+    let wanted = memory_working_set(caches, available, setting.inputs.working_set_bytes);
     let slices = lay_out_slices(wanted, kernel.arrays() as u64, u64::from(threads));
     #[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
     let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
-    let clusters = machine.clusters();
-    let cluster = clusters.iter().find(|cluster| cluster.index == initiator.cluster);
     let prefix = match stage {
         Stage::Screening => "pairs/screening",
         Stage::Matrix => "pairs",
@@ -332,7 +369,7 @@ fn case(
             initiator: initiator.kind,
             index: initiator.index,
             cluster: initiator.cluster,
-            cpu_node: cluster.and_then(|cluster| cluster.cpu_node),
+            cpu_node: groups.cluster_of(initiator).and_then(|cluster| cluster.cpu_node),
             memory_node,
             kernel: kernel.name.into(),
             variant: variant.to_string(),

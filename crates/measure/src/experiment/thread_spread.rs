@@ -1,18 +1,17 @@
 //! Which cores carry a case's threads.
 
-use nearfar_machine::{CpuSet, Initiator, Machine};
+use nearfar_machine::{CpuSet, Initiator};
 
 /// The CPUs of `threads` threads, one per core, in turn over the initiator's L3
 /// domains: few threads then see all the caches and links that all threads see.
 /// `None` when the initiator has fewer cores.
 #[must_use]
 pub fn spread_over_l3_domains(
-    machine: &Machine,
+    l3_domains: &[CpuSet],
     initiator: &Initiator,
     threads: u32,
 ) -> Option<Vec<u32>> {
-    let mut domains: Vec<Vec<u32>> = machine
-        .l3_domains()
+    let mut domains: Vec<Vec<u32>> = l3_domains
         .iter()
         .map(|domain| {
             initiator
@@ -40,9 +39,46 @@ pub fn spread_over_l3_domains(
     Some(cpus)
 }
 
-/// Thread counts with one thread per L3 domain, and how many domains there are.
+/// How many L3 domains the initiator has cores in.
 #[must_use]
-pub(crate) fn l3_domain_count(machine: &Machine, initiator: &Initiator) -> usize {
+pub(crate) fn l3_domain_count(l3_domains: &[CpuSet], initiator: &Initiator) -> usize {
     let cpus = initiator.cpus();
-    machine.l3_domains().iter().filter(|domain| domain.intersects(&cpus)).count()
+    l3_domains.iter().filter(|domain| domain.intersects(&cpus)).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearfar_machine::InitiatorKind;
+
+    fn initiator(cores: &[&str]) -> Initiator {
+        Initiator {
+            kind: InitiatorKind::Cluster,
+            index: 0,
+            cluster: 0,
+            cores: cores.iter().map(|core| core.parse().unwrap()).collect(),
+        }
+    }
+
+    #[test]
+    fn threads_take_turns_over_the_domains() {
+        let domains: Vec<CpuSet> =
+            ["0-3,8-11", "4-7,12-15"].iter().map(|list| list.parse().unwrap()).collect();
+        let cores = ["0,8", "1,9", "2,10", "3,11", "4,12", "5,13", "6,14", "7,15"];
+        let spread = |threads| spread_over_l3_domains(&domains, &initiator(&cores), threads);
+        assert_eq!(spread(1), Some(vec![0]));
+        assert_eq!(spread(3), Some(vec![0, 4, 1]));
+        assert_eq!(spread(8), Some(vec![0, 4, 1, 5, 2, 6, 3, 7]));
+        assert_eq!(spread(9), None);
+        assert_eq!(l3_domain_count(&domains, &initiator(&cores)), 2);
+    }
+
+    /// A domain of which one core may be used gives out, the other goes on.
+    #[test]
+    fn uneven_domains_give_all_their_cores() {
+        let domains: Vec<CpuSet> =
+            ["0-3", "4-7"].iter().map(|list| list.parse().unwrap()).collect();
+        let spread = spread_over_l3_domains(&domains, &initiator(&["0", "4", "5", "6"]), 4);
+        assert_eq!(spread, Some(vec![0, 4, 5, 6]));
+    }
 }

@@ -30,6 +30,14 @@ pub fn cache_bytes(machine: &Machine, cpus: &CpuSet, node: u32) -> Option<u64> {
     }
 }
 
+/// Whether the nodes' own memory sizes can be believed: they add up to what
+/// /proc/meminfo says. In some virtual machines they do not.
+#[must_use]
+pub fn node_memory_is_known(machine: &Machine, memory_bytes: Option<u64>) -> bool {
+    let of_nodes: Option<u64> = machine.nodes.iter().map(|node| node.memory_bytes).sum();
+    of_nodes.zip(memory_bytes).is_some_and(|(nodes, all)| nodes.abs_diff(all) <= all / 10)
+}
+
 /// Bytes that a case on memory should have, and may have at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WorkingSet {
@@ -40,7 +48,7 @@ pub struct WorkingSet {
 }
 
 /// Bytes for a case on memory: four times the caches involved, at most a quarter
-/// of `available`, or what was forced.
+/// of `available` (the least of machine, control group and node), or what was forced.
 #[must_use]
 pub fn memory_working_set(
     caches: Option<u64>,
@@ -75,6 +83,15 @@ pub fn lay_out_slices(working_set: WorkingSet, arrays: u64, threads: u64) -> Sli
     let up = raw.div_ceil(page) * page;
     let slice_bytes = if up * slices <= working_set.most { up } else { (raw / page).max(1) * page };
     Slices { slice_bytes, total_bytes: slice_bytes * slices }
+}
+
+/// Bytes from the start of one slice to the start of the next. Small slices stand
+/// two pages apart: prefetchers run on past a slice's end, and a line that they fetch
+/// from another thread's destination goes back and forth in every pass (on sets of
+/// 24 KiB a thread, two threads were slower than one). In large ones that is nothing.
+#[must_use]
+pub fn slice_stride(slice_bytes: u64) -> u64 {
+    if slice_bytes < HUGE_PAGE { slice_bytes + 2 * BASE_PAGE } else { slice_bytes }
 }
 
 #[cfg(test)]

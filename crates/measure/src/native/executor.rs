@@ -1,27 +1,28 @@
 //! Runs cases on this machine.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-use std::path::Path;
 use std::time::Duration;
 
 use nearfar_kernels::{Pattern, TimedLoop, Variant, find};
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{
-    Actor, ActorSample, Case, Disturbance, Executor as ExecutorKind, PageNodes, Pages, Pinning,
-    Proof, Reason, ReasonCode, Stream as StreamActor, ThreadSample, TrafficMethod,
+    Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, Pinning, Proof, Reason,
+    ReasonCode, Stream as StreamActor, ThreadSample, TrafficMethod,
 };
-use nearfar_sys::{monotonic, monotonic_ns, steal_time, throttled};
+use nearfar_sys::monotonic;
+use nearfar_units::nanoseconds;
 
+use super::disturbance::{Taken, disturbances_of};
+use super::layout::{
+    PoolKey, Prepared, cut_slices, pool_elements, pool_key, pool_needs, slice_elements, thread_cpus,
+};
+use super::look::look_from;
 use super::pool::{Pool, PoolRequest, no_thread};
-use super::stream::{Source, Stream};
 use super::window::{Meeting, Windows};
 use super::worker::{Walk, walk};
 use crate::executor::{Executor, Failure, Interrupt, Rates, Window, WindowRequest, elements_of};
+use crate::experiment::node_memory_is_known;
 use crate::traffic::traffic;
-
-/// What two cases must share to share memory.
-type PoolKey = (MemoryPolicy, Pages);
 
 /// Runs cases on this machine.
 #[derive(Debug)]
@@ -37,46 +38,6 @@ pub struct NativeExecutor {
     needs: BTreeMap<PoolKey, u64>,
 }
 
-/// A stream of a case, ready to run.
-struct Prepared<'a> {
-    actor: &'a StreamActor,
-    timed_loop: TimedLoop,
-    key: PoolKey,
-    /// First element of its arrays in the pool.
-    base: usize,
-    /// Elements of one thread's slice of one array.
-    slice: usize,
-    before: PageNodes,
-}
-
-impl Prepared<'_> {
-    fn threads(&self) -> usize {
-        self.actor.threads as usize
-    }
-
-    /// Elements of one array, all threads.
-    fn array(&self) -> usize {
-        self.slice * self.threads()
-    }
-
-    /// Sources come first and the destination last, so that a kernel that follows
-    /// finds most of its sources untouched.
-    fn sources(&self) -> Range<usize> {
-        self.base..self.base + self.array() * self.timed_loop.kernel().loads() as usize
-    }
-
-    fn destination(&self) -> Range<usize> {
-        let start = self.sources().end;
-        start..start + self.array() * self.timed_loop.kernel().stores() as usize
-    }
-}
-
-/// One thread's slices.
-struct Job<'a> {
-    cpus: CpuSet,
-    stream: Stream<'a>,
-}
-
 impl NativeExecutor {
     /// An executor for this machine. `memory_bytes` is /proc/meminfo's total, by
     /// which the nodes' own figures are cross-checked; `seed` gives the arrays' data.
@@ -88,11 +49,7 @@ impl NativeExecutor {
         seed: u64,
         interrupt: Interrupt,
     ) -> Self {
-        let of_nodes: Option<u64> = machine.nodes.iter().map(|node| node.memory_bytes).sum();
-        let node_memory_is_known = machine.nodes.len() > 1
-            && of_nodes
-                .zip(memory_bytes)
-                .is_some_and(|(nodes, machine)| nodes.abs_diff(machine) <= machine / 10);
+        let node_memory_is_known = node_memory_is_known(&machine, memory_bytes);
         Self {
             machine,
             stores,
@@ -111,59 +68,82 @@ impl NativeExecutor {
         for Actor::Stream(actor) in &case.actors {
             let timed_loop = timed_loop(actor)?;
             let key = pool_key(actor);
-            self.ensure_pool(&key, actor)?;
-            let arrays = timed_loop.kernel().arrays();
-            let all =
-                usize::try_from(actor.working_set_bytes).unwrap_or(usize::MAX) / size_of::<f64>();
+            self.ensure_pool(&key, case, actor)?;
             let base = used.entry(key.clone()).or_default();
-            let stream = Prepared {
-                actor,
-                timed_loop,
-                key,
-                base: *base,
-                slice: all / (arrays * actor.threads as usize).max(1),
-                before: PageNodes {
-                    method: nearfar_record::ProofMethod::MovePages,
-                    page_bytes: 0,
-                    pages: BTreeMap::new(),
-                    unknown: 0,
-                },
-            };
-            *base += all;
-            prepared.push(stream);
+            let (slice, stride) = slice_elements(actor, timed_loop.kernel());
+            prepared.push(Prepared { actor, timed_loop, key, base: *base, slice, stride });
+            *base += pool_elements(actor);
         }
         for stream in &prepared {
-            let Some(pool) = self.pools.get_mut(&stream.key) else {
-                continue;
-            };
-            pool.restore(&stream.sources(), &stream.actor.binding.cpus, &self.pattern)?;
+            let Some(pool) = self.pools.get_mut(&stream.key) else { continue };
+            let cpus = &stream.actor.binding.cpus;
+            if let Err(reason) = pool.restore(&stream.sources(), cpus, &self.pattern) {
+                // What is in the pool is not known any more.
+                self.pools.remove(&stream.key);
+                return Err(reason);
+            }
             pool.overwrite(stream.destination());
-        }
-        for stream in &mut prepared {
-            stream.before = self.prove(&stream.key, used[&stream.key])?;
         }
         Ok(prepared)
     }
 
-    fn ensure_pool(&mut self, key: &PoolKey, actor: &StreamActor) -> Result<(), Reason> {
-        let bytes = self.needs.get(key).copied().unwrap_or(0).max(actor.working_set_bytes);
-        if self.pools.get(key).is_some_and(|pool| pool.bytes() >= bytes) {
+    /// Has a pool ready that is large enough for the case: one for all cases of the
+    /// round if there is room, else one for this case, at the cost of other pools.
+    fn ensure_pool(
+        &mut self,
+        key: &PoolKey,
+        case: &Case,
+        actor: &StreamActor,
+    ) -> Result<(), Reason> {
+        let MemoryPolicy::Preferred(_) = actor.binding.memory else {
+            return Err(Reason {
+                code: ReasonCode::Unproven,
+                text: format!(
+                    "pages of mem={} cannot be judged; only preferred:NODE can",
+                    actor.binding.memory
+                ),
+            });
+        };
+        let least = pool_needs(case).get(key).copied().unwrap_or(0);
+        if self.pools.get(key).is_some_and(|pool| pool.bytes() >= least) {
             return Ok(());
         }
         self.pools.remove(key);
-        let request = PoolRequest {
+        let most = self.needs.get(key).copied().unwrap_or(0).max(least);
+        let request = |bytes| PoolRequest {
             policy: &actor.binding.memory,
             pages: actor.pages,
             bytes,
             cpus: &actor.binding.cpus,
         };
-        let pool = Pool::map(request, &self.machine, self.node_memory_is_known, &self.pattern)?;
+        let map = |bytes| {
+            Pool::map(request(bytes), &self.machine, self.node_memory_is_known, &self.pattern)
+        };
+        let pool = match map(most) {
+            Err(Reason { code: ReasonCode::NoRoom, .. }) => {
+                let of_case = pool_needs(case);
+                self.pools.retain(|key, _| of_case.contains_key(key));
+                map(least)?
+            }
+            other => other?,
+        };
         self.pools.insert(key.clone(), pool);
         Ok(())
     }
 
-    fn prove(&self, key: &PoolKey, elements: usize) -> Result<PageNodes, Reason> {
-        self.pools[key].prove(elements * size_of::<f64>(), &self.machine)
+    /// Where the pages of each stream's pool are, by the elements that the case uses.
+    fn prove(&self, streams: &[Prepared<'_>]) -> Result<Vec<PageNodes>, Reason> {
+        streams
+            .iter()
+            .map(|stream| {
+                let end = streams
+                    .iter()
+                    .filter(|other| other.key == stream.key)
+                    .map(|other| other.sources().end)
+                    .max();
+                self.pools[&stream.key].prove(end.unwrap_or(0) * size_of::<f64>(), &self.machine)
+            })
+            .collect()
     }
 
     fn run_threads(
@@ -213,7 +193,7 @@ impl NativeExecutor {
         walks: &[Walk],
         windows: Windows,
         index: u32,
-        after: &PageNodes,
+        proof: Proof,
     ) -> ActorSample {
         let kernel = stream.timed_loop.kernel();
         let element = kernel.useful_bytes(1);
@@ -221,7 +201,8 @@ impl NativeExecutor {
             .iter()
             .map(|walk| {
                 let bytes = walk.log.bytes_between(windows.edge(index), windows.edge(index + 1));
-                let (open, close) = (&walk.edges[index as usize], &walk.edges[index as usize + 1]);
+                let open = &walk.edges[index as usize].before;
+                let close = &walk.edges[index as usize + 1].after;
                 ThreadSample {
                     cpu_before: open.cpu,
                     cpu_after: close.cpu,
@@ -251,14 +232,10 @@ impl NativeExecutor {
             flops: elements * u64::from(kernel.flops()),
             accesses: elements * u64::from(kernel.loads() + kernel.stores()),
             threads,
-            proof: Proof { before: stream.before.clone(), after: after.clone() },
+            proof,
             page_sizes: self.pools[&stream.key].page_sizes(),
         }
     }
-}
-
-fn pool_key(actor: &StreamActor) -> PoolKey {
-    (actor.binding.memory.clone(), actor.pages)
 }
 
 fn timed_loop(actor: &StreamActor) -> Result<TimedLoop, Reason> {
@@ -272,106 +249,6 @@ fn timed_loop(actor: &StreamActor) -> Result<TimedLoop, Reason> {
     kernel.in_variant(variant).map_err(|unavailable| no_variant(unavailable.to_string()))
 }
 
-/// Cuts the pools into the threads' slices: for each stream its arrays one after
-/// the other, each array cut into one slice per thread.
-fn cut_slices<'a>(
-    pools: &'a mut BTreeMap<PoolKey, Pool>,
-    streams: &[Prepared<'_>],
-    pattern: &'a Pattern,
-) -> Vec<(usize, Job<'a>)> {
-    let mut jobs = Vec::new();
-    for (key, pool) in pools {
-        let mut rest = pool.elements_mut();
-        // Streams of one pool lie one after the other in the order of the case.
-        for (actor, stream) in streams.iter().enumerate().filter(|(_, stream)| stream.key == *key) {
-            let kernel = stream.timed_loop.kernel();
-            let mut sources: Vec<Vec<Source<'a>>> =
-                (0..stream.threads()).map(|_| Vec::new()).collect();
-            for array in 0..kernel.loads() as usize {
-                for (thread, taken) in sources.iter_mut().enumerate() {
-                    let first = stream.base + array * stream.array() + thread * stream.slice;
-                    let elements = &*take(&mut rest, stream.slice);
-                    taken.push(Source { elements, first_index: first as u64 });
-                }
-            }
-            for (thread, sources) in sources.into_iter().enumerate() {
-                let destination = (kernel.stores() > 0).then(|| take(&mut rest, stream.slice));
-                let stream_of_thread =
-                    Stream::new(stream.timed_loop, pattern, destination, sources);
-                jobs.push((
-                    actor,
-                    Job { cpus: thread_cpus(stream.actor, thread), stream: stream_of_thread },
-                ));
-            }
-        }
-    }
-    jobs
-}
-
-fn take<'a>(rest: &mut &'a mut [f64], elements: usize) -> &'a mut [f64] {
-    let (taken, left) = std::mem::take(rest).split_at_mut(elements);
-    *rest = left;
-    taken
-}
-
-fn thread_cpus(actor: &StreamActor, thread: usize) -> CpuSet {
-    match (actor.pinning, actor.thread_cpus.get(thread)) {
-        (Pinning::OnePerCore | Pinning::OnePerPu, Some(&cpu)) => CpuSet::single(cpu),
-        _ => actor.binding.cpus.clone(),
-    }
-}
-
-/// CPU time that others took from a case, while it ran.
-struct Taken {
-    stolen: Option<Duration>,
-    throttled: Option<Duration>,
-}
-
-impl Taken {
-    fn read(cpus: &CpuSet) -> Self {
-        let root = Path::new("/");
-        Self { stolen: steal_time(root, cpus), throttled: throttled(root) }
-    }
-
-    fn since(&self, before: &Self) -> Vec<Disturbance> {
-        let grown = |now: Option<Duration>, then: Option<Duration>| {
-            let grown = now?.saturating_sub(then?);
-            u64::try_from(grown.as_micros()).ok().filter(|&microseconds| microseconds > 0)
-        };
-        let stolen = grown(self.stolen, before.stolen)
-            .map(|microseconds| Disturbance::Stolen { microseconds });
-        let throttled = grown(self.throttled, before.throttled)
-            .map(|microseconds| Disturbance::Throttled { microseconds });
-        stolen.into_iter().chain(throttled).collect()
-    }
-}
-
-/// A thread without a CPU for more than this fraction of a window disturbs it. What
-/// is shorter cannot change the figure by more, and on machines with many cores some
-/// thread of every window is interrupted for microseconds.
-const OFF_CPU_FRACTION: f64 = 0.005;
-
-fn disturbances_of(actors: &[ActorSample], length: Duration, pinned: bool) -> Vec<Disturbance> {
-    let threads = || actors.iter().flat_map(|actor| &actor.threads);
-    let off_cpu = Duration::from_nanos(threads().map(|t| t.off_cpu_ns).max().unwrap_or(0));
-    let faults: u64 = threads().map(|thread| thread.minor_faults).sum();
-    let moved = threads().filter(|thread| pinned && thread.cpu_before != thread.cpu_after).count();
-    let mut found = Vec::new();
-    if off_cpu > length.mul_f64(OFF_CPU_FRACTION) {
-        found.push(Disturbance::Switched {
-            times: threads().map(|thread| thread.involuntary_switches).sum(),
-            microseconds: u64::try_from(off_cpu.as_micros()).unwrap_or(u64::MAX),
-        });
-    }
-    if moved > 0 {
-        found.push(Disturbance::Moved { threads: u32::try_from(moved).unwrap_or(u32::MAX) });
-    }
-    if faults > 0 {
-        found.push(Disturbance::Faulted { times: faults });
-    }
-    found
-}
-
 impl Executor for NativeExecutor {
     fn kind(&self) -> ExecutorKind {
         ExecutorKind::Native
@@ -382,45 +259,16 @@ impl Executor for NativeExecutor {
     }
 
     fn look(&mut self) -> Result<Rates, Reason> {
-        const BYTES: usize = 128 << 20;
-        const ELEMENTS: usize = BYTES / size_of::<f64>();
-        let cpus = CpuSet::single(self.machine.allowed_cpus.first().ok_or_else(|| Reason {
+        let cpu = self.machine.allowed_cpus.first().ok_or_else(|| Reason {
             code: ReasonCode::Denied,
             text: "this process may use no CPU".into(),
-        })?);
-        let request = PoolRequest {
-            policy: &MemoryPolicy::FirstTouch,
-            pages: Pages::Transparent,
-            bytes: BYTES as u64,
-            cpus: &cpus,
-        };
-        let started = monotonic_ns();
-        drop(Pool::map(request, &self.machine, false, &self.pattern)?);
-        let first_touched = monotonic_ns();
-        let mut pool = Pool::map(request, &self.machine, false, &self.pattern)?;
-        let touched = monotonic_ns();
-        // The slowest of the usual kernels: a copy with ordinary stores.
-        let (b, a) = pool.elements_mut().split_at_mut(ELEMENTS / 2);
-        let copy =
-            find("copy").and_then(|kernel| kernel.in_variant(*kernel.variants().first()?).ok());
-        let Some(copy) = copy else {
-            return Err(Reason {
-                code: ReasonCode::NoVariant,
-                text: "there is no copy kernel".into(),
-            });
-        };
-        let sources = vec![Source { elements: b, first_index: 0 }];
-        let mut stream = Stream::new(copy, &self.pattern, Some(a), sources);
-        while stream.passes() < 6 {
-            stream.step()?;
-        }
-        let ended = monotonic_ns();
-        #[expect(clippy::cast_precision_loss, reason = "bytes and ns here are far below 2^53")]
-        let rate = |bytes: u64, ns: u64| bytes as f64 / (ns.max(1) as f64 / 1e9);
-        Ok(Rates {
-            first_touch: rate(BYTES as u64, first_touched - started),
-            touch: rate(BYTES as u64, touched - first_touched),
-            stream: rate(stream.useful_bytes(), ended - touched),
+        })?;
+        // A thread of its own: the program's first thread stays unpinned.
+        std::thread::scope(|scope| {
+            let look = || look_from(cpu, &self.machine, &self.pattern);
+            let thread =
+                std::thread::Builder::new().spawn_scoped(scope, look).map_err(no_thread)?;
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     }
 
@@ -432,11 +280,7 @@ impl Executor for NativeExecutor {
         self.pools.clear();
         self.needs.clear();
         for case in cases {
-            let mut needs: BTreeMap<PoolKey, u64> = BTreeMap::new();
-            for Actor::Stream(actor) in &case.actors {
-                *needs.entry(pool_key(actor)).or_default() += actor.working_set_bytes;
-            }
-            for (key, bytes) in needs {
+            for (key, bytes) in pool_needs(case) {
                 let most = self.needs.entry(key).or_default();
                 *most = (*most).max(bytes);
             }
@@ -448,30 +292,30 @@ impl Executor for NativeExecutor {
             return Err(Failure::Interrupted);
         }
         let streams = self.prepare(case).map_err(Failure::Refused)?;
-        let cpus: CpuSet =
-            streams.iter().flat_map(|stream| stream.actor.binding.cpus.iter()).collect();
-        let before = Taken::read(&cpus);
+        let before = self.prove(&streams).map_err(Failure::Refused)?;
+        let cpus: CpuSet = streams
+            .iter()
+            .flat_map(|stream| {
+                (0..stream.threads()).map(|thread| thread_cpus(stream.actor, thread))
+            })
+            .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
+            .collect();
+        let others = Taken::read(&cpus);
         let (windows, walks) = self.run_threads(&streams, request)?;
-        let taken = Taken::read(&cpus).since(&before);
-        let mut after = Vec::new();
-        for stream in &streams {
-            let end = streams
-                .iter()
-                .filter(|other| other.key == stream.key)
-                .map(|other| other.destination().end)
-                .max();
-            after.push(self.prove(&stream.key, end.unwrap_or(0)).map_err(Failure::Refused)?);
-        }
+        let taken = Taken::read(&cpus).since(&others);
+        let after = self.prove(&streams).map_err(Failure::Refused)?;
+        let proofs: Vec<Proof> =
+            before.into_iter().zip(after).map(|(before, after)| Proof { before, after }).collect();
         let pinned = streams.iter().all(|stream| stream.actor.pinning != Pinning::Unbound);
-        let made = u64::try_from(self.made.as_nanos()).unwrap_or(u64::MAX);
+        let made = nanoseconds(self.made);
         Ok((0..windows.count)
             .map(|index| {
                 let actors: Vec<ActorSample> = streams
                     .iter()
                     .zip(&walks)
-                    .zip(&after)
-                    .map(|((stream, walks), after)| {
-                        self.actor_sample(stream, walks, windows, index, after)
+                    .zip(&proofs)
+                    .map(|((stream, walks), proof)| {
+                        self.actor_sample(stream, walks, windows, index, proof.clone())
                     })
                     .collect();
                 let length = Duration::from_nanos(windows.length);
@@ -488,6 +332,6 @@ impl Executor for NativeExecutor {
     }
 
     fn peak_resident_bytes(&self) -> Option<u64> {
-        nearfar_sys::peak_resident_bytes(Path::new("/"))
+        nearfar_sys::peak_resident_bytes(std::path::Path::new("/"))
     }
 }

@@ -5,7 +5,10 @@
 //! ([`window`]) over which every thread notes time and bytes per block
 //! ([`worker`]), results checked ([`stream`]), pages proven again.
 
+mod disturbance;
 mod executor;
+mod layout;
+mod look;
 mod pool;
 mod stream;
 mod window;

@@ -164,8 +164,10 @@ impl Pool {
     /// # Errors
     /// When nothing can tell, or they are not where the policy says.
     pub fn prove(&self, bytes: usize, machine: &Machine) -> Result<PageNodes, Reason> {
-        let range = AddressRange::new(self.mapping.address(), bytes);
-        let found = prove(range, &machine.allowed_nodes)
+        let part = AddressRange::new(self.mapping.address(), bytes);
+        // /proc/self/numa_maps counts whole mappings only; all of this one was touched.
+        let found = prove(part, &machine.allowed_nodes)
+            .or_else(|_| prove(&self.mapping, &machine.allowed_nodes))
             .map_err(|refusal| Reason { code: ReasonCode::Unproven, text: refusal.to_string() })?;
         let nodes = PageNodes {
             method: match found.method {
@@ -257,4 +259,77 @@ pub(super) fn denied(refusal: nearfar_sys::Refusal) -> Reason {
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 pub(super) fn no_thread(error: std::io::Error) -> Reason {
     Reason { code: ReasonCode::Threads, text: format!("a thread cannot be started: {error}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    fn pages(counts: &[(u32, u64)], unknown: u64) -> PageNodes {
+        PageNodes {
+            method: ProofMethod::MovePages,
+            page_bytes: 4096,
+            pages: counts.iter().copied().collect::<BTreeMap<_, _>>(),
+            unknown,
+        }
+    }
+
+    #[test]
+    fn one_page_in_a_thousand_may_stray_and_no_more() {
+        let asked = nearfar_machine::NodeSet::single(1);
+        let policy = MemoryPolicy::Preferred(1);
+        let check = |counts: &[(u32, u64)], unknown| {
+            check_placement(&pages(counts, unknown), &asked, &policy)
+        };
+        check(&[(1, 1000)], 0).unwrap();
+        check(&[(0, 1), (1, 999)], 0).unwrap();
+        for (counts, unknown) in [
+            (&[(0, 2), (1, 998)][..], 0),
+            (&[(1, 998)][..], 2),
+            (&[(0, 1000)][..], 0),
+            (&[][..], 0),
+        ] {
+            let reason = check(counts, unknown).unwrap_err();
+            assert_eq!(reason.code, ReasonCode::Misplaced);
+            assert!(reason.text.contains("preferred:1"), "{}", reason.text);
+        }
+    }
+
+    /// Writes to a pool as a kernel would and restores parts of it.
+    #[test]
+    fn what_was_overwritten_is_restored_where_it_is_needed() {
+        let machine = nearfar_topology::read_live(Path::new("/")).unwrap();
+        let pattern = Pattern::new(3);
+        let cpus = machine.allowed_cpus.clone();
+        let node = machine.allowed_nodes.first().unwrap();
+        let request = PoolRequest {
+            policy: &MemoryPolicy::Preferred(node),
+            pages: Pages::Small,
+            bytes: 8 << 20,
+            cpus: &cpus,
+        };
+        let mut pool = Pool::map(request, &machine, false, &pattern).unwrap();
+        let holds_pattern = |pool: &mut Pool, range: Range<usize>| {
+            range.clone().all(|index| {
+                pool.elements_mut()[index].to_bits() == pattern.value(index as u64).to_bits()
+            })
+        };
+        assert!(holds_pattern(&mut pool, 0..1 << 20));
+        for range in [1000..5000, 20_000..30_000] {
+            pool.elements_mut()[range.clone()].fill(-7.0);
+            pool.overwrite(range);
+        }
+        pool.restore(&(3000..25_000), &cpus, &pattern).unwrap();
+        assert!(holds_pattern(&mut pool, 3000..25_000));
+        assert!(!holds_pattern(&mut pool, 1000..3000), "restored more than was asked for");
+        pool.restore(&(0..1 << 20), &cpus, &pattern).unwrap();
+        assert!(holds_pattern(&mut pool, 0..1 << 20));
+        assert!(pool.overwritten.is_empty());
+        // A part of the pool is proven as well as the whole.
+        for bytes in [4096, 1 << 20, 8 << 20] {
+            let found = pool.prove(bytes, &machine).unwrap();
+            assert!(found.fraction_on(node) >= PLACED_FRACTION);
+        }
+    }
 }

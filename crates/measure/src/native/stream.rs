@@ -37,6 +37,8 @@ pub(super) struct Stream<'a> {
     /// Passes in one call, for slices shorter than a block; odd, because the
     /// exclusive or of an even number of equal passes is always zero.
     repeats: u32,
+    /// Passes in the call that ended the last pass.
+    last_repeats: u32,
     position: usize,
     passes: u64,
     useful_bytes: u64,
@@ -81,6 +83,7 @@ impl<'a> Stream<'a> {
             elements,
             block: elements.min(64 * 1024),
             repeats: 1,
+            last_repeats: 1,
             position: 0,
             passes: 0,
             useful_bytes: 0,
@@ -112,6 +115,15 @@ impl<'a> Stream<'a> {
         self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
     }
 
+    /// Cuts the block in two, down to its grain.
+    pub fn halve_block(&mut self) {
+        if self.repeats > 1 {
+            self.repeats = (self.repeats / 2) | 1;
+        } else if self.block > BLOCK_GRAIN {
+            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.elements);
+        }
+    }
+
     /// Runs the next block.
     ///
     /// # Errors
@@ -130,6 +142,7 @@ impl<'a> Stream<'a> {
         self.useful_bytes += self.kernel().useful_bytes(elements);
         self.position = end;
         if end == self.elements {
+            self.last_repeats = repeats;
             self.end_pass(u64::from(repeats))?;
         }
         Ok(())
@@ -171,8 +184,8 @@ impl<'a> Stream<'a> {
         Ok(())
     }
 
-    /// Looks at one element of every page of the destination: it must hold what the
-    /// last pass over it should have left.
+    /// Looks at one element of every page of the destination: it must hold what a pass
+    /// leaves there; for `store`, whose values change, what the last pass left.
     ///
     /// # Errors
     /// When one does not.
@@ -185,7 +198,7 @@ impl<'a> Stream<'a> {
                 self.passes
             } else {
                 // A call with repeats writes what its first pass would.
-                self.passes.saturating_sub(u64::from(self.last_repeats()))
+                self.passes.saturating_sub(u64::from(self.last_repeats))
             };
             let value = |source: Option<&Source<'_>>| {
                 source.map_or(0.0, |s| self.pattern.value(s.first_index + position as u64))
@@ -208,10 +221,6 @@ impl<'a> Stream<'a> {
             }
         }
         Ok(())
-    }
-
-    fn last_repeats(&self) -> u32 {
-        if self.block == self.elements { self.repeats } else { 1 }
     }
 
     fn wrong(&self, what: String) -> Reason {

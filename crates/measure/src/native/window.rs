@@ -3,6 +3,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use nearfar_units::nanoseconds;
+
 use crate::executor::{Interrupt, WindowRequest};
 
 /// Blocks are at most this fraction of the shortest window, so that the bytes of
@@ -85,8 +87,13 @@ impl<'a> Meeting<'a> {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 < self.threads {
             return;
         }
-        #[expect(clippy::cast_precision_loss, reason = "bytes and rates are far below 2^53")]
-        let by_bytes = self.least_bytes as f64 / self.rate.load(Ordering::Relaxed).max(1) as f64;
+        // The first threads may have made their pass alone, faster than all together:
+        // the last one's rate bounds what all can have.
+        #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
+        let together = self.rate.load(Ordering::Relaxed) as f64;
+        let together = together.min(bytes_per_s * f64::from(self.threads)).max(1.0);
+        #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
+        let by_bytes = self.least_bytes as f64 / together;
         let length = self.request.shortest.max(Duration::from_secs_f64(by_bytes));
         self.length.store(nanoseconds(length), Ordering::Relaxed);
         let open = nearfar_sys::monotonic_ns() + nanoseconds(LEAD);
@@ -136,8 +143,12 @@ impl BlockLog {
         self.notes.push((time, bytes));
     }
 
-    pub fn note(&mut self, time: u64, bytes: u64) {
-        self.notes.push((time, bytes));
+    /// Notes the end of a block, unless the last note is less than `apart` ago: a
+    /// window that is longer than the shortest has more blocks than are needed.
+    pub fn note(&mut self, time: u64, bytes: u64, apart: u64) {
+        if self.notes.last().is_none_or(|&(last, _)| time >= last + apart) {
+            self.notes.push((time, bytes));
+        }
     }
 
     /// Bytes between two times; blocks that cross one count pro rata.
@@ -159,10 +170,6 @@ impl BlockLog {
     }
 }
 
-pub(super) fn nanoseconds(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -171,8 +178,9 @@ mod tests {
     fn blocks_across_an_edge_count_pro_rata() {
         let mut log = BlockLog::default();
         log.restart(100, 1000);
-        log.note(200, 2000);
-        log.note(400, 2500);
+        log.note(200, 2000, 0);
+        log.note(210, 2010, 50);
+        log.note(400, 2500, 50);
         assert_eq!(log.bytes_between(100, 400), 1500);
         assert_eq!(log.bytes_between(150, 200), 500);
         assert_eq!(log.bytes_between(150, 300), 500 + 250);
@@ -188,9 +196,10 @@ mod tests {
         let meeting = Meeting::new(2, request, 1_000_000_000, &interrupt);
         meeting.arrive(2e9);
         assert_eq!(meeting.windows(), None);
-        meeting.arrive(3e9);
+        // The last thread runs at 1 GB/s among others: all together at most 2 GB/s.
+        meeting.arrive(1e9);
         let windows = meeting.windows().unwrap();
-        assert_eq!(windows.length, 200_000_000);
-        assert_eq!(windows.edge(2), windows.open + 400_000_000);
+        assert_eq!(windows.length, 500_000_000);
+        assert_eq!(windows.edge(2), windows.open + 1_000_000_000);
     }
 }

@@ -9,6 +9,8 @@ use nearfar_sys::{
     ThreadUsage, current_cpu, monotonic_ns, pin_thread, thread_cpu_ns, thread_usage,
 };
 
+use nearfar_units::nanoseconds;
+
 use super::stream::Stream;
 use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting};
 use crate::executor::Failure;
@@ -16,12 +18,15 @@ use crate::executor::Failure;
 /// Longest wait for the other threads of the case after this one is ready.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Room for notes: a window that is longer than the shortest has more blocks.
-const NOTES_PER_WINDOW: usize = 16 * BLOCKS_PER_WINDOW as usize;
+/// Room for notes: they are at least half a block's time apart.
+const NOTES_PER_WINDOW: usize = 3 * BLOCKS_PER_WINDOW as usize;
 
-/// What a thread saw at a window's edge.
+/// A block that takes longer than this fraction of the shortest window is cut in two.
+const LONGEST_BLOCK: u32 = 200;
+
+/// What a thread saw when it looked around.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Edge {
+pub(super) struct Look {
     pub cpu: Option<u32>,
     /// By CLOCK_MONOTONIC, ns.
     pub time: u64,
@@ -31,12 +36,34 @@ pub(super) struct Edge {
     pub passes: u64,
 }
 
+/// A window's edge, between two looks: what happens while it passes belongs to the
+/// windows on both sides.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Edge {
+    pub before: Look,
+    pub after: Look,
+}
+
 /// What a thread did.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub log: BlockLog,
     /// At the opening of each window and at the end of the last.
     pub edges: Vec<Edge>,
+}
+
+/// Makes the other threads end when this one fails, by an error or by a panic.
+struct GiveUpUnlessDone<'a> {
+    meeting: &'a Meeting<'a>,
+    done: bool,
+}
+
+impl Drop for GiveUpUnlessDone<'_> {
+    fn drop(&mut self) {
+        if !self.done {
+            self.meeting.give_up();
+        }
+    }
 }
 
 /// Runs a stream on these CPUs over the windows of the meeting.
@@ -49,10 +76,9 @@ pub(super) fn walk(
     stream: &mut Stream<'_>,
     meeting: &Meeting<'_>,
 ) -> Result<Walk, Failure> {
+    let mut guard = GiveUpUnlessDone { meeting, done: false };
     let walked = pin_and_walk(cpus, stream, meeting);
-    if walked.is_err() {
-        meeting.give_up();
-    }
+    guard.done = walked.is_ok();
     walked
 }
 
@@ -61,46 +87,82 @@ fn pin_and_walk(
     stream: &mut Stream<'_>,
     meeting: &Meeting<'_>,
 ) -> Result<Walk, Failure> {
-    pin_thread(cpus).map_err(|refusal| {
-        Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
-    })?;
-    let windows = meeting.window_count();
-    let mut log = BlockLog::with_room(NOTES_PER_WINDOW * windows);
-    let mut edges = Vec::with_capacity(windows + 1);
-    // The first call sets up what later calls use.
+    pin_thread(cpus).map_err(denied)?;
+    let count = meeting.window_count();
+    let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
+    let mut edges = Vec::with_capacity(count + 1);
+    // The first look sets up what later ones use.
     look_around(stream)?;
     warm_up(stream, meeting)?;
-    log.restart(monotonic_ns(), stream.useful_bytes());
-    let impatient = monotonic_ns() + super::window::nanoseconds(PATIENCE);
+    wait_for_windows(stream, meeting, &mut log)?;
+    let Some(windows) = meeting.windows() else { return Err(Failure::Interrupted) };
+    let apart = windows.length / u64::from(2 * BLOCKS_PER_WINDOW);
+    let mut before = look_around(stream)?;
+    let mut block_began = before.time;
     loop {
         stream.step().map_err(Failure::Refused)?;
         let time = monotonic_ns();
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
-        let Some(windows) = meeting.windows() else {
-            log.restart(time, stream.useful_bytes());
-            if time > impatient {
-                return Err(Failure::Refused(Reason {
-                    code: ReasonCode::Threads,
-                    text: "the other threads of the case did not get ready within two minutes"
-                        .into(),
-                }));
+        let next = windows.edge(u32::try_from(edges.len()).unwrap_or(u32::MAX));
+        // Two more blocks may pass before the edge: the looks cost too much for
+        // every block, and a late one would miss what happens at the edge itself.
+        let near = next.saturating_sub(2 * (time - block_began));
+        block_began = time;
+        if time >= next {
+            log.note(time, stream.useful_bytes(), 0);
+            let after = look_around(stream)?;
+            edges.push(Edge { before, after });
+            before = after;
+            if edges.len() > count {
+                break;
             }
-            continue;
-        };
-        log.note(time, stream.useful_bytes());
-        while edges.len() <= windows.count as usize
-            && time >= windows.edge(u32::try_from(edges.len()).unwrap_or(u32::MAX))
-        {
-            edges.push(look_around(stream)?);
-        }
-        if time >= windows.edge(windows.count) {
-            break;
+        } else {
+            log.note(time, stream.useful_bytes(), apart);
+            if time >= near {
+                before = look_around(stream)?;
+            }
         }
     }
     stream.check_destination().map_err(Failure::Refused)?;
     Ok(Walk { log, edges })
+}
+
+/// Goes on until every thread has made its first pass and the windows are set.
+/// Blocks that prove too long among the other threads are shortened meanwhile.
+fn wait_for_windows(
+    stream: &mut Stream<'_>,
+    meeting: &Meeting<'_>,
+    log: &mut BlockLog,
+) -> Result<(), Failure> {
+    let longest = nanoseconds(meeting.shortest() / LONGEST_BLOCK);
+    let mut last = monotonic_ns();
+    log.restart(last, stream.useful_bytes());
+    let impatient = last + nanoseconds(PATIENCE);
+    loop {
+        stream.step().map_err(Failure::Refused)?;
+        let time = monotonic_ns();
+        if meeting.is_given_up() {
+            return Err(Failure::Interrupted);
+        }
+        if meeting.windows().is_some() {
+            // The note before this block stays: it may be the last one before the opening.
+            log.note(time, stream.useful_bytes(), 0);
+            return Ok(());
+        }
+        if time > impatient {
+            return Err(Failure::Refused(Reason {
+                code: ReasonCode::Threads,
+                text: "the other threads of the case did not get ready within two minutes".into(),
+            }));
+        }
+        log.restart(time, stream.useful_bytes());
+        if time - last > longest {
+            stream.halve_block();
+        }
+        last = time;
+    }
 }
 
 /// One full pass: afterwards the caches hold what a long run would leave in them.
@@ -126,15 +188,18 @@ fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure
     Ok(())
 }
 
-fn look_around(stream: &Stream<'_>) -> Result<Edge, Failure> {
-    let usage = thread_usage().map_err(|refusal| {
-        Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
-    })?;
-    Ok(Edge {
+fn look_around(stream: &Stream<'_>) -> Result<Look, Failure> {
+    let usage = thread_usage().map_err(denied)?;
+    Ok(Look {
         cpu: current_cpu(),
         time: monotonic_ns(),
         cpu_time: thread_cpu_ns(),
         usage,
         passes: stream.passes(),
     })
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
+fn denied(refusal: nearfar_sys::Refusal) -> Failure {
+    Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
 }

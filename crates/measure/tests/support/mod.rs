@@ -107,27 +107,17 @@ pub fn inputs(suite: Suite) -> Inputs {
 }
 
 pub fn new_record(machine: &Machine, inputs: Inputs) -> Record {
-    Record {
-        header: Header {
-            schema: SCHEMA.into(),
-            versions: Versions { nearfar: "test".into(), hwloc: None },
-            host: "test".into(),
-            started: "2026-01-01T00:00:00Z".into(),
-            executor: ExecutorKind::Simulated,
-            inputs,
-            fingerprint: machine.fingerprint(),
-            machine: machine.clone(),
-            environment: Environment { available_bytes: Some(64 * GIB), ..Environment::default() },
-        },
-        cases: Vec::new(),
-        samples: Vec::new(),
-        absent: Vec::new(),
-        warnings: Vec::new(),
-        resumed: Vec::new(),
-        finished: None,
-        length: 0,
-        torn: false,
-    }
+    Record::new(Header {
+        schema: SCHEMA.into(),
+        versions: Versions { nearfar: "test".into(), hwloc: None },
+        host: "test".into(),
+        started: "2026-01-01T00:00:00Z".into(),
+        executor: ExecutorKind::Simulated,
+        inputs,
+        fingerprint: machine.fingerprint(),
+        machine: machine.clone(),
+        environment: Environment { available_bytes: Some(64 * GIB), ..Environment::default() },
+    })
 }
 
 /// Measures into `path`: a new record, or the one that is there.

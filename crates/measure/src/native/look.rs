@@ -1,0 +1,49 @@
+//! A short look at the machine's speed, for the estimate of a plan's time.
+
+use nearfar_kernels::{Pattern, find};
+use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
+use nearfar_record::{Pages, Reason, ReasonCode};
+use nearfar_sys::{monotonic_ns, pin_thread};
+
+use super::pool::{Pool, PoolRequest, denied};
+use super::stream::{Source, Stream};
+use crate::executor::Rates;
+
+/// First touch and copy by one thread on this CPU.
+pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Result<Rates, Reason> {
+    const BYTES: usize = 128 << 20;
+    const ELEMENTS: usize = BYTES / size_of::<f64>();
+    let cpus = CpuSet::single(cpu);
+    pin_thread(&cpus).map_err(denied)?;
+    let request = PoolRequest {
+        policy: &MemoryPolicy::FirstTouch,
+        pages: Pages::Transparent,
+        bytes: BYTES as u64,
+        cpus: &cpus,
+    };
+    let started = monotonic_ns();
+    drop(Pool::map(request, machine, false, pattern)?);
+    let first_touched = monotonic_ns();
+    let mut pool = Pool::map(request, machine, false, pattern)?;
+    let touched = monotonic_ns();
+    // The slowest of the usual kernels: a copy with ordinary stores.
+    let (b, a) = pool.elements_mut()[..ELEMENTS].split_at_mut(ELEMENTS / 2);
+    let copy = find("copy").and_then(|kernel| kernel.in_variant(*kernel.variants().first()?).ok());
+    let copy = copy.ok_or_else(|| Reason {
+        code: ReasonCode::NoVariant,
+        text: "there is no copy kernel".into(),
+    })?;
+    let sources = vec![Source { elements: b, first_index: 0 }];
+    let mut stream = Stream::new(copy, pattern, Some(a), sources);
+    while stream.passes() < 6 {
+        stream.step()?;
+    }
+    let ended = monotonic_ns();
+    #[expect(clippy::cast_precision_loss, reason = "bytes and ns here are far below 2^53")]
+    let rate = |bytes: u64, ns: u64| bytes as f64 / (ns.max(1) as f64 / 1e9);
+    Ok(Rates {
+        first_touch: rate(BYTES as u64, first_touched - started),
+        touch: rate(BYTES as u64, touched - first_touched),
+        stream: rate(stream.useful_bytes(), ended - touched),
+    })
+}
