@@ -35,7 +35,7 @@ const PASSES: f64 = 1.4;
 
 /// The bound over the expected: neighbours on a shared machine, and the kernels
 /// that are slower than the one that was looked at.
-const MARGIN: f64 = 1.2;
+const MARGIN: f64 = 1.1;
 
 /// How much slower a remote node may be where the firmware gives no distance.
 const UNKNOWN_REMOTE_SLOWDOWN: f64 = 2.0;

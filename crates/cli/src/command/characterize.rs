@@ -164,9 +164,9 @@ fn new_record(arguments: &CharacterizeArguments, machine: Machine) -> anyhow::Re
 fn inputs(arguments: &CharacterizeArguments) -> Inputs {
     let suite = Suite::from(arguments.suite);
     let (window, windows_per_round, min_rounds, max_rounds) = match suite {
-        Suite::Quick => (Duration::from_millis(50), 1, 6, 8),
-        Suite::Standard => (Duration::from_millis(100), 2, 6, 8),
-        Suite::Full => (Duration::from_millis(100), 3, 10, 14),
+        Suite::Quick => (Duration::from_millis(50), 1, 6, 7),
+        Suite::Standard => (Duration::from_millis(100), 2, 6, 7),
+        Suite::Full => (Duration::from_millis(100), 3, 10, 12),
     };
     let kernels = (!arguments.kernel.is_empty()).then(|| arguments.kernel.clone());
     Inputs {
