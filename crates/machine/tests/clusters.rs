@@ -1,5 +1,7 @@
 //! Who is near what, on shapes of machines that have caught other tools out.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
 use nearfar_machine::{
     Cache, CacheKind, Core, CpuSet, InitiatorKind, Machine, MemoryKind, MemoryNode, NodeSet, Source,
 };
