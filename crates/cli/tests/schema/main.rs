@@ -199,7 +199,7 @@ const SMALL: [&str; 8] =
 #[test]
 fn a_dry_run() {
     let arguments = [&["characterize", "--dry-run", "--json"][..], &SMALL].concat();
-    let dry_run = program::json_of(&program::nearfar(&arguments), &[0]);
+    let dry_run = program::json_of(&program::measure(&arguments), &[0]);
     assert_valid(&validator("dry-run"), &dry_run);
     assert_eq!(dry_run["case_ids"].as_array().unwrap().len() as u64, dry_run["cases"]);
 }
