@@ -6,7 +6,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nearfar_kernels::{Kernel, Variant};
-use nearfar_record::{ActorSample, Case, Disturbance, Executor as ExecutorKind, Reason};
+use nearfar_record::{
+    ActorSample, Case, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason,
+    ThreadSample, TrafficMethod,
+};
+
+use crate::traffic::traffic;
 
 /// How one case is to be measured in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,8 +111,41 @@ impl Interrupt {
     }
 }
 
-/// Elements of each array that a kernel walked when it moved so many useful bytes.
-#[must_use]
-pub(crate) fn elements_of(kernel: &Kernel, useful_bytes: u64) -> u64 {
-    useful_bytes / kernel.useful_bytes(1)
+/// The loop that ran, and what follows from it for the record's counts.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RanLoop {
+    pub kernel: &'static Kernel,
+    pub variant: Variant,
+    pub unroll: u32,
+    /// What ordinary stores do on the machine.
+    pub stores: TrafficMethod,
+}
+
+impl RanLoop {
+    /// The sample of an actor whose threads moved these bytes.
+    pub fn sample(
+        &self,
+        threads: Vec<ThreadSample>,
+        proof: Proof,
+        page_sizes: PageSizes,
+    ) -> ActorSample {
+        let kernel = self.kernel;
+        let useful_bytes = threads.iter().map(|thread| thread.useful_bytes).sum();
+        let moved = traffic(kernel, useful_bytes, self.stores);
+        let elements = useful_bytes / kernel.useful_bytes(1);
+        ActorSample {
+            kernel: kernel.name.into(),
+            variant: self.variant.to_string(),
+            unroll: self.unroll,
+            useful_bytes,
+            traffic_bytes_min: moved.min,
+            traffic_bytes_max: moved.max,
+            traffic_method: moved.method,
+            flops: elements * u64::from(kernel.flops()),
+            accesses: elements * u64::from(kernel.loads() + kernel.stores()),
+            threads,
+            proof,
+            page_sizes,
+        }
+    }
 }

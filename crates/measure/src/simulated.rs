@@ -11,8 +11,7 @@ use nearfar_record::{
     ProofMethod, Reason, ReasonCode, Stream, ThreadSample, TrafficMethod,
 };
 
-use crate::executor::{Executor, Failure, Interrupt, Rates, Window, WindowRequest, elements_of};
-use crate::traffic::traffic;
+use crate::executor::{Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest};
 
 /// Rates by which a simulated machine answers, useful bytes/s.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,9 +106,6 @@ impl SimulatedExecutor {
                 minor_faults: 0,
             })
             .collect();
-        let useful_bytes = bytes * threads.len() as u64;
-        let moved = traffic(kernel, useful_bytes, TrafficMethod::Allocate);
-        let elements = elements_of(kernel, useful_bytes);
         let page_bytes = 4096;
         let pages = PageNodes {
             method: ProofMethod::Simulated,
@@ -117,20 +113,9 @@ impl SimulatedExecutor {
             pages: BTreeMap::from([(node, stream.working_set_bytes / page_bytes)]),
             unknown: 0,
         };
-        Ok(ActorSample {
-            kernel: kernel.name.into(),
-            variant: variant.to_string(),
-            unroll: 1,
-            useful_bytes,
-            traffic_bytes_min: moved.min,
-            traffic_bytes_max: moved.max,
-            traffic_method: moved.method,
-            flops: elements * u64::from(kernel.flops()),
-            accesses: elements * u64::from(kernel.loads() + kernel.stores()),
-            threads,
-            proof: Proof { before: pages.clone(), after: pages },
-            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        })
+        let ran = RanLoop { kernel, variant, unroll: 1, stores: TrafficMethod::Allocate };
+        let proof = Proof { before: pages.clone(), after: pages };
+        Ok(ran.sample(threads, proof, PageSizes { huge_bytes: None, resident_bytes: None }))
     }
 }
 

@@ -84,18 +84,7 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
         Some(text) if !text.ends_with(b"\n") => return Err(ReadError::TornHeader),
         Some(text) => parse_header(&text)?,
     };
-    let mut record = Record {
-        header,
-        cases: Vec::new(),
-        samples: Vec::new(),
-        absent: Vec::new(),
-        warnings: Vec::new(),
-        resumed: Vec::new(),
-        finished: None,
-        seconds: 0.0,
-        length: lines.length,
-        torn: false,
-    };
+    let mut record = Record { length: lines.length, ..Record::new(header) };
     let mut seen = Seen::default();
     while let Some(text) = lines.next_line()? {
         if !text.ends_with(b"\n") {

@@ -20,9 +20,8 @@ use super::look::look_from;
 use super::pool::{Pool, PoolRequest, no_thread};
 use super::window::{Meeting, Windows};
 use super::worker::{Walk, walk};
-use crate::executor::{Executor, Failure, Interrupt, Rates, Window, WindowRequest, elements_of};
+use crate::executor::{Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest};
 use crate::experiment::node_memory_is_known;
-use crate::traffic::traffic;
 
 /// Runs cases on this machine.
 #[derive(Debug)]
@@ -218,23 +217,13 @@ impl NativeExecutor {
                 }
             })
             .collect();
-        let useful_bytes = threads.iter().map(|thread| thread.useful_bytes).sum();
-        let moved = traffic(kernel, useful_bytes, self.stores);
-        let elements = elements_of(kernel, useful_bytes);
-        ActorSample {
-            kernel: kernel.name.into(),
-            variant: stream.timed_loop.variant().to_string(),
+        let ran = RanLoop {
+            kernel,
+            variant: stream.timed_loop.variant(),
             unroll: stream.timed_loop.unroll(),
-            useful_bytes,
-            traffic_bytes_min: moved.min,
-            traffic_bytes_max: moved.max,
-            traffic_method: moved.method,
-            flops: elements * u64::from(kernel.flops()),
-            accesses: elements * u64::from(kernel.loads() + kernel.stores()),
-            threads,
-            proof,
-            page_sizes: self.pools[&stream.key].page_sizes(),
-        }
+            stores: self.stores,
+        };
+        ran.sample(threads, proof, self.pools[&stream.key].page_sizes())
     }
 }
 
