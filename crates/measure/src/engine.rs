@@ -8,7 +8,6 @@ use nearfar_record::{
     Absence, Absent, Case, Finished, Header, Line, Reason, ReasonCode, Record, RecordWriter,
     Resumed, Sample, Warning, WriteError,
 };
-
 use nearfar_units::nanoseconds;
 
 use crate::executor::{Executor, Failure, Interrupt, WindowRequest};

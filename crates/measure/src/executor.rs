@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use nearfar_kernels::{Kernel, Variant};
+use nearfar_kernels::{Kernel, Variant, find};
 use nearfar_record::{
-    ActorSample, Case, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason,
-    ThreadSample, TrafficMethod,
+    ActorSample, Case, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason, ReasonCode,
+    Stream, ThreadSample, TrafficMethod,
 };
 
 use crate::traffic::traffic;
@@ -109,6 +109,14 @@ impl Interrupt {
     pub fn is_set(&self) -> bool {
         self.signal().is_some()
     }
+}
+
+/// The catalog's kernel and the variant that a stream names.
+pub(crate) fn kernel_of(stream: &Stream) -> Result<(&'static Kernel, Variant), Reason> {
+    find(&stream.kernel).zip(stream.variant.parse().ok()).ok_or_else(|| Reason {
+        code: ReasonCode::NoVariant,
+        text: format!("there is no kernel {} in {}", stream.kernel, stream.variant),
+    })
 }
 
 /// The loop that ran, and what follows from it for the record's counts.

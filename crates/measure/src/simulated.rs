@@ -4,14 +4,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_kernels::{Kernel, Variant, find};
+use nearfar_kernels::{Kernel, Variant};
 use nearfar_machine::{Machine, MemoryPolicy};
 use nearfar_record::{
     Actor, ActorSample, Case, Disturbance, Executor as ExecutorKind, PageNodes, PageSizes, Proof,
     ProofMethod, Reason, ReasonCode, Stream, ThreadSample, TrafficMethod,
 };
 
-use crate::executor::{Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest};
+use crate::executor::{
+    Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest, kernel_of,
+};
 
 /// Rates by which a simulated machine answers, useful bytes/s.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,13 +119,6 @@ impl SimulatedExecutor {
         let proof = Proof { before: pages.clone(), after: pages };
         Ok(ran.sample(threads, proof, PageSizes { huge_bytes: None, resident_bytes: None }))
     }
-}
-
-fn kernel_of(stream: &Stream) -> Result<(&'static Kernel, Variant), Reason> {
-    find(&stream.kernel).zip(stream.variant.parse().ok()).ok_or_else(|| Reason {
-        code: ReasonCode::NoVariant,
-        text: format!("there is no kernel {} in {}", stream.kernel, stream.variant),
-    })
 }
 
 #[expect(

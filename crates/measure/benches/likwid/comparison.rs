@@ -239,9 +239,10 @@ impl<'a> Contest<'a> {
         writeln!(
             out,
             "\nSwitches, stolen time or faults were seen in {disturbed} of our {runs} runs; likwid's \
-             cannot be seen into.\nlikwid's clock calibrations: median {:.6} GHz, spread {:.2} %.",
+             cannot be seen into.\nlikwid's clock calibrations: median {:.6} GHz, spread {}.",
             clock_hz / 1e9,
-            relative_spread(&clocks).unwrap_or(0.0) * 100.0
+            relative_spread(&clocks)
+                .map_or("not known".into(), |spread| format!("{:.2} %", spread * 100.0))
         )?;
         for reason in &self.omitted {
             writeln!(out, "not compared: {reason}")?;

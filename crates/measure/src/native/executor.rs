@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_kernels::{Pattern, TimedLoop, Variant, find};
+use nearfar_kernels::{Pattern, TimedLoop, Variant};
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{
     Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, Pinning, Proof, Reason,
@@ -20,7 +20,9 @@ use super::look::look_from;
 use super::pool::{Pool, PoolRequest, no_thread};
 use super::window::{Meeting, Windows};
 use super::worker::{Walk, walk};
-use crate::executor::{Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest};
+use crate::executor::{
+    Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest, kernel_of,
+};
 use crate::experiment::node_memory_is_known;
 
 /// Runs cases on this machine.
@@ -103,7 +105,8 @@ impl NativeExecutor {
                 ),
             });
         };
-        let least = pool_needs(case).get(key).copied().unwrap_or(0);
+        let of_case = pool_needs(case);
+        let least = of_case.get(key).copied().unwrap_or(0);
         if self.pools.get(key).is_some_and(|pool| pool.bytes() >= least) {
             return Ok(());
         }
@@ -120,7 +123,6 @@ impl NativeExecutor {
         };
         let pool = match map(most) {
             Err(Reason { code: ReasonCode::NoRoom, .. }) => {
-                let of_case = pool_needs(case);
                 self.pools.retain(|key, _| of_case.contains_key(key));
                 map(least)?
             }
@@ -228,14 +230,11 @@ impl NativeExecutor {
 }
 
 fn timed_loop(actor: &StreamActor) -> Result<TimedLoop, Reason> {
-    let no_variant = |text: String| Reason { code: ReasonCode::NoVariant, text };
-    let kernel = find(&actor.kernel)
-        .ok_or_else(|| no_variant(format!("there is no kernel {}", actor.kernel)))?;
-    let variant: Variant = actor
-        .variant
-        .parse()
-        .map_err(|_| no_variant(format!("there is no variant {}", actor.variant)))?;
-    kernel.in_variant(variant).map_err(|unavailable| no_variant(unavailable.to_string()))
+    let (kernel, variant) = kernel_of(actor)?;
+    kernel.in_variant(variant).map_err(|unavailable| Reason {
+        code: ReasonCode::NoVariant,
+        text: unavailable.to_string(),
+    })
 }
 
 impl Executor for NativeExecutor {
