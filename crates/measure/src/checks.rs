@@ -1,9 +1,9 @@
 //! Looks the machine over before anything is measured (`nearfar doctor`).
 
-use nearfar_machine::Machine;
+use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_record::{Check, Environment, Standing};
 use nearfar_sys::Refusal;
-use nearfar_units::Bytes;
+use nearfar_units::{Bytes, BytesPerSecond};
 
 use crate::warning::{Caution, before_measuring};
 
@@ -20,7 +20,7 @@ pub fn check_machine(
     probes: &[(&'static str, Result<(), Refusal>)],
 ) -> Vec<Check> {
     let cautions = before_measuring(machine, environment, hwloc_overrides);
-    let mut checks = vec![machine_check(machine), memory_check(environment)];
+    let mut checks = vec![machine_check(machine), memory_check(environment), module_check(machine)];
     checks.extend(machine.check().into_iter().map(|finding| Check {
         check: "topology".into(),
         standing: Standing::Failed,
@@ -80,6 +80,30 @@ fn memory_check(environment: &Environment) -> Check {
             standing: Standing::Unknown,
             finding: "how much memory can be used is not known".into(),
             remedy: Some("give --working-set when measuring".into()),
+        },
+    }
+}
+
+/// What the memory can carry at most, by its modules.
+fn module_check(machine: &Machine) -> Check {
+    match TheoreticalMaximum::of_memory(machine) {
+        Ok(maximum) => fine(
+            "memory_modules",
+            format!(
+                "memory: {} carries {} at most a {} ({})",
+                maximum.name,
+                BytesPerSecond(maximum.bytes_per_s),
+                maximum.scope.as_str(),
+                maximum.source
+            ),
+        ),
+        Err(why) => Check {
+            check: "memory_modules".into(),
+            standing: Standing::Unknown,
+            finding: format!("what the memory can carry at most is not known: {why}"),
+            remedy: Some(
+                "give --gamma where figures are to be compared with the memory's maximum".into(),
+            ),
         },
     }
 }

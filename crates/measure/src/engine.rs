@@ -10,7 +10,7 @@ use nearfar_record::{
 };
 use nearfar_units::nanoseconds;
 
-use crate::executor::{Executor, Failure, Interrupt, WindowRequest};
+use crate::executor::{Executor, Failure, Interrupt, OfferedVariants, WindowRequest};
 use crate::experiment::pairs;
 use crate::schedule::{StoppingRule, shuffle};
 use crate::warning;
@@ -248,6 +248,8 @@ impl<'a> Engine<'a> {
         let inputs = &self.record.header.inputs;
         let there = self.windows(&case.id, round);
         let request = WindowRequest {
+            round,
+            first: there,
             count: inputs.windows_per_round - there,
             shortest: Duration::from_nanos(inputs.window_ns),
         };
@@ -350,10 +352,7 @@ impl<'a> Engine<'a> {
 /// What the experiment is made from, out of a record's header: a resumed run makes
 /// the same cases again.
 #[must_use]
-pub fn setting<'a>(
-    header: &'a Header,
-    variants: &'a [nearfar_kernels::Variant],
-) -> pairs::Setting<'a> {
+pub fn setting<'a>(header: &'a Header, variants: &'a OfferedVariants) -> pairs::Setting<'a> {
     pairs::Setting {
         machine: &header.machine,
         inputs: &header.inputs,

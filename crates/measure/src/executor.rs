@@ -1,11 +1,12 @@
 //! The one behavioural seam: who answers a case. [`crate::native::NativeExecutor`]
 //! runs it on this machine, [`crate::simulated::SimulatedExecutor`] works it out.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use nearfar_kernels::{Kernel, Variant, find};
+use nearfar_kernels::{Kernel, find};
 use nearfar_record::{
     ActorSample, Case, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason, ReasonCode,
     Stream, ThreadSample, TrafficMethod,
@@ -16,6 +17,11 @@ use crate::traffic::traffic;
 /// How one case is to be measured in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowRequest {
+    /// The round.
+    pub round: u32,
+    /// Number of the first window within the round; above 0 where an interrupted
+    /// round is gone on with.
+    pub first: u32,
     /// Windows, one after the other.
     pub count: u32,
     /// Shortest length of a window; it is longer when more time is needed to move
@@ -57,13 +63,17 @@ pub struct Rates {
     pub stream: f64,
 }
 
+/// The variants of each kernel that an executor offers, by the kernel's name: the
+/// instruction sets of this CPU, widest first, or what a simulated machine names.
+pub type OfferedVariants = BTreeMap<&'static str, Vec<String>>;
+
 /// Who answers cases.
 pub trait Executor {
     /// For the record's header.
     fn kind(&self) -> ExecutorKind;
 
-    /// Instruction sets that it offers, widest first.
-    fn variants(&self) -> Vec<Variant>;
+    /// The kernels that it can run and their variants, the preferred first.
+    fn variants(&self) -> OfferedVariants;
 
     /// A short look at the machine's speed.
     ///
@@ -111,25 +121,25 @@ impl Interrupt {
     }
 }
 
-/// The catalog's kernel and the variant that a stream names.
-pub(crate) fn kernel_of(stream: &Stream) -> Result<(&'static Kernel, Variant), Reason> {
-    find(&stream.kernel).zip(stream.variant.parse().ok()).ok_or_else(|| Reason {
+/// The catalog's kernel that a stream names.
+pub(crate) fn kernel_of(stream: &Stream) -> Result<&'static Kernel, Reason> {
+    find(&stream.kernel).ok_or_else(|| Reason {
         code: ReasonCode::NoVariant,
-        text: format!("there is no kernel {} in {}", stream.kernel, stream.variant),
+        text: format!("there is no kernel {}", stream.kernel),
     })
 }
 
 /// The loop that ran, and what follows from it for the record's counts.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct RanLoop {
+pub(crate) struct RanLoop<'a> {
     pub kernel: &'static Kernel,
-    pub variant: Variant,
+    pub variant: &'a str,
     pub unroll: u32,
     /// What ordinary stores do on the machine.
     pub stores: TrafficMethod,
 }
 
-impl RanLoop {
+impl RanLoop<'_> {
     /// The sample of an actor whose threads moved these bytes.
     pub fn sample(
         &self,
@@ -143,7 +153,7 @@ impl RanLoop {
         let elements = useful_bytes / kernel.useful_bytes(1);
         ActorSample {
             kernel: kernel.name.into(),
-            variant: self.variant.to_string(),
+            variant: self.variant.into(),
             unroll: self.unroll,
             useful_bytes,
             traffic_bytes_min: moved.min,

@@ -17,6 +17,7 @@ mod estimate;
 mod executor;
 mod host_lock;
 mod schedule;
+mod suite;
 mod traffic;
 mod warning;
 
@@ -24,8 +25,9 @@ pub use checks::check_machine;
 pub use engine::{Engine, Outcome, SCREENING_ROUNDS, Status, now_utc, setting};
 pub use environment::read_environment;
 pub use estimate::{Estimate, estimate};
-pub use executor::{Executor, Failure, Interrupt, Rates, Window, WindowRequest};
+pub use executor::{Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest};
 pub use host_lock::{HostLock, HostLockError};
 pub use schedule::{StoppingRule, shuffle};
+pub use suite::suite_inputs;
 pub use traffic::{Traffic, store_method, traffic};
 pub use warning::{Caution, after_measuring, before_measuring};

@@ -7,11 +7,12 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use nearfar_measure::simulated::SimulatedRates;
 use nearfar_record::{
     Absence, Coordinates, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
 };
-use support::{inputs, machine, measure, new_record, rates, read};
+use support::{inputs, machine, measure, measure_new, read};
+
+const NODE_1_FULL: &str = "[[fault]]\nkind = \"full_memory\"\nnode = 1\n";
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -26,8 +27,8 @@ fn median_of(record: &Record, case: &str) -> f64 {
 fn every_pair_is_measured_in_every_round_exactly_once() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let machine = machine(4);
-    measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), None);
+    let machine = machine(4, "");
+    measure_new(&path, &machine, inputs(Suite::Quick), None);
     let record = read(&path);
     // 4 clusters x 4 nodes x 3 kernels x {1, 4} threads.
     assert_eq!(record.cases.len(), 4 * 4 * 3 * 2);
@@ -47,8 +48,8 @@ fn every_pair_is_measured_in_every_round_exactly_once() {
 fn rates_are_recovered() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let machine = machine(2);
-    measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), None);
+    let machine = machine(2, "");
+    measure_new(&path, &machine, inputs(Suite::Quick), None);
     let record = read(&path);
     let close = |case: &str, wanted: f64| {
         let found = median_of(&record, case);
@@ -66,7 +67,7 @@ fn the_order_is_random_and_repeatable() {
         let folder = folder();
         let path = folder.path().join("r.jsonl");
         let inputs = nearfar_record::Inputs { seed, ..inputs(Suite::Quick) };
-        measure(&path, new_record(&machine(2), inputs), &rates(), None);
+        measure_new(&path, &machine(2, ""), inputs, None);
         let record = read(&path);
         let of_round = |round: u32| -> Vec<String> {
             let samples = record.samples.iter().filter(|s| s.round == round && s.window == 0);
@@ -84,8 +85,8 @@ fn the_order_is_random_and_repeatable() {
 fn noise_keeps_measuring_until_the_most_rounds() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let noisy = SimulatedRates { noise: 0.2, ..rates() };
-    measure(&path, new_record(&machine(1), inputs(Suite::Quick)), &noisy, None);
+    let noisy = machine(1, "[noise]\nbetween_rounds = 0.2\n");
+    measure_new(&path, &noisy, inputs(Suite::Quick), None);
     let record = read(&path);
     let rounds: BTreeSet<u32> = record.samples.iter().map(|sample| sample.round).collect();
     assert_eq!(rounds.last(), Some(&7));
@@ -97,8 +98,9 @@ fn noise_keeps_measuring_until_the_most_rounds() {
 fn disturbed_windows_are_kept_and_left_out() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let disturbed = SimulatedRates { disturbed: 0.5, ..rates() };
-    let outcome = measure(&path, new_record(&machine(1), inputs(Suite::Quick)), &disturbed, None);
+    let disturbed =
+        machine(1, "[noise.disturbed]\nshare = 0.5\nby = \"switched\"\nlowered_by = [0.01, 0.1]\n");
+    let outcome = measure_new(&path, &disturbed, inputs(Suite::Quick), None);
     let record = read(&path);
     let marked = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
     assert!(marked > 0 && marked < record.samples.len());
@@ -116,8 +118,7 @@ fn disturbed_windows_are_kept_and_left_out() {
 fn what_the_machine_refuses_is_recorded_and_the_rest_measured() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let full = SimulatedRates { full_nodes: vec![1], ..rates() };
-    measure(&path, new_record(&machine(2), inputs(Suite::Quick)), &full, None);
+    measure_new(&path, &machine(2, NODE_1_FULL), inputs(Suite::Quick), None);
     let record = read(&path);
     let refused: Vec<_> =
         record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
@@ -134,7 +135,7 @@ fn what_the_machine_refuses_is_recorded_and_the_rest_measured() {
 fn standard_screens_variants_and_keeps_two() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    measure(&path, new_record(&machine(4), inputs(Suite::Standard)), &rates(), None);
+    measure_new(&path, &machine(4, ""), inputs(Suite::Standard), None);
     let record = read(&path);
     let stage_of = |case: &nearfar_record::Case| {
         let Coordinates::Pairs { stage, memory_node, .. } = case.coordinates[0].clone();
@@ -172,7 +173,7 @@ fn a_budget_ends_it_between_rounds() {
     let path = folder.path().join("r.jsonl");
     // A round over 6 cases of 2 windows of 50 ms takes 0.6 s of the virtual clock.
     let inputs = nearfar_record::Inputs { budget_ns: Some(2_000_000_000), ..inputs(Suite::Quick) };
-    let outcome = measure(&path, new_record(&machine(1), inputs), &rates(), None);
+    let outcome = measure_new(&path, &machine(1, ""), inputs, None);
     let record = read(&path);
     assert_eq!(record.finished.as_ref().unwrap().rounds, 3);
     assert!(outcome.elapsed.as_secs_f64() <= 2.0);
@@ -184,7 +185,7 @@ fn a_budget_ends_it_between_rounds() {
         record.header.inputs.budget_ns = None;
         record
     };
-    measure(&path, resumed, &rates(), None);
+    measure(&path, resumed, &machine(1, ""), None);
     let record = read(&path);
     let rounds: BTreeSet<u32> = record.samples.iter().map(|sample| sample.round).collect();
     assert_eq!(rounds.len(), 6);
@@ -199,10 +200,10 @@ fn a_budget_ends_it_between_rounds() {
 fn a_refusal_stands_until_the_case_is_measured() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let full = SimulatedRates { full_nodes: vec![1], ..rates() };
-    let outcome = measure(&path, new_record(&machine(2), inputs(Suite::Quick)), &full, None);
+    let full = machine(2, NODE_1_FULL);
+    let outcome = measure_new(&path, &full, inputs(Suite::Quick), None);
     assert_eq!(outcome.refused, 12);
-    let outcome = measure(&path, read(&path), &rates(), None);
+    let outcome = measure(&path, read(&path), &machine(2, ""), None);
     assert_eq!(outcome.refused, 0);
     let record = read(&path);
     assert!(record.absent.iter().all(|absent| absent.absence == Absence::Omitted));
@@ -213,13 +214,13 @@ fn a_refusal_stands_until_the_case_is_measured() {
 fn a_signal_ends_it_and_resume_completes_it() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let machine = machine(2);
-    let outcome = measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), Some(17));
+    let machine = machine(2, "");
+    let outcome = measure_new(&path, &machine, inputs(Suite::Quick), Some(17));
     assert_eq!(outcome.interrupted_by, Some(2));
     let cut = read(&path);
     assert_eq!(cut.samples.len(), 17 * 2);
     assert_eq!(cut.finished.as_ref().unwrap().interrupted_by, Some(2));
-    measure(&path, read(&path), &rates(), None);
+    measure(&path, read(&path), &machine, None);
     assert_complete(&read(&path), 2 * 2 * 3 * 2);
 }
 
@@ -236,8 +237,8 @@ fn assert_complete(record: &Record, cases: usize) {
 fn resume_completes_a_record_that_was_cut_anywhere() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    let machine = machine(1);
-    measure(&path, new_record(&machine, inputs(Suite::Quick)), &rates(), None);
+    let machine = machine(1, "");
+    measure_new(&path, &machine, inputs(Suite::Quick), None);
     let whole = fs::read(&path).unwrap();
     let header = whole.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let mut random = fastrand::Rng::with_seed(11);
@@ -253,7 +254,7 @@ fn resume_completes_a_record_that_was_cut_anywhere() {
         let kept = usize::try_from(torn.length).unwrap();
         assert_eq!(torn.torn, whole[cut - 1] != b'\n');
         assert!(kept <= cut && whole[kept - 1] == b'\n');
-        measure(&path, torn.clone(), &rates(), None);
+        measure(&path, torn.clone(), &machine, None);
         let resumed = fs::read(&path).unwrap();
         assert_eq!(&resumed[..kept], &whole[..kept], "a line that was there has changed");
         let record = read(&path);
@@ -268,7 +269,7 @@ fn resume_completes_a_record_that_was_cut_anywhere() {
 fn records_that_contradict_themselves_are_refused() {
     let folder = folder();
     let path = folder.path().join("r.jsonl");
-    measure(&path, new_record(&machine(1), inputs(Suite::Quick)), &rates(), None);
+    measure_new(&path, &machine(1, ""), inputs(Suite::Quick), None);
     let text = fs::read_to_string(&path).unwrap();
     let sample = text.lines().find(|line| line.starts_with("{\"sample\"")).unwrap().to_string();
     let refuse = |text: &str, why: &str| {

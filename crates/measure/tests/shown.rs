@@ -8,11 +8,11 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use nearfar_measure::simulated::SimulatedRates;
+use nearfar_measure::simulated::new_record;
 use nearfar_model::pairs;
 use nearfar_record::{Environment, Suite};
 use nearfar_report::ShowView;
-use support::{inputs, machine, measure, new_record, rates, read};
+use support::{inputs, machine, measure, measure_new, read};
 
 #[test]
 fn a_matrix_with_a_full_node_reads_as_expected() {
@@ -23,8 +23,9 @@ fn a_matrix_with_a_full_node_reads_as_expected() {
         variant: Some("avx2".into()),
         ..inputs(Suite::Standard)
     };
-    let full = SimulatedRates { full_nodes: vec![2], ..rates() };
-    let mut record = new_record(&machine(4), inputs);
+    let full = machine(4, "[[fault]]\nkind = \"full_memory\"\nnode = 2\n");
+    let mut record = new_record(&full, inputs, true);
+    record.header.started = "2026-01-01T00:00:00Z".into();
     record.header.environment = Environment {
         cpu: nearfar_record::Cpu {
             model_name: Some("A CPU \u{1b}[31mof a stranger".into()),
@@ -48,7 +49,7 @@ fn the_peak_may_be_at_fewer_threads_than_all() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     // A node gives 25 GB/s: three threads of 10 reach it as well as four do.
-    measure(&path, new_record(&machine(1), inputs(Suite::Full)), &rates(), None);
+    measure_new(&path, &machine(1, ""), inputs(Suite::Full), None);
     let matrix = pairs(&read(&path));
     assert_eq!(matrix.thread_counts(0, "load"), [1, 2, 4]);
     let (threads, figure) = matrix.peak(0, 0, "load").unwrap();

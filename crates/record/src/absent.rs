@@ -68,6 +68,8 @@ pub enum ReasonCode {
     WrongData,
     /// Threads could not be started or did not get ready.
     Threads,
+    /// A simulated machine cannot answer the case.
+    NotSimulated,
 }
 
 impl ReasonCode {
@@ -87,6 +89,7 @@ impl ReasonCode {
             Self::Unproven => "unproven",
             Self::WrongData => "wrong_data",
             Self::Threads => "threads",
+            Self::NotSimulated => "not_simulated",
         }
     }
 }

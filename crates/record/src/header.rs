@@ -23,6 +23,8 @@ pub struct Header {
     pub started: String,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
+    /// What answered in place of a machine; null for one that was measured.
+    pub simulation: Option<Simulation>,
     /// What the plan was made from; together with the machine it gives the plan again.
     pub inputs: Inputs,
     /// [`Machine::fingerprint`]: a resumed run must find the same.
@@ -51,6 +53,20 @@ pub enum Executor {
     Native,
     /// A simulated machine on a virtual clock.
     Simulated,
+}
+
+/// A simulated machine: all that is needed to answer the same cases in the same way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Simulation {
+    /// The machine's name, or its file's.
+    pub name: String,
+    /// What it is, in words.
+    pub title: String,
+    /// Whether the file's noise was drawn.
+    pub noise: bool,
+    /// The file's text.
+    pub file: String,
 }
 
 /// How much is measured.

@@ -21,7 +21,7 @@ pub use absent::{Absence, Absent, Reason, ReasonCode};
 pub use case::{Actor, Case, Coordinates, Pages, Pinning, Stage, Stream};
 pub use check::{Check, Standing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
-pub use header::{Executor, Header, Inputs, SCHEMA, Suite, Versions};
+pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
 pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
 pub use sample::{

@@ -1,7 +1,7 @@
 //! What a case's samples say: one value per round, their median and interval.
 //! The engine's stopping rule and every table use this one definition.
 
-use nearfar_stats::{Estimate, estimate_median, median, relative_spread};
+use nearfar_stats::{Estimate, estimate_median, median, relative_deviation, relative_spread};
 
 use crate::sample::Sample;
 
@@ -35,6 +35,8 @@ pub struct CaseSummary {
     pub spread_within_rounds: Option<f64>,
     /// (largest - smallest) / median of the round values.
     pub spread_between_rounds: f64,
+    /// Standard deviation / mean of the round values; `None` with one round.
+    pub deviation_between_rounds: Option<f64>,
 }
 
 impl Sample {
@@ -103,5 +105,6 @@ pub fn summarize_case(samples: &[&Sample]) -> Option<CaseSummary> {
         only_disturbed: disturbed == samples.len(),
         spread_within_rounds: median(&spreads),
         spread_between_rounds: relative_spread(&sums)?,
+        deviation_between_rounds: relative_deviation(&sums),
     })
 }

@@ -17,6 +17,7 @@ pub struct RecordWriter {
 enum Sink {
     File { file: File, path: PathBuf, length: u64 },
     Stdout,
+    Nowhere,
 }
 
 /// Why a record could not be written.
@@ -107,15 +108,25 @@ impl RecordWriter {
         Self { sink: Sink::Stdout }
     }
 
+    /// Writes nothing: for records that are only worked out in memory.
+    #[must_use]
+    pub fn nowhere() -> Self {
+        Self { sink: Sink::Nowhere }
+    }
+
     /// Appends one line by one `write`. When it fails, what part of the line has
     /// reached the file is cut off again.
     ///
     /// # Errors
     /// When the line cannot be written.
     pub fn write(&mut self, line: &Line) -> Result<(), WriteError> {
+        if matches!(self.sink, Sink::Nowhere) {
+            return Ok(());
+        }
         let mut text = serde_json::to_vec(line)?;
         text.push(b'\n');
         match &mut self.sink {
+            Sink::Nowhere => Ok(()),
             Sink::Stdout => {
                 let mut stdout = io::stdout().lock();
                 stdout.write_all(&text).and_then(|()| stdout.flush()).map_err(WriteError::Stdout)

@@ -79,6 +79,11 @@ fn a_round_is_worth_the_median_of_its_quiet_windows() {
     assert!(!summary.only_disturbed);
     assert_eq!(summary.spread_within_rounds, Some(1.0));
     assert_eq!(summary.best_sum.to_bits(), 400.0_f64.to_bits());
+    // 200 and 400: standard deviation 141.4 over a mean of 300.
+    let deviation = summary.deviation_between_rounds.unwrap();
+    assert!((deviation - 200.0 / 2.0_f64.sqrt() / 300.0).abs() < 1e-12);
+    let one = summarize_case(&[&samples[0]]).unwrap();
+    assert_eq!(one.deviation_between_rounds, None);
 }
 
 #[test]

@@ -182,7 +182,8 @@ impl<'a> Contest<'a> {
     fn run_ours(&mut self, index: usize) -> anyhow::Result<()> {
         let entry = &mut self.entries[index];
         let case = entry.cell.case(self.surroundings);
-        let request = WindowRequest { count: 1, shortest: entry.cell.level.run_time() };
+        let request =
+            WindowRequest { round: 0, first: 0, count: 1, shortest: entry.cell.level.run_time() };
         self.executor.begin_round(&[&case]);
         let windows = self.executor.run(&case, request);
         // Lets go of the memory before likwid's turn.

@@ -1,12 +1,14 @@
 //! `pairs`: every initiator against every memory node, alone (braithwaite2012,
 //! algorithm 1): how fast each group of cores reaches each memory.
 
-use nearfar_kernels::{CATALOG, Kernel, Variant};
+use nearfar_kernels::{CATALOG, Kernel};
 use nearfar_machine::{Binding, Cluster, CpuSet, Initiator, Machine, MemoryPolicy};
 use nearfar_record::{
     Absence, Absent, Actor, Case, Coordinates, Inputs, Pinning, Reason, ReasonCode, Record, Stage,
     Stream, Suite, summarize_case,
 };
+
+use crate::executor::OfferedVariants;
 
 use super::thread_spread::{l3_domain_count, spread_over_l3_domains};
 use super::working_set::{cache_bytes, lay_out_slices, memory_working_set, node_memory_is_known};
@@ -18,8 +20,8 @@ pub struct Setting<'a> {
     pub machine: &'a Machine,
     /// What was asked for.
     pub inputs: &'a Inputs,
-    /// Instruction sets that the executor offers, widest first.
-    pub variants: &'a [Variant],
+    /// Variants of each kernel that the executor offers, the preferred first.
+    pub variants: &'a OfferedVariants,
     /// Memory that may be used; `None` when not known.
     pub available_bytes: Option<u64>,
     /// Memory of the machine by /proc/meminfo; `None` when not known.
@@ -57,8 +59,8 @@ impl Groups {
 pub struct Choice {
     /// The kernel.
     pub kernel: &'static Kernel,
-    /// Its variants, best or widest first.
-    pub variants: Vec<Variant>,
+    /// Its variants, best or preferred first.
+    pub variants: Vec<String>,
 }
 
 /// Variants of a kernel that are kept after screening: the best may differ
@@ -84,17 +86,13 @@ impl Setting<'_> {
         CATALOG.iter().filter(|kernel| names.iter().any(|name| name == kernel.name)).collect()
     }
 
-    /// Variants of a kernel that can run: written for it, offered by the executor,
-    /// and the one that was forced when one was.
-    fn offered(&self, kernel: &'static Kernel) -> Vec<Variant> {
-        self.variants
-            .iter()
-            .copied()
-            .filter(|&variant| kernel.is_written_for(variant))
-            .filter(|variant| {
-                self.inputs.variant.as_ref().is_none_or(|forced| *forced == variant.to_string())
-            })
-            .collect()
+    /// Variants of a kernel that can run: those that the executor offers, or of
+    /// these the one that was forced.
+    fn offered(&self, kernel: &'static Kernel) -> Vec<String> {
+        let offered = self.variants.get(kernel.name).map_or(&[][..], Vec::as_slice);
+        let forced = self.inputs.variant.as_ref();
+        let wanted = |variant: &&String| forced.is_none_or(|forced| forced == *variant);
+        offered.iter().filter(wanted).cloned().collect()
     }
 
     /// Memory nodes that can be a target.
@@ -127,8 +125,8 @@ pub fn screening_cases(setting: Setting<'_>) -> Vec<Case> {
             continue;
         }
         for node in nearest_and_farthest(setting, &groups, initiator) {
-            for &variant in &variants {
-                let loops = (kernel, variant);
+            for variant in &variants {
+                let loops = (kernel, variant.as_str());
                 let stage = Stage::Screening;
                 cases.extend(case(setting, &groups, initiator, node, loops, 1, stage));
             }
@@ -193,20 +191,19 @@ fn screen(
     setting: Setting<'_>,
     record: &Record,
     kernel: &'static Kernel,
-    offered: Vec<Variant>,
-) -> (Vec<Variant>, Vec<Absent>) {
+    offered: Vec<String>,
+) -> (Vec<String>, Vec<Absent>) {
     if offered.len() <= KEPT_VARIANTS {
         return (offered, Vec::new());
     }
-    let mut scored: Vec<(Option<f64>, Variant)> = offered
+    let mut scored: Vec<(Option<f64>, &String)> = offered
         .iter()
-        .map(|&variant| (screening_score(setting, record, kernel, variant), variant))
+        .map(|variant| (screening_score(setting, record, kernel, variant, &offered), variant))
         .collect();
-    // A stable sort: equal scores keep the widest first, those without one come last.
+    // A stable sort: equal scores keep the preferred first, those without one come last.
     scored.sort_by(|a, b| b.0.unwrap_or(-1.0).total_cmp(&a.0.unwrap_or(-1.0)));
     let dropped = scored.split_off(KEPT_VARIANTS);
-    let kept: Vec<Variant> = scored.iter().map(|&(_, variant)| variant).collect();
-    let names: Vec<String> = kept.iter().map(ToString::to_string).collect();
+    let kept: Vec<String> = scored.iter().map(|&(_, variant)| variant.clone()).collect();
     let absent = dropped
         .into_iter()
         .map(|(score, variant)| {
@@ -217,7 +214,7 @@ fn screen(
                 ),
                 None => "gave no figure where all were to be tried".into(),
             };
-            let text = format!("{found}; kept: {}", names.join(", "));
+            let text = format!("{found}; kept: {}", kept.join(", "));
             omitted(format!("pairs/{}/{variant}", kernel.name), ReasonCode::ScreenedOut, text)
         })
         .collect();
@@ -230,16 +227,17 @@ fn screening_score(
     setting: Setting<'_>,
     record: &Record,
     kernel: &Kernel,
-    variant: Variant,
+    variant: &str,
+    offered: &[String],
 ) -> Option<f64> {
-    let rate = |wanted_node: u32, wanted: Variant| {
+    let rate = |wanted_node: u32, wanted: &str| {
         let case = record.cases.iter().find(|case| {
             case.coordinates.iter().any(|place| {
                 let Coordinates::Pairs { memory_node, kernel: name, variant, stage, .. } = place;
                 *stage == Stage::Screening
                     && *memory_node == wanted_node
                     && name == kernel.name
-                    && *variant == wanted.to_string()
+                    && variant == wanted
             })
         })?;
         let samples: Vec<_> =
@@ -249,10 +247,8 @@ fn screening_score(
     let shares: Vec<f64> = setting
         .targets()
         .filter_map(|node| {
-            let best = Variant::ALL
-                .iter()
-                .filter_map(|&other| rate(node, other))
-                .max_by(f64::total_cmp)?;
+            let rates = offered.iter().filter_map(|other| rate(node, other));
+            let best = rates.max_by(f64::total_cmp)?;
             Some(rate(node, variant)? / best)
         })
         .collect();
@@ -273,8 +269,8 @@ pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec
         let counts = thread_counts(&groups.l3_domains, initiator, setting.inputs.suite);
         for node in setting.targets() {
             for choice in choices {
-                for &variant in &choice.variants {
-                    let loops = (choice.kernel, variant);
+                for variant in &choice.variants {
+                    let loops = (choice.kernel, variant.as_str());
                     for &threads in &counts {
                         let stage = Stage::Matrix;
                         cases
@@ -340,7 +336,7 @@ fn case(
     groups: &Groups,
     initiator: &Initiator,
     memory_node: u32,
-    (kernel, variant): (&Kernel, Variant),
+    (kernel, variant): (&Kernel, &str),
     threads: u32,
     stage: Stage,
 ) -> Option<Case> {
@@ -372,13 +368,13 @@ fn case(
             cpu_node: groups.cluster_of(initiator).and_then(|cluster| cluster.cpu_node),
             memory_node,
             kernel: kernel.name.into(),
-            variant: variant.to_string(),
+            variant: variant.into(),
             threads,
             stage,
         }],
         actors: vec![Actor::Stream(Stream {
             kernel: kernel.name.into(),
-            variant: variant.to_string(),
+            variant: variant.into(),
             // PREFERRED and proven, not BIND: a full node then shows as misplaced
             // pages, where BIND would have the process killed.
             binding: Binding {

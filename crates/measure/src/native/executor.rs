@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_kernels::{Pattern, TimedLoop, Variant};
+use nearfar_kernels::{CATALOG, Pattern, TimedLoop, UnknownVariant, Variant};
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{
     Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, Pinning, Proof, Reason,
@@ -21,7 +21,7 @@ use super::pool::{Pool, PoolRequest, no_thread};
 use super::window::{Meeting, Windows};
 use super::worker::{Walk, walk};
 use crate::executor::{
-    Executor, Failure, Interrupt, RanLoop, Rates, Window, WindowRequest, kernel_of,
+    Executor, Failure, Interrupt, OfferedVariants, RanLoop, Rates, Window, WindowRequest, kernel_of,
 };
 use crate::experiment::node_memory_is_known;
 
@@ -219,9 +219,10 @@ impl NativeExecutor {
                 }
             })
             .collect();
+        let variant = stream.timed_loop.variant().to_string();
         let ran = RanLoop {
             kernel,
-            variant: stream.timed_loop.variant(),
+            variant: &variant,
             unroll: stream.timed_loop.unroll(),
             stores: self.stores,
         };
@@ -230,7 +231,11 @@ impl NativeExecutor {
 }
 
 fn timed_loop(actor: &StreamActor) -> Result<TimedLoop, Reason> {
-    let (kernel, variant) = kernel_of(actor)?;
+    let kernel = kernel_of(actor)?;
+    let variant: Variant = actor.variant.parse().map_err(|unknown: UnknownVariant| Reason {
+        code: ReasonCode::NoVariant,
+        text: unknown.to_string(),
+    })?;
     kernel.in_variant(variant).map_err(|unavailable| Reason {
         code: ReasonCode::NoVariant,
         text: unavailable.to_string(),
@@ -242,8 +247,13 @@ impl Executor for NativeExecutor {
         ExecutorKind::Native
     }
 
-    fn variants(&self) -> Vec<Variant> {
-        Variant::available()
+    fn variants(&self) -> OfferedVariants {
+        CATALOG
+            .iter()
+            .map(|kernel| {
+                (kernel.name, kernel.variants().iter().map(ToString::to_string).collect())
+            })
+            .collect()
     }
 
     fn look(&mut self) -> Result<Rates, Reason> {

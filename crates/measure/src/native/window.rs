@@ -192,7 +192,8 @@ mod tests {
     #[test]
     fn the_last_to_arrive_sets_a_window_that_is_long_enough() {
         let interrupt = Interrupt::default();
-        let request = WindowRequest { count: 2, shortest: Duration::from_millis(50) };
+        let request =
+            WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_millis(50) };
         let meeting = Meeting::new(2, request, 1_000_000_000, &interrupt);
         meeting.arrive(2e9);
         assert_eq!(meeting.windows(), None);

@@ -1,0 +1,96 @@
+//! What the values of a machine file may be, and what is said when they are not.
+
+use std::ops::RangeInclusive;
+
+/// A key whose value is not allowed; the file's name is put before it later.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct BadKey {
+    /// The key, as in `bandwidth[2].one_thread`.
+    pub key: String,
+    /// The rest of the sentence that begins with the key.
+    pub why: String,
+}
+
+impl BadKey {
+    pub fn new(key: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { key: key.into(), why: why.into() }
+    }
+}
+
+/// Rates in GB/s: from a thousandth, less than any link, to 100 TB/s, more than any node.
+pub(crate) const GB_PER_S: RangeInclusive<f64> = 1e-3..=1e5;
+/// Shares and fractions of which 0 means "never".
+pub(crate) const FRACTION: RangeInclusive<f64> = 0.0..=1.0;
+/// A kernel's rate against the triad's.
+pub(crate) const FACTORS: RangeInclusive<f64> = 0.01..=100.0;
+/// What remains of something that is not gone.
+pub(crate) const REMAINDER: RangeInclusive<f64> = 0.01..=1.0;
+
+/// The most entries of each repeated table: with the limits on nodes it bounds the
+/// time that a hostile file can take.
+pub(crate) const MOST_ENTRIES: usize = 1024;
+
+/// The number, when it is allowed.
+pub(crate) fn number(key: &str, value: f64, allowed: &RangeInclusive<f64>) -> Result<f64, BadKey> {
+    // A NaN is in no range.
+    if allowed.contains(&value) {
+        Ok(value)
+    } else {
+        let (low, high) = (allowed.start(), allowed.end());
+        Err(BadKey::new(key, format!("is {value}; allowed is {low} to {high}")))
+    }
+}
+
+/// The count, when it is allowed.
+pub(crate) fn count(key: &str, value: u32, allowed: &RangeInclusive<u32>) -> Result<u32, BadKey> {
+    if allowed.contains(&value) {
+        Ok(value)
+    } else {
+        let (low, high) = (allowed.start(), allowed.end());
+        Err(BadKey::new(key, format!("is {value}; allowed is {low} to {high}")))
+    }
+}
+
+/// A name that stands in file names, tables and the identifiers of cases.
+pub(crate) fn name(key: &str, value: &str) -> Result<(), BadKey> {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    if (1..=64).contains(&value.len()) && value.chars().all(plain) {
+        Ok(())
+    } else {
+        Err(BadKey::new(
+            key,
+            format!(
+                "is {:?}; a name has 1 to 64 letters, digits, '-', '_' or '.'",
+                shortened(value)
+            ),
+        ))
+    }
+}
+
+/// A line of text for people.
+pub(crate) fn line(key: &str, value: &str) -> Result<(), BadKey> {
+    if (1..=200).contains(&value.chars().count()) && !value.chars().any(char::is_control) {
+        Ok(())
+    } else {
+        Err(BadKey::new(
+            key,
+            format!(
+                "is {:?}; it has 1 to 200 characters and no control characters",
+                shortened(value)
+            ),
+        ))
+    }
+}
+
+/// A list that is not longer than [`MOST_ENTRIES`].
+pub(crate) fn entries<T>(key: &str, list: &[T]) -> Result<(), BadKey> {
+    if list.len() <= MOST_ENTRIES {
+        Ok(())
+    } else {
+        Err(BadKey::new(key, format!("has {} entries; at most {MOST_ENTRIES}", list.len())))
+    }
+}
+
+fn shortened(text: &str) -> String {
+    text.chars().take(80).collect()
+}

@@ -1,0 +1,64 @@
+//! The machines that the program brings along, and machines from files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use crate::error::FlowError;
+use crate::machine_file::{LARGEST_FILE, parse_machine};
+use crate::simulated_machine::SimulatedMachine;
+
+/// Name and file of each built-in machine.
+const BUILTIN: [(&str, &str); 6] = [
+    ("amd-2p", include_str!("../../../machines/amd-2p.toml")),
+    ("intel-2p", include_str!("../../../machines/intel-2p.toml")),
+    ("amd-4p", include_str!("../../../machines/amd-4p.toml")),
+    ("two-socket-8-nodes", include_str!("../../../machines/two-socket-8-nodes.toml")),
+    (
+        "two-socket-8-nodes-degraded",
+        include_str!("../../../machines/two-socket-8-nodes-degraded.toml"),
+    ),
+    ("two-socket-cxl", include_str!("../../../machines/two-socket-cxl.toml")),
+];
+
+/// Name and title of each built-in machine.
+///
+/// # Errors
+/// None in a build whose tests pass: each file is tested to be read.
+pub fn builtin_machines() -> Result<Vec<(String, String)>, FlowError> {
+    let read = |(name, text): &(&str, &str)| parse_machine(name, text);
+    BUILTIN.iter().map(read).map(|machine| machine.map(|it| (it.name, it.title))).collect()
+}
+
+/// A built-in machine by its name, or one from a file: what has a `/` or ends in
+/// `.toml` is a path.
+///
+/// # Errors
+/// [`FlowError::UnknownMachine`], [`FlowError::Unreadable`], [`FlowError::TooLarge`], and
+/// those of [`parse_machine`].
+pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
+    if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
+        return parse_machine(name_or_path, text_of(name_or_path)?);
+    }
+    let path = Path::new(name_or_path);
+    let unreadable = |source| FlowError::Unreadable { path: path.into(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    // One byte more than allowed: parse_machine then refuses it.
+    file.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|error| FlowError::NotAMachine {
+        file: name_or_path.escape_debug().to_string(),
+        line: None,
+        why: format!("it is not UTF-8 text ({error})"),
+    })?;
+    parse_machine(name_or_path, &text)
+}
+
+/// The file of a built-in machine.
+pub(crate) fn text_of(name: &str) -> Result<&'static str, FlowError> {
+    let found = BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
+    found.ok_or_else(|| FlowError::UnknownMachine {
+        name: name.into(),
+        known: BUILTIN.map(|(known, _)| known).join(", "),
+    })
+}

@@ -1,0 +1,127 @@
+//! How a simulated machine's figures scatter. The executor draws; the parameters are
+//! here. Everything lowers bandwidth, nothing raises it: so it is on real machines.
+
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::bounds::{self, BadKey, FRACTION, REMAINDER};
+use crate::machine_file::NoiseEntry;
+
+/// How figures scatter. The default is no noise.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Noise {
+    /// Standard deviation s of a normal number z by which each case in each round is
+    /// lowered: rate (1 - s |z|).
+    pub between_rounds: f64,
+    /// The same for each window within a round.
+    pub within_round: f64,
+    /// Windows that are low and do not say why.
+    pub outliers: Outliers,
+    /// Windows that are low and say why.
+    pub disturbed: Disturbed,
+    /// Drift d: after t hours of the machine's clock rates are divided by 1 + d t.
+    pub drift_per_hour: f64,
+    /// Slower states that the machine falls into, each drawn apart from the others: in
+    /// two at once it is slowed by both.
+    pub modes: Vec<Mode>,
+}
+
+/// Windows that are low and do not say why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Outliers {
+    /// Fraction of the windows.
+    pub share: f64,
+    /// By what fraction they are low: evenly from the first to the second.
+    pub lowered_by: (f64, f64),
+}
+
+/// Windows that are low and say why.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Disturbed {
+    /// Fraction of the windows.
+    pub share: f64,
+    /// What disturbs them.
+    pub by: Disturber,
+    /// By what fraction they are low: evenly from the first to the second.
+    pub lowered_by: (f64, f64),
+}
+
+/// What disturbs a window.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Disturber {
+    /// The system takes the CPU from a thread.
+    #[default]
+    Switched,
+    /// A hypervisor takes it.
+    Stolen,
+    /// The control group's quota is used up.
+    Throttled,
+}
+
+/// A slower state.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mode {
+    /// Fraction of the rounds, windows or cases that are in it.
+    pub share: f64,
+    /// Rate in it / full rate.
+    pub factor: f64,
+    /// What falls into it as a whole.
+    pub per: ModeUnit,
+}
+
+/// What is in one mode as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ModeUnit {
+    /// A round, with all its cases.
+    Round,
+    /// A case in one round, as after an unlucky placement of its pages.
+    Case,
+    /// A window.
+    Window,
+}
+
+/// Standard deviations as fractions; beyond a fifth a rate could come out below 0.
+const DEVIATIONS: RangeInclusive<f64> = 0.0..=0.2;
+/// How much lower a window can be and still have moved something.
+const LOWERED_BY: RangeInclusive<f64> = 0.0..=0.99;
+
+impl Noise {
+    /// The noise of a machine file, every number checked.
+    pub(crate) fn of_file(entry: &NoiseEntry) -> Result<Self, BadKey> {
+        let outliers = entry.outliers.unwrap_or_default();
+        let disturbed = entry.disturbed.unwrap_or_default();
+        for (key, share, (least, most)) in [
+            ("noise.outliers", outliers.share, outliers.lowered_by),
+            ("noise.disturbed", disturbed.share, disturbed.lowered_by),
+        ] {
+            bounds::number(&format!("{key}.share"), share, &FRACTION)?;
+            let key = format!("{key}.lowered_by");
+            bounds::number(&key, least, &LOWERED_BY)?;
+            bounds::number(&key, most, &(least..=*LOWERED_BY.end()))?;
+        }
+        let modes = entry.modes.clone().unwrap_or_default();
+        bounds::entries("noise.modes", &modes)?;
+        for (index, mode) in modes.iter().enumerate() {
+            bounds::number(&format!("noise.modes[{index}].share"), mode.share, &FRACTION)?;
+            bounds::number(&format!("noise.modes[{index}].factor"), mode.factor, &REMAINDER)?;
+        }
+        let number = |key: &str, value: Option<f64>, allowed| {
+            bounds::number(&format!("noise.{key}"), value.unwrap_or(0.0), allowed)
+        };
+        Ok(Self {
+            between_rounds: number("between_rounds", entry.between_rounds, &DEVIATIONS)?,
+            within_round: number("within_round", entry.within_round, &DEVIATIONS)?,
+            outliers,
+            disturbed,
+            drift_per_hour: number("drift_per_hour", entry.drift_per_hour, &FRACTION)?,
+            modes,
+        })
+    }
+}

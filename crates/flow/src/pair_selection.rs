@@ -1,0 +1,129 @@
+//! Pairs of a cluster and a memory node, and the selectors by which a machine file
+//! speaks of many at once.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use nearfar_machine::{Cluster, Machine, MemoryKind};
+
+use crate::bounds::BadKey;
+use crate::machine_file::{BandwidthEntry, LinkEntry, MachineFile, Relation};
+
+/// A pair with everything that a selector can ask for.
+#[derive(Debug, Clone)]
+pub(crate) struct Pair {
+    /// Position of the cluster.
+    pub row: usize,
+    /// Position of the memory node.
+    pub column: usize,
+    /// The cluster's index.
+    pub cluster: u32,
+    /// The cluster's lowest node with CPUs.
+    pub cpu_node: Option<u32>,
+    /// The node that is accessed.
+    pub memory_node: u32,
+    kind: MemoryKind,
+    distance: Option<u64>,
+    relation: Relation,
+    cpu_package: Option<u32>,
+    memory_package: Option<u32>,
+}
+
+impl fmt::Display for Pair {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.cpu_node {
+            Some(cpu_node) => write!(out, "[{cpu_node}, {}]", self.memory_node),
+            None => write!(out, "[cluster {}, {}]", self.cluster, self.memory_node),
+        }
+    }
+}
+
+/// Every pair of a machine, cluster by cluster.
+pub(crate) fn all_pairs(file: &MachineFile, machine: &Machine, clusters: &[Cluster]) -> Vec<Pair> {
+    let entries = file.node.as_deref().unwrap_or_default();
+    let package_of = |node: u32| {
+        let position = machine.nodes.iter().position(|known| known.os_index == node)?;
+        Some(entries.get(position)?.package)
+    };
+    let mut pairs = Vec::new();
+    for (row, cluster) in clusters.iter().enumerate() {
+        let cpu_package = cluster.cpu_node.and_then(package_of);
+        for (column, node) in machine.nodes.iter().enumerate() {
+            let memory_node = node.os_index;
+            let memory_package = entries.get(column).map(|entry| entry.package);
+            let relation = if cluster.memory_nodes.contains(memory_node) {
+                Relation::Local
+            } else if cpu_package == memory_package {
+                Relation::SamePackage
+            } else {
+                Relation::OtherPackage
+            };
+            pairs.push(Pair {
+                row,
+                column,
+                cluster: cluster.index,
+                cpu_node: cluster.cpu_node,
+                memory_node,
+                kind: node.kind,
+                distance: cluster.cpu_node.and_then(|from| machine.distance(from, memory_node)),
+                relation,
+                cpu_package,
+                memory_package,
+            });
+        }
+    }
+    pairs
+}
+
+/// Refuses pairs that the machine does not have.
+pub(crate) fn check_pairs(
+    key: &str,
+    named: Option<&BTreeSet<(u32, u32)>>,
+    pairs: &[Pair],
+) -> Result<(), BadKey> {
+    let Some(named) = named else { return Ok(()) };
+    let known: BTreeSet<(u32, u32)> =
+        pairs.iter().filter_map(|pair| Some((pair.cpu_node?, pair.memory_node))).collect();
+    match named.difference(&known).next() {
+        None => Ok(()),
+        Some((from, to)) => Err(BadKey::new(
+            key,
+            format!("names [{from}, {to}]; a pair is a node with cores and a memory node"),
+        )),
+    }
+}
+
+fn is_among(pair: &Pair, named: &BTreeSet<(u32, u32)>) -> bool {
+    pair.cpu_node.is_some_and(|from| named.contains(&(from, pair.memory_node)))
+}
+
+impl BandwidthEntry {
+    /// Whether the entry is about a pair: every selector that it has must hold.
+    pub fn selects(&self, pair: &Pair) -> bool {
+        self.pairs.as_ref().is_none_or(|named| is_among(pair, named))
+            && self.relation.is_none_or(|asked| asked == pair.relation)
+            && self.distance.is_none_or(|asked| Some(asked) == pair.distance)
+            && self.kind.is_none_or(|asked| asked == pair.kind)
+    }
+}
+
+impl LinkEntry {
+    /// Whether it says at all what crosses it.
+    pub fn has_selector(&self) -> bool {
+        self.crosses.is_some()
+            || self.from_package.is_some()
+            || self.from_nodes.is_some()
+            || self.to_package.is_some()
+            || self.to_nodes.is_some()
+    }
+
+    /// Whether a pair crosses it: every selector that it has must hold.
+    pub fn selects(&self, pair: &Pair) -> bool {
+        let from = |nodes: &BTreeSet<u32>| pair.cpu_node.is_some_and(|node| nodes.contains(&node));
+        self.crosses.as_ref().is_none_or(|named| is_among(pair, named))
+            && self.from_package.is_none_or(|asked| Some(asked) == pair.cpu_package)
+            && self.to_package.is_none_or(|asked| Some(asked) == pair.memory_package)
+            && self.from_nodes.as_ref().is_none_or(from)
+            && self.to_nodes.as_ref().is_none_or(|nodes| nodes.contains(&pair.memory_node))
+    }
+}

@@ -1,0 +1,307 @@
+//! The built-in machines: their shape, and that lone cases give back what the thesis
+//! prints and the files say.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+#![expect(clippy::float_cmp, reason = "a fault elsewhere changes not even the last bit")]
+
+use nearfar_flow::{
+    Fault, KernelLoad, Load, SimulatedMachine, builtin_machines, parse_machine, read_machine,
+};
+use nearfar_machine::{MemoryKind, Source};
+
+const MACHINES: [&str; 6] = [
+    "amd-2p",
+    "intel-2p",
+    "amd-4p",
+    "two-socket-8-nodes",
+    "two-socket-8-nodes-degraded",
+    "two-socket-cxl",
+];
+
+fn machine(name: &str) -> SimulatedMachine {
+    read_machine(name).unwrap()
+}
+
+/// One kernel alone, GB/s.
+fn lone(machine: &SimulatedMachine, kernel: &str, variant: &str, load: Load) -> f64 {
+    let load = KernelLoad { kernel: kernel.into(), variant: variant.into(), load };
+    machine.rates(&[load]).unwrap()[0] / 1e9
+}
+
+fn on(cluster: u32, threads: u32, node: u32) -> Load {
+    Load { cluster, threads, shares: vec![(node, 1.0)] }
+}
+
+/// The triad of one thread and of all of every pair and variant:
+/// (CPU node, memory node, variant, one, all).
+fn lone_triads(machine: &SimulatedMachine) -> Vec<(u32, u32, String, f64, f64)> {
+    let mut found = Vec::new();
+    for cluster in machine.machine.clusters() {
+        let cores = machine.machine.allowed_cores(&cluster.cpus).len();
+        for node in &machine.machine.nodes {
+            for variant in &machine.variants {
+                let rate = |threads: usize| {
+                    let threads = u32::try_from(threads).unwrap();
+                    lone(machine, "triad", variant, on(cluster.index, threads, node.os_index))
+                };
+                let from = cluster.cpu_node.unwrap();
+                found.push((from, node.os_index, variant.clone(), rate(1), rate(cores)));
+            }
+        }
+    }
+    found
+}
+
+/// One thread and all, GB/s, by variant in the order of the machine.
+type Class = &'static [(f64, f64)];
+
+/// What each file says, typed in again: distance, whether within a package, figures.
+fn said(name: &str) -> Vec<(u64, bool, Class)> {
+    match name {
+        // Tables 3.4 (single, multi): open64, intel, gnu.
+        "amd-2p" => vec![
+            (10, true, &[(9.3, 11.4), (7.8, 9.8), (5.2, 7.9)]),
+            (16, true, &[(5.6, 10.9), (5.3, 10.2), (3.3, 5.0)]),
+            (22, false, &[(3.1, 11.4), (3.1, 10.0), (2.1, 2.2)]),
+        ],
+        // intel, gnu, open64.
+        "intel-2p" => vec![
+            (10, true, &[(10.5, 20.1), (9.2, 14.1), (9.0, 19.5)]),
+            (21, false, &[(7.1, 20.1), (6.5, 14.1), (6.1, 19.5)]),
+        ],
+        // Table A.2, single; all threads are ours.
+        "amd-4p" => vec![
+            (10, true, &[(8.0, 11.4), (7.2, 9.8), (5.8, 7.9)]),
+            (16, true, &[(5.5, 10.9), (4.9, 10.2), (3.3, 5.0)]),
+            (16, false, &[(4.0, 4.2), (3.7, 3.9), (2.7, 2.9)]),
+            (22, false, &[(3.2, 3.3), (3.1, 3.2), (2.2, 2.3)]),
+        ],
+        "two-socket-8-nodes" => vec![
+            (10, true, &[(20.0, 33.0), (19.2, 33.0), (17.5, 33.0)]),
+            (12, true, &[(15.0, 31.0), (14.6, 31.0), (13.6, 31.0)]),
+            (32, false, &[(9.5, 26.0), (9.4, 26.0), (9.0, 26.0)]),
+        ],
+        "two-socket-cxl" => vec![
+            (10, true, &[(12.5, 195.0), (12.3, 195.0), (11.8, 195.0), (10.9, 195.0)]),
+            (14, true, &[(6.5, 19.0), (6.4, 19.0), (6.3, 19.0), (6.0, 19.0)]),
+            (21, false, &[(8.5, 95.0), (8.4, 95.0), (8.2, 95.0), (7.7, 95.0)]),
+            (24, false, &[(4.2, 12.0), (4.2, 12.0), (4.1, 12.0), (4.0, 12.0)]),
+        ],
+        other => panic!("{other}"),
+    }
+}
+
+/// The package of a node; the CXL node counts as of package 0.
+fn package(name: &str, node: u32) -> u32 {
+    match name {
+        "amd-2p" | "amd-4p" => node / 2,
+        "intel-2p" => node,
+        "two-socket-cxl" => node % 2,
+        _ => node / 4,
+    }
+}
+
+#[test]
+fn lone_cases_give_what_the_files_say() {
+    for name in MACHINES.into_iter().filter(|name| !name.ends_with("degraded")) {
+        let machine = machine(name);
+        let mut compared = 0;
+        for (from, to, variant, one, all) in lone_triads(&machine) {
+            let distance = machine.machine.distance(from, to).unwrap();
+            let near = package(name, from) == package(name, to);
+            let position = machine.variants.iter().position(|known| *known == variant).unwrap();
+            // The printed asymmetry of amd-4p: 4.2 from node 4 to 7, 3.3 back.
+            let (distance, near) =
+                if (name, from, to) == ("amd-4p", 4, 7) { (16, false) } else { (distance, near) };
+            let said = said(name);
+            let class = said.iter().find(|class| (class.0, class.1) == (distance, near)).unwrap();
+            let (said_one, said_all) = class.2[position];
+            let what = format!("{name} [{from}, {to}] {variant}: {one} {all}");
+            assert!((one / said_one - 1.0).abs() < 1e-9, "{what}, said {said_one}");
+            assert!((all / said_all - 1.0).abs() < 1e-9, "{what}, said {said_all}");
+            compared += 1;
+        }
+        let pairs = machine.machine.clusters().len() * machine.machine.nodes.len();
+        assert_eq!(compared, pairs * machine.variants.len());
+    }
+}
+
+#[test]
+fn shapes_are_those_of_the_thesis_and_of_the_titles() {
+    // packages, nodes, clusters, L3 domains, cores, CPUs
+    for (name, shape) in [
+        ("amd-2p", [2, 4, 4, 4, 16, 16]),
+        ("intel-2p", [2, 2, 2, 2, 12, 12]),
+        ("amd-4p", [4, 8, 8, 8, 48, 48]),
+        ("two-socket-8-nodes", [2, 8, 8, 16, 128, 256]),
+        ("two-socket-8-nodes-degraded", [2, 8, 8, 16, 128, 256]),
+        ("two-socket-cxl", [2, 3, 2, 2, 64, 128]),
+    ] {
+        let simulated = machine(name);
+        let machine = &simulated.machine;
+        let counts = [
+            machine.packages.len(),
+            machine.nodes.len(),
+            machine.clusters().len(),
+            machine.l3_domains().len(),
+            machine.cores.len(),
+            machine.cpus().len(),
+        ];
+        assert_eq!(counts, shape, "{name}");
+        assert_eq!(machine.check(), Vec::<String>::new());
+        assert_eq!(machine.source, Source::Simulated(name.into()));
+        assert_eq!(machine.allowed_cpus, machine.cpus());
+        assert_eq!(machine.allowed_nodes.len(), machine.nodes.len());
+        assert_eq!(simulated.capacities.len(), simulated.variants.len());
+    }
+    // The second threads of all cores come after the first ones, as Linux numbers them.
+    let cores = machine("two-socket-8-nodes").machine.cores;
+    assert_eq!(cores[0].cpus.to_string(), "0,128");
+    assert_eq!(cores[127].cpus.to_string(), "127,255");
+    let cxl = machine("two-socket-cxl").machine;
+    let node = cxl.node(2).unwrap();
+    assert_eq!((node.kind, node.cpus.len()), (MemoryKind::Cxl, 0));
+    assert_eq!(node.locality, cxl.node(0).unwrap().cpus);
+    assert_eq!(cxl.clusters()[0].memory_nodes.to_string(), "0,2");
+    assert_eq!(cxl.clusters()[0].cpu_node, Some(0));
+}
+
+/// hwloc's 64amd64-4s2n4ca2co, row by row.
+#[test]
+fn distances_of_amd_4p_are_those_of_a_real_machine() {
+    let rows = [
+        "10 16 16 22 16 22 16 22",
+        "16 10 22 16 16 22 22 16",
+        "16 22 10 16 16 16 16 16",
+        "22 16 16 10 16 16 22 22",
+        "16 16 16 16 10 16 16 22",
+        "22 22 16 16 16 10 22 16",
+        "16 22 16 22 16 22 10 16",
+        "22 16 16 22 22 16 16 10",
+    ];
+    let rows: Vec<Vec<u64>> = rows
+        .iter()
+        .map(|row| row.split(' ').map(|distance| distance.parse().unwrap()).collect())
+        .collect();
+    assert_eq!(machine("amd-4p").machine.distances.unwrap().values, rows);
+}
+
+#[test]
+fn working_sets_of_four_times_the_caches_fit_a_quarter_of_a_node() {
+    for name in MACHINES {
+        let machine = machine(name).machine;
+        for cluster in machine.clusters() {
+            let caches = machine.last_level_caches(&cluster.cpus);
+            let bytes: u64 = caches.iter().map(|cache| cache.bytes.unwrap()).sum();
+            for node in &machine.nodes {
+                assert!(4 * bytes <= node.memory_bytes.unwrap() / 4, "{name}");
+            }
+        }
+    }
+}
+
+/// Two channels of DDR4-3200, eight of DDR5-4800 and one behind CXL, of DDR3-1333 two
+/// and three; GB/s. Non-temporal and loading kernels are the fastest.
+#[test]
+fn no_kernel_exceeds_what_the_channels_carry() {
+    for (name, local, cxl) in [
+        ("amd-2p", 21.3, 0.0),
+        ("intel-2p", 32.0, 0.0),
+        ("amd-4p", 21.3, 0.0),
+        ("two-socket-8-nodes", 51.2, 0.0),
+        ("two-socket-cxl", 307.2, 38.4),
+    ] {
+        let machine = machine(name);
+        let fastest = machine.kernels.values().map(|it| it.factor).fold(1.0, f64::max);
+        for node in &machine.machine.nodes {
+            let channels = if node.kind == MemoryKind::Cxl { cxl } else { local };
+            // Every cluster on one node.
+            let loads: Vec<KernelLoad> = machine
+                .machine
+                .clusters()
+                .iter()
+                .map(|cluster| KernelLoad {
+                    kernel: "triad".into(),
+                    variant: machine.variants[0].clone(),
+                    load: on(cluster.index, 64, node.os_index),
+                })
+                .collect();
+            let total: f64 = machine.rates(&loads).unwrap().iter().sum::<f64>() / 1e9;
+            assert!(total * fastest <= channels, "{name}, node {}: {total}", node.os_index);
+        }
+    }
+}
+
+#[test]
+fn the_degraded_machine_falls_short_where_its_faults_are_and_nowhere_else() {
+    let (healthy, degraded) =
+        (machine("two-socket-8-nodes"), machine("two-socket-8-nodes-degraded"));
+    assert_eq!(degraded.faults.len(), 2);
+    assert!(healthy.faults.is_empty());
+    for (was, is) in lone_triads(&healthy).into_iter().zip(lone_triads(&degraded)) {
+        let (from, to) = (was.0, was.1);
+        let (one, all) = (is.3 / was.3, is.4 / was.4);
+        let what = format!("[{from}, {to}]: one thread {one}, all {all}");
+        match (from == 5 && to < 4, to == 2) {
+            (false, false) => assert!(one == 1.0 && all == 1.0, "{what}"),
+            (false, true) => assert!((0.79..0.90).contains(&all), "{what}"),
+            (true, _) => assert!((0.4..0.65).contains(&all), "{what}"),
+        }
+        // One thread is bound by latency, which neither fault changes.
+        assert!((0.97..=1.0).contains(&one), "{what}");
+    }
+}
+
+#[test]
+fn kernels_and_variants_are_those_of_the_file() {
+    let today = machine("two-socket-8-nodes");
+    assert_eq!(today.variants("triad"), ["avx2", "sse2", "portable"]);
+    assert_eq!(today.variants("triad_nt"), ["avx2", "sse2"]);
+    let rate = |kernel| lone(&today, kernel, "avx2", on(0, 1, 0));
+    assert!((rate("triad_nt") / 20.0 - 1.27).abs() < 1e-9);
+    assert!((rate("store") / 20.0 - 0.67).abs() < 1e-9);
+    assert!((rate("never_heard_of") - 20.0).abs() < 1e-9);
+    assert!((today.look_rate().unwrap() - 20e9).abs() < 1.0);
+    for (kernel, variant) in [("triad_nt", "portable"), ("triad", "avx512")] {
+        let load = KernelLoad { kernel: kernel.into(), variant: variant.into(), load: on(0, 1, 0) };
+        let error = today.rates(&[load]).unwrap_err().to_string();
+        assert!(error.contains(variant) && error.contains("avx2"), "{error}");
+    }
+}
+
+/// What gnu's code moves takes more of a path than what open64's moves, on the same path.
+#[test]
+fn variants_share_one_machine() {
+    let machine = machine("amd-2p");
+    let pair = |variants: [&str; 2]| {
+        let loads = variants.map(|variant| KernelLoad {
+            kernel: "triad".into(),
+            variant: variant.into(),
+            load: on(0, 2, 0),
+        });
+        let rates = machine.rates(&loads).unwrap();
+        (rates[0] / 1e9, rates[1] / 1e9)
+    };
+    let (open64, same) = pair(["open64", "open64"]);
+    assert!((open64 - same).abs() < 1e-6);
+    assert!((open64 + same - 11.4).abs() < 1e-6);
+    let (mixed, gnu) = pair(["open64", "gnu"]);
+    assert!(mixed + gnu < 11.4 && mixed + gnu > 7.9 && gnu < mixed, "{mixed} {gnu}");
+}
+
+#[test]
+fn names_and_titles_are_listed_and_texts_read_back() {
+    let listed = builtin_machines().unwrap();
+    let names: Vec<&str> = listed.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, MACHINES);
+    for (name, title) in listed {
+        let machine = machine(&name);
+        assert_eq!((&machine.name, &machine.title), (&name, &title));
+        assert_eq!(parse_machine("record", &machine.text).unwrap(), machine);
+        let thesis = ["amd-2p", "intel-2p", "amd-4p"].contains(&name.as_str());
+        assert_eq!(machine.paper.as_deref(), thesis.then_some("braithwaite2012"));
+        assert!(machine.noise.between_rounds > 0.0 && machine.real_time == 0.0);
+    }
+    let degraded = machine("two-socket-8-nodes-degraded").faults;
+    assert_eq!(degraded[0], Fault::SlowMemory { node: 2, factor: 0.8 });
+}

@@ -1,0 +1,8 @@
+//! A machine that need not exist answers the cases, on a virtual clock.
+
+mod executor;
+mod luck;
+mod run;
+
+pub use executor::SimulatedExecutor;
+pub use run::{new_record, simulate};

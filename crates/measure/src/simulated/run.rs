@@ -1,0 +1,68 @@
+//! A simulated machine's record from its first line to its last.
+
+use std::collections::BTreeMap;
+
+use nearfar_flow::SimulatedMachine;
+use nearfar_record::{
+    Cpu, Environment, Executor, Header, Inputs, Record, RecordWriter, SCHEMA, Simulation, Versions,
+    WriteError,
+};
+
+use super::SimulatedExecutor;
+use crate::engine::{Engine, now_utc};
+use crate::executor::Interrupt;
+
+/// A record of a simulated machine with nothing worked out yet.
+#[must_use]
+pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> Record {
+    let machine = simulated.machine.clone();
+    let memory_bytes = machine.nodes.iter().map(|node| node.memory_bytes).sum();
+    let model_name = machine.packages.first().and_then(|package| package.model.clone());
+    Record::new(Header {
+        schema: SCHEMA.into(),
+        versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
+        host: format!("simulated-{}", simulated.name),
+        started: now_utc(),
+        executor: Executor::Simulated,
+        simulation: Some(Simulation {
+            name: simulated.name.clone(),
+            title: simulated.title.clone(),
+            noise,
+            file: simulated.text.clone(),
+        }),
+        inputs,
+        fingerprint: machine.fingerprint(),
+        machine,
+        environment: Environment {
+            cpu: Cpu { model_name, ..Cpu::default() },
+            architecture: "simulated".into(),
+            memory_bytes,
+            available_bytes: memory_bytes,
+            unknown: BTreeMap::from([(
+                "environment".into(),
+                "a simulated machine has no system around it".into(),
+            )]),
+            ..Environment::default()
+        },
+    })
+}
+
+/// Works out all that a record asks for, into memory only.
+///
+/// # Errors
+/// When a line cannot be put into JSON.
+pub fn simulate(
+    simulated: &SimulatedMachine,
+    inputs: Inputs,
+    noise: bool,
+) -> Result<Record, WriteError> {
+    let interrupt = Interrupt::default();
+    let seed = inputs.seed;
+    let record = new_record(simulated, inputs, noise);
+    let mut executor = SimulatedExecutor::new(simulated.clone(), noise, seed, interrupt.clone());
+    let mut writer = RecordWriter::nowhere();
+    let mut watch = |_: crate::Status<'_>| {};
+    let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);
+    engine.begin(&[])?;
+    Ok(engine.measure()?.record)
+}
