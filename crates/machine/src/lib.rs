@@ -9,6 +9,9 @@ mod binding;
 mod cluster;
 mod index_set;
 mod machine;
+mod memory_module;
+mod module_name;
+mod theoretical_maximum;
 
 pub use binding::{Binding, BindingError, MemoryPolicy};
 pub use cluster::{Cluster, Initiator, InitiatorKind};
@@ -17,3 +20,5 @@ pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
     MemoryKind, MemoryNode, Package, Source,
 };
+pub use memory_module::MemoryModule;
+pub use theoretical_maximum::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};

@@ -7,6 +7,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::index_set::{CpuSet, NodeSet};
+use crate::memory_module::MemoryModule;
 
 /// A machine: what is in it, how far things are by its firmware's word, and what
 /// this process may use.
@@ -36,6 +37,13 @@ pub struct Machine {
     /// The kernel's system-wide interleave weights (pages in turn) by node; `None` where
     /// the kernel has no weighted interleave (before Linux 6.9) or does not say.
     pub interleave_weights: Option<BTreeMap<u32, u32>>,
+    /// Memory modules in their sockets, in the firmware's order; `None` where they are
+    /// not known.
+    pub memory_modules: Option<Vec<MemoryModule>>,
+    /// Memory sockets without a module; `None` where the modules are not known.
+    pub empty_memory_sockets: Option<u32>,
+    /// Why the memory modules are not known; `None` where they are.
+    pub memory_modules_unknown: Option<String>,
     /// What was odd, missing or inferred, in sentences.
     pub notes: Vec<String>,
 }

@@ -45,6 +45,9 @@ fn machine(nodes: &[(u32, &str, &str)], cores: &[&str], l3: &[&str]) -> Machine 
         allowed_cpus: all,
         allowed_nodes: nodes.iter().map(|node| node.0).collect(),
         interleave_weights: None,
+        memory_modules: None,
+        empty_memory_sockets: None,
+        memory_modules_unknown: Some("a machine of the tests".into()),
         notes: Vec::new(),
     }
 }

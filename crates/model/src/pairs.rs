@@ -5,7 +5,7 @@
 //! Holds when: working sets exceed the caches (`llc_multiple` of the cases).
 //! Fails when: samples of a case have several modes; the median then sits in one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nearfar_machine::{CpuSet, InitiatorKind};
 use nearfar_record::{
@@ -151,7 +151,7 @@ fn place_in_matrix(coordinates: &[Coordinates]) -> Option<Place<'_>> {
 /// The matrix of a record; empty when the record holds no `pairs`.
 #[must_use]
 pub fn pairs(record: &Record) -> Pairs {
-    let mut samples: BTreeMap<&str, Vec<&Sample>> = BTreeMap::new();
+    let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
     for sample in &record.samples {
         samples.entry(&sample.case).or_default().push(sample);
     }

@@ -1,9 +1,15 @@
 //! Statistics for repeated measurements on machines that are never quite quiet:
-//! medians with distribution-free intervals, and ratios of medians by bootstrap.
-//! Pure functions on slices; an empty slice gives `None`.
+//! medians with distribution-free intervals, ratios of medians by bootstrap, pooled
+//! noise, and classes of numbers. Pure functions on slices; what has no answer is `None`.
 
 mod bootstrap;
 mod median;
+mod noise;
+mod normal;
+mod partition;
 
 pub use bootstrap::{RatioEstimate, ratio_of_medians};
 pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
+pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};
+pub use normal::{expected_range, normal_quantile};
+pub use partition::{Part, PartitionRule, partition};

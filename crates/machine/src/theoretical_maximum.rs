@@ -1,0 +1,363 @@
+//! What a memory channel, a stack or a link can carry at most, by its standard.
+//!
+//! Conventions: a DDR channel has 64 data bits, also that of DDR5, which splits it in
+//! two; an HBM stack has 1024. A link's figure is what remains after its line code:
+//! 8b/10b for PCIe 1.0 and 2.0, 128b/130b for 3.0 to 5.0, and for 6.0 the 242 of a
+//! flit's 256 bytes that are neither checksum (8) nor error correction (6). Headers of
+//! packets are not taken off: they depend on the size of the packets.
+
+use std::fmt::Write as _;
+
+use nearfar_units::BytesPerSecond;
+use serde::{Deserialize, Serialize};
+
+/// A theoretical maximum: its name, what it is the maximum of, and how much.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TheoreticalMaximum {
+    /// `DDR3-2133`, `DDR4-3200x8`, `PCIe 2.0 x16`, `braithwaite2012`, `given`.
+    pub name: String,
+    /// What it is the maximum of.
+    pub scope: Scope,
+    /// Which way the bytes go.
+    pub direction: Direction,
+    /// Bytes/s.
+    pub bytes_per_s: f64,
+    /// Where the figure is from: a standard, the machine's firmware, the user.
+    pub source: String,
+}
+
+/// What a theoretical maximum is the maximum of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// One memory channel.
+    Channel,
+    /// One stack of high-bandwidth memory.
+    Stack,
+    /// All channels or stacks of a memory node.
+    Node,
+    /// A PCIe link.
+    Link,
+    /// What the user meant by the figure given.
+    Given,
+}
+
+/// Which way the bytes of a theoretical maximum go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// Reads and writes share it (a memory bus).
+    Shared,
+    /// As much each way at the same time (a PCIe link).
+    EachWay,
+}
+
+/// Transfers per second of a standard's speed, in thirds of a MT/s: the rates are
+/// multiples of 100/3 MHz (DDR3-2133 makes 2133 1/3 MT/s), so thirds are whole.
+struct DdrSpeed {
+    label: u32,
+    third_mt_per_s: u32,
+}
+
+const fn ddr(label: u32) -> DdrSpeed {
+    // 1066, 1333, 1866, 2133, 2666 and 2933 are cut off or rounded multiples of 133 1/3.
+    let third_mt_per_s = match label % 100 {
+        33 => label * 3 + 1,
+        66 => label * 3 + 2,
+        _ => label * 3,
+    };
+    DdrSpeed { label, third_mt_per_s }
+}
+
+struct DdrGeneration {
+    name: &'static str,
+    standard: &'static str,
+    speeds: &'static [DdrSpeed],
+}
+
+const DDR: [DdrGeneration; 3] = [
+    DdrGeneration {
+        name: "DDR3",
+        standard: "JEDEC JESD79-3F",
+        speeds: &[ddr(800), ddr(1066), ddr(1333), ddr(1600), ddr(1866), ddr(2133)],
+    },
+    DdrGeneration {
+        name: "DDR4",
+        standard: "JEDEC JESD79-4",
+        speeds: &[ddr(1600), ddr(1866), ddr(2133), ddr(2400), ddr(2666), ddr(2933), ddr(3200)],
+    },
+    DdrGeneration {
+        name: "DDR5",
+        standard: "JEDEC JESD79-5C",
+        speeds: &[
+            ddr(3200),
+            ddr(3600),
+            ddr(4000),
+            ddr(4400),
+            ddr(4800),
+            ddr(5200),
+            ddr(5600),
+            ddr(6000),
+            ddr(6400),
+            ddr(6800),
+            ddr(7200),
+            ddr(7600),
+            ddr(8000),
+            ddr(8400),
+            ddr(8800),
+        ],
+    },
+];
+
+/// Name, Gbit/s of a pin, standard. Each is the highest rate of its document.
+const HBM: [(&str, f64, &str); 3] = [
+    ("HBM2", 2.4, "JEDEC JESD235B"),
+    ("HBM2E", 3.2, "JEDEC JESD235C"),
+    ("HBM3", 6.4, "JEDEC JESD238"),
+];
+
+/// Generation, GT/s of a lane, payload and length of its line code.
+const PCIE: [(u32, f64, f64, f64); 6] = [
+    (1, 2.5, 8.0, 10.0),
+    (2, 5.0, 8.0, 10.0),
+    (3, 8.0, 128.0, 130.0),
+    (4, 16.0, 128.0, 130.0),
+    (5, 32.0, 128.0, 130.0),
+    (6, 64.0, 242.0, 256.0),
+];
+
+const LANES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+
+/// Most channels or stacks that a memory node is taken to have; more is a slip of
+/// the finger.
+const MAX_CHANNELS: u32 = 64;
+
+/// Why a text names no theoretical maximum.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TheoreticalMaximumError {
+    /// No such name.
+    #[error("'{text}' names no theoretical maximum; there are {names}", names = describe_names())]
+    Unknown {
+        /// What was given.
+        text: String,
+    },
+    /// The number of channels or stacks is not sensible.
+    #[error("'{text}' asks for {count} channels; a memory node has 1 to {MAX_CHANNELS}")]
+    Channels {
+        /// What was given.
+        text: String,
+        /// The number in it.
+        count: String,
+    },
+    /// A figure that is zero or too large.
+    #[error("'{text}' is no bandwidth above 0 and below 1000 TB/s; a plain number is GB/s")]
+    Figure {
+        /// What was given.
+        text: String,
+    },
+    /// A memory standard where a link is asked for.
+    #[error(
+        "'{text}' is a memory standard, and a link's theoretical maximum is asked for; \
+         write for example PCIe 4.0 x16"
+    )]
+    NoLink {
+        /// What was given.
+        text: String,
+    },
+}
+
+impl TheoreticalMaximum {
+    /// Reads what memory accesses are compared with (`--gamma`): `DDR4-3200`,
+    /// `DDR4-3200x8` for a node of eight channels, `HBM3`, `braithwaite2012` (17.066
+    /// GB/s), `51.2` or `51.2GB/s`; also a link, since memory may lie behind one.
+    /// Case and spaces do not matter.
+    ///
+    /// # Errors
+    /// When the text is none of these; the message lists what there is.
+    pub fn memory(text: &str) -> Result<Self, TheoreticalMaximumError> {
+        if plain(text) == THESIS {
+            return Ok(Self {
+                name: THESIS.into(),
+                scope: Scope::Channel,
+                direction: Direction::Shared,
+                bytes_per_s: 17.066e9,
+                source: "braithwaite2012, section 4.1: DDR3-2133, one channel, rounded".into(),
+            });
+        }
+        find(text)
+    }
+
+    /// Reads what transfers to devices are compared with (`--phi`): `PCIe 4.0 x16`,
+    /// `braithwaite2012` (12.8 GB/s), `25` or `25GB/s`. Case and spaces do not matter.
+    ///
+    /// # Errors
+    /// When the text is none of these; the message lists what there is.
+    pub fn link(text: &str) -> Result<Self, TheoreticalMaximumError> {
+        if plain(text) == THESIS {
+            return Ok(Self {
+                name: THESIS.into(),
+                scope: Scope::Link,
+                // 16 lanes of PCIe 2.0 carry 8.0 GB/s each way; the thesis takes 0.8 of
+                // the 16 GB/s of both ways together.
+                direction: Direction::Shared,
+                bytes_per_s: 12.8e9,
+                source: "braithwaite2012, section 4.1: PCIe 2.0 x16, both directions, 8b/10b"
+                    .into(),
+            });
+        }
+        let found = find(text)?;
+        match found.scope {
+            Scope::Link | Scope::Given => Ok(found),
+            Scope::Channel | Scope::Stack | Scope::Node => {
+                Err(TheoreticalMaximumError::NoLink { text: text.into() })
+            }
+        }
+    }
+
+    /// Every standard that has a name here: channels, stacks, links.
+    #[must_use]
+    pub fn list() -> Vec<Self> {
+        let mut all = Vec::new();
+        for generation in &DDR {
+            all.extend(generation.speeds.iter().map(|speed| generation.channel(speed)));
+        }
+        all.extend(
+            HBM.iter().map(|&(name, gbit_per_s, standard)| stack(name, gbit_per_s, standard)),
+        );
+        for generation in PCIE {
+            all.extend(LANES.map(|lanes| link(generation, lanes)));
+        }
+        all
+    }
+
+    /// In GB/s, 1e9 bytes/s.
+    #[must_use]
+    pub fn gb_per_s(&self) -> f64 {
+        self.bytes_per_s / 1e9
+    }
+}
+
+const THESIS: &str = "braithwaite2012";
+
+impl DdrGeneration {
+    fn channel(&self, speed: &DdrSpeed) -> TheoreticalMaximum {
+        TheoreticalMaximum {
+            name: format!("{}-{}", self.name, speed.label),
+            scope: Scope::Channel,
+            direction: Direction::Shared,
+            bytes_per_s: f64::from(speed.third_mt_per_s) * 8e6 / 3.0,
+            source: self.standard.into(),
+        }
+    }
+}
+
+fn stack(name: &str, gbit_per_s: f64, standard: &str) -> TheoreticalMaximum {
+    TheoreticalMaximum {
+        name: name.into(),
+        scope: Scope::Stack,
+        direction: Direction::Shared,
+        bytes_per_s: gbit_per_s * 1024.0 / 8.0 * 1e9,
+        source: standard.into(),
+    }
+}
+
+fn link(
+    (generation, gt_per_s, payload, length): (u32, f64, f64, f64),
+    lanes: u32,
+) -> TheoreticalMaximum {
+    TheoreticalMaximum {
+        name: format!("PCIe {generation}.0 x{lanes}"),
+        scope: Scope::Link,
+        direction: Direction::EachWay,
+        bytes_per_s: gt_per_s * 1e9 / 8.0 * (payload / length) * f64::from(lanes),
+        source: format!("PCI Express Base Specification {generation}.0"),
+    }
+}
+
+/// Lower case without spaces.
+fn plain(text: &str) -> String {
+    text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
+}
+
+fn find(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
+    let asked = plain(text);
+    if asked.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
+        return figure(text);
+    }
+    let mut all = TheoreticalMaximum::list();
+    if let Some(found) = all.iter().position(|entry| plain(&entry.name) == asked) {
+        return Ok(all.swap_remove(found));
+    }
+    let unknown = || TheoreticalMaximumError::Unknown { text: text.into() };
+    let (name, count) = asked.rsplit_once('x').ok_or_else(unknown)?;
+    let one = all
+        .into_iter()
+        .find(|entry| entry.scope != Scope::Link && plain(&entry.name) == name)
+        .ok_or_else(unknown)?;
+    let channels = count
+        .parse::<u32>()
+        .ok()
+        .filter(|channels| (1..=MAX_CHANNELS).contains(channels))
+        .ok_or_else(|| TheoreticalMaximumError::Channels {
+            text: text.into(),
+            count: count.into(),
+        })?;
+    Ok(TheoreticalMaximum {
+        name: format!("{}x{channels}", one.name),
+        scope: Scope::Node,
+        bytes_per_s: one.bytes_per_s * f64::from(channels),
+        ..one
+    })
+}
+
+/// `51.2` (GB/s) or `51.2GB/s`.
+fn figure(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
+    let refused = || TheoreticalMaximumError::Figure { text: text.into() };
+    let text = text.trim();
+    let bytes_per_s = text
+        .parse::<BytesPerSecond>()
+        .or_else(|_| format!("{text} GB/s").parse::<BytesPerSecond>())
+        .map_err(|_| refused())?
+        .0;
+    if !(bytes_per_s > 0.0 && bytes_per_s < 1e15) {
+        return Err(refused());
+    }
+    Ok(TheoreticalMaximum {
+        name: "given".into(),
+        scope: Scope::Given,
+        direction: Direction::Shared,
+        bytes_per_s,
+        source: format!("given as {text}"),
+    })
+}
+
+/// The names in short, for messages and help.
+fn describe_names() -> String {
+    let mut names = String::new();
+    for generation in &DDR {
+        let speeds: Vec<String> =
+            generation.speeds.iter().map(|speed| speed.label.to_string()).collect();
+        // Writing to a String cannot fail.
+        _ = write!(names, "{}-{}, ", generation.name, speeds.join("/"));
+    }
+    names.push_str("each a channel, with xN a node of N channels; ");
+    names.push_str(&HBM.map(|(name, ..)| name).join(", "));
+    names.push_str(", each a stack, with xN a node of N stacks; PCIe 1.0 to 6.0 with x1 to x32, ");
+    names.push_str("such as PCIe 4.0 x16; braithwaite2012; or a figure such as 51.2GB/s");
+    names
+}
+
+impl Scope {
+    /// The scope as it stands in JSON.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Channel => "channel",
+            Self::Stack => "stack",
+            Self::Node => "node",
+            Self::Link => "link",
+            Self::Given => "given",
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! Bandwidth classes: the few levels into which the pairs of a machine fall.
+//! Units: useful bytes/s.          Source: braithwaite2012, sections 3.4 and 4.1.
+//! A pair counts by its best round of the best of kernels and variants: what disturbs
+//! only lowers, and single runs cannot be classed. The rule and its error rates are
+//! in `docs/models.md`.
+//! Holds when: a machine has levels, at least a tenth apart, and every pair five rounds.
+//! Fails when: bandwidth is a continuum; a border is then where the span put it, which
+//! `border_within_noise` shows when noise alone bridges it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_record::Record;
+use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
+
+use crate::class_notes::{Judged, LeftOut, describe};
+use crate::pairs::{Cell, Figure, Pairs, pairs};
+
+/// What the classes are made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassRule {
+    /// Kernels of which a pair's best counts.
+    pub kernels: Vec<String>,
+    /// Threads of the cases that are classed.
+    pub threads: ThreadChoice,
+    /// One variant only, by name; `None` for the best of all.
+    pub variant: Option<String>,
+    /// A class spans at most this fraction of its maximum, and what noise explains.
+    pub span: f64,
+    /// Whether every initiator has classes of its own.
+    pub per_initiator: bool,
+}
+
+impl Default for ClassRule {
+    /// The best of triad and triad_nt by one thread. The span is 7 % and not the
+    /// thesis's ten, because its own tables 3.4 and 5.4 separate classes 9 % apart.
+    fn default() -> Self {
+        Self {
+            kernels: vec!["triad".into(), "triad_nt".into()],
+            threads: ThreadChoice::Count(1),
+            variant: None,
+            span: 0.07,
+            per_initiator: false,
+        }
+    }
+}
+
+/// Which thread count is classed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ThreadChoice {
+    /// So many.
+    Count(u32),
+    /// All cores of the initiator.
+    All,
+}
+
+impl fmt::Display for ThreadChoice {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Count(1) => out.write_str("one thread"),
+            Self::Count(threads) => write!(out, "{threads} threads"),
+            Self::All => out.write_str("all cores of the initiator"),
+        }
+    }
+}
+
+/// The classes of a record.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Classes {
+    /// What they were made from.
+    pub rule: ClassRule,
+    /// Pooled relative standard deviation of a pair's rounds; `None` with one round each.
+    pub noise: Option<f64>,
+    /// Relative standard error of a pair's best round, which is that deviation times
+    /// what is left of it in the best of so many rounds; `None` as above.
+    pub standard_error: Option<f64>,
+    /// Fewest rounds that a pair has; the thesis asks for five.
+    pub fewest_rounds: usize,
+    /// One set, or one for each initiator.
+    pub sets: Vec<ClassSet>,
+    /// What to know about them, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// Classes that belong together, the fastest first.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassSet {
+    /// The initiator whose classes these are; `None` for the whole machine.
+    pub initiator: Option<u32>,
+    /// The classes.
+    pub classes: Vec<Class>,
+}
+
+/// One class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Class {
+    /// 0 is the fastest.
+    pub class: usize,
+    /// Best value of its pairs, useful bytes/s.
+    pub max: f64,
+    /// Lowest best value of its pairs, useful bytes/s.
+    pub min: f64,
+    /// Whether it spans more than ten percent.
+    pub wide: bool,
+    /// Whether it is wider than the rule's span because noise explains the rest.
+    pub widened_by_noise: bool,
+    /// Whether the border to the next slower class is within the noise, so that the
+    /// two are a continuum and not two levels.
+    pub border_within_noise: bool,
+    /// Its pairs, by initiator, then by node.
+    pub pairs: Vec<ClassPair>,
+    /// What other kernels and thread counts give on the same pairs.
+    pub others: Vec<ClassFigure>,
+}
+
+/// A pair of an initiator and a memory node.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassPair {
+    /// The initiator's number.
+    pub initiator: u32,
+    /// Its cluster.
+    pub cluster: u32,
+    /// The cluster's lowest node with CPUs.
+    pub cpu_node: Option<u32>,
+    /// The node that is accessed.
+    pub memory_node: u32,
+    /// Best round, useful bytes/s.
+    pub best: f64,
+    /// Median over rounds, useful bytes/s.
+    pub median: f64,
+    /// Its interval, useful bytes/s.
+    pub interval: (f64, f64),
+    /// Kernel that gave the best.
+    pub kernel: String,
+    /// Variant that gave the best.
+    pub variant: String,
+    /// Threads.
+    pub threads: u32,
+    /// Rounds.
+    pub rounds: usize,
+}
+
+/// A kernel at one thread or all, on the pairs of a class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClassFigure {
+    /// Kernel.
+    pub kernel: String,
+    /// One thread or all.
+    pub threads: ThreadChoice,
+    /// Best value of the class's pairs, useful bytes/s.
+    pub max: f64,
+    /// Lowest best value of the class's pairs, useful bytes/s.
+    pub min: f64,
+}
+
+/// Why a record has no classes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoClasses {
+    /// The record holds no samples of `pairs`.
+    #[error(
+        "the record holds no samples of pairs; measure with `nearfar characterize --only pairs`"
+    )]
+    NoPairs,
+    /// What the rule asks for was not measured.
+    #[error("the record holds no samples of {asked}; it holds {there}")]
+    NotMeasured {
+        /// What was asked for.
+        asked: String,
+        /// What is there.
+        there: String,
+    },
+    /// A span that is no fraction.
+    #[error("the class span {0} is not above 0 and below 1; ten percent is 0.10")]
+    Span(String),
+}
+
+/// The classes of a record.
+///
+/// # Errors
+/// When the record holds nothing to class, or the rule's span is no fraction.
+pub fn classes(record: &Record, rule: &ClassRule) -> Result<Classes, NoClasses> {
+    if !(rule.span > 0.0 && rule.span < 1.0) {
+        return Err(NoClasses::Span(rule.span.to_string()));
+    }
+    let matrix = pairs(record);
+    if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
+        return Err(NoClasses::NoPairs);
+    }
+    let all_cores = most_threads(&matrix);
+    let (judged, left_out) = judge(&matrix, rule, &all_cores);
+    if judged.is_empty() {
+        return Err(NoClasses::NotMeasured {
+            asked: format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule)),
+            there: describe_content(&matrix),
+        });
+    }
+    let deviations: Vec<(f64, usize)> =
+        judged.iter().filter_map(|judged| Some((judged.deviation?, judged.pair.rounds))).collect();
+    let noise = pooled_deviation(&deviations);
+    let standard_error = noise.map(|noise| noise * deviation_of_largest(usual_rounds(&judged)));
+    let fewest_rounds = judged.iter().map(|judged| judged.pair.rounds).min().unwrap_or(0);
+
+    let mut groups: BTreeMap<Option<u32>, Vec<&Judged>> = BTreeMap::new();
+    for judged in &judged {
+        let initiator = rule.per_initiator.then_some(judged.pair.initiator);
+        groups.entry(initiator).or_default().push(judged);
+    }
+    let mut sets: Vec<ClassSet> = groups
+        .into_iter()
+        .map(|(initiator, group)| ClassSet {
+            initiator,
+            classes: part(&group, rule.span, standard_error),
+        })
+        .collect();
+    add_others(&mut sets, &matrix, rule, &all_cores);
+    let mut found = Classes {
+        rule: rule.clone(),
+        noise,
+        standard_error,
+        fewest_rounds,
+        sets,
+        notes: Vec::new(),
+    };
+    found.notes = describe(&found, &judged, &left_out);
+    Ok(found)
+}
+
+/// The highest thread count that was planned for each initiator.
+fn most_threads(matrix: &Pairs) -> BTreeMap<u32, u32> {
+    let mut most: BTreeMap<u32, u32> = BTreeMap::new();
+    for (initiator, _, _, threads, _) in matrix.cells() {
+        let known = most.entry(initiator).or_default();
+        *known = threads.max(*known);
+    }
+    most
+}
+
+/// The pairs that the rule can judge, by initiator, then by node, and those it cannot.
+fn judge(
+    matrix: &Pairs,
+    rule: &ClassRule,
+    all_cores: &BTreeMap<u32, u32>,
+) -> (Vec<Judged>, Vec<LeftOut>) {
+    let rows: BTreeMap<u32, _> = matrix.initiators.iter().map(|row| (row.index, row)).collect();
+    let mut best: BTreeMap<(u32, u32), Option<Judged>> = BTreeMap::new();
+    let mut refused: BTreeMap<(u32, u32), String> = BTreeMap::new();
+    for (initiator, node, kernel, threads, cell) in matrix.cells() {
+        let place = best.entry((initiator, node)).or_default();
+        let asked = match rule.threads {
+            ThreadChoice::Count(count) => count,
+            ThreadChoice::All => all_cores[&initiator],
+        };
+        if threads != asked || !rule.kernels.iter().any(|name| name == kernel) {
+            continue;
+        }
+        if let Some(absent) = cell.refused.first() {
+            refused.entry((initiator, node)).or_insert_with(|| absent.reason.text.clone());
+        }
+        let Some(figure) = best_figure(cell, rule) else { continue };
+        if place.as_ref().is_some_and(|known| known.pair.best >= figure.summary.best_sum) {
+            continue;
+        }
+        // Every case that has samples has a row.
+        let Some(row) = rows.get(&initiator) else { continue };
+        *place = Some(Judged {
+            pair: ClassPair {
+                initiator,
+                cluster: row.cluster,
+                cpu_node: row.cpu_node,
+                memory_node: node,
+                best: figure.summary.best_sum,
+                median: figure.summary.sum.median,
+                interval: figure.summary.sum.interval,
+                kernel: kernel.into(),
+                variant: figure.variant.clone(),
+                threads,
+                rounds: figure.summary.sum.count,
+            },
+            deviation: figure.summary.deviation_between_rounds,
+            only_disturbed: figure.summary.only_disturbed,
+        });
+    }
+    let mut judged = Vec::new();
+    let mut left_out = Vec::new();
+    for ((initiator, memory_node), found) in best {
+        match found {
+            Some(found) => judged.push(found),
+            None => left_out.push(LeftOut {
+                initiator,
+                memory_node,
+                refused: refused.remove(&(initiator, memory_node)),
+            }),
+        }
+    }
+    (judged, left_out)
+}
+
+/// The variant (the rule's, or any) with the highest round of a cell. A figure that is not
+/// positive (nothing moved in any window) is none.
+fn best_figure<'a>(cell: &'a Cell, rule: &ClassRule) -> Option<&'a Figure> {
+    cell.figures
+        .iter()
+        .filter(|figure| rule.variant.as_ref().is_none_or(|name| *name == figure.variant))
+        .filter(|figure| figure.summary.best_sum > 0.0 && figure.summary.best_sum.is_finite())
+        .max_by(|a, b| a.summary.best_sum.total_cmp(&b.summary.best_sum))
+}
+
+/// The median number of rounds of a pair.
+fn usual_rounds(judged: &[Judged]) -> usize {
+    let mut rounds: Vec<usize> = judged.iter().map(|judged| judged.pair.rounds).collect();
+    rounds.sort_unstable();
+    rounds.get(rounds.len() / 2).copied().unwrap_or(0)
+}
+
+fn part(judged: &[&Judged], span: f64, noise: Option<f64>) -> Vec<Class> {
+    let values: Vec<f64> = judged.iter().map(|judged| judged.pair.best).collect();
+    // `None` is for values that `best_figure` does not let through.
+    let parts = partition(&values, &PartitionRule { span, noise }).unwrap_or_default();
+    parts
+        .into_iter()
+        .enumerate()
+        .map(|(class, part)| Class {
+            class,
+            max: part.max,
+            min: part.min,
+            wide: part.span() > WIDE,
+            widened_by_noise: part.widened_by_noise,
+            border_within_noise: part.border_within_noise,
+            pairs: part.members.iter().map(|&index| judged[index].pair.clone()).collect(),
+            others: Vec::new(),
+        })
+        .collect()
+}
+
+/// The thesis's rule: ten percent.
+const WIDE: f64 = 0.10;
+
+/// What each kernel gives at one thread and at all cores on the pairs of each class.
+fn add_others(
+    sets: &mut [ClassSet],
+    matrix: &Pairs,
+    rule: &ClassRule,
+    all_cores: &BTreeMap<u32, u32>,
+) {
+    let mut class_of: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
+    for (set, classes) in sets.iter().enumerate() {
+        for (number, class) in classes.classes.iter().enumerate() {
+            for pair in &class.pairs {
+                class_of.insert((pair.initiator, pair.memory_node), (set, number));
+            }
+        }
+    }
+    /// Set and class, the kernel's number in the plan, whether at all cores.
+    type Key = ((usize, usize), usize, bool);
+    let mut figures: BTreeMap<Key, (f64, f64)> = BTreeMap::new();
+    for (initiator, node, kernel, threads, cell) in matrix.cells() {
+        let one = threads == 1;
+        let (Some(&class), true) =
+            (class_of.get(&(initiator, node)), one || threads == all_cores[&initiator])
+        else {
+            continue;
+        };
+        let Some(figure) = best_figure(cell, rule) else { continue };
+        let order = matrix.kernels.iter().position(|name| name == kernel).unwrap_or(usize::MAX);
+        let best = figure.summary.best_sum;
+        let (high, low) = figures.entry((class, order, !one)).or_insert((best, best));
+        *high = high.max(best);
+        *low = low.min(best);
+    }
+    for (((set, number), order, all), (max, min)) in figures {
+        let Some(kernel) = matrix.kernels.get(order) else { continue };
+        let threads = if all { ThreadChoice::All } else { ThreadChoice::Count(1) };
+        let judged = rule.threads == threads && rule.kernels == std::slice::from_ref(kernel);
+        if !judged {
+            let figure = ClassFigure { kernel: kernel.clone(), threads, max, min };
+            sets[set].classes[number].others.push(figure);
+        }
+    }
+}
+
+fn describe_choice(rule: &ClassRule) -> String {
+    match &rule.variant {
+        Some(variant) => format!("{} with {variant}", rule.threads),
+        None => rule.threads.to_string(),
+    }
+}
+
+fn describe_content(matrix: &Pairs) -> String {
+    let mut kernels = BTreeSet::new();
+    let mut threads = BTreeSet::new();
+    let mut variants = BTreeSet::new();
+    for (_, _, kernel, count, cell) in matrix.cells() {
+        for figure in &cell.figures {
+            kernels.insert(kernel);
+            threads.insert(count);
+            variants.insert(figure.variant.as_str());
+        }
+    }
+    let join = |names: Vec<&str>| names.join(", ");
+    let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
+    format!(
+        "{} by {} threads with {}",
+        join(kernels.into_iter().collect()),
+        threads.join(", "),
+        join(variants.into_iter().collect())
+    )
+}
+
+/// The alphas of a set of classes: measured / theoretical maximum (eq. 4.3 of the thesis).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Alphas {
+    /// Class maximum / theoretical maximum; `None` when that is unknown.
+    pub absolute: Option<Vec<f64>>,
+    /// Class maximum / maximum of class 0.
+    pub relative: Vec<f64>,
+    /// What the absolute ones are relative to, or why there is none.
+    pub gamma: Result<TheoreticalMaximum, String>,
+}
+
+/// The alphas of a set. They are relative to class 0 in any case, and to the theoretical
+/// maximum where there is one; above 1 they are real when it is the maximum of less than
+/// what was used (one channel of several).
+#[must_use]
+pub fn alphas(set: &ClassSet, gamma: Result<TheoreticalMaximum, String>) -> Alphas {
+    let over = |whole: f64| set.classes.iter().map(|class| class.max / whole).collect();
+    Alphas {
+        absolute: gamma.as_ref().ok().map(|gamma| over(gamma.bytes_per_s)),
+        relative: set.classes.first().map_or_else(Vec::new, |fastest| over(fastest.max)),
+        gamma,
+    }
+}

@@ -1,0 +1,99 @@
+//! Data-access performance: D and the bounds by time.
+//! Units: fractions of the theoretical maximum.     Source: braithwaite2012, eq. 4.6.
+//! Holds when: classes, and with them alphas, are those of the program's own accesses
+//! (kernel, threads) and no resource is shared between them.
+//! Fails when: D is taken for a bandwidth. It is a mean of rates weighted by bytes;
+//! bytes that wait for each other take the mean of times, which is `d_serial`.
+
+/// What a program gets whose accesses are shared out over classes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DataAccess {
+    /// Sum of alpha x share (eq. 4.6): the paper's figure.
+    pub d: f64,
+    /// 1 / sum(share / alpha): accesses one after the other, no overlap.
+    pub d_serial: f64,
+    /// 1 / max(share / alpha): accesses to different classes overlap fully.
+    pub d_overlap: f64,
+}
+
+/// Why alphas and shares give no D.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum DataAccessError {
+    /// Not one share for each alpha.
+    #[error(
+        "{alphas} alphas and {shares} shares: give one share for each class, 0 for a class that is not used"
+    )]
+    Lengths {
+        /// How many alphas.
+        alphas: usize,
+        /// How many shares.
+        shares: usize,
+    },
+    /// An alpha that is no ratio of bandwidths.
+    #[error(
+        "the alpha {alpha} of class {class} is not above 0 and at most {MAX_ALPHA}; it is a bandwidth \
+         divided by the theoretical maximum, not a bandwidth"
+    )]
+    Alpha {
+        /// Its class.
+        class: usize,
+        /// Its value.
+        alpha: f64,
+    },
+    /// A share outside of 0 to 1.
+    #[error("the share {share} of class {class} is not between 0 and 1")]
+    Share {
+        /// Its class.
+        class: usize,
+        /// Its value.
+        share: f64,
+    },
+    /// Shares that are not all of the accesses.
+    #[error("the shares sum to {sum}, not to 1 (within {SHARE_ROUNDING})")]
+    Sum {
+        /// Their sum.
+        sum: f64,
+    },
+}
+
+/// Alphas above 1 are real: all threads of a node against one channel, HBM against DDR. A
+/// thousand is beyond the fastest GPU's memory (8 TB/s) against the slowest channel that has
+/// a name here (DDR3-800, 6.4 GB/s: 1250 would need both), and below any figure in MB/s.
+const MAX_ALPHA: f64 = 1000.0;
+
+/// Shares are printed with few digits; their sum may miss 1 by this much.
+const SHARE_ROUNDING: f64 = 1e-3;
+
+/// D and its bounds for a program that sends these shares of its accesses to the
+/// classes with these alphas. Shares that miss 1 by rounding are divided by their sum, so that
+/// `d_serial <= d <= max(alpha)` and `d_serial <= d_overlap` always hold.
+///
+/// # Errors
+/// When the numbers do not fit together; see [`DataAccessError`].
+pub fn data_access(alpha: &[f64], share: &[f64]) -> Result<DataAccess, DataAccessError> {
+    if alpha.len() != share.len() {
+        return Err(DataAccessError::Lengths { alphas: alpha.len(), shares: share.len() });
+    }
+    for (class, &alpha) in alpha.iter().enumerate() {
+        if !(alpha > 0.0 && alpha <= MAX_ALPHA) {
+            return Err(DataAccessError::Alpha { class, alpha });
+        }
+    }
+    for (class, &share) in share.iter().enumerate() {
+        if !(0.0..=1.0).contains(&share) {
+            return Err(DataAccessError::Share { class, share });
+        }
+    }
+    let sum: f64 = share.iter().sum();
+    // The second term is for sums such as 0.999 that binary fractions do not hold.
+    if (sum - 1.0).abs() > SHARE_ROUNDING + 1e-12 {
+        return Err(DataAccessError::Sum { sum });
+    }
+    let (mut d, mut time, mut longest) = (0.0, 0.0, 0.0_f64);
+    for (alpha, share) in alpha.iter().zip(share.iter().map(|share| share / sum)) {
+        d += alpha * share;
+        time += share / alpha;
+        longest = longest.max(share / alpha);
+    }
+    Ok(DataAccess { d, d_serial: 1.0 / time, d_overlap: 1.0 / longest })
+}

@@ -1,0 +1,260 @@
+//! What-if tables: which shares over classes the possible mappings of processes give.
+//! Units: fractions of the theoretical maximum.     Source: braithwaite2012, eq. 4.17, 4.18.
+//! Holds when: every process makes the same number of accesses, all of them to its own
+//! target, from a place that it has for itself; D then describes all processes together.
+//! Fails when: targets share what carries them (two devices behind one link); the
+//! thesis's tables leave that out, and so do these.
+
+use std::collections::BTreeMap;
+
+use crate::classes::ClassSet;
+use crate::data_access::{DataAccess, DataAccessError, data_access};
+
+/// What one process accesses: a device, or a memory node.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Target {
+    /// Class in which it is reached, by place; `None` where that is not known, and then
+    /// its process is not mapped to that place.
+    pub class_from: Vec<Option<usize>>,
+}
+
+/// The mappings that come to the same shares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mapping {
+    /// Share of all accesses by class.
+    pub shares: Vec<f64>,
+    /// What that gives.
+    pub data_access: DataAccess,
+    /// How many mappings there are of this kind; `u128::MAX` when that is not enough.
+    pub count: u128,
+    /// One of them: the place of each process.
+    pub example: Vec<usize>,
+}
+
+/// Why there is no table of mappings.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum MappingError {
+    /// Nothing to map.
+    #[error("there are no targets: give at least one process its device or data")]
+    NoTargets,
+    /// A target that does not say from every place how it is reached.
+    #[error("target {target} has {given} places and target 0 has {places}; each needs the same")]
+    Places {
+        /// Which.
+        target: usize,
+        /// Its number of places.
+        given: usize,
+        /// That of the first.
+        places: usize,
+    },
+    /// A class for which there is no alpha.
+    #[error(
+        "target {target} is reached in class {class}, and there are alphas for {alphas} classes"
+    )]
+    Class {
+        /// Which target.
+        target: usize,
+        /// Its class.
+        class: usize,
+        /// How many alphas there are.
+        alphas: usize,
+    },
+    /// Processes that cannot all have a place of their own.
+    #[error(
+        "{processes} processes cannot each have one of {places} places for itself from which \
+         its target's class is known"
+    )]
+    NoRoom {
+        /// Processes.
+        processes: usize,
+        /// Places.
+        places: usize,
+    },
+    /// Too many kinds of outcome on the way.
+    #[error(
+        "{processes} processes with {kinds} different targets on {places} places: more than \
+         {MAX_STATES} partial outcomes; ask for fewer processes"
+    )]
+    TooMany {
+        /// Processes.
+        processes: usize,
+        /// Targets that differ.
+        kinds: usize,
+        /// Places.
+        places: usize,
+    },
+    /// Alphas that are no alphas.
+    #[error(transparent)]
+    DataAccess(#[from] DataAccessError),
+}
+
+/// Partial outcomes held at once: fourteen processes with targets that all differ on
+/// fourteen places need 120 000, with three classes.
+const MAX_STATES: usize = 200_000;
+
+/// Outcomes of giving some of the places away: how many processes of each kind have
+/// one, and how many processes reach their target in each class.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Partial {
+    mapped: Vec<usize>,
+    classes: Vec<usize>,
+}
+
+/// How many ways lead to a partial outcome, and the last step of one of them.
+struct Ways {
+    count: u128,
+    last: Option<usize>,
+}
+
+/// A place given to a process of a kind, and the step before.
+struct Step {
+    kind: usize,
+    place: usize,
+    before: Option<usize>,
+}
+
+/// All mappings of processes to places, by their shares over classes, the best (by
+/// `d_serial`) first. Process i accesses `targets[i]`, and no two processes have the same place.
+///
+/// Mappings are not listed one by one: places are given away in turn, and what
+/// comes to the same is counted together, so that two processes on a thousand places and eight
+/// on sixteen are equally quick.
+///
+/// # Errors
+/// When the numbers do not fit together, or too many different targets make too many
+/// partial outcomes; see [`MappingError`].
+pub fn mappings(targets: &[Target], alpha: &[f64]) -> Result<Vec<Mapping>, MappingError> {
+    let places = check(targets, alpha.len())?;
+    // Processes whose targets look the same from everywhere are of one kind.
+    let mut kinds: BTreeMap<&Target, Vec<usize>> = BTreeMap::new();
+    for (process, target) in targets.iter().enumerate() {
+        kinds.entry(target).or_default().push(process);
+    }
+    let kinds: Vec<(&Target, Vec<usize>)> = kinds.into_iter().collect();
+    let nothing = Partial { mapped: vec![0; kinds.len()], classes: vec![0; alpha.len()] };
+    let mut outcomes = BTreeMap::from([(nothing, Ways { count: 1, last: None })]);
+    let mut steps: Vec<Step> = Vec::new();
+    for place in 0..places {
+        outcomes = give_away(place, places, outcomes, &kinds, &mut steps).ok_or(
+            MappingError::TooMany { processes: targets.len(), kinds: kinds.len(), places },
+        )?;
+    }
+    let mut found = Vec::new();
+    for (partial, ways) in outcomes {
+        #[expect(clippy::cast_precision_loss, reason = "numbers of processes are far below 2^53")]
+        let shares: Vec<f64> = partial
+            .classes
+            .iter()
+            .map(|&processes| processes as f64 / targets.len() as f64)
+            .collect();
+        let mut example = vec![0; targets.len()];
+        let mut waiting: Vec<_> = kinds.iter().map(|(_, processes)| processes.iter()).collect();
+        let mut last = ways.last;
+        while let Some(step) = last.and_then(|step| steps.get(step)) {
+            if let Some(&process) = waiting[step.kind].next_back() {
+                example[process] = step.place;
+            }
+            last = step.before;
+        }
+        let data_access = data_access(alpha, &shares)?;
+        found.push(Mapping { shares, data_access, count: ways.count, example });
+    }
+    if found.is_empty() {
+        return Err(MappingError::NoRoom { processes: targets.len(), places });
+    }
+    found.sort_by(|a, b| {
+        let by = |mapping: &Mapping| (mapping.data_access.d_serial, mapping.data_access.d);
+        by(b).0.total_cmp(&by(a).0).then(by(b).1.total_cmp(&by(a).1))
+    });
+    Ok(found)
+}
+
+/// The number of places.
+fn check(targets: &[Target], alphas: usize) -> Result<usize, MappingError> {
+    let places = targets.first().ok_or(MappingError::NoTargets)?.class_from.len();
+    for (target, reached) in targets.iter().enumerate() {
+        let given = reached.class_from.len();
+        if given != places {
+            return Err(MappingError::Places { target, given, places });
+        }
+        if let Some(class) = reached.class_from.iter().flatten().copied().find(|&c| c >= alphas) {
+            return Err(MappingError::Class { target, class, alphas });
+        }
+    }
+    Ok(places)
+}
+
+/// What one more place makes of the outcomes: it stays empty, or a process of any kind
+/// that still has processes to map gets it. `None` when there are too many.
+fn give_away(
+    place: usize,
+    places: usize,
+    outcomes: BTreeMap<Partial, Ways>,
+    kinds: &[(&Target, Vec<usize>)],
+    steps: &mut Vec<Step>,
+) -> Option<BTreeMap<Partial, Ways>> {
+    let left = places - place - 1;
+    // What cannot become a mapping of all processes is not carried along.
+    let can_end = |partial: &Partial| {
+        let waiting = |((_, all), done): (&(&Target, Vec<usize>), &usize)| all.len() - done;
+        kinds.iter().zip(&partial.mapped).map(waiting).sum::<usize>() <= left
+    };
+    let mut next: BTreeMap<Partial, Ways> = BTreeMap::new();
+    for (partial, ways) in outcomes {
+        for (kind, (target, processes)) in kinds.iter().enumerate() {
+            let waiting = processes.len() - partial.mapped[kind];
+            let (Some(class), 1..) = (target.class_from[place], waiting) else { continue };
+            let mut more = partial.clone();
+            more.mapped[kind] += 1;
+            more.classes[class] += 1;
+            if can_end(&more) {
+                let more = next.entry(more).or_insert_with(|| {
+                    steps.push(Step { kind, place, before: ways.last });
+                    Ways { count: 0, last: Some(steps.len() - 1) }
+                });
+                // Any of the processes that wait: they differ, though their targets do not.
+                let count = ways.count.saturating_mul(waiting as u128);
+                more.count = more.count.saturating_add(count);
+            }
+        }
+        if can_end(&partial) {
+            let same = next.entry(partial).or_insert(Ways { count: 0, last: ways.last });
+            same.count = same.count.saturating_add(ways.count);
+        }
+        if next.len() > MAX_STATES {
+            return None;
+        }
+    }
+    Some(next)
+}
+
+/// How the memory nodes of a record are reached.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reach {
+    /// The places, as initiators' numbers, ascending.
+    pub places: Vec<u32>,
+    /// One target for each memory node asked for.
+    pub targets: Vec<Target>,
+}
+
+/// From each initiator of a set of classes, the class in which each of these memory nodes
+/// is reached: one process for each node of the list, with its data there. A node may be
+/// named several times. A node that the set does not hold is reached from nowhere.
+#[must_use]
+pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
+    let mut reached: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    for class in &set.classes {
+        for pair in &class.pairs {
+            reached.insert((pair.initiator, pair.memory_node), class.class);
+        }
+    }
+    let mut places: Vec<u32> = reached.keys().map(|&(initiator, _)| initiator).collect();
+    places.dedup();
+    let targets = memory_nodes
+        .iter()
+        .map(|&node| Target {
+            class_from: places.iter().map(|&from| reached.get(&(from, node)).copied()).collect(),
+        })
+        .collect();
+    Reach { places, targets }
+}

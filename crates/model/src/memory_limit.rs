@@ -1,0 +1,120 @@
+//! Holds a record's figures against what a memory node can carry at most.
+//! Units: traffic bytes/s, the least that can have crossed (`traffic_bytes_min`).
+//! Fails when: caches served a part of a working set, or pages were not where they
+//! were proven to be; a figure above the maximum says that one of these, or the
+//! maximum itself, is wrong.
+
+use std::collections::HashMap;
+
+use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
+use nearfar_record::{Record, Sample};
+use nearfar_stats::median;
+
+use crate::pairs::pairs;
+
+/// Figures of a record against a node's maximum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemoryLimit {
+    /// The maximum.
+    pub maximum: TheoreticalMaximum,
+    /// Cells that were held against it.
+    pub cells: usize,
+    /// The highest share of the maximum that a cell reaches, a fraction.
+    pub highest_share: f64,
+    /// Cells above it, the highest first.
+    pub above: Vec<AboveLimit>,
+}
+
+/// A cell above the maximum.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AboveLimit {
+    /// The case, by its id.
+    pub case: String,
+    /// Median over undisturbed windows, traffic bytes/s at least.
+    pub traffic_bytes_per_s: f64,
+    /// Working set / caches involved, where known.
+    pub llc_multiple: Option<f64>,
+}
+
+/// Why figures cannot be held against a maximum.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NoMemoryLimit {
+    /// The maximum is not a node's.
+    #[error(
+        "{name} is what a {scope} carries, and how many of them a memory node has is not known; \
+         name a node's maximum with --gamma, for example {name}x2"
+    )]
+    NotOfANode {
+        /// The maximum's name.
+        name: String,
+        /// What it is the maximum of.
+        scope: &'static str,
+    },
+    /// No cell is on a node of ordinary memory.
+    #[error("the record holds no figures of ordinary memory")]
+    NoFigures,
+}
+
+/// Holds every cell on ordinary memory against a node's maximum: its best variant,
+/// with each number of threads. A figure that the user gave is taken as a node's.
+///
+/// # Errors
+/// When the maximum is of something else than a node, or there are no figures.
+pub fn memory_limit(
+    record: &Record,
+    maximum: TheoreticalMaximum,
+) -> Result<MemoryLimit, NoMemoryLimit> {
+    if !matches!(maximum.scope, Scope::Node | Scope::Given) {
+        let scope = maximum.scope.as_str();
+        return Err(NoMemoryLimit::NotOfANode { name: maximum.name, scope });
+    }
+    let matrix = pairs(record);
+    let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
+    for sample in &record.samples {
+        samples.entry(&sample.case).or_default().push(sample);
+    }
+    let ordinary = |node: u32| {
+        let node = record.header.machine.node(node);
+        node.is_some_and(|node| matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown))
+    };
+    let mut cells: Vec<AboveLimit> = matrix
+        .cells()
+        .filter(|&(_, node, _, _, _)| ordinary(node))
+        .filter_map(|(_, _, _, _, cell)| {
+            let figure = cell.best()?;
+            Some(AboveLimit {
+                case: figure.case.clone(),
+                traffic_bytes_per_s: traffic(samples.get(figure.case.as_str())?)?,
+                llc_multiple: figure.llc_multiple,
+            })
+        })
+        .collect();
+    cells.sort_by(|a, b| b.traffic_bytes_per_s.total_cmp(&a.traffic_bytes_per_s));
+    let Some(highest) = cells.first() else {
+        return Err(NoMemoryLimit::NoFigures);
+    };
+    let highest_share = highest.traffic_bytes_per_s / maximum.bytes_per_s;
+    let compared = cells.len();
+    cells.retain(|cell| cell.traffic_bytes_per_s > maximum.bytes_per_s);
+    Ok(MemoryLimit { maximum, cells: compared, highest_share, above: cells })
+}
+
+/// The median over a case's undisturbed windows of the least traffic, bytes/s; over
+/// all windows where each was disturbed.
+fn traffic(samples: &[&Sample]) -> Option<f64> {
+    let all: Vec<f64> = samples.iter().map(|sample| traffic_of_window(sample)).collect();
+    let quiet: Vec<f64> = samples
+        .iter()
+        .filter(|sample| !sample.is_disturbed())
+        .map(|sample| traffic_of_window(sample))
+        .collect();
+    median(&quiet).or_else(|| median(&all))
+}
+
+fn traffic_of_window(sample: &Sample) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "bytes in a window are far below 2^53")]
+    let bytes: f64 = sample.actors.iter().map(|actor| actor.traffic_bytes_min as f64).sum();
+    #[expect(clippy::cast_precision_loss, reason = "windows are far below 2^53 ns")]
+    let seconds = sample.window_ns as f64 / 1e9;
+    bytes / seconds
+}

@@ -1,0 +1,49 @@
+//! How often classes are right, on few machines; `benches/accuracy` has the whole table.
+
+use fastrand::Rng;
+use nearfar_model::{ClassRule, classes};
+
+use crate::random_matrix::Family;
+
+const FAMILY: Family =
+    Family { nodes: (4, 16), gap: (0.15, 0.45), spread: 0.0, noise: 0.02, disturbed: 0.0, runs: 5 };
+
+/// Machines of 200 with the right number of classes, and with every pair in its own.
+fn count_right(family: &Family, seed: u64) -> (usize, usize) {
+    let mut random = Rng::with_seed(seed);
+    let mut right = (0, 0);
+    for _ in 0..200 {
+        let machine = family.draw(&mut random);
+        let found = classes(&machine.record, &ClassRule::default()).unwrap();
+        let verdict = machine.judge_classes(&found);
+        right.0 += usize::from(verdict.number);
+        right.1 += usize::from(verdict.pairs);
+    }
+    right
+}
+
+#[test]
+fn gaps_of_fifteen_percent_are_seen_through_noise() {
+    let (number, pairs) = count_right(&FAMILY, 1);
+    assert!(number >= 194 && pairs >= 194, "{number}, {pairs} of 200");
+}
+
+#[test]
+fn runs_that_something_slowed_do_not_count() {
+    let (number, _) = count_right(&Family { disturbed: 0.02, ..FAMILY }, 2);
+    assert!(number >= 194, "{number} of 200");
+}
+
+/// What the classes of one run would be: the noise is not known then, so that classes
+/// are cut in pieces. The test holds that five runs and their noise are what makes the rates.
+#[test]
+fn single_runs_go_wrong() {
+    let (number, _) = count_right(&Family { runs: 1, nodes: (16, 16), ..FAMILY }, 3);
+    assert!(number < 20, "{number} of 200");
+}
+
+#[test]
+fn gaps_of_ten_percent_are_seen_mostly() {
+    let (number, _) = count_right(&Family { gap: (0.10, 0.15), ..FAMILY }, 4);
+    assert!(number >= 190, "{number} of 200");
+}

@@ -1,0 +1,190 @@
+//! What the rule's fields choose, and what is put on the classes.
+
+use nearfar_model::{
+    ClassRule, Classes, NoClasses, Target, ThreadChoice, alphas, classes, reach_of_data,
+};
+use nearfar_record::Record;
+
+use crate::handmade_record::{Measured, add_case, empty_record};
+
+/// (initiator, node, kernel, variant, threads, GB/s of the best of six rounds).
+type Line<'a> = (u32, u32, &'a str, &'a str, u32, f64);
+
+/// Six rounds each, the best of which is as given, the others up to 1 % below.
+fn record_of(lines: &[Line<'_>]) -> Record {
+    let mut record = empty_record();
+    for &(initiator, node, kernel, variant, threads, best) in lines {
+        let rounds: Vec<f64> =
+            (0..6).map(|round| best * 1e9 * (1.0 - 0.002 * f64::from(round))).collect();
+        let measured = Measured { initiator, node, kernel, variant, threads, rounds: &rounds };
+        add_case(&mut record, &measured);
+    }
+    record
+}
+
+/// Two nodes; initiator 1 reaches node 0 less well than initiator 0 reaches node 1.
+const TWO_NODES: [Line<'static>; 14] = [
+    (0, 0, "triad", "sse2", 1, 10.0),
+    (0, 1, "triad", "sse2", 1, 6.0),
+    (1, 0, "triad", "sse2", 1, 5.0),
+    (1, 1, "triad", "sse2", 1, 9.8),
+    (0, 0, "triad_nt", "avx2", 1, 12.0),
+    (0, 1, "triad_nt", "avx2", 1, 5.5),
+    (1, 0, "triad_nt", "avx2", 1, 4.0),
+    (1, 1, "triad_nt", "avx2", 1, 11.9),
+    (0, 0, "load", "avx2", 1, 13.0),
+    (1, 1, "load", "avx2", 1, 12.5),
+    (0, 0, "load", "avx2", 4, 40.0),
+    (0, 1, "load", "avx2", 4, 20.0),
+    (1, 0, "load", "avx2", 4, 19.0),
+    (1, 1, "load", "avx2", 4, 41.0),
+];
+
+fn members(classes: &Classes) -> Vec<Vec<(u32, u32)>> {
+    classes
+        .sets
+        .iter()
+        .flat_map(|set| &set.classes)
+        .map(|class| class.pairs.iter().map(|pair| (pair.initiator, pair.memory_node)).collect())
+        .collect()
+}
+
+#[test]
+fn a_pair_counts_by_the_best_of_kernels_and_variants() {
+    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    assert_eq!(members(&found), [vec![(0, 0), (1, 1)], vec![(0, 1)], vec![(1, 0)]]);
+    let local = &found.sets[0].classes[0];
+    assert!((local.max - 12e9).abs() < 1.0 && (local.min - 11.9e9).abs() < 1.0);
+    let pair = &local.pairs[0];
+    assert_eq!((pair.kernel.as_str(), pair.variant.as_str(), pair.rounds), ("triad_nt", "avx2", 6));
+    assert!(pair.interval.0 <= pair.median && pair.median <= pair.best);
+    assert_eq!(found.sets[0].classes[1].pairs[0].kernel, "triad");
+    assert_eq!(found.fewest_rounds, 6);
+}
+
+#[test]
+fn kernel_variant_and_threads_can_be_chosen() {
+    let record = record_of(&TWO_NODES);
+    let rule = |kernel: &str, threads, variant: Option<&str>| ClassRule {
+        kernels: vec![kernel.into()],
+        threads,
+        variant: variant.map(String::from),
+        ..ClassRule::default()
+    };
+    let all = classes(&record, &rule("load", ThreadChoice::All, None)).unwrap();
+    assert_eq!(members(&all), [vec![(0, 0), (1, 1)], vec![(0, 1), (1, 0)]]);
+    assert_eq!(all.sets[0].classes[0].pairs[0].threads, 4);
+    let one = classes(&record, &rule("load", ThreadChoice::Count(1), None)).unwrap();
+    assert_eq!(members(&one), [vec![(0, 0), (1, 1)]]);
+    let forced = ClassRule { variant: Some("sse2".into()), ..ClassRule::default() };
+    let forced = classes(&record, &forced).unwrap();
+    assert!(forced.sets[0].classes.iter().all(|class| class.pairs[0].variant == "sse2"));
+
+    for missing in [
+        rule("copy", ThreadChoice::Count(1), None),
+        rule("triad", ThreadChoice::Count(2), None),
+        rule("triad", ThreadChoice::Count(1), Some("avx512")),
+    ] {
+        let error = classes(&record, &missing).unwrap_err();
+        assert!(matches!(error, NoClasses::NotMeasured { .. }));
+        assert!(error.to_string().contains("load, triad, triad_nt by 1, 4 threads"), "{error}");
+    }
+}
+
+#[test]
+fn the_span_decides_between_two_levels_and_one() {
+    let lines = [(0, 0, "triad", "sse2", 1, 5.85), (0, 1, "triad", "sse2", 1, 5.32)];
+    let record = record_of(&lines);
+    assert_eq!(members(&classes(&record, &ClassRule::default()).unwrap()).len(), 2);
+    let tenth = classes(&record, &ClassRule { span: 0.10, ..ClassRule::default() }).unwrap();
+    assert_eq!(members(&tenth).len(), 1);
+    assert!(!tenth.sets[0].classes[0].wide);
+    let wide = classes(&record, &ClassRule { span: 0.5, ..ClassRule::default() }).unwrap();
+    assert!(!wide.sets[0].classes[0].wide, "9 % is not above ten");
+    for span in [0.0, 1.0, f64::NAN] {
+        let error = classes(&record, &ClassRule { span, ..ClassRule::default() }).unwrap_err();
+        assert!(matches!(error, NoClasses::Span(_)));
+    }
+}
+
+#[test]
+fn initiators_can_have_classes_of_their_own() {
+    let rule = ClassRule { per_initiator: true, ..ClassRule::default() };
+    let found = classes(&record_of(&TWO_NODES), &rule).unwrap();
+    let initiators: Vec<Option<u32>> = found.sets.iter().map(|set| set.initiator).collect();
+    assert_eq!(initiators, [Some(0), Some(1)]);
+    assert_eq!(members(&found), [vec![(0, 0)], vec![(0, 1)], vec![(1, 1)], vec![(1, 0)]]);
+    assert!(found.sets.iter().all(|set| set.classes[1].class == 1));
+}
+
+#[test]
+fn other_kernels_and_threads_stand_on_the_same_pairs() {
+    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let others: Vec<(String, ThreadChoice, f64, f64)> = found.sets[0].classes[0]
+        .others
+        .iter()
+        .map(|other| {
+            let gb = |value: f64| (value / 1e8).round() / 10.0;
+            (other.kernel.clone(), other.threads, gb(other.max), gb(other.min))
+        })
+        .collect();
+    assert_eq!(
+        others,
+        [
+            ("triad".into(), ThreadChoice::Count(1), 10.0, 9.8),
+            ("triad_nt".into(), ThreadChoice::Count(1), 12.0, 11.9),
+            ("load".into(), ThreadChoice::Count(1), 13.0, 12.5),
+            ("load".into(), ThreadChoice::All, 41.0, 40.0),
+        ]
+    );
+    // What was judged is not repeated, and what was not measured is not there.
+    let rule = ClassRule { kernels: vec!["triad".into()], ..ClassRule::default() };
+    let found = classes(&record_of(&TWO_NODES), &rule).unwrap();
+    for class in &found.sets[0].classes {
+        assert!(class.others.iter().all(|other| other.kernel != "triad"));
+    }
+    let remote = &found.sets[0].classes[1];
+    assert!(
+        remote
+            .others
+            .iter()
+            .all(|other| { other.kernel != "load" || other.threads == ThreadChoice::All })
+    );
+}
+
+#[test]
+fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
+    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let set = &found.sets[0];
+    let known = alphas(
+        set,
+        nearfar_machine::TheoreticalMaximum::memory("24GB/s").map_err(|e| e.to_string()),
+    );
+    for (ours, theirs) in known.absolute.unwrap().iter().zip([0.5, 0.25, 5.0 / 24.0]) {
+        assert!((ours - theirs).abs() < 1e-9);
+    }
+    let unknown = alphas(set, Err("not readable".into()));
+    assert_eq!(unknown.absolute, None);
+    assert_eq!(unknown.gamma, Err("not readable".into()));
+    for (ours, theirs) in unknown.relative.iter().zip([1.0, 0.5, 5.0 / 12.0]) {
+        assert!((ours - theirs).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
+    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let reach = reach_of_data(&found.sets[0], &[1, 0, 0, 7]);
+    assert_eq!(reach.places, [0, 1]);
+    let of = |first, second| Target { class_from: vec![first, second] };
+    let node_0 = of(Some(0), Some(2));
+    assert_eq!(reach.targets, [of(Some(1), Some(0)), node_0.clone(), node_0, of(None, None)]);
+}
+
+#[test]
+fn a_record_without_samples_has_no_classes() {
+    assert_eq!(classes(&empty_record(), &ClassRule::default()), Err(NoClasses::NoPairs));
+    let mut planned = record_of(&TWO_NODES);
+    planned.samples.clear();
+    assert_eq!(classes(&planned, &ClassRule::default()), Err(NoClasses::NoPairs));
+}

@@ -1,0 +1,389 @@
+//! Twins of a record that the tests make: faults are named, sound machines are not.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
+
+#[path = "classes/handmade_record.rs"]
+mod handmade_record;
+
+use std::collections::BTreeSet;
+
+use handmade_record::{Measured, add_case, empty_record};
+use nearfar_machine::{
+    Core, CpuSet, Direction, Distances, Machine, MemoryKind, MemoryNode, Package, Scope,
+    TheoreticalMaximum,
+};
+use nearfar_model::{
+    FLOOR, NoMemoryLimit, NotCompared, Place, Shortfall, Twins, memory_limit, twins,
+};
+use nearfar_record::{Disturbance, Record};
+
+const KERNELS: [&str; 5] = ["load", "copy", "copy_nt", "triad", "triad_nt"];
+
+/// A machine of one core a node; distances are 10, 12 within a package and 32.
+fn machine(packages: u32, nodes_per_package: u32) -> Machine {
+    let nodes = packages * nodes_per_package;
+    let distance = |a: u32, b: u32| match (a == b, a / nodes_per_package == b / nodes_per_package) {
+        (true, _) => 10,
+        (_, true) => 12,
+        _ => 32,
+    };
+    let mut machine = empty_record().header.machine;
+    machine.packages = (0..packages)
+        .map(|os_index| Package {
+            os_index,
+            cpus: (os_index * nodes_per_package..(os_index + 1) * nodes_per_package).collect(),
+            model: None,
+        })
+        .collect();
+    machine.nodes = (0..nodes)
+        .map(|os_index| MemoryNode {
+            os_index,
+            kind: MemoryKind::Dram,
+            cpus: CpuSet::single(os_index),
+            locality: CpuSet::single(os_index),
+            memory_bytes: Some(64 << 30),
+            memory_side_cache_bytes: None,
+        })
+        .collect();
+    machine.cores = (0..nodes).map(|cpu| Core { cpus: CpuSet::single(cpu) }).collect();
+    machine.distances = Some(Distances {
+        nodes: (0..nodes).collect(),
+        values: (0..nodes).map(|a| (0..nodes).map(|b| distance(a, b)).collect()).collect(),
+    });
+    machine.allowed_cpus = (0..nodes).collect();
+    machine.allowed_nodes = (0..nodes).collect();
+    machine
+}
+
+/// What a sound pair gives, bytes/s: by distance, and by threads up to a limit.
+fn sound(machine: &Machine, cluster: u32, node: u32, threads: u32) -> f64 {
+    let (one, most) = match machine.distance(cluster, node).unwrap() {
+        10 => (20e9, 40e9),
+        12 => (15e9, 31e9),
+        _ => (9e9, 26e9),
+    };
+    (one * f64::from(threads)).min(most)
+}
+
+/// Noise as on real machines: it only lowers, a few windows a lot.
+fn noisy(random: &mut fastrand::Rng, rate: f64, noise: f64) -> f64 {
+    // The sum of twelve uniform numbers is nearly normal (variance 1 about 6).
+    let normal = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
+    let outlier = if random.u8(..100) == 0 { 1.0 - 0.4 * random.f64() } else { 1.0 };
+    rate * (1.0 - noise * normal.abs()) * outlier
+}
+
+struct Plan<'a> {
+    kernels: &'a [&'a str],
+    threads: &'a [u32],
+    rounds: usize,
+    noise: f64,
+    seed: u64,
+}
+
+const PLAN: Plan<'static> =
+    Plan { kernels: &KERNELS, threads: &[1, 2, 4, 8], rounds: 6, noise: 0.01, seed: 1 };
+
+/// A record of every pair; `share` is what remains of a pair with so many threads.
+fn record(machine: &Machine, plan: &Plan<'_>, share: impl Fn(u32, u32, u32) -> f64) -> Record {
+    let mut random = fastrand::Rng::with_seed(plan.seed);
+    let mut record = empty_record();
+    record.header.machine = machine.clone();
+    let nodes = u32::try_from(machine.nodes.len()).unwrap();
+    let clusters = u32::try_from(machine.cores.len()).unwrap();
+    for (cluster, node) in (0..clusters).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
+        for (scale, kernel) in (0..).zip(plan.kernels) {
+            for &threads in plan.threads {
+                let rate = sound(machine, cluster, node, threads)
+                    * (1.0 + 0.1 * f64::from(scale))
+                    * share(cluster, node, threads);
+                let rounds: Vec<f64> =
+                    (0..plan.rounds).map(|_| noisy(&mut random, rate, plan.noise)).collect();
+                add_case(
+                    &mut record,
+                    &Measured {
+                        initiator: cluster,
+                        node,
+                        kernel,
+                        variant: "avx2",
+                        threads,
+                        rounds: &rounds,
+                    },
+                );
+            }
+        }
+    }
+    record
+}
+
+fn places(twins: &Twins) -> Vec<Place> {
+    twins.findings.iter().map(|finding| finding.place).collect()
+}
+
+fn only(twins: &Twins) -> &Shortfall {
+    assert_eq!(twins.findings.len(), 1, "{:?}", twins.findings);
+    &twins.findings[0]
+}
+
+#[test]
+fn a_sound_machine_has_no_finding() {
+    let machine = machine(2, 4);
+    let twins = twins(&record(&machine, &PLAN, |_, _, _| 1.0));
+    assert_eq!(twins.findings, []);
+    assert_eq!(twins.compared, 64 * 5 * 4);
+    // Three distances, five kernels, four numbers of threads.
+    assert_eq!(twins.groups, 3 * 5 * 4);
+    assert!(twins.not_compared.is_empty());
+    // |z| of a normal number has the deviation 0.6.
+    let noise = twins.noise.unwrap();
+    assert!((0.004..0.01).contains(&noise), "{noise}");
+}
+
+#[test]
+fn a_slow_memory_node_is_named_and_its_loss_measured() {
+    let machine = machine(2, 4);
+    // One thread does not notice.
+    let slow = |_: u32, node: u32, threads: u32| if node == 5 && threads > 1 { 0.8 } else { 1.0 };
+    let twins = twins(&record(&machine, &PLAN, slow));
+    let finding = only(&twins);
+    assert_eq!(finding.place, Place::Memory { node: 5 });
+    assert_eq!(finding.or_place, None);
+    assert_eq!(finding.threads, BTreeSet::from([2, 4, 8]));
+    assert_eq!(finding.kernels, KERNELS.map(String::from).into());
+    // A cell with an outlier among its rounds has an interval too wide to fall short.
+    assert_eq!(finding.of, 8 * 5 * 4);
+    assert!((8 * 5 * 3 * 9 / 10..=8 * 5 * 3).contains(&finding.cells), "{finding:?}");
+    assert_eq!((finding.fewest_twins, finding.memory_share), (7, Some(1.0)));
+    assert!(finding.interval.0 <= 0.8 && 0.8 <= finding.interval.1, "{finding:?}");
+    assert!((finding.ratio - 0.8).abs() < 0.01, "{finding:?}");
+}
+
+/// A module that is missing shows in the node's size as well.
+#[test]
+fn a_smaller_node_is_told_beside_its_loss() {
+    let mut machine = machine(2, 4);
+    machine.nodes[5].memory_bytes = Some(48 << 30);
+    let found = twins(&record(&machine, &PLAN, |_, node, _| if node == 5 { 0.8 } else { 1.0 }));
+    assert_eq!(only(&found).memory_share, Some(0.75));
+}
+
+#[test]
+fn memory_that_only_its_own_cores_can_fill_is_memory() {
+    let machine = machine(2, 4);
+    let limited = |cluster: u32, node: u32, threads: u32| {
+        if (cluster, node) == (3, 3) && threads >= 2 { 0.85 } else { 1.0 }
+    };
+    let found = twins(&record(&machine, &PLAN, limited));
+    let finding = only(&found);
+    assert_eq!((finding.place, finding.or_place), (Place::Memory { node: 3 }, None));
+    // With one thread as well, it can be the cores: the figures cannot tell.
+    let with_one =
+        |cluster: u32, node: u32, _: u32| if (cluster, node) == (3, 3) { 0.9 } else { 1.0 };
+    let found = twins(&record(&machine, &PLAN, with_one));
+    let finding = only(&found);
+    let named: BTreeSet<Place> = [finding.place].into_iter().chain(finding.or_place).collect();
+    assert_eq!(named, BTreeSet::from([Place::Memory { node: 3 }, Place::Cluster { cluster: 3 }]));
+}
+
+type Share = fn(u32, u32, u32) -> f64;
+
+#[test]
+fn every_kind_of_place_is_told_from_the_others() {
+    let machine = machine(4, 2);
+    let low: [(Place, Share); 7] = [
+        (Place::Cluster { cluster: 6 }, |a, _, _| if a == 6 { 0.9 } else { 1.0 }),
+        (Place::Memory { node: 0 }, |_, b, _| if b == 0 { 0.94 } else { 1.0 }),
+        (Place::PackageLink { first: 0, second: 3 }, |a, b, threads| {
+            if matches!((a / 2, b / 2), (0, 3) | (3, 0)) && threads > 1 { 0.7 } else { 1.0 }
+        }),
+        (Place::PackageToPackage { from: 2, to: 1 }, |a, b, threads| {
+            if (a / 2, b / 2) == (2, 1) && threads > 1 { 0.7 } else { 1.0 }
+        }),
+        (
+            Place::ClusterToPackage { cluster: 5, to: 0 },
+            |a, b, _| {
+                if a == 5 && b < 2 { 0.55 } else { 1.0 }
+            },
+        ),
+        (Place::Path { cluster: 1, node: 7 }, |a, b, _| if (a, b) == (1, 7) { 0.9 } else { 1.0 }),
+        (Place::Path { cluster: 4, node: 5 }, |a, b, threads| {
+            if (a, b) == (4, 5) && threads == 8 { 0.9 } else { 1.0 }
+        }),
+    ];
+    for (place, share) in low {
+        let twins = twins(&record(&machine, &PLAN, share));
+        assert_eq!(places(&twins), [place]);
+        assert_eq!(twins.findings[0].or_place, None, "{place:?}");
+    }
+}
+
+#[test]
+fn several_causes_are_each_named() {
+    let machine = machine(2, 4);
+    let twins = twins(&record(&machine, &PLAN, |cluster, node, threads| {
+        let memory = if node == 2 && threads > 1 { 0.8 } else { 1.0 };
+        let link = if cluster == 5 && node < 4 && threads > 1 { 0.55 } else { 1.0 };
+        memory * link
+    }));
+    let named: BTreeSet<Place> = places(&twins).into_iter().collect();
+    let expected = [Place::Memory { node: 2 }, Place::ClusterToPackage { cluster: 5, to: 0 }];
+    assert_eq!(named, expected.into());
+    assert_eq!(twins.findings.len(), 2);
+}
+
+/// Both directions of the link between two packages are each other's only twins, where
+/// half of the figures are low alike: which half is wrong is for the higher to say.
+#[test]
+fn one_direction_of_the_only_link() {
+    let machine = machine(2, 4);
+    let twins = twins(&record(&machine, &PLAN, |a, b, _| if a >= 4 && b < 4 { 0.7 } else { 1.0 }));
+    assert_eq!(places(&twins), [Place::PackageToPackage { from: 1, to: 0 }]);
+}
+
+/// The thesis's machine amd-4p: 4.2 one way and 3.3 the other, where 3.3 is what all
+/// pairs at that distance reach.
+#[test]
+fn a_pair_that_is_better_than_its_twins_is_no_finding() {
+    let machine = machine(4, 2);
+    let twins =
+        twins(&record(&machine, &PLAN, |a, b, _| if (a, b) == (4, 7) { 4.2 / 3.3 } else { 1.0 }));
+    assert_eq!(twins.findings, []);
+    assert_eq!(twins.alone, 0);
+}
+
+#[test]
+fn of_two_the_lower_one_is_named_with_its_caveat() {
+    let machine = machine(2, 1);
+    let found = twins(&record(
+        &machine,
+        &PLAN,
+        |_, b, threads| if b == 1 && threads > 1 { 0.9 } else { 1.0 },
+    ));
+    let finding = only(&found);
+    assert_eq!(finding.place, Place::Memory { node: 1 });
+    assert_eq!(finding.fewest_twins, 1);
+
+    let narrow =
+        twins(&record(&machine, &PLAN, |a, b, _| if (a, b) == (0, 1) { 0.9 } else { 1.0 }));
+    assert_eq!(only(&narrow).place, Place::PackageToPackage { from: 0, to: 1 });
+    // What is the same both ways has nothing to be compared with.
+    let both = twins(&record(&machine, &PLAN, |a, b, _| if a == b { 1.0 } else { 0.5 }));
+    assert_eq!(both.findings, []);
+}
+
+/// Distances that the firmware does not give are taken from packages.
+#[test]
+fn without_distances_packages_tell_twins() {
+    let mut machine = machine(2, 4);
+    let with = record(&machine, &PLAN, |_, node, _| if node == 5 { 0.8 } else { 1.0 });
+    machine.distances = None;
+    let mut without = with.clone();
+    without.header.machine = machine;
+    assert_eq!(twins(&without), twins(&with));
+}
+
+/// Far memory of another kind is no twin of ordinary memory, however it performs.
+#[test]
+fn kinds_of_memory_are_not_twins() {
+    let mut machine = machine(1, 4);
+    machine.nodes[2].kind = MemoryKind::Cxl;
+    machine.nodes[3].kind = MemoryKind::Hbm;
+    let found = twins(&record(&machine, &PLAN, |_, node, _| [1.0, 1.0, 0.3, 1.5][node as usize]));
+    assert_eq!(found.findings, []);
+    // The local cells of nodes 2 and 3 have no like.
+    assert_eq!(found.not_compared[&NotCompared::NoTwin], 2 * 5 * 4);
+}
+
+#[test]
+fn records_that_are_too_thin_say_why() {
+    let one = twins(&record(&machine(1, 1), &PLAN, |_, _, _| 1.0));
+    assert_eq!((one.compared, one.findings.len()), (0, 0));
+    assert_eq!(one.not_compared[&NotCompared::NoTwin], 20);
+
+    let short = Plan { rounds: 2, ..PLAN };
+    let few =
+        twins(&record(&machine(2, 2), &short, |_, node, _| if node == 0 { 0.5 } else { 1.0 }));
+    assert_eq!((few.compared, few.findings.len()), (0, 0));
+    assert_eq!(few.not_compared[&NotCompared::FewRounds], 16 * 20);
+
+    let nothing =
+        twins(&record(&machine(2, 2), &PLAN, |_, node, _| if node == 0 { 0.0 } else { 1.0 }));
+    assert_eq!(nothing.not_compared[&NotCompared::NoFigure], 4 * 20);
+    assert_eq!(twins(&empty_record()).compared, 0);
+}
+
+/// Losses below the floor are how machines are built, however exactly measured.
+#[test]
+fn the_floor_holds_without_noise() {
+    let quiet = Plan { noise: 0.0, ..PLAN };
+    let machine = machine(2, 4);
+    let at = |share: f64| {
+        let share = move |_: u32, node: u32, _: u32| if node == 1 { share } else { 1.0 };
+        twins(&record(&machine, &quiet, share)).findings.len()
+    };
+    assert_eq!(at(1.0 - FLOOR + 0.002), 0);
+    assert_eq!(at(1.0 - FLOOR - 0.002), 1);
+}
+
+/// 64 pairs, five kernels, four numbers of threads: records of a sound machine with a
+/// finding, drawn with noise of several sizes and a hundredth of outliers, are fewer
+/// than one in a hundred. Single cells that fall short are not, which is why two must.
+#[test]
+fn false_alarms_are_rarer_than_one_record_in_a_hundred() {
+    let machine = machine(2, 4);
+    let (mut alarms, mut alone, mut records) = (0, 0, 0);
+    for noise in [0.005, 0.01, 0.02, 0.05] {
+        for rounds in [3, 6, 8] {
+            for seed in 0..20 {
+                let plan = Plan { noise, rounds, seed: 1000 + seed, ..PLAN };
+                let found = twins(&record(&machine, &plan, |_, _, _| 1.0));
+                assert_eq!(found.compared, 1280);
+                alarms += usize::from(!found.findings.is_empty());
+                alone += usize::from(found.alone > 0);
+                records += 1;
+            }
+        }
+    }
+    assert!(alarms * 100 < records, "{alarms} alarms in {records} records");
+    assert!(alone > alarms, "{alone} records with a single cell");
+}
+
+fn maximum(scope: Scope, bytes_per_s: f64) -> TheoreticalMaximum {
+    TheoreticalMaximum {
+        name: "DDR4-3200x2".into(),
+        scope,
+        direction: Direction::Shared,
+        bytes_per_s,
+        source: "the test".into(),
+    }
+}
+
+#[test]
+fn nothing_is_above_its_maximum() {
+    let plan = Plan { noise: 0.0, kernels: &["load"], ..PLAN };
+    let machine = machine(2, 1);
+    let mut record = record(&machine, &plan, |_, _, _| 1.0);
+    let limit = memory_limit(&record, maximum(Scope::Node, 50e9)).unwrap();
+    assert_eq!((limit.cells, limit.above.len()), (4 * 4, 0));
+    assert!((limit.highest_share - 0.8).abs() < 1e-9);
+
+    let limit = memory_limit(&record, maximum(Scope::Given, 39e9)).unwrap();
+    let above: Vec<&str> = limit.above.iter().map(|cell| cell.case.as_str()).collect();
+    // Local, with two threads and more.
+    assert_eq!(above.len(), 2 * 3);
+    assert!(above.iter().all(|case| case.starts_with("pairs/cluster0/node0/")
+        || case.starts_with("pairs/cluster1/node1/")));
+
+    // Windows that something disturbed do not count, also those that are too high.
+    record.samples[0].actors[0].traffic_bytes_min *= 100;
+    record.samples[0].disturbances = vec![Disturbance::Moved { threads: 1 }];
+    assert_eq!(memory_limit(&record, maximum(Scope::Node, 50e9)).unwrap().above, []);
+
+    let reason = memory_limit(&record, maximum(Scope::Channel, 25e9)).unwrap_err();
+    assert!(matches!(reason, NoMemoryLimit::NotOfANode { scope: "channel", .. }), "{reason}");
+    for node in &mut record.header.machine.nodes {
+        node.kind = MemoryKind::Cxl;
+    }
+    let reason = memory_limit(&record, maximum(Scope::Node, 50e9)).unwrap_err();
+    assert_eq!(reason, NoMemoryLimit::NoFigures);
+}
