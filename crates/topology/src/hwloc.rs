@@ -99,6 +99,12 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
             nodes.iter().map(|node| node.os_index),
         ),
         interleave_weights: None,
+        memory_modules: None,
+        empty_memory_sockets: None,
+        memory_modules_unknown: Some(
+            "the firmware's list of memory modules is read on the machine itself only; give --gamma"
+                .into(),
+        ),
         source,
         nodes,
         notes,

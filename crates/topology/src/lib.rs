@@ -4,7 +4,8 @@
 //!
 //! hwloc does the discovery; the kernel's files under `/sys` and `/proc` say what
 //! hwloc does not (which nodes have CPUs, widths of PCIe links, interleave weights):
-//! [`amend_from_sysfs`]. Files from strangers are checked before hwloc sees a byte,
+//! [`amend_from_sysfs`]; the firmware's tables list the memory modules:
+//! [`amend_memory_modules`]. Files from strangers are checked before hwloc sees a byte,
 //! but hwloc is a C library: a program that reads them should do so in a child
 //! process.
 
@@ -14,6 +15,7 @@ mod error;
 mod firmware;
 mod hwloc;
 mod live;
+mod memory_modules;
 mod object_tree;
 mod ownership;
 mod side_cache;
@@ -24,5 +26,6 @@ mod xml;
 pub use error::TopologyError;
 pub use hwloc::linked_version;
 pub use live::{amend_from_sysfs, read_live};
+pub use memory_modules::amend_memory_modules;
 pub use synthetic::parse_synthetic;
 pub use xml::{parse_xml, read_xml};

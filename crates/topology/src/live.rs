@@ -9,6 +9,7 @@ use nearfar_machine::{CpuSet, Distances, FirmwareFigure, Machine, NodeSet, Sourc
 
 use crate::error::TopologyError;
 use crate::hwloc::build_machine;
+use crate::memory_modules::amend_memory_modules;
 use crate::sysfs::Sysfs;
 use crate::{devices, ownership};
 
@@ -41,7 +42,7 @@ const MEMORY_TOLERANCE: f64 = 0.1;
 
 /// Reads the machine that the program runs on: through hwloc, then the kernel's
 /// files under `root` (`/` but for tests and containers that mount the host's
-/// elsewhere), as [`amend_from_sysfs`].
+/// elsewhere), as [`amend_from_sysfs`] and [`amend_memory_modules`].
 ///
 /// # Errors
 /// [`TopologyError::EnvironmentOverride`] where the environment makes hwloc
@@ -56,6 +57,7 @@ pub fn read_live(root: &Path) -> Result<Machine, TopologyError> {
     }
     let mut machine = build_machine("this machine", Source::Live, Ok)?;
     amend_from_sysfs(&mut machine, root);
+    amend_memory_modules(&mut machine, root);
     Ok(machine)
 }
 

@@ -1,0 +1,158 @@
+//! Tables 4.1 and 6.1: alphas, against the theoretical maximum and against class 0.
+
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::alphas;
+
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::printed_matrix::{PrintedMatrix, PrintedPair};
+use crate::row::{Comparison, Row};
+
+use super::KEY;
+use super::facts::{AlphaTable, Facts, RelativeAlphas, TransferAlphas};
+use super::machines::{Machines, class_set};
+use super::reason::KnownReason;
+
+/// The theoretical maximum of memory, under the thesis's name, which must be the printed one.
+pub(super) fn gamma(facts: &Facts) -> Result<TheoreticalMaximum, ReproduceError> {
+    of_the_thesis(TheoreticalMaximum::memory(KEY), facts.gamma_gb_per_s)
+}
+
+/// The theoretical maximum of transfers, likewise.
+pub(super) fn phi(facts: &Facts) -> Result<TheoreticalMaximum, ReproduceError> {
+    of_the_thesis(TheoreticalMaximum::link(KEY), facts.phi_gb_per_s)
+}
+
+fn of_the_thesis(
+    known: Result<TheoreticalMaximum, nearfar_machine::TheoreticalMaximumError>,
+    printed: f64,
+) -> Result<TheoreticalMaximum, ReproduceError> {
+    let known = known.map_err(|source| ReproduceError::Maximum { key: KEY.into(), source })?;
+    if (known.gb_per_s() / printed - 1.0).abs() > 1e-12 {
+        return Err(ReproduceError::Contradiction {
+            key: KEY.into(),
+            what: format!(
+                "{printed} GB/s are printed where {} is {} GB/s",
+                known.name,
+                known.gb_per_s()
+            ),
+        });
+    }
+    Ok(known)
+}
+
+/// Table 4.1.
+pub(super) fn absolute_rows(
+    facts: &Facts,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let mut rows = Vec::new();
+    for table in &facts.alpha_tables {
+        for stream in &table.streams {
+            let set = machines.find(&table.machine)?.classes_of(&stream.compiler)?;
+            let ours = alphas(set, Ok(gamma(facts)?)).absolute.unwrap_or_default();
+            rows.extend(alpha_rows(
+                table,
+                &format!("memory, {}", stream.compiler),
+                &stream.alpha,
+                &ours,
+            ));
+        }
+        for transfer in &table.transfers {
+            let ours = transfer_alphas(facts, table, transfer, machines)?;
+            rows.extend(alpha_rows(table, &transfer.direction, &transfer.alpha, &ours));
+        }
+    }
+    Ok(rows)
+}
+
+/// The thesis works its alphas out of the printed maxima, so the rounding of those is
+/// no room here.
+fn alpha_rows(table: &AlphaTable, what: &str, printed: &[f64], ours: &[f64]) -> Vec<Row> {
+    let rows = printed.iter().enumerate().map(|(class, &value)| {
+        Comparison {
+            item: format!("table {}, {}, {what}, class {class}", table.table, table.machine),
+            printed: Printed { value, decimals: table.decimals },
+            ours: ours.get(class).copied(),
+            input_rounding: 0.0,
+            reason: None,
+        }
+        .judge()
+    });
+    rows.collect()
+}
+
+/// Alphas of transfers, from the maxima of table 3.4: seen from node 0, memory node i is
+/// in class i, as table 5.5 shows.
+fn transfer_alphas(
+    facts: &Facts,
+    table: &AlphaTable,
+    transfer: &TransferAlphas,
+    machines: &Machines,
+) -> Result<Vec<f64>, ReproduceError> {
+    let of_machine = facts.class_tables.iter().filter(|known| known.machine == table.machine);
+    let mut values = Vec::new();
+    for known in of_machine {
+        for maxima in known.transfers.iter().filter(|known| known.direction == transfer.direction) {
+            let variant = maxima.interface.as_deref().unwrap_or(&maxima.direction);
+            values.extend((0..).zip(&maxima.max).map(|(memory_node, &value)| PrintedPair {
+                variant,
+                cpu_node: 0,
+                memory_node,
+                value: value * known.unit.bytes_per_s(),
+            }));
+        }
+    }
+    let record = PrintedMatrix {
+        title: format!("{KEY}, {}, {}", table.machine, transfer.direction),
+        machine: &machines.find(&table.machine)?.machine,
+        kernel: &transfer.direction,
+        bytes_per_s: 1.0,
+        values,
+    }
+    .record()
+    .map_err(|what| ReproduceError::Contradiction { key: KEY.into(), what })?;
+    let set = class_set(&record, &transfer.direction, None)?;
+    Ok(alphas(&set, Ok(phi(facts)?)).absolute.unwrap_or_default())
+}
+
+/// Table 6.1: the classes of the best compiler against class 0. It is worked out of
+/// printed figures, so their rounding is no room here either.
+pub(super) fn relative_rows(
+    facts: &Facts,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let RelativeAlphas { table, decimals, rows } = &facts.relative_alphas;
+    let mut made = Vec::new();
+    for row in rows {
+        let set = &machines.find(&row.machine)?.best;
+        let ours = alphas(set, Err("table 6.1 needs none".into())).relative;
+        for (class, &value) in row.alpha.iter().enumerate() {
+            let item =
+                format!("table {table}, {}, class {class}, alpha relative to class 0", row.machine);
+            let printed = Printed { value, decimals: *decimals };
+            let reason = KnownReason::of(&item).map(|known| {
+                let ratio = open64_ratio(facts, &row.machine, class);
+                known.checked(ratio.is_some_and(|ratio| printed.is_rounded(ratio)))
+            });
+            made.push(
+                Comparison {
+                    item,
+                    printed,
+                    ours: ours.get(class).copied(),
+                    input_rounding: 0.0,
+                    reason,
+                }
+                .judge(),
+            );
+        }
+    }
+    Ok(made)
+}
+
+/// A class's alpha / that of class 0, both as table 4.1 prints them for Open64.
+fn open64_ratio(facts: &Facts, machine: &str, class: usize) -> Option<f64> {
+    let table = facts.alpha_tables.iter().find(|table| table.machine == machine)?;
+    let stream = table.streams.iter().find(|stream| stream.compiler == "open64")?;
+    Some(stream.alpha.get(class)? / stream.alpha.first()?)
+}

@@ -1,0 +1,309 @@
+//! Tables 5.2 to 5.5 and A.3 to A.6: classes and alphas of printed matrices. A pair is
+//! judged by the best of its rows, be they builds of STREAM or devices.
+
+use nearfar_machine::{Machine, TheoreticalMaximum};
+use nearfar_model::{Class, ClassSet, alphas};
+
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::printed_matrix::{PrintedMatrix, PrintedPair};
+use crate::row::{Comparison, Row};
+
+use super::KEY;
+use super::alphas::{gamma, phi};
+use super::facts::{Cbench, Facts, Quantity};
+use super::machines::{Machines, class_set};
+use super::reason::KnownReason;
+
+/// The tables of classes and after each the matrix that it was made from.
+pub(super) fn rows(
+    facts: &Facts,
+    matrices: &[&Cbench],
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let mut rows = Vec::new();
+    for of_table in matrices.chunk_by(|a, b| a.classes_table == b.classes_table) {
+        for matrix in of_table {
+            let maximum = match matrix.quantity {
+                Quantity::Memory => gamma(facts)?,
+                Quantity::Download | Quantity::Readback => phi(facts)?,
+            };
+            let machine = &machines.find(&matrix.machine)?.machine;
+            rows.extend(Compared::new(facts, matrix, machine, maximum)?.rows()?);
+        }
+        rows.extend(of_table.iter().flat_map(|matrix| inputs(matrix)));
+    }
+    Ok(rows)
+}
+
+fn inputs(matrix: &Cbench) -> Vec<Row> {
+    let mut rows = Vec::new();
+    for row in &matrix.rows {
+        for (&(cpu_node, memory_node), &value) in matrix.columns.iter().zip(&row.values) {
+            let item = format!(
+                "table {}, {}, {}, {}, from node {cpu_node} to node {memory_node}, {}",
+                matrix.matrix_table,
+                matrix.machine,
+                matrix.quantity.as_str(),
+                row.variant,
+                matrix.unit.as_str()
+            );
+            rows.push(Row::given(
+                item,
+                value,
+                &format!("an input of table {}", matrix.classes_table),
+            ));
+        }
+    }
+    rows
+}
+
+/// A printed table of classes beside the classes of its matrix.
+struct Compared<'a> {
+    facts: &'a Facts,
+    matrix: &'a Cbench,
+    machine: &'a Machine,
+    maximum: TheoreticalMaximum,
+    ours: ClassSet,
+}
+
+/// What is printed of a class.
+#[derive(Clone, Copy)]
+struct PrintedClass {
+    class: usize,
+    max: Printed,
+    alpha: Printed,
+}
+
+impl<'a> Compared<'a> {
+    fn new(
+        facts: &'a Facts,
+        matrix: &'a Cbench,
+        machine: &'a Machine,
+        maximum: TheoreticalMaximum,
+    ) -> Result<Self, ReproduceError> {
+        let ours = classes_of(matrix, machine, &[])?;
+        Ok(Self { facts, matrix, machine, maximum, ours })
+    }
+
+    fn printed(&self) -> impl Iterator<Item = PrintedClass> + '_ {
+        let Cbench { max, alpha, class_decimals, alpha_decimals, .. } = self.matrix;
+        max.iter().zip(alpha).enumerate().map(|(class, (&max, &alpha))| PrintedClass {
+            class,
+            max: Printed { value: max, decimals: *class_decimals },
+            alpha: Printed { value: alpha, decimals: *alpha_decimals },
+        })
+    }
+
+    /// A maximum in the unit of the table.
+    fn in_unit(&self, bytes_per_s: f64) -> f64 {
+        bytes_per_s / self.matrix.unit.bytes_per_s()
+    }
+
+    /// The theoretical maximum in the unit of the table.
+    fn whole(&self) -> f64 {
+        self.in_unit(self.maximum.bytes_per_s)
+    }
+
+    /// Our class that a printed one is set beside: the one whose maximum is nearest, by
+    /// ratio. Where both find the same classes that is the one of the same number.
+    fn nearest(&self, printed: PrintedClass) -> Option<&Class> {
+        let distance = |class: &Class| (self.in_unit(class.max) / printed.max.value).ln().abs();
+        self.ours.classes.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+
+    fn rows(&self) -> Result<Vec<Row>, ReproduceError> {
+        let our_alphas = alphas(&self.ours, Ok(self.maximum.clone())).absolute.unwrap_or_default();
+        let matrix_rounding =
+            Printed { value: 0.0, decimals: self.matrix.matrix_decimals }.half_unit();
+        let unprinted_pair = self.unprinted_pairs_explain()?;
+        let mut rows = Vec::new();
+        for printed in self.printed() {
+            let class = self.nearest(printed);
+            let holds = |known: KnownReason| match known {
+                KnownReason::UnprintedPair => unprinted_pair && self.is_above_printed(printed),
+                KnownReason::UnprintedPairAndStart => {
+                    unprinted_pair && self.is_above_printed(printed) && self.breaks_its_own_rule()
+                }
+                KnownReason::SplitClass => self.is_inside_a_class(printed),
+                KnownReason::DeviationForInterval
+                | KnownReason::ThreeDigits
+                | KnownReason::RoundedAlphas => false,
+            };
+            let row = |what: &str, printed: Printed, ours: Option<f64>, input_rounding: f64| {
+                let item = self.item(what);
+                let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
+                Comparison { item, printed, ours, input_rounding, reason }.judge()
+            };
+            let number = printed.class;
+            rows.push(row(
+                &format!("class {number}, maximum, {}", self.matrix.unit.as_str()),
+                printed.max,
+                class.map(|class| self.in_unit(class.max)),
+                matrix_rounding,
+            ));
+            rows.push(row(
+                &format!("class {number}, alpha"),
+                printed.alpha,
+                class.and_then(|class| our_alphas.get(class.class).copied()),
+                matrix_rounding / self.whole(),
+            ));
+        }
+        Ok(rows)
+    }
+
+    fn item(&self, what: &str) -> String {
+        let Cbench { classes_table, machine, quantity, .. } = self.matrix;
+        format!("table {classes_table}, {machine}, {}, {what}", quantity.as_str())
+    }
+
+    /// The value that the thesis made both a printed maximum and its alpha from, as far
+    /// as their rounding tells; `None` when no value gives both.
+    fn unrounded(&self, printed: PrintedClass) -> Option<f64> {
+        let (low, high) = printed.max.bounds();
+        let (alpha_low, alpha_high) = printed.alpha.bounds();
+        let low = low.max(alpha_low * self.whole());
+        let high = high.min(alpha_high * self.whole());
+        (low <= high).then(|| f64::midpoint(low, high))
+    }
+
+    /// Whether no printed pair can be the one that both values were made from, and the
+    /// pair that was is faster than the printed ones.
+    fn is_above_printed(&self, printed: PrintedClass) -> bool {
+        let ours = self.nearest(printed).map(|class| self.in_unit(class.max));
+        self.unrounded(printed)
+            .zip(ours)
+            .is_some_and(|(value, ours)| value > ours && !self.gives(ours, printed))
+    }
+
+    /// Whether a value, in the unit of the table, is printed as this maximum and alpha.
+    fn gives(&self, value: f64, printed: PrintedClass) -> bool {
+        printed.max.is_rounded(value) && printed.alpha.is_rounded(value / self.whole())
+    }
+
+    /// Whether all printed maxima and alphas are ours once those that the printed pairs
+    /// cannot have given stand in pairs that are not printed.
+    fn unprinted_pairs_explain(&self) -> Result<bool, ReproduceError> {
+        let mut added: Vec<PrintedPair<'_>> = Vec::new();
+        for printed in self.printed().filter(|&printed| self.is_above_printed(printed)) {
+            let (Some(value), Some((cpu_node, memory_node))) =
+                (self.unrounded(printed), self.unprinted_twin(printed, &added))
+            else {
+                return Ok(false);
+            };
+            added.push(PrintedPair { variant: "not printed", cpu_node, memory_node, value });
+        }
+        let with_them = classes_of(self.matrix, self.machine, &added)?;
+        Ok(self.printed().all(|printed| {
+            with_them.classes.iter().any(|class| self.gives(self.in_unit(class.max), printed))
+        }))
+    }
+
+    /// A pair that is not printed and as far apart, by the firmware's distances, as the
+    /// fastest printed pair of the class.
+    fn unprinted_twin(
+        &self,
+        printed: PrintedClass,
+        taken: &[PrintedPair<'_>],
+    ) -> Option<(u32, u32)> {
+        let fastest =
+            self.nearest(printed)?.pairs.iter().max_by(|a, b| a.best.total_cmp(&b.best))?;
+        let distance = self.machine.distance(fastest.cpu_node?, fastest.memory_node)?;
+        let nodes = || self.machine.nodes.iter().map(|node| node.os_index);
+        nodes().flat_map(|from| nodes().map(move |to| (from, to))).find(|&(from, to)| {
+            self.machine.distance(from, to) == Some(distance)
+                && !self.matrix.columns.contains(&(from, to))
+                && !taken.iter().any(|pair| (pair.cpu_node, pair.memory_node) == (from, to))
+        })
+    }
+
+    /// Whether the printed classes break the thesis's own rule at both ends: the two
+    /// fastest are nearer than it asks, and the slowest is wider.
+    fn breaks_its_own_rule(&self) -> bool {
+        let least_of = |max: f64| max * (1.0 - self.facts.class_span);
+        let max = &self.matrix.max;
+        let (Some(&fastest), Some(&second), Some(&last)) = (max.first(), max.get(1), max.last())
+        else {
+            return false;
+        };
+        let slowest = self.ours.classes.last().map(|class| self.in_unit(class.min));
+        second >= least_of(fastest) && slowest.is_some_and(|slowest| slowest < least_of(last))
+    }
+
+    /// Whether a printed class lies inside one of ours, and within the thesis's own span
+    /// of the printed class before it.
+    fn is_inside_a_class(&self, printed: PrintedClass) -> bool {
+        let Some(before) = printed.class.checked_sub(1).and_then(|i| self.matrix.max.get(i)) else {
+            return false;
+        };
+        let inside = self.unrounded(printed).is_some_and(|value| {
+            self.ours
+                .classes
+                .iter()
+                .any(|class| (self.in_unit(class.min)..=self.in_unit(class.max)).contains(&value))
+        });
+        inside && printed.max.value >= before * (1.0 - self.facts.class_span)
+    }
+}
+
+/// The classes of a matrix and of pairs that are added to it.
+fn classes_of(
+    matrix: &Cbench,
+    machine: &Machine,
+    added: &[PrintedPair<'_>],
+) -> Result<ClassSet, ReproduceError> {
+    let mut values = added.to_vec();
+    for row in &matrix.rows {
+        values.extend(matrix.columns.iter().zip(&row.values).map(
+            |(&(cpu_node, memory_node), &value)| PrintedPair {
+                variant: &row.variant,
+                cpu_node,
+                memory_node,
+                value,
+            },
+        ));
+    }
+    let record = PrintedMatrix {
+        title: format!("{KEY}, table {}", matrix.matrix_table),
+        machine,
+        kernel: &matrix.kernel,
+        bytes_per_s: matrix.unit.bytes_per_s(),
+        values,
+    }
+    .record()
+    .map_err(|what| ReproduceError::Contradiction { key: KEY.into(), what })?;
+    class_set(&record, &matrix.kernel, None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::braithwaite2012::facts;
+
+    /// Rows set printed classes beside the nearest of ours, so a class too many would
+    /// not show there.
+    #[test]
+    fn the_printed_matrices_have_these_classes_and_no_others() {
+        let facts = facts().unwrap();
+        let machines = Machines::measure(&facts).unwrap();
+        let found: Vec<Vec<f64>> = facts
+            .cbench
+            .iter()
+            .map(|matrix| {
+                let machine = &machines.find(&matrix.machine).unwrap().machine;
+                let set = classes_of(matrix, machine, &[]).unwrap();
+                let unit = matrix.unit.bytes_per_s();
+                set.classes.iter().map(|class| (class.max / unit * 1e4).round() / 1e4).collect()
+            })
+            .collect();
+        let expected: [&[f64]; 6] = [
+            &[6395.0, 3915.0, 2181.0],
+            &[5.8503, 5.3202, 2.3481],
+            &[6.58, 5.3182, 2.3109],
+            &[7796.0, 5549.0, 3916.0, 3240.0],
+            &[2.8925, 2.3139],
+            &[3.3547, 2.2944],
+        ];
+        assert_eq!(found, expected);
+    }
+}

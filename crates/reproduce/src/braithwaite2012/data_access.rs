@@ -1,0 +1,76 @@
+//! Equations 4.10 and 4.11, D of given shares, and 4.17 and 4.18, D of all mappings of
+//! two processes with a device each.
+
+use nearfar_model::{Mapping, Target, data_access, mappings};
+
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::row::{Comparison, Row};
+
+use super::facts::{DataAccessRow, Facts, WhatIf};
+use super::reason::KnownReason;
+
+/// Digits of the alphas that the equations are given with.
+const ALPHA_DECIMALS: u8 = 4;
+
+pub(super) fn rows(facts: &Facts) -> Result<Vec<Row>, ReproduceError> {
+    let mut rows = Vec::new();
+    for row in &facts.data_access.rows {
+        rows.push(data_access_row(row, facts.data_access.decimals)?);
+    }
+    for table in &facts.what_if {
+        rows.extend(what_if_rows(table)?);
+    }
+    Ok(rows)
+}
+
+fn data_access_row(row: &DataAccessRow, decimals: u8) -> Result<Row, ReproduceError> {
+    let found = data_access(&row.alpha, &row.share).map_err(|source| {
+        ReproduceError::DataAccess { what: format!("equation {}", row.equation), source }
+    })?;
+    let item = format!("equation {}, {}, D", row.equation, row.machine);
+    let printed = Printed { value: row.d, decimals };
+    let reason =
+        KnownReason::of(&item).map(|known| known.checked(is_three_digits(row, found.d, printed)));
+    // The thesis goes on from its printed alphas (all of table 4.1 shows it), so their
+    // rounding is no room here.
+    Ok(Comparison { item, printed, ours: Some(found.d), input_rounding: 0.0, reason }.judge())
+}
+
+/// Whether no alphas that round to the given ones come to the printed value, and the sum
+/// rounded to three digits is the printed value.
+fn is_three_digits(row: &DataAccessRow, d: f64, printed: Printed) -> bool {
+    let half_unit = Printed { value: 0.0, decimals: ALPHA_DECIMALS }.half_unit();
+    let rounding: f64 = row.share.iter().map(|share| share * half_unit).sum();
+    let out_of_reach = (d - printed.value).abs() > rounding + printed.half_unit();
+    let three = Printed { value: printed.value, decimals: 3 };
+    let has_three = (printed.value * 1e3 - (printed.value * 1e3).round()).abs() < 1e-9;
+    out_of_reach && has_three && three.is_rounded(d)
+}
+
+fn what_if_rows(table: &WhatIf) -> Result<Vec<Row>, ReproduceError> {
+    let targets: Vec<Target> = table
+        .reach
+        .iter()
+        .map(|reach| Target { class_from: reach.iter().copied().map(Some).collect() })
+        .collect();
+    let outcomes = mappings(&targets, &table.alpha).map_err(|source| ReproduceError::Mapping {
+        what: format!("equation {}", table.equation),
+        source,
+    })?;
+    let rows = table.rows.iter().map(|row| {
+        let shares_agree = |mapping: &&Mapping| {
+            mapping.shares.len() == row.share.len()
+                && mapping.shares.iter().zip(&row.share).all(|(a, b)| (a - b).abs() < 1e-9)
+        };
+        Comparison {
+            item: format!("equation {}, {}, line {}, D", table.equation, table.machine, row.line),
+            printed: Printed { value: row.d, decimals: table.decimals },
+            ours: outcomes.iter().find(shares_agree).map(|mapping| mapping.data_access.d),
+            input_rounding: 0.0,
+            reason: None,
+        }
+        .judge()
+    });
+    Ok(rows.collect())
+}

@@ -1,0 +1,118 @@
+//! Tables 3.4 and A.2: class maxima by compiler, at one thread and at all. The
+//! simulated machines hold these figures, so agreement shows that nothing between the machine's
+//! capacities and its classes loses them: executor, engine, record, pairs, classes.
+
+use nearfar_model::{ClassSet, ThreadChoice};
+
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::row::{Comparison, Row};
+
+use super::facts::{Asymmetry, ClassTable, Facts, StreamClasses, Threads};
+use super::machines::Machines;
+
+pub(super) fn rows(
+    facts: &Facts,
+    table: &str,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let mut rows = Vec::new();
+    for table in facts.class_tables.iter().filter(|known| known.table == table) {
+        for stream in &table.streams {
+            rows.extend(stream_rows(table, stream, machines)?);
+        }
+        for transfer in &table.transfers {
+            let interface =
+                transfer.interface.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+            rows.extend(transfer.max.iter().enumerate().map(|(class, &value)| {
+                let item = format!(
+                    "table {}, {}, {}, {interface}class {class}, maximum, {}",
+                    table.table,
+                    table.machine,
+                    transfer.direction,
+                    table.unit.as_str()
+                );
+                Row::given(item, value, "an input: transfers to devices are not simulated")
+            }));
+        }
+    }
+    Ok(rows)
+}
+
+fn stream_rows(
+    table: &ClassTable,
+    stream: &StreamClasses,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let set = machines.find(&table.machine)?.classes_of(&stream.compiler)?;
+    // With another number of classes theirs and ours do not correspond.
+    let as_many = set.classes.len() == stream.max.len();
+    let rows = stream.max.iter().enumerate().map(|(class, &value)| {
+        Comparison {
+            item: format!(
+                "table {}, {}, memory, {}, {}, class {class}, maximum, {}",
+                table.table,
+                table.machine,
+                stream.threads.as_str(),
+                stream.compiler,
+                table.unit.as_str()
+            ),
+            printed: Printed { value, decimals: table.decimals },
+            ours: maximum(set, class, stream.threads)
+                .filter(|_| as_many)
+                .map(|max| max / table.unit.bytes_per_s()),
+            input_rounding: 0.0,
+            reason: None,
+        }
+        .judge()
+    });
+    Ok(rows.collect())
+}
+
+/// The partition comes from one thread; what all threads give is reported on it.
+fn maximum(set: &ClassSet, class: usize, threads: Threads) -> Option<f64> {
+    let class = set.classes.get(class)?;
+    match threads {
+        Threads::One => Some(class.max),
+        Threads::All => class
+            .others
+            .iter()
+            .find(|figure| figure.threads == ThreadChoice::All)
+            .map(|figure| figure.max),
+    }
+}
+
+/// The two directions of a pair of nodes that differ. The text says no thread count; the
+/// simulated machine has them for all threads, so that one thread keeps its class.
+pub(super) fn asymmetry_rows(
+    asymmetry: &Asymmetry,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let matrix = &machines.find(&asymmetry.machine)?.matrix;
+    let rows = asymmetry.rows.iter().map(|row| {
+        let initiator =
+            matrix.initiators.iter().find(|initiator| initiator.cpu_node == Some(row.cpu_node));
+        let ours = initiator.and_then(|initiator| {
+            let kernel = matrix.kernels.first()?;
+            let &threads = matrix.thread_counts(initiator.index, kernel).last()?;
+            let best = matrix.cell(initiator.index, row.memory_node, kernel, threads)?.best()?;
+            Some(best.summary.best_sum / asymmetry.unit.bytes_per_s())
+        });
+        Comparison {
+            item: format!(
+                "appendix {}, {}, memory, from node {} to node {}, {}",
+                asymmetry.section,
+                asymmetry.machine,
+                row.cpu_node,
+                row.memory_node,
+                asymmetry.unit.as_str()
+            ),
+            printed: Printed { value: row.value, decimals: asymmetry.decimals },
+            ours,
+            input_rounding: 0.0,
+            reason: None,
+        }
+        .judge()
+    });
+    Ok(rows.collect())
+}

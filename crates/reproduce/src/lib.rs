@@ -1,0 +1,24 @@
+//! The papers' tables, worked out again by the code that serves a record: the
+//! printed value, ours, the error, and how it stands.
+//!
+//! Begin with [`reproduce`]. A paper's numbers lie in `papers/KEY.json` at the
+//! root of the repository and its rows in a module of its own, here
+//! [`braithwaite2012`]. Printed matrices become records ([`PrintedMatrix`]), and
+//! simulated machines are measured into records by the engine
+//! ([`measure_simulated`]); models see nothing but those records.
+
+pub mod braithwaite2012;
+
+mod error;
+mod paper;
+mod printed;
+mod printed_matrix;
+mod row;
+mod simulated_record;
+
+pub use error::ReproduceError;
+pub use paper::{Paper, papers, reproduce};
+pub use printed::{Printed, Unit};
+pub use printed_matrix::{PrintedMatrix, PrintedPair};
+pub use row::{Comparison, Reason, Row, Status};
+pub use simulated_record::measure_simulated;

@@ -1,0 +1,48 @@
+//! The papers and their rows.
+
+use serde::Serialize;
+
+use crate::braithwaite2012;
+use crate::error::ReproduceError;
+use crate::row::{Row, Status};
+
+/// A paper's tables, worked out again.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Paper {
+    /// As in `docs/references.md`.
+    pub key: String,
+    /// Author, title, place and year.
+    pub title: String,
+    /// In the order of the paper.
+    pub rows: Vec<Row>,
+}
+
+impl Paper {
+    /// Rows of this status.
+    #[must_use]
+    pub fn count(&self, status: Status) -> usize {
+        self.rows.iter().filter(|row| row.status == status).count()
+    }
+}
+
+/// The keys of all papers that can be reproduced.
+#[must_use]
+pub fn papers() -> &'static [&'static str] {
+    &[braithwaite2012::KEY]
+}
+
+/// Works a paper's tables out again.
+///
+/// # Errors
+/// When there is no such paper, its file contradicts itself, or a simulated machine
+/// or a model refuses what the paper needs of it.
+pub fn reproduce(key: &str) -> Result<Paper, ReproduceError> {
+    match key {
+        braithwaite2012::KEY => {
+            let facts = braithwaite2012::facts()?;
+            let machines = braithwaite2012::Machines::measure(&facts)?;
+            braithwaite2012::reproduce(&facts, &machines)
+        }
+        _ => Err(ReproduceError::UnknownPaper { key: key.into() }),
+    }
+}

@@ -1,0 +1,77 @@
+//! Values as they are printed: with so many digits, in a unit.
+
+use serde::Deserialize;
+
+/// A value and the digits it is printed with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Printed {
+    /// The value, in the unit of its table.
+    pub value: f64,
+    /// Digits after the decimal point.
+    pub decimals: u8,
+}
+
+impl Printed {
+    /// Half a unit of the last printed digit: what was printed lies so near.
+    #[must_use]
+    pub fn half_unit(self) -> f64 {
+        0.5 * 10_f64.powi(-i32::from(self.decimals))
+    }
+
+    /// Least and greatest value that is printed like this.
+    #[must_use]
+    pub fn bounds(self) -> (f64, f64) {
+        (self.value - self.half_unit(), self.value + self.half_unit())
+    }
+
+    /// Whether a value is printed like this.
+    #[must_use]
+    pub fn is_rounded(self, value: f64) -> bool {
+        (value - self.value).abs() <= self.half_unit() * (1.0 + 1e-9)
+    }
+}
+
+/// The unit of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub enum Unit {
+    /// 1e6 bytes/s, as STREAM prints it.
+    #[serde(rename = "MB/s")]
+    MegabytesPerSecond,
+    /// 1e9 bytes/s.
+    #[serde(rename = "GB/s")]
+    GigabytesPerSecond,
+}
+
+impl Unit {
+    /// Bytes/s in one unit.
+    #[must_use]
+    pub fn bytes_per_s(self) -> f64 {
+        match self {
+            Self::MegabytesPerSecond => 1e6,
+            Self::GigabytesPerSecond => 1e9,
+        }
+    }
+
+    /// The unit as it is printed.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::MegabytesPerSecond => "MB/s",
+            Self::GigabytesPerSecond => "GB/s",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_a_unit_follows_the_digits() {
+        let printed = Printed { value: 0.5144, decimals: 4 };
+        assert!((printed.half_unit() - 5e-5).abs() < 1e-18);
+        assert!(printed.is_rounded(8778.0 / 17066.0));
+        assert!(!printed.is_rounded(8780.0 / 17066.0));
+        assert!((Printed { value: 8127.0, decimals: 0 }.half_unit() - 0.5).abs() < 1e-15);
+    }
+}

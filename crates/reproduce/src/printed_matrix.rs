@@ -1,0 +1,203 @@
+//! A printed matrix as a record, so that models read it as they read a measurement.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{Binding, Cluster, InitiatorKind, Machine, MemoryPolicy};
+use nearfar_measure::suite_inputs;
+use nearfar_record::{
+    Actor, ActorSample, Case, Coordinates, Environment, Executor, Header, Inputs, PageNodes,
+    PageSizes, Pages, Pinning, Proof, ProofMethod, Record, SCHEMA, Sample, Stage, Stream, Suite,
+    ThreadSample, TrafficMethod, Versions,
+};
+
+/// A printed matrix: what each CPU node gets from each memory node, by one thread.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PrintedMatrix<'a> {
+    /// Where it is printed, as the record's host: `braithwaite2012, table 5.3`.
+    pub title: String,
+    /// The machine that it is of.
+    pub machine: &'a Machine,
+    /// What was run, or the direction of a transfer.
+    pub kernel: &'a str,
+    /// Bytes/s in one unit of the values.
+    pub bytes_per_s: f64,
+    /// The values, in any order.
+    pub values: Vec<PrintedPair<'a>>,
+}
+
+/// A value of a printed matrix.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PrintedPair<'a> {
+    /// The build of the kernel, or the device: pairs are judged by the best.
+    pub variant: &'a str,
+    /// The node whose CPU accesses.
+    pub cpu_node: u32,
+    /// The node that is accessed.
+    pub memory_node: u32,
+    /// In the matrix's unit.
+    pub value: f64,
+}
+
+/// The window of a printed value: its useful bytes are then the rate to a byte.
+const WINDOW_NS: u64 = 1_000_000_000;
+
+impl PrintedMatrix<'_> {
+    /// A record with one case and one sample for each value. What the paper does not
+    /// print is as a simulated machine has it: no pages, no disturbances.
+    ///
+    /// # Errors
+    /// When the machine has no such CPU or memory node, or a value is no bandwidth; in words.
+    pub fn record(&self) -> Result<Record, String> {
+        let clusters = self.machine.clusters();
+        let mut record = Record::new(self.header());
+        for (sequence, pair) in (0..).zip(&self.values) {
+            let (case, sample) = self.window(&clusters, pair, sequence)?;
+            record.cases.push(case);
+            record.samples.push(sample);
+        }
+        Ok(record)
+    }
+
+    fn header(&self) -> Header {
+        Header {
+            schema: SCHEMA.into(),
+            versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
+            host: self.title.clone(),
+            started: "2012-01-01T00:00:00Z".into(),
+            executor: Executor::Simulated,
+            simulation: None,
+            inputs: Inputs {
+                kernels: Some(vec![self.kernel.into()]),
+                pages: Pages::Small,
+                window_ns: WINDOW_NS,
+                windows_per_round: 1,
+                min_rounds: 1,
+                max_rounds: 1,
+                ..suite_inputs(Suite::Full)
+            },
+            fingerprint: self.machine.fingerprint(),
+            machine: self.machine.clone(),
+            environment: Environment::default(),
+        }
+    }
+
+    fn window(
+        &self,
+        clusters: &[Cluster],
+        pair: &PrintedPair<'_>,
+        sequence: u64,
+    ) -> Result<(Case, Sample), String> {
+        let PrintedPair { variant, cpu_node, memory_node, value } = *pair;
+        let cluster = clusters
+            .iter()
+            .find(|cluster| cluster.cpu_node == Some(cpu_node))
+            .ok_or_else(|| format!("{}: there is no CPU node {cpu_node}", self.title))?;
+        let cpu = cluster
+            .cpus
+            .first()
+            .ok_or_else(|| format!("{}: CPU node {cpu_node} has no CPU", self.title))?;
+        if self.machine.node(memory_node).is_none() {
+            return Err(format!("{}: there is no memory node {memory_node}", self.title));
+        }
+        let useful_bytes = whole_bytes(value * self.bytes_per_s)
+            .ok_or_else(|| format!("{}: {value} is no bandwidth", self.title))?;
+        let id = format!(
+            "pairs/cluster{}/node{memory_node}/{}/{variant}/t1",
+            cluster.index, self.kernel
+        );
+        let case = Case {
+            id: id.clone(),
+            coordinates: vec![Coordinates::Pairs {
+                initiator: InitiatorKind::Cluster,
+                index: cluster.index,
+                cluster: cluster.index,
+                cpu_node: cluster.cpu_node,
+                memory_node,
+                kernel: self.kernel.into(),
+                variant: variant.into(),
+                threads: 1,
+                stage: Stage::Matrix,
+            }],
+            actors: vec![Actor::Stream(Stream {
+                kernel: self.kernel.into(),
+                variant: variant.into(),
+                binding: Binding {
+                    cpus: cluster.cpus.clone(),
+                    memory: MemoryPolicy::Preferred(memory_node),
+                },
+                threads: 1,
+                pinning: Pinning::OnePerCore,
+                thread_cpus: vec![cpu],
+                // As if the window were one pass: sizes of arrays are not printed.
+                working_set_bytes: useful_bytes,
+                llc_multiple: None,
+                pages: Pages::Small,
+            })],
+        };
+        let sample = Sample {
+            case: id,
+            sequence,
+            round: 0,
+            window: 0,
+            start_ns: sequence * WINDOW_NS,
+            window_ns: WINDOW_NS,
+            actors: vec![self.actor_sample(variant, cpu, memory_node, useful_bytes)],
+            disturbances: Vec::new(),
+        };
+        Ok((case, sample))
+    }
+
+    fn actor_sample(
+        &self,
+        variant: &str,
+        cpu: u32,
+        memory_node: u32,
+        useful_bytes: u64,
+    ) -> ActorSample {
+        let page_bytes = 4096;
+        let pages = PageNodes {
+            method: ProofMethod::Simulated,
+            page_bytes,
+            pages: BTreeMap::from([(memory_node, useful_bytes.div_ceil(page_bytes))]),
+            unknown: 0,
+        };
+        let accesses = useful_bytes / 8;
+        ActorSample {
+            kernel: self.kernel.into(),
+            variant: variant.into(),
+            unroll: 1,
+            useful_bytes,
+            traffic_bytes_min: useful_bytes,
+            // The most that any kernel can cause: each byte is read before it is written.
+            traffic_bytes_max: 2 * useful_bytes,
+            traffic_method: TrafficMethod::EvasionPossible,
+            // The triad makes two operations for two loads and a store; a transfer none.
+            flops: if self.kernel == "triad" { accesses / 3 * 2 } else { 0 },
+            accesses,
+            threads: vec![ThreadSample {
+                cpu_before: Some(cpu),
+                cpu_after: Some(cpu),
+                useful_bytes,
+                passes: 1,
+                involuntary_switches: 0,
+                off_cpu_ns: 0,
+                minor_faults: 0,
+            }],
+            proof: Proof { before: pages.clone(), after: pages },
+            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        }
+    }
+}
+
+/// Bytes of a rate over one second, to the nearest byte.
+fn whole_bytes(rate: f64) -> Option<u64> {
+    /// More than any memory gives, and far below what a float holds exactly.
+    const MOST: f64 = 1e15;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to lie between 1 and 1e15"
+    )]
+    let bytes = (1.0..=MOST).contains(&rate).then(|| rate.round() as u64);
+    bytes
+}

@@ -1,0 +1,87 @@
+//! Twins on simulated machines, by the code that measures and serves a record: faults
+//! are named and nothing else, sound machines have no finding.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
+
+use std::collections::BTreeSet;
+
+use nearfar_flow::{SimulatedMachine, builtin_machines, parse_machine, read_machine};
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::{Place, Twins, twins};
+use nearfar_record::{Inputs, Suite};
+
+fn look_over(simulated: &SimulatedMachine, suite: Suite, seed: u64) -> Twins {
+    let inputs = Inputs { seed, ..suite_inputs(suite) };
+    twins(&simulate(simulated, inputs, true).unwrap())
+}
+
+fn named(twins: &Twins) -> BTreeSet<Place> {
+    let places: BTreeSet<Place> = twins.findings.iter().map(|finding| finding.place).collect();
+    assert_eq!(places.len(), twins.findings.len(), "named twice: {:?}", twins.findings);
+    places
+}
+
+#[test]
+fn a_slow_module_and_a_narrow_link_are_named_and_nothing_else() {
+    let degraded = read_machine("two-socket-8-nodes-degraded").unwrap();
+    let faults =
+        BTreeSet::from([Place::Memory { node: 2 }, Place::ClusterToPackage { cluster: 5, to: 0 }]);
+    for seed in 1..=25 {
+        let found = look_over(&degraded, Suite::Quick, seed);
+        assert_eq!(named(&found), faults, "seed {seed}");
+    }
+    for seed in 1..=3 {
+        let found = look_over(&degraded, Suite::Standard, seed);
+        assert_eq!(named(&found), faults, "standard, seed {seed}");
+        let memory = found.findings.iter().find(|finding| finding.memory_share.is_some()).unwrap();
+        // The file says 0.8; saturation is smooth, so less of it shows in slower pairs.
+        assert!((0.78..0.85).contains(&memory.ratio), "{memory:?}");
+        assert_eq!(memory.memory_share, Some(1.0));
+    }
+}
+
+#[test]
+fn sound_machines_have_no_finding() {
+    let names = builtin_machines().unwrap();
+    let sound = names.iter().filter(|(name, _)| !name.contains("degraded"));
+    for (name, _) in sound {
+        let machine = read_machine(name).unwrap();
+        for seed in 1..=100 {
+            let found = look_over(&machine, Suite::Quick, seed);
+            assert!(found.compared > 0, "{name}: {:?}", found.not_compared);
+            assert_eq!(found.findings, [], "{name}, seed {seed}");
+        }
+        let found = look_over(&machine, Suite::Standard, 1);
+        assert_eq!(found.findings, [], "{name}, standard");
+    }
+}
+
+/// Every kind of fault that a machine's file can hold.
+#[test]
+fn each_fault_by_itself_is_named() {
+    let faults = [
+        ("kind = \"slow_memory\"\nnode = 6\nfactor = 0.9", Place::Memory { node: 6 }),
+        ("kind = \"slow_cluster\"\ncpu_node = 3\nfactor = 0.9", Place::Cluster { cluster: 3 }),
+        (
+            "kind = \"narrow_path\"\ncpu_node = 1\nmemory_node = 6\nfactor = 0.7",
+            Place::Path { cluster: 1, node: 6 },
+        ),
+        (
+            "kind = \"narrow_link\"\nlink = \"quadrant-0-to-package-1\"\nfactor = 0.6",
+            Place::ClusterToPackage { cluster: 0, to: 1 },
+        ),
+    ];
+    for (fault, place) in faults {
+        let text = format!(
+            "extends = \"two-socket-8-nodes\"\nname = \"faulty\"\ntitle = \"faulty\"\n\
+             [[fault]]\n{fault}\n"
+        );
+        let machine = parse_machine("faulty.toml", &text).unwrap();
+        for seed in 1..=5 {
+            let found = look_over(&machine, Suite::Quick, seed);
+            assert_eq!(named(&found), BTreeSet::from([place]), "{fault}, seed {seed}");
+            assert_eq!(found.findings[0].or_place, None, "{fault}");
+        }
+    }
+}
