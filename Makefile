@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test check bench man clean
+.PHONY: help demo build test check bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -32,6 +32,11 @@ bench: ## our kernels and topology beside likwid-bench and lstopo, on a quiet ma
 	@scripts/install-packages build bench
 	cargo build --release --locked --quiet -p nearfar
 	cargo bench --locked -p nearfar-measure --bench likwid
+
+accuracy: ## how often models are right on random and simulated machines, against what is promised
+	@scripts/install-packages build
+	cargo bench --locked --quiet -p nearfar-model --bench accuracy
+	cargo bench --locked --quiet -p nearfar-reproduce --bench recovery
 
 man: ## manual pages into target/man
 	mkdir -p target/man

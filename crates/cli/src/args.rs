@@ -1,18 +1,21 @@
 //! What the user typed.
 
+mod model;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
-use nearfar_kernels::Variant;
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::{InitiatorKind, TheoreticalMaximum};
 use nearfar_record::{Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
+pub use model::{ClassArguments, ModelArguments, ModelName, PredictArguments, ReproduceArguments};
+
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
-  1        a check failed
+  1        a check or a comparison failed
   2        wrong usage or input, or another nearfar is measuring
   3        the machine refused at least one case, or the disk was full; the rest is
            in the record
@@ -32,15 +35,21 @@ pub enum Command {
     /// What the machine is: nodes, clusters, caches, distances, devices
     #[command(after_help = "Example: nearfar topo --xml lstopo-output.xml --json")]
     Topo(TopoArguments),
-    /// What would disturb a measurement here, and what cannot be measured
-    #[command(after_help = "Example: nearfar doctor\nStatus 1 when something cannot be measured.")]
+    /// What would disturb a measurement here; or which part of a machine falls short, by its record
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar doctor                                 this machine, before measuring\n",
+        "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record: which part falls short of its twins\n",
+        "Status 1 when something cannot be measured, or a part falls short.",
+    ))]
     Doctor(DoctorArguments),
     /// Measure this machine and write a record
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar characterize                          a first look, in about 15 s on a small machine\n",
         "  nearfar characterize --suite full --out r.jsonl\n",
-        "  nearfar characterize --resume --out r.jsonl   go on after an interruption",
+        "  nearfar characterize --resume --out r.jsonl   go on after an interruption\n",
+        "  nearfar characterize --simulate amd-2p --suite standard --out r.jsonl",
     ))]
     Characterize(Box<CharacterizeArguments>),
     /// Show a record in tables
@@ -48,6 +57,31 @@ pub enum Command {
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
     )]
     Show(ShowArguments),
+    /// What a record means: bandwidth classes and their alphas
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar model r.jsonl classes --gamma DDR3-2133\n",
+        "  nearfar model r.jsonl classes --threads all --kernel load --json\n",
+        "  nearfar model classes                          the newest record of this host",
+    ))]
+    Model(Box<ModelArguments>),
+    /// What a program gets whose accesses are shared out over classes
+    #[command(after_help = concat!(
+        "Examples, all of braithwaite2012 (equations 4.10, 4.11, 4.17):\n",
+        "  nearfar predict --alpha 0.5449,0.3281,0.1816 --share 0.5,0.5,0 --share 0.5,0.25,0.25\n",
+        "      half of the accesses to class 0; and the rest to one class or to two\n",
+        "  nearfar predict --alpha 0.5156,0.4141,0.1797 --reach 0,1,2,2 --reach 0,1,2,2\n",
+        "      two processes, each with a GPU that nodes 0 to 3 reach in classes 0, 1, 2, 2:\n",
+        "      what each choice of nodes gives, the best first\n",
+        "  nearfar predict r.jsonl --data 0 --data 0      two processes with their data on node 0",
+    ))]
+    Predict(Box<PredictArguments>),
+    /// A paper's tables: as printed, ours, the error
+    #[command(after_help = concat!(
+        "Example: nearfar reproduce braithwaite2012\n",
+        "Status 1 when a value differs for no known reason.",
+    ))]
+    Reproduce(ReproduceArguments),
     /// Print the shell's completions
     #[command(after_help = "Example: nearfar completions bash >/etc/bash_completion.d/nearfar")]
     Completions {
@@ -84,11 +118,20 @@ pub struct MachineSource {
     /// Read hwloc's synthetic text, for example 'node:4 core:4 pu:1'
     #[arg(long, value_name = "TEXT")]
     pub synthetic: Option<String>,
+    /// Show a simulated machine: a built-in one ('list' names them) or a file
+    #[arg(long, value_name = "NAME|FILE.toml")]
+    pub simulate: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct DoctorArguments {
-    /// Print JSON (docs/schema/nearfar.doctor-1.json)
+    /// Look over a record instead of this machine; - is standard input
+    pub record: Option<PathBuf>,
+    /// What a memory node can carry at most, which no figure may exceed: DDR4-3200x8,
+    /// 204.8GB/s; without it, by the record's memory modules
+    #[arg(long, value_name = "NAME", value_parser = TheoreticalMaximum::memory, requires = "record")]
+    pub gamma: Option<TheoreticalMaximum>,
+    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -138,6 +181,15 @@ pub enum PagesName {
     Huge,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Noise {
+    /// none: every figure is what the capacities give
+    #[value(name = "0")]
+    Off,
+    /// what the machine's file says
+    Auto,
+}
+
 #[derive(Debug, Args)]
 pub struct CharacterizeArguments {
     /// How much to measure
@@ -173,9 +225,10 @@ pub struct CharacterizeArguments {
     /// Kernels instead of the suite's own; 'list' names them all
     #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]
     pub kernel: Vec<String>,
-    /// Force one instruction set: avx512, avx2, sse2 or portable
+    /// Force one instruction set: avx512, avx2, sse2 or portable; of a simulated machine
+    /// one of its variants
     #[arg(long, value_name = "ISA", conflicts_with = "resume")]
-    pub isa: Option<Variant>,
+    pub isa: Option<String>,
     /// Shortest window of a sample, for example 100ms
     #[arg(long, value_parser = parse_window, value_name = "TIME", conflicts_with = "resume")]
     pub window: Option<Duration>,
@@ -192,6 +245,13 @@ pub struct CharacterizeArguments {
     /// Seed of the cases' order and of the data
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub seed: Option<u64>,
+    /// Work the figures out for a simulated machine instead of measuring this one: a
+    /// built-in one ('list' names them) or a file (docs/simulated-machines.md)
+    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "resume")]
+    pub simulate: Option<String>,
+    /// Noise of the simulated machine: what its file says, or none
+    #[arg(long, value_enum, default_value = "auto", requires = "simulate")]
+    pub noise: Noise,
     /// Print JSON (docs/schema/nearfar.characterize-1.json, nearfar.dry-run-1.json)
     #[arg(long)]
     pub json: bool,

@@ -7,6 +7,7 @@ mod foreign_machine;
 mod output;
 mod progress;
 mod record_file;
+mod record_header;
 
 use std::process::ExitCode;
 

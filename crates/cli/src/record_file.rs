@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use nearfar_record::{Record, read_record};
 
+use crate::output;
+
 /// The name of this host, as the kernel says.
 pub fn host_name() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname")
@@ -72,4 +74,16 @@ pub fn read(path: &Path) -> anyhow::Result<Record> {
     let file =
         File::open(path).with_context(|| format!("cannot open the record {}", path.display()))?;
     read_record(file).with_context(|| format!("{}", path.display()))
+}
+
+/// Reads the record that the user named, else the newest one of this host; also gives its
+/// path.
+pub fn read_named_or_newest(named: Option<&Path>) -> anyhow::Result<(PathBuf, Record)> {
+    let newest = || newest(&host_name());
+    let path = named.map(Path::to_path_buf).map_or_else(newest, Ok)?;
+    let record = read(&path)?;
+    if record.torn {
+        output::say("note: the record's last line is torn and was left out");
+    }
+    Ok((path, record))
 }

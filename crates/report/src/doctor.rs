@@ -24,27 +24,31 @@ impl DoctorView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = String::new();
-        for check in &self.checks {
-            let mark = match check.standing {
-                Standing::Fine => "ok     ",
-                Standing::Warning => "warning",
-                Standing::Failed => "FAILED ",
-                Standing::Unknown => "unknown",
-            };
-            text += &format!("{mark}  {}\n", printable(&check.finding));
-            if let Some(remedy) = &check.remedy {
-                text += &format!("         -> {}\n", printable(remedy));
-            }
-        }
-        let count =
-            |standing| self.checks.iter().filter(|check| check.standing == standing).count();
-        text + &format!(
-            "{} fine, {} warnings, {} failed, {} unknown\n",
-            count(Standing::Fine),
-            count(Standing::Warning),
-            count(Standing::Failed),
-            count(Standing::Unknown)
-        )
+        check_lines(&self.checks)
     }
+}
+
+/// Checks one by one, then how many came out how.
+pub(crate) fn check_lines(checks: &[Check]) -> String {
+    let mut text = String::new();
+    for check in checks {
+        let mark = match check.standing {
+            Standing::Fine => "ok     ",
+            Standing::Warning => "warning",
+            Standing::Failed => "FAILED ",
+            Standing::Unknown => "unknown",
+        };
+        text += &format!("{mark}  {}\n", printable(&check.finding));
+        if let Some(remedy) = &check.remedy {
+            text += &format!("         -> {}\n", printable(remedy));
+        }
+    }
+    let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
+    text + &format!(
+        "{} fine, {} warnings, {} failed, {} unknown\n",
+        count(Standing::Fine),
+        count(Standing::Warning),
+        count(Standing::Failed),
+        count(Standing::Unknown)
+    )
 }

@@ -1,5 +1,6 @@
 //! How figures are rounded and written, once for all views.
 
+use nearfar_record::Executor;
 use nearfar_units::format_significant;
 
 /// GB/s (1e9 bytes/s) with three digits.
@@ -12,4 +13,31 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
     let fraction = part as f64 / whole as f64;
     if whole == 0 { "none".into() } else { format!("{:.0} %", fraction * 100.0) }
+}
+
+/// A number to so many decimals, a half away from zero, without zeros at its end.
+pub(crate) fn rounded(value: f64, decimals: i32) -> String {
+    let scale = 10_f64.powi(decimals);
+    ((value * scale).round() / scale).to_string()
+}
+
+/// The line that tells worked-out figures from measured ones; empty for the latter.
+pub(crate) fn simulated_line(executor: Executor) -> &'static str {
+    match executor {
+        Executor::Native => "",
+        Executor::Simulated => "SIMULATED: these figures were worked out, not measured\n",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn halves_round_away_from_zero_and_zeros_are_left_out() {
+        assert_eq!(rounded(0.347_65, 4), "0.3477", "as braithwaite2012 prints equation 4.17");
+        assert_eq!(rounded(7.000_000_000_000_001, 2), "7");
+        assert_eq!(rounded(1.0 / 3.0, 4), "0.3333");
+        assert_eq!(rounded(0.0, 4), "0");
+    }
 }

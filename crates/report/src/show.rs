@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::CpuSet;
-use nearfar_model::{Cell, Figure, Pairs, pairs, weigh_evidence};
+use nearfar_machine::{CpuSet, TheoreticalMaximum};
+use nearfar_model::{Cell, ClassRule, Figure, Pairs, classes, pairs, weigh_evidence};
 use nearfar_record::{Absence, Absent, Executor, Record, Suite, Warning};
 use serde::Serialize;
+
+use crate::classes::ClassesView;
 
 /// A record in figures; `show --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -41,6 +43,11 @@ pub struct ShowView {
     pub huge_page_share: Option<f64>,
     /// The matrix, cell by cell.
     pub pairs: Vec<CellView>,
+    /// Classes of the pairs, for the map; `None` with fewer than two pairs. `model --json`
+    /// prints them, `show --json` does not: the matrix is what was measured, classes are what a model
+    /// makes of it.
+    #[serde(skip)]
+    pub classes: Option<ClassesView>,
     /// What was not asked for or does not apply.
     pub omitted: Vec<AbsentView>,
     /// What the machine refused.
@@ -158,11 +165,19 @@ impl ShowView {
             least_placed: evidence.least_placed,
             huge_page_share: evidence.huge_page_share,
             pairs: matrix.cells().filter_map(|cell| cell_view(&matrix, cell)).collect(),
+            classes: classes_view(record),
             omitted: absent(Absence::Omitted),
             refused: absent(Absence::Refused),
             warnings: record.warnings.clone(),
         }
     }
+}
+
+fn classes_view(record: &Record) -> Option<ClassesView> {
+    let classes = classes(record, &ClassRule::default()).ok()?;
+    let pairs = classes.sets.iter().flat_map(|set| &set.classes).flat_map(|class| &class.pairs);
+    let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
+    (pairs.count() > 1).then(|| ClassesView::new(record, &classes, &gamma))
 }
 
 fn cell_view(

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use nearfar_kernels::find;
-use nearfar_record::{Executor, Suite};
+use nearfar_record::Suite;
 use nearfar_units::format_duration;
 
-use crate::figures::{gb_per_s, percent};
+use crate::figures::{gb_per_s, percent, simulated_line};
 use crate::printable::printable;
 use crate::show::{AbsentView, CellView, FigureView, ShowView};
 use crate::table::table;
@@ -37,6 +37,9 @@ impl ShowView {
         for (number, footnote) in (1..).zip(&footnotes) {
             text += &format!("({number}) refused: {}\n", printable(footnote));
         }
+        if let Some(classes) = &self.classes {
+            text += &format!("\n{}", classes.summary());
+        }
         text += &self.evidence();
         text += &self.not_measured();
         text + &self.warning_lines()
@@ -61,9 +64,7 @@ impl ShowView {
         let cpu = self.cpu.as_deref().unwrap_or("unknown CPU");
         let release = self.kernel_release.as_deref().unwrap_or("unknown");
         text += &format!("{}, Linux {}\n", printable(cpu), printable(release));
-        if self.executor == Executor::Simulated {
-            text += "SIMULATED: these figures were worked out, not measured\n";
-        }
+        text += simulated_line(self.executor);
         if self.unfinished {
             text += "unfinished: the program was killed while measuring; go on with --resume\n";
         }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{
-    Cache, CpuSet, DeviceKind, Distances, FirmwareFigure, Link, Machine, MemoryKind, NodeSet,
-    Package, Source,
+    Cache, CpuSet, DeviceKind, Distances, FirmwareFigure, Link, Machine, MemoryKind, MemoryModule,
+    NodeSet, Package, Source,
 };
 use serde::Serialize;
 
@@ -37,6 +37,16 @@ pub struct TopoView {
     pub allowed_cpus: CpuSet,
     /// The kernel's interleave weights by node, or null.
     pub interleave_weights: Option<BTreeMap<u32, u32>>,
+    /// Memory modules in their sockets, or null.
+    pub memory_modules: Option<Vec<MemoryModule>>,
+    /// Memory sockets without a module, or null.
+    pub empty_memory_sockets: Option<u32>,
+    /// Channels with a module of ordinary memory, or null.
+    pub memory_channels: Option<usize>,
+    /// Why the modules are not known, or null.
+    pub memory_modules_unknown: Option<String>,
+    /// Why the channels are not known, or null.
+    pub memory_channels_unknown: Option<String>,
     /// What was odd, missing or inferred.
     pub notes: Vec<String>,
 }
@@ -129,6 +139,7 @@ impl TopoView {
             os_names: device.os_names.clone(),
             link: device.link.clone(),
         };
+        let channels = machine.memory_channels();
         Self {
             schema: "nearfar.topo/1",
             source: machine.source.clone(),
@@ -143,6 +154,11 @@ impl TopoView {
             devices: machine.devices.iter().map(device).collect(),
             allowed_cpus: machine.allowed_cpus.clone(),
             interleave_weights: machine.interleave_weights.clone(),
+            memory_modules: machine.memory_modules.clone(),
+            empty_memory_sockets: machine.empty_memory_sockets,
+            memory_channels: channels.as_ref().ok().copied(),
+            memory_modules_unknown: machine.memory_modules_unknown.clone(),
+            memory_channels_unknown: channels.err(),
             notes: machine.notes.clone(),
         }
     }

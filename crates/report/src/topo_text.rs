@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{CacheKind, DeviceKind, Source};
+use nearfar_machine::{CacheKind, DeviceKind, MemoryModule, Source};
 use nearfar_units::{Bytes, BytesPerSecond, format_significant};
 
 use crate::printable::printable;
@@ -15,6 +15,7 @@ impl TopoView {
     pub fn text(&self) -> String {
         let mut text = self.overview();
         text += &self.node_table();
+        text += &self.module_line();
         text += &self.cluster_lines();
         text += &self.cache_lines();
         text += &self.distance_table();
@@ -83,6 +84,32 @@ impl TopoView {
             })
             .collect();
         format!("\n{}", table(header.map(String::from).to_vec(), rows, 9))
+    }
+
+    /// Modules of one kind, size and speed together: `16 x 64 GiB DDR4 at 2933 MT/s`.
+    fn module_line(&self) -> String {
+        let Some(modules) = &self.memory_modules else {
+            let why = self.memory_modules_unknown.as_deref().unwrap_or("no reason is given");
+            return format!("\nmemory modules: not known: {}\n", printable(why));
+        };
+        let mut groups: BTreeMap<String, usize> = BTreeMap::new();
+        for module in modules {
+            *groups.entry(module_words(module)).or_default() += 1;
+        }
+        let groups: Vec<String> =
+            groups.iter().map(|(words, count)| format!("{count} x {words}")).collect();
+        let mut text = format!("\nmemory modules: {}", groups.join(", "));
+        match (&self.memory_channels, &self.memory_channels_unknown) {
+            (Some(channels), _) => text += &format!("; {channels} channels in use"),
+            (None, why) => {
+                let why = why.as_deref().unwrap_or("no reason is given");
+                text += &format!("; channels not known: {}", printable(why));
+            }
+        }
+        if let Some(empty) = self.empty_memory_sockets {
+            text += &format!("; {empty} sockets empty");
+        }
+        text + "\n"
     }
 
     fn cluster_lines(&self) -> String {
@@ -191,6 +218,17 @@ impl TopoView {
             .collect();
         format!("\n{}", table(header.map(String::from).to_vec(), rows, 9))
     }
+}
+
+fn module_words(module: &MemoryModule) -> String {
+    let kind = module.kind.as_deref().map_or("of unknown kind".into(), printable);
+    let speed = match (module.configured_mt_per_s, module.max_mt_per_s) {
+        (Some(now), Some(max)) if now != max => format!("at {now} MT/s (of {max})"),
+        (Some(now), _) => format!("at {now} MT/s"),
+        (None, Some(max)) => format!("at unknown speed, up to {max} MT/s"),
+        (None, None) => "at unknown speed".into(),
+    };
+    format!("{} {kind} {speed}", size(module.bytes))
 }
 
 fn size(bytes: Option<u64>) -> String {

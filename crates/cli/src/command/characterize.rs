@@ -4,26 +4,23 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use clap::ValueEnum;
-use nearfar_kernels::{CATALOG, find};
-use nearfar_machine::Machine;
+use nearfar_kernels::CATALOG;
 use nearfar_measure::experiment::pairs;
 use nearfar_measure::native::NativeExecutor;
+use nearfar_measure::simulated::SimulatedExecutor;
 use nearfar_measure::{
     Engine, Estimate, Executor, HostLock, Interrupt, Outcome, Rates, SCREENING_ROUNDS,
-    before_measuring, estimate, now_utc, read_environment, setting, store_method,
+    before_measuring, estimate, setting, store_method,
 };
-use nearfar_record::{
-    Absence, Executor as ExecutorKind, Header, Inputs, Record, RecordWriter, SCHEMA, Suite,
-    Versions,
-};
+use nearfar_record::{Absence, Header, Record, RecordWriter};
 use nearfar_report::{CharacterizeView, DryRunView};
-use nearfar_units::{format_duration, nanoseconds};
+use nearfar_units::format_duration;
 
-use crate::args::{CharacterizeArguments, ExperimentName};
+use super::simulated;
+use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Progress;
-use crate::{output, record_file};
+use crate::{output, record_file, record_header};
 
 pub fn run(
     arguments: &CharacterizeArguments,
@@ -32,34 +29,28 @@ pub fn run(
     if arguments.kernel.iter().any(|name| name == "list") {
         return list_kernels();
     }
+    if arguments.simulate.as_deref() == Some("list") {
+        return simulated::list();
+    }
     let to_stdout = arguments.out.as_deref() == Some(Path::new("-"));
     if arguments.resume && to_stdout {
         bail!("--resume needs a file; standard output cannot be gone on with");
     }
+    // A simulated machine disturbs nobody and is disturbed by nobody.
+    let simulated = is_simulated(arguments)?;
     // Before anything is read or looked at: the record that is resumed must not grow
     // meanwhile, and even a look at the machine's speed would disturb a measurement.
-    let _lock = HostLock::take()?;
-    let root = Path::new("/");
-    let machine = nearfar_topology::read_live(root)?;
-    let (record, path) = if arguments.resume {
-        resumed_record(arguments, &machine)?
-    } else {
-        (new_record(arguments, machine)?, arguments.out.clone())
-    };
+    let _lock = if simulated { None } else { Some(HostLock::take()?) };
+    let (record, path) = record_and_path(arguments, simulated)?;
     let interrupt = Interrupt::default();
     let header = &record.header;
-    let mut executor = NativeExecutor::new(
-        header.machine.clone(),
-        store_method(&header.environment.cpu),
-        header.environment.memory_bytes,
-        header.inputs.seed,
-        interrupt.clone(),
-    );
+    let mut executor = executor(header, &interrupt)?;
+    let executor = executor.as_mut();
     if arguments.dry_run {
-        return dry_run(arguments, &record, &mut executor);
+        return dry_run(arguments, &record, executor);
     }
     let expected_round = match arguments.budget {
-        Some(budget) => check_budget(budget, &record, &mut executor)?,
+        Some(budget) => check_budget(budget, &record, executor)?,
         None => Duration::ZERO,
     };
     let path = match path {
@@ -76,15 +67,72 @@ pub fn run(
     register_signals(&interrupt)?;
     // When memory runs out, this process and not its neighbours is to go. Without
     // the right to say so nothing changes.
-    nearfar_sys::raise_oom_score(root).ok();
-    let session = Session { executor: &mut executor, writer: &mut writer, interrupt: &interrupt };
-    let outcome = session.measure(record, expected_round, hwloc_overrides)?;
+    nearfar_sys::raise_oom_score(Path::new("/")).ok();
+    let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
+    let overrides = if simulated { &[] } else { hwloc_overrides };
+    let outcome = session.measure(record, expected_round, overrides)?;
     finish(arguments, &outcome, &path, to_stdout)
+}
+
+/// Whether a simulated machine answers: a new one, or the one of the record that is
+/// gone on with.
+fn is_simulated(arguments: &CharacterizeArguments) -> anyhow::Result<bool> {
+    if !arguments.resume {
+        return Ok(arguments.simulate.is_some());
+    }
+    let (record, _) = record_header::to_resume(arguments)?;
+    Ok(record.header.simulation.is_some())
+}
+
+/// The record to measure into, and its path where one is known.
+fn record_and_path(
+    arguments: &CharacterizeArguments,
+    simulated: bool,
+) -> anyhow::Result<(Record, Option<PathBuf>)> {
+    if arguments.resume {
+        let (record, path) = record_header::to_resume(arguments)?;
+        record_header::refuse_another_version(&path, &record)?;
+        if !simulated {
+            let machine = nearfar_topology::read_live(Path::new("/"))?;
+            record_header::refuse_another_machine(&path, &record, &machine)?;
+        }
+        return Ok((record, Some(path)));
+    }
+    let record = match &arguments.simulate {
+        Some(name) => record_header::of_simulated(arguments, &nearfar_flow::read_machine(name)?)?,
+        None => {
+            let machine = nearfar_topology::read_live(Path::new("/"))?;
+            record_header::of_this_machine(arguments, machine)?
+        }
+    };
+    Ok((record, arguments.out.clone()))
+}
+
+/// Who answers the cases of a record.
+fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Executor>> {
+    let Some(simulation) = &header.simulation else {
+        return Ok(Box::new(NativeExecutor::new(
+            header.machine.clone(),
+            store_method(&header.environment.cpu),
+            header.environment.memory_bytes,
+            header.inputs.seed,
+            interrupt.clone(),
+        )));
+    };
+    let simulated = nearfar_flow::parse_machine(&simulation.name, &simulation.file)?;
+    if simulated.machine.fingerprint() != header.fingerprint {
+        bail!(
+            "the record's machine is not the one that its file describes: one of them was changed by hand"
+        );
+    }
+    let seed = header.inputs.seed;
+    let noise = simulation.noise;
+    Ok(Box::new(SimulatedExecutor::new(simulated, noise, seed, interrupt.clone())))
 }
 
 /// What one run of the program measures with.
 struct Session<'a> {
-    executor: &'a mut NativeExecutor,
+    executor: &'a mut dyn Executor,
     writer: &'a mut RecordWriter,
     interrupt: &'a Interrupt,
 }
@@ -129,139 +177,14 @@ fn list_kernels() -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::Done)
 }
 
-fn new_record(arguments: &CharacterizeArguments, machine: Machine) -> anyhow::Result<Record> {
-    for name in &arguments.kernel {
-        if find(name).is_none() {
-            let names: Vec<&str> = CATALOG.iter().map(|kernel| kernel.name).collect();
-            bail!("there is no kernel '{name}'; there are {}", names.join(", "));
-        }
-    }
-    if let Some(variant) = arguments.isa
-        && !variant.is_available()
-    {
-        let names: Vec<String> =
-            nearfar_kernels::Variant::available().iter().map(ToString::to_string).collect();
-        bail!("this CPU does not run {variant}; it runs {}", names.join(", "));
-    }
-    let environment = read_environment(Path::new("/"));
-    let header = Header {
-        schema: SCHEMA.into(),
-        versions: Versions {
-            nearfar: env!("CARGO_PKG_VERSION").into(),
-            hwloc: Some(nearfar_topology::linked_version()),
-        },
-        host: record_file::host_name(),
-        started: now_utc(),
-        executor: ExecutorKind::Native,
-        inputs: inputs(arguments),
-        fingerprint: machine.fingerprint(),
-        machine,
-        environment,
-    };
-    Ok(Record::new(header))
-}
-
-fn inputs(arguments: &CharacterizeArguments) -> Inputs {
-    let suite = Suite::from(arguments.suite);
-    let (window, windows_per_round, min_rounds, max_rounds) = match suite {
-        Suite::Quick => (Duration::from_millis(50), 1, 6, 7),
-        Suite::Standard => (Duration::from_millis(100), 2, 6, 7),
-        Suite::Full => (Duration::from_millis(100), 3, 10, 12),
-    };
-    let kernels = (!arguments.kernel.is_empty()).then(|| arguments.kernel.clone());
-    Inputs {
-        suite,
-        experiments: experiments(arguments),
-        initiator: arguments.initiator.into(),
-        kernels,
-        variant: arguments.isa.map(|variant| variant.to_string()),
-        pages: arguments.pages.into(),
-        working_set_bytes: arguments.working_set.map(|bytes| bytes.0),
-        window_ns: nanoseconds(arguments.window.unwrap_or(window)),
-        windows_per_round: if arguments.samples.is_some() { 1 } else { windows_per_round },
-        min_rounds: arguments.samples.unwrap_or(min_rounds),
-        max_rounds: arguments.samples.unwrap_or(max_rounds),
-        target: 0.01,
-        budget_ns: arguments.budget.map(nanoseconds),
-        seed: arguments.seed.unwrap_or(1),
-    }
-}
-
-fn experiments(arguments: &CharacterizeArguments) -> Vec<String> {
-    let chosen =
-        if arguments.only.is_empty() { ExperimentName::value_variants() } else { &arguments.only };
-    chosen
-        .iter()
-        .map(|experiment| match experiment {
-            ExperimentName::Pairs => "pairs".into(),
-        })
-        .collect()
-}
-
-fn resumed_record(
-    arguments: &CharacterizeArguments,
-    machine: &Machine,
-) -> anyhow::Result<(Record, Option<PathBuf>)> {
-    let newest = || record_file::newest(&record_file::host_name());
-    let path = arguments.out.clone().map_or_else(newest, Ok)?;
-    let mut record = record_file::read(&path)?;
-    if record.header.executor == ExecutorKind::Simulated {
-        bail!("{} is of a simulated machine; this machine cannot go on with it", path.display());
-    }
-    refuse_another_machine(&path, &record, machine)?;
-    record.header.inputs.budget_ns = arguments.budget.map(nanoseconds);
-    Ok((record, Some(path)))
-}
-
-/// Figures of two machines, or of two versions of the kernels, must not be mixed.
-fn refuse_another_machine(path: &Path, record: &Record, machine: &Machine) -> anyhow::Result<()> {
-    let here = read_environment(Path::new("/"));
-    let pairs = [
-        ("host", record.header.host.clone(), record_file::host_name()),
-        ("nearfar", record.header.versions.nearfar.clone(), env!("CARGO_PKG_VERSION").into()),
-        ("CPU", format!("{:?}", record.header.environment.cpu), format!("{:?}", here.cpu)),
-    ];
-    for (what, there, now) in pairs {
-        if there != now {
-            bail!(
-                "{} was measured with another {what} ({there} there, {now} here); begin a new record",
-                path.display()
-            );
-        }
-    }
-    if record.header.fingerprint != machine.fingerprint() {
-        bail!(
-            "{} was measured on another machine, or this one has changed (fingerprint {} there, {} \
-             here); begin a new record",
-            path.display(),
-            record.header.fingerprint,
-            machine.fingerprint()
-        );
-    }
-    let lost_cpus = record.header.machine.allowed_cpus.difference(&machine.allowed_cpus);
-    let lost_nodes = record.header.machine.allowed_nodes.difference(&machine.allowed_nodes);
-    if !lost_cpus.is_empty() || !lost_nodes.is_empty() {
-        bail!(
-            "{} was measured with CPUs {} and nodes {}; this process may only use CPUs {} and nodes {}; \
-             go on where it may use all of them",
-            path.display(),
-            record.header.machine.allowed_cpus,
-            record.header.machine.allowed_nodes,
-            machine.allowed_cpus,
-            machine.allowed_nodes
-        );
-    }
-    Ok(())
-}
-
-fn look(executor: &mut NativeExecutor) -> anyhow::Result<Rates> {
+fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
     executor.look().map_err(|reason| anyhow::anyhow!("cannot measure here: {}", reason.text))
 }
 
 /// The plan's estimate: screening, then the matrix with as many variants as are kept.
 fn plan_estimate(
     record: &Record,
-    executor: &NativeExecutor,
+    executor: &dyn Executor,
     rates: Rates,
 ) -> (Estimate, Vec<String>) {
     let variants = executor.variants();
@@ -286,7 +209,7 @@ fn plan_estimate(
 fn dry_run(
     arguments: &CharacterizeArguments,
     record: &Record,
-    executor: &mut NativeExecutor,
+    executor: &mut dyn Executor,
 ) -> anyhow::Result<ExitStatus> {
     let rates = look(executor)?;
     let (estimate, case_ids) = plan_estimate(record, executor, rates);
@@ -313,7 +236,7 @@ fn dry_run(
 fn check_budget(
     budget: Duration,
     record: &Record,
-    executor: &mut NativeExecutor,
+    executor: &mut dyn Executor,
 ) -> anyhow::Result<Duration> {
     let rates = look(executor)?;
     let (estimate, _) = plan_estimate(record, executor, rates);

@@ -1,15 +1,27 @@
-//! `doctor`: what would disturb a measurement here.
+//! `doctor`: what would disturb a measurement here, or which part of a machine falls
+//! short by its record.
 
 use std::path::Path;
 
+use nearfar_machine::TheoreticalMaximum;
 use nearfar_measure::{check_machine, read_environment};
-use nearfar_report::DoctorView;
+use nearfar_report::{DoctorView, RecordDoctorView};
 
 use crate::args::DoctorArguments;
 use crate::exit_status::ExitStatus;
-use crate::output;
+use crate::{output, record_file};
 
 pub fn run(arguments: &DoctorArguments, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
+    match &arguments.record {
+        Some(record) => look_over_record(record, arguments),
+        None => look_over_machine(arguments, hwloc_overrides),
+    }
+}
+
+fn look_over_machine(
+    arguments: &DoctorArguments,
+    hwloc_overrides: &[String],
+) -> anyhow::Result<ExitStatus> {
     let root = Path::new("/");
     let machine = nearfar_topology::read_live(root)?;
     let environment = read_environment(root);
@@ -21,5 +33,25 @@ pub fn run(arguments: &DoctorArguments, hwloc_overrides: &[String]) -> anyhow::R
     } else {
         output::print(&view.text())?;
     }
-    Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
+    Ok(status(view.has_failed()))
+}
+
+fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> {
+    let record = record_file::read(path)?;
+    if record.torn {
+        output::say("note: the record's last line is torn and was left out");
+    }
+    let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
+    let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
+    let view = RecordDoctorView::new(&record, gamma);
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
+    }
+    Ok(status(view.has_failed()))
+}
+
+fn status(failed: bool) -> ExitStatus {
+    if failed { ExitStatus::CheckFailed } else { ExitStatus::Done }
 }

@@ -3,7 +3,11 @@
 mod characterize;
 mod doctor;
 mod man;
+mod model;
+mod predict;
+mod reproduce;
 mod show;
+mod simulated;
 mod topo;
 
 use clap::CommandFactory;
@@ -19,6 +23,9 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Doctor(arguments) => doctor::run(&arguments, hwloc_overrides),
         Command::Characterize(arguments) => characterize::run(&arguments, hwloc_overrides),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Model(arguments) => model::run(&arguments),
+        Command::Predict(arguments) => predict::run(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);

@@ -1,7 +1,5 @@
 //! `show`: a record in tables.
 
-use std::path::PathBuf;
-
 use nearfar_report::ShowView;
 
 use crate::args::ShowArguments;
@@ -9,12 +7,7 @@ use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
 pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
-    let newest = || record_file::newest(&record_file::host_name());
-    let path: PathBuf = arguments.record.clone().map_or_else(newest, Ok)?;
-    let record = record_file::read(&path)?;
-    if record.torn {
-        output::say("note: the record's last line is torn and was left out");
-    }
+    let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     let view = ShowView::new(&record);
     if arguments.json {
         output::print_json(&view)?;

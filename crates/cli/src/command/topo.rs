@@ -4,13 +4,19 @@ use std::path::Path;
 
 use nearfar_report::TopoView;
 
+use super::simulated;
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, output};
 
 pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     let source = &arguments.source;
-    let machine = if source.xml.is_some() || source.synthetic.is_some() {
+    let machine = if let Some(name) = &source.simulate {
+        if name == "list" {
+            return simulated::list();
+        }
+        nearfar_flow::read_machine(name)?.machine
+    } else if source.xml.is_some() || source.synthetic.is_some() {
         foreign_machine::read(source)?
     } else {
         nearfar_topology::read_live(Path::new("/"))?

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod interruption;
+mod models;
 mod refusals;
+mod simulated;
 mod support;
 mod topologies;

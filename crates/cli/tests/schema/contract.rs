@@ -12,7 +12,7 @@ pub fn docs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs")
 }
 
-/// The schema of one output: `topo`, `show`, `doctor`, `characterize`, `dry-run`, `record`.
+/// The schema of one output, by its name: `topo`, `show`, `record`.
 pub fn schema(name: &str) -> Value {
     let path = docs().join(format!("schema/nearfar.{name}-1.json"));
     let text = std::fs::read_to_string(&path)

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, InitiatorKind, Link,
-    Machine, MemoryKind, MemoryNode, Package, Source,
+    Machine, MemoryKind, MemoryModule, MemoryNode, Package, Source,
 };
 use nearfar_record::{
     Absence, Absent, Actor, ActorSample, Case, Cgroup, Coordinates, Cpu, Disturbance, Environment,
     Executor, Finished, Firmware, Header, Inputs, Line, PageNodes, PageSizes, Pages, Pinning,
-    Proof, ProofMethod, Reason, Resumed, SCHEMA, Sample, Stage, Stream, Suite, ThreadSample,
-    TrafficMethod, Versions,
+    Proof, ProofMethod, Reason, Resumed, SCHEMA, Sample, Simulation, Stage, Stream, Suite,
+    ThreadSample, TrafficMethod, Versions,
 };
 
 use crate::vocabulary;
@@ -85,6 +85,19 @@ pub fn known_machine() -> Machine {
         allowed_cpus: "0-3".parse().unwrap(),
         allowed_nodes: "0-5".parse().unwrap(),
         interleave_weights: Some(BTreeMap::from([(0, 3), (1, 1)])),
+        memory_modules: Some(vec![MemoryModule {
+            locator: "DIMM 1".into(),
+            bank: Some("P0 CHANNEL A".into()),
+            kind: Some("DDR4".into()),
+            bytes: Some(64 << 30),
+            configured_mt_per_s: Some(2933),
+            max_mt_per_s: Some(3200),
+            data_bits: Some(64),
+            manufacturer: Some("A maker".into()),
+            part_number: Some("A part".into()),
+        }]),
+        empty_memory_sockets: Some(15),
+        memory_modules_unknown: None,
         notes: vec!["a note".into()],
     }
 }
@@ -121,6 +134,22 @@ pub fn unknown_machine(source: Source) -> Machine {
         link: Link::default(),
     }];
     machine.interleave_weights = None;
+    machine.empty_memory_sockets = None;
+    // A list whose modules say nothing can be described, and none at all.
+    machine.memory_modules = matches!(machine.source, Source::Synthetic(_)).then(|| {
+        vec![MemoryModule {
+            locator: String::new(),
+            bank: None,
+            kind: None,
+            bytes: None,
+            configured_mt_per_s: None,
+            max_mt_per_s: None,
+            data_bits: None,
+            manufacturer: None,
+            part_number: None,
+        }]
+    });
+    machine.memory_modules_unknown = Some("the firmware does not say".into());
     machine.notes.clear();
     machine
 }
@@ -134,6 +163,7 @@ pub fn known_header() -> Header {
         host: "node17".into(),
         started: "2025-03-01T12:00:00Z".into(),
         executor: Executor::Native,
+        simulation: None,
         inputs: Inputs {
             suite: Suite::Full,
             experiments: vec!["pairs".into()],
@@ -196,6 +226,12 @@ pub fn unknown_header(source: Source) -> Header {
         fingerprint: machine.fingerprint(),
         versions: Versions { hwloc: None, ..known.versions },
         executor: Executor::Simulated,
+        simulation: Some(Simulation {
+            name: "amd-2p".into(),
+            title: "A machine".into(),
+            noise: true,
+            file: "name = \"amd-2p\"".into(),
+        }),
         inputs: Inputs {
             suite: Suite::Standard,
             initiator: InitiatorKind::Core,

@@ -4,8 +4,10 @@
 
 mod contract;
 mod every_line;
+mod model_views;
 mod mutation;
 mod program;
+mod record_doctor;
 mod refusal;
 mod style;
 mod vocabulary;
@@ -116,6 +118,8 @@ fn every_view() -> Vec<(&'static str, Value)> {
         case_ids: vec!["pairs/cluster0/node0/load/avx512/t1".into()],
     };
     add("dry-run", serde_json::to_value(dry_run));
+    views.extend(model_views::views());
+    views.extend(record_doctor::views());
     views
 }
 

@@ -11,7 +11,7 @@ use crate::mutation::{Damage, Damaged, damage_everywhere};
 use crate::{every_line, every_view, validator};
 
 /// Where null stands for something that is not known or does not apply.
-const NULL_IN_VIEWS: [(&str, &[&str]); 5] = [
+const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
     (
         "topo",
         &[
@@ -37,6 +37,19 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 5] = [
             "devices[].link.max_lanes",
             "devices[].link.bytes_per_s",
             "interleave_weights",
+            "memory_modules",
+            "memory_modules[].bank",
+            "memory_modules[].kind",
+            "memory_modules[].bytes",
+            "memory_modules[].configured_mt_per_s",
+            "memory_modules[].max_mt_per_s",
+            "memory_modules[].data_bits",
+            "memory_modules[].manufacturer",
+            "memory_modules[].part_number",
+            "empty_memory_sockets",
+            "memory_channels",
+            "memory_modules_unknown",
+            "memory_channels_unknown",
         ],
     ),
     (
@@ -57,8 +70,68 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 5] = [
         ],
     ),
     ("doctor", &["checks[].remedy"]),
+    (
+        "record-doctor",
+        &[
+            "noise",
+            "findings[].memory_share",
+            "findings[].parts[].cluster",
+            "findings[].parts[].initiator",
+            "findings[].parts[].memory_node",
+            "findings[].parts[].from_package",
+            "findings[].parts[].to_package",
+            "checks[].remedy",
+        ],
+    ),
     ("characterize", &["interrupted_by"]),
     ("dry-run", &[]),
+    (
+        "classes",
+        &[
+            "variant",
+            "gamma",
+            "gamma_unknown",
+            "noise",
+            "standard_error",
+            "classes[].index",
+            "classes[].alpha",
+            "classes[].pairs[].cpu_node",
+            "classes[].pairs[].relation",
+            "classes[].pairs[].distance",
+        ],
+    ),
+    (
+        "model",
+        &[
+            "classes.variant",
+            "classes.gamma",
+            "classes.gamma_unknown",
+            "classes.noise",
+            "classes.standard_error",
+            "classes.classes[].index",
+            "classes.classes[].alpha",
+            "classes.classes[].pairs[].cpu_node",
+            "classes.classes[].pairs[].relation",
+            "classes.classes[].pairs[].distance",
+        ],
+    ),
+    (
+        "predict",
+        &[
+            "host",
+            "started",
+            "executor",
+            "gamma",
+            "gamma_unknown",
+            "unit_gb_per_s",
+            "rows[].d_gb_per_s",
+            "rows[].d_serial_gb_per_s",
+            "rows[].d_overlap_gb_per_s",
+            "rows[].mappings",
+            "rows[].example",
+        ],
+    ),
+    ("reproduce", &["papers[].rows[].ours", "papers[].rows[].error", "papers[].rows[].why"]),
 ];
 
 /// Whether a field may be missing: where names are data, any may.

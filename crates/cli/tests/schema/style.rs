@@ -7,7 +7,19 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 6] = ["topo", "show", "doctor", "characterize", "dry-run", "record"];
+const NAMES: [&str; 11] = [
+    "topo",
+    "show",
+    "doctor",
+    "record-doctor",
+    "characterize",
+    "dry-run",
+    "record",
+    "classes",
+    "model",
+    "predict",
+    "reproduce",
+];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.
 const WORDS: [&str; 20] = [

@@ -21,7 +21,8 @@ pub fn reason_codes() -> Vec<ReasonCode> {
         Misplaced => Some(Unproven),
         Unproven => Some(WrongData),
         WrongData => Some(Threads),
-        Threads => None,
+        Threads => Some(NotSimulated),
+        NotSimulated => None,
     };
     successors(Some(OneNode), next).collect()
 }

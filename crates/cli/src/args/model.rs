@@ -1,0 +1,164 @@
+//! What the user typed after `model`, `predict` and `reproduce`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::{ClassRule, ThreadChoice};
+
+/// The default of `--class-span`, for its help.
+const CLASS_SPAN: &str = "0.07";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModelName {
+    /// bandwidth classes and their alphas
+    Classes,
+}
+
+#[derive(Debug, Args)]
+pub struct ModelArguments {
+    /// The record; - is standard input; without it the newest one of this host
+    pub record: Option<PathBuf>,
+    /// Only this model
+    #[arg(value_enum)]
+    pub model: Option<ModelName>,
+    #[command(flatten)]
+    pub classes: ClassArguments,
+    /// Classes of every initiator by itself, for machines that differ by side
+    #[arg(long)]
+    pub per_initiator: bool,
+    /// Print JSON (docs/schema/nearfar.model-1.json, nearfar.classes-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// From what classes and alphas are made.
+#[derive(Debug, Args)]
+pub struct ClassArguments {
+    /// Theoretical maximum that alphas are relative to, instead of what the memory
+    /// modules give: a standard (DDR4-3200; DDR4-3200x8 for eight channels; HBM3;
+    /// braithwaite2012) or a bandwidth (204.8GB/s)
+    #[arg(long, value_name = "NAME|GB/s", value_parser = TheoreticalMaximum::memory)]
+    pub gamma: Option<TheoreticalMaximum>,
+    /// Kernels of which a pair's best counts [default: triad,triad_nt]
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
+    pub kernel: Vec<String>,
+    /// Threads of the cases that are classed
+    #[arg(long, value_parser = parse_threads, default_value = "1", value_name = "N|all")]
+    pub threads: ThreadChoice,
+    /// One variant only, instead of the best of all
+    #[arg(long, value_name = "ISA")]
+    pub isa: Option<String>,
+    /// A class spans at most this fraction of its maximum, and what noise explains
+    #[arg(long, value_name = "FRACTION", default_value = CLASS_SPAN)]
+    pub class_span: f64,
+}
+
+impl ClassArguments {
+    /// The rule that the options ask for.
+    pub fn rule(&self, per_initiator: bool) -> ClassRule {
+        let default = ClassRule::default();
+        ClassRule {
+            kernels: if self.kernel.is_empty() { default.kernels } else { self.kernel.clone() },
+            threads: self.threads,
+            variant: self.isa.clone(),
+            span: self.class_span,
+            per_initiator,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("question").required(true).args(["share", "reach", "data"]))]
+pub struct PredictArguments {
+    /// The record whose classes give the alphas; - is standard input; without it and
+    /// without --alpha the newest one of this host
+    #[arg(conflicts_with = "alpha")]
+    pub record: Option<PathBuf>,
+    /// Alpha of each class, the fastest first, instead of a record's
+    #[arg(long, value_delimiter = ',', value_name = "A,..",
+          conflicts_with_all = ["kernel", "threads", "isa", "class_span"])]
+    pub alpha: Vec<f64>,
+    /// Share of the accesses that goes to each class; once for each row of the answer
+    #[arg(long, value_name = "S,..")]
+    pub share: Vec<List<f64>>,
+    /// The class in which a process's device or data is reached from place 0, 1, ..;
+    /// once for each process
+    #[arg(long, value_name = "CLASS,..", conflicts_with = "share")]
+    pub reach: Vec<List<usize>>,
+    /// The memory node with a process's data, reached as the record says; once for
+    /// each process
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
+    pub data: Vec<u32>,
+    #[command(flatten)]
+    pub classes: ClassArguments,
+    /// Print JSON (docs/schema/nearfar.predict-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ReproduceArguments {
+    /// The paper by its key; without it all there are
+    #[arg(value_parser = clap::builder::PossibleValuesParser::new(nearfar_reproduce::papers()))]
+    pub paper: Option<String>,
+    /// Print JSON (docs/schema/nearfar.reproduce-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Numbers with commas between them, as one value of an option that can be repeated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct List<T>(pub Vec<T>);
+
+impl<T: FromStr> FromStr for List<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |entry: &str| {
+            entry.trim().parse().map_err(|_| format!("'{entry}' is no number that fits here"))
+        };
+        Ok(Self(text.split(',').map(number).collect::<Result<_, _>>()?))
+    }
+}
+
+fn parse_threads(text: &str) -> Result<ThreadChoice, String> {
+    match text {
+        "all" => Ok(ThreadChoice::All),
+        _ => match text.parse() {
+            Ok(count @ 1..) => Ok(ThreadChoice::Count(count)),
+            _ => Err("give a number of threads from 1 on, or all".into()),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_span_is_the_models() {
+        assert_eq!(CLASS_SPAN, ClassRule::default().span.to_string());
+        assert_eq!(parse_threads("1"), Ok(ClassRule::default().threads));
+    }
+
+    #[test]
+    fn thread_choices_are_counts_or_all() {
+        assert_eq!(parse_threads("all"), Ok(ThreadChoice::All));
+        assert_eq!(parse_threads("12"), Ok(ThreadChoice::Count(12)));
+        for text in ["0", "-1", "", "ALL", "1.5", "4294967296"] {
+            assert!(parse_threads(text).is_err(), "{text:?} was read");
+        }
+    }
+
+    #[test]
+    fn lists_are_numbers_with_commas() {
+        assert_eq!("0.5, 0.25,0.25".parse(), Ok(List(vec![0.5, 0.25, 0.25])));
+        assert_eq!("0".parse(), Ok(List(vec![0_usize])));
+        for text in ["", "1,", ",1", "1;2", "a"] {
+            assert!(text.parse::<List<f64>>().is_err(), "{text:?} was read");
+        }
+        assert!("-1".parse::<List<usize>>().is_err());
+    }
+}

@@ -1,0 +1,105 @@
+//! `predict`: what programs get whose accesses are shared out over classes.
+
+use anyhow::{Context, bail};
+use nearfar_machine::NodeSet;
+use nearfar_model::{
+    ClassSet, Reach, Target, alphas, classes, data_access, mappings, reach_of_data,
+};
+use nearfar_record::Record;
+use nearfar_report::{AlphaKind, AlphaSource, PredictView};
+
+use crate::args::PredictArguments;
+use crate::command::model::gamma;
+use crate::exit_status::ExitStatus;
+use crate::{output, record_file};
+
+pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let view = if arguments.alpha.is_empty() {
+        let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+        let classes = classes(&record, &arguments.classes.rule(false))?;
+        let set = classes.sets.first().context("the record has no classes")?;
+        predict(arguments, alphas_of_record(arguments, &record, set), Some(set))?
+    } else {
+        predict(arguments, given_alphas(arguments), None)?
+    };
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
+    }
+    Ok(ExitStatus::Done)
+}
+
+fn given_alphas(arguments: &PredictArguments) -> AlphaSource<'static> {
+    let gamma = arguments.classes.gamma.clone();
+    AlphaSource {
+        header: None,
+        alphas: arguments.alpha.clone(),
+        alphas_are: AlphaKind::Given,
+        unit: gamma.as_ref().map(|gamma| gamma.bytes_per_s),
+        gamma: gamma.ok_or_else(|| "the alphas were given without --gamma".into()),
+    }
+}
+
+fn alphas_of_record<'a>(
+    arguments: &PredictArguments,
+    record: &'a Record,
+    set: &ClassSet,
+) -> AlphaSource<'a> {
+    let alphas = alphas(set, gamma(&arguments.classes, &record.header.machine));
+    let fastest = set.classes.first().map(|class| class.max);
+    let (values, alphas_are, unit) = match (alphas.absolute, &alphas.gamma) {
+        (Some(absolute), Ok(gamma)) => (absolute, AlphaKind::Absolute, Some(gamma.bytes_per_s)),
+        _ => (alphas.relative, AlphaKind::Relative, fastest),
+    };
+    AlphaSource {
+        header: Some(&record.header),
+        alphas: values,
+        alphas_are,
+        gamma: alphas.gamma,
+        unit,
+    }
+}
+
+/// `set` holds the classes of the record, where there is one.
+fn predict(
+    arguments: &PredictArguments,
+    source: AlphaSource<'_>,
+    set: Option<&ClassSet>,
+) -> anyhow::Result<PredictView> {
+    let view = if !arguments.share.is_empty() {
+        let mut rows = Vec::new();
+        for shares in &arguments.share {
+            rows.push((shares.0.clone(), data_access(&source.alphas, &shares.0)?));
+        }
+        PredictView::of_shares(source, &rows)
+    } else {
+        let reach = match set {
+            Some(set) if !arguments.data.is_empty() => reach_of_nodes(set, &arguments.data)?,
+            _ => reach_as_given(arguments),
+        };
+        let mappings = mappings(&reach.targets, &source.alphas)?;
+        PredictView::of_mappings(source, &mappings, &reach.places)
+    };
+    view.context("nothing was asked for: give --share, --reach or --data")
+}
+
+/// Places are numbered from 0 in the order in which they were given.
+fn reach_as_given(arguments: &PredictArguments) -> Reach {
+    let targets: Vec<Target> = arguments
+        .reach
+        .iter()
+        .map(|classes| Target { class_from: classes.0.iter().copied().map(Some).collect() })
+        .collect();
+    let places = targets.iter().map(|target| target.class_from.len()).max().unwrap_or(0);
+    Reach { places: (0..).take(places).collect(), targets }
+}
+
+fn reach_of_nodes(set: &ClassSet, nodes: &[u32]) -> anyhow::Result<Reach> {
+    let pairs = set.classes.iter().flat_map(|class| &class.pairs);
+    let known: NodeSet = pairs.map(|pair| pair.memory_node).collect();
+    if let Some(node) = nodes.iter().find(|&&node| !known.contains(node)) {
+        bail!("memory node {node} is in no class; the record's classes hold the nodes {known}");
+    }
+    Ok(reach_of_data(set, nodes))
+}

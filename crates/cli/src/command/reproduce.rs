@@ -1,0 +1,21 @@
+//! `reproduce`: the papers' tables, printed and worked out again.
+
+use nearfar_report::ReproduceView;
+use nearfar_reproduce::{papers, reproduce};
+
+use crate::args::ReproduceArguments;
+use crate::exit_status::ExitStatus;
+use crate::output;
+
+pub fn run(arguments: &ReproduceArguments) -> anyhow::Result<ExitStatus> {
+    let asked = arguments.paper.as_deref();
+    let keys = papers().iter().copied().filter(|&key| asked.is_none_or(|asked| asked == key));
+    let papers = keys.map(reproduce).collect::<Result<Vec<_>, _>>()?;
+    let view = ReproduceView::new(&papers);
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
+    }
+    Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
+}

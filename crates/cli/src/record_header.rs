@@ -1,0 +1,168 @@
+//! What a new record begins with, and whether a record that is there may be gone
+//! on with.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::ValueEnum;
+use nearfar_flow::SimulatedMachine;
+use nearfar_kernels::{CATALOG, Variant, find};
+use nearfar_machine::Machine;
+use nearfar_measure::simulated::new_record;
+use nearfar_measure::{now_utc, read_environment, suite_inputs};
+use nearfar_record::{Cpu, Executor, Header, Inputs, Record, SCHEMA, Versions};
+use nearfar_units::nanoseconds;
+
+use crate::args::{CharacterizeArguments, ExperimentName, Noise};
+use crate::record_file;
+
+/// A record of this machine with nothing measured yet.
+pub fn of_this_machine(
+    arguments: &CharacterizeArguments,
+    machine: Machine,
+) -> anyhow::Result<Record> {
+    if let Some(name) = &arguments.isa
+        && !name.parse().is_ok_and(|variant: Variant| variant.is_available())
+    {
+        let names: Vec<String> = Variant::available().iter().map(ToString::to_string).collect();
+        bail!("this CPU does not run '{name}'; it runs {}", names.join(", "));
+    }
+    Ok(Record::new(Header {
+        schema: SCHEMA.into(),
+        versions: Versions {
+            nearfar: env!("CARGO_PKG_VERSION").into(),
+            hwloc: Some(nearfar_topology::linked_version()),
+        },
+        host: record_file::host_name(),
+        started: now_utc(),
+        executor: Executor::Native,
+        simulation: None,
+        inputs: inputs(arguments)?,
+        fingerprint: machine.fingerprint(),
+        machine,
+        environment: read_environment(Path::new("/")),
+    }))
+}
+
+/// A record of a simulated machine with nothing worked out yet.
+pub fn of_simulated(
+    arguments: &CharacterizeArguments,
+    simulated: &SimulatedMachine,
+) -> anyhow::Result<Record> {
+    if let Some(name) = &arguments.isa
+        && !simulated.variants.contains(name)
+    {
+        bail!(
+            "{} has no variant '{name}'; it has {}",
+            simulated.name,
+            simulated.variants.join(", ")
+        );
+    }
+    let noise = arguments.noise == Noise::Auto;
+    Ok(new_record(simulated, inputs(arguments)?, noise))
+}
+
+fn inputs(arguments: &CharacterizeArguments) -> anyhow::Result<Inputs> {
+    for name in &arguments.kernel {
+        if find(name).is_none() {
+            let names: Vec<&str> = CATALOG.iter().map(|kernel| kernel.name).collect();
+            bail!("there is no kernel '{name}'; there are {}", names.join(", "));
+        }
+    }
+    let of_suite = suite_inputs(arguments.suite.into());
+    Ok(Inputs {
+        experiments: experiments(arguments),
+        initiator: arguments.initiator.into(),
+        kernels: (!arguments.kernel.is_empty()).then(|| arguments.kernel.clone()),
+        variant: arguments.isa.clone(),
+        pages: arguments.pages.into(),
+        working_set_bytes: arguments.working_set.map(|bytes| bytes.0),
+        window_ns: arguments.window.map_or(of_suite.window_ns, nanoseconds),
+        windows_per_round: arguments.samples.map_or(of_suite.windows_per_round, |_| 1),
+        min_rounds: arguments.samples.unwrap_or(of_suite.min_rounds),
+        max_rounds: arguments.samples.unwrap_or(of_suite.max_rounds),
+        budget_ns: arguments.budget.map(nanoseconds),
+        seed: arguments.seed.unwrap_or(of_suite.seed),
+        ..of_suite
+    })
+}
+
+fn experiments(arguments: &CharacterizeArguments) -> Vec<String> {
+    let chosen =
+        if arguments.only.is_empty() { ExperimentName::value_variants() } else { &arguments.only };
+    chosen
+        .iter()
+        .map(|experiment| match experiment {
+            ExperimentName::Pairs => "pairs".into(),
+        })
+        .collect()
+}
+
+/// The record that `--resume` goes on with: `--out`, or the newest one of this host.
+pub fn to_resume(arguments: &CharacterizeArguments) -> anyhow::Result<(Record, PathBuf)> {
+    let newest = || record_file::newest(&record_file::host_name());
+    let path = arguments.out.clone().map_or_else(newest, Ok)?;
+    let mut record = record_file::read(&path)?;
+    record.header.inputs.budget_ns = arguments.budget.map(nanoseconds);
+    Ok((record, path))
+}
+
+/// Figures of two versions of the kernels or of the solver must not be mixed.
+pub fn refuse_another_version(path: &Path, record: &Record) -> anyhow::Result<()> {
+    refuse_another(path, "nearfar", &record.header.versions.nearfar, env!("CARGO_PKG_VERSION"))
+}
+
+fn refuse_another(path: &Path, what: &str, there: &str, now: &str) -> anyhow::Result<()> {
+    if there != now {
+        bail!(
+            "{} was measured with another {what} ({there} there, {now} here); begin a new record",
+            path.display()
+        );
+    }
+    Ok(())
+}
+
+/// Figures of two machines must not be mixed.
+pub fn refuse_another_machine(
+    path: &Path,
+    record: &Record,
+    machine: &Machine,
+) -> anyhow::Result<()> {
+    let here = read_environment(Path::new("/"));
+    let cpu = |cpu: &Cpu| format!("{cpu:?}");
+    refuse_another(path, "host", &record.header.host, &record_file::host_name())?;
+    refuse_another(path, "CPU", &cpu(&record.header.environment.cpu), &cpu(&here.cpu))?;
+    refuse_another_fingerprint(path, record, machine)?;
+    let lost_cpus = record.header.machine.allowed_cpus.difference(&machine.allowed_cpus);
+    let lost_nodes = record.header.machine.allowed_nodes.difference(&machine.allowed_nodes);
+    if !lost_cpus.is_empty() || !lost_nodes.is_empty() {
+        bail!(
+            "{} was measured with CPUs {} and nodes {}; this process may only use CPUs {} and nodes {}; \
+             go on where it may use all of them",
+            path.display(),
+            record.header.machine.allowed_cpus,
+            record.header.machine.allowed_nodes,
+            machine.allowed_cpus,
+            machine.allowed_nodes
+        );
+    }
+    Ok(())
+}
+
+/// Refuses a record whose machine has other packages, nodes, cores or caches.
+pub fn refuse_another_fingerprint(
+    path: &Path,
+    record: &Record,
+    machine: &Machine,
+) -> anyhow::Result<()> {
+    if record.header.fingerprint != machine.fingerprint() {
+        bail!(
+            "{} was measured on another machine, or this one has changed (fingerprint {} there, {} \
+             here); begin a new record",
+            path.display(),
+            record.header.fingerprint,
+            machine.fingerprint()
+        );
+    }
+    Ok(())
+}

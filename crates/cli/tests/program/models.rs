@@ -1,0 +1,239 @@
+//! What a record means, by the command line: classes, data access, papers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::support::{nearfar, refuse, run, text};
+
+/// A record of a simulated machine.
+fn simulate(folder: &Path, machine: &str, suite: &str) -> PathBuf {
+    let path = folder.join(format!("{machine}.jsonl"));
+    let output = run(nearfar()
+        .args(["characterize", "--simulate", machine, "--suite", suite, "--seed", "7", "--out"])
+        .arg(&path));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    path
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = run(nearfar().args(arguments).arg("--json"));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn printed(arguments: &[&str]) -> String {
+    let output = run(nearfar().args(arguments));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+fn near(value: &Value, expected: f64, tolerance: f64) {
+    let value = value.as_f64().unwrap();
+    assert!((value / expected - 1.0).abs() <= tolerance, "{value} is not {expected}");
+}
+
+/// braithwaite2012, tables 3.4, 4.1 and A.2: the best compiler, one thread.
+#[test]
+fn the_theses_machines_have_its_classes() {
+    let folder = tempfile::tempdir().unwrap();
+    for (machine, levels) in [
+        ("amd-2p", &[9.3, 5.6, 3.1][..]),
+        ("intel-2p", &[10.5, 7.1][..]),
+        ("amd-4p", &[8.0, 5.5, 4.0, 3.2][..]),
+    ] {
+        let record = simulate(folder.path(), machine, "standard");
+        let path = record.to_str().unwrap();
+        let view = json(&["model", path, "classes", "--gamma", "DDR3-2133"]);
+        let classes = view["classes"].as_array().unwrap();
+        assert_eq!(classes.len(), levels.len(), "{machine}: {view:#}");
+        for (class, &level) in classes.iter().zip(levels) {
+            near(&class["max_gb_per_s"], level, 0.03);
+            near(&class["alpha"], level / 17.0667, 0.03);
+            near(&class["alpha_relative"], level / levels[0], 0.03);
+        }
+        assert_eq!(view["gamma"]["name"], "DDR3-2133");
+        assert_eq!(view["executor"], "simulated");
+    }
+}
+
+#[test]
+fn alpha_is_unknown_with_the_option_that_gives_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "amd-2p", "quick");
+    let view = json(&["model", record.to_str().unwrap()]);
+    let classes = &view["classes"];
+    assert_eq!(classes["gamma"], Value::Null);
+    assert!(classes["gamma_unknown"].as_str().unwrap().contains("--gamma"));
+    assert_eq!(classes["classes"][0]["alpha"], Value::Null);
+    assert_eq!(classes["classes"][0]["alpha_relative"], 1.0);
+}
+
+#[test]
+fn classes_are_worded_mapped_and_marked_as_simulated() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "amd-2p", "quick");
+    let path = record.to_str().unwrap();
+    for arguments in [&["model", path, "classes"][..], &["model", path], &["show", path]] {
+        let text = printed(arguments);
+        assert!(text.contains("SIMULATED"), "{text}");
+        assert!(text.contains("├──────────┴──────────┼──────────┬──────────┤"), "{text}");
+        assert!(!text.contains('\u{1b}'), "a pipe is sent no colours");
+    }
+    let text = printed(&["model", path]);
+    for words in [
+        "local: clusters 0-3 on their own node",
+        "clusters 0-3 on the other node of their package",
+        "clusters 0-3 on nodes of other packages",
+        "alpha is unknown",
+    ] {
+        assert!(text.contains(words), "'{words}' is not in {text}");
+    }
+    assert!(printed(&["predict", path, "--share", "1,0,0"]).contains("SIMULATED"));
+}
+
+#[test]
+fn colours_are_sent_where_they_are_asked_for_and_tell_nothing_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "amd-2p", "quick");
+    let coloured = |name: &str, value: &str| {
+        text(&run(nearfar().arg("model").arg(&record).env(name, value)).stdout)
+    };
+    let with = coloured("CLICOLOR_FORCE", "1");
+    assert!(with.contains("\u{1b}[48;5;"), "{with:?}");
+    let mut parts = with.split('\u{1b}');
+    let mut without = parts.next().unwrap().to_string();
+    parts.for_each(|part| without += part.split_once('m').unwrap().1);
+    assert_eq!(without, coloured("NO_COLOR", "1"));
+}
+
+#[test]
+fn a_record_comes_from_standard_input_or_is_the_newest_of_this_host() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "intel-2p", "quick");
+    let named = printed(&["model", record.to_str().unwrap(), "classes"]);
+    let end = |text: &str| text.rsplit_once("record: ").unwrap().0.to_string();
+
+    let input = fs::File::open(&record).unwrap();
+    let output = nearfar().args(["model", "-"]).stdin(Stdio::from(input)).output().unwrap();
+    assert_eq!(end(&text(&output.stdout)), end(&named));
+
+    let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    let host: String = host
+        .trim()
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' })
+        .collect();
+    let state = folder.path().join("nearfar");
+    fs::create_dir(&state).unwrap();
+    fs::copy(&record, state.join(format!("{host}-20250301T120000Z.jsonl"))).unwrap();
+    for arguments in [&["model"][..], &["model", "classes"]] {
+        let output = run(nearfar().args(arguments).env("XDG_STATE_HOME", folder.path()));
+        assert_eq!(end(&text(&output.stdout)), end(&named), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn what_is_not_in_the_record_is_refused_with_what_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "amd-2p", "quick");
+    for (arguments, words) in [
+        (&["--threads", "3"][..], &["3 threads", "it holds", "triad"][..]),
+        (&["--kernel", "ddot"], &["ddot", "triad"]),
+        (&["--isa", "avx512"], &["avx512", "open64"]),
+        (&["--threads", "0"], &["from 1 on, or all"]),
+        (&["--class-span", "7"], &["class span", "0.10"]),
+        (&["--gamma", "DDR9"], &["DDR9", "DDR4-", "HBM"]),
+        (&["bogus"], &["bogus", "classes"]),
+    ] {
+        refuse(nearfar().arg("model").arg(&record).args(arguments), 2, words);
+    }
+    let header = fs::read_to_string(&record).unwrap().lines().next().unwrap().to_string();
+    let empty = folder.path().join("empty.jsonl");
+    fs::write(&empty, header + "\n").unwrap();
+    refuse(nearfar().arg("model").arg(&empty), 2, &["no samples of pairs", "characterize"]);
+}
+
+/// braithwaite2012, equation 4.11 (printed as 0.4000), and 4.17.
+#[test]
+fn data_access_of_given_alphas() {
+    let alphas = ["--alpha", "0.5449,0.3281,0.1816"];
+    let view = json(&["predict", alphas[0], alphas[1], "--share", "0.5,0.25,0.25"]);
+    near(&view["d"], 0.399_875, 1e-12);
+    near(&view["d_serial"], 0.327_202, 1e-6);
+    near(&view["d_overlap"], 0.1816 / 0.25, 1e-12);
+    assert_eq!(view["unit_gb_per_s"], Value::Null);
+
+    let two = json(&["predict", alphas[0], alphas[1], "--share", "1,0,0", "--share", "0,0,1"]);
+    assert_eq!(two["rows"].as_array().unwrap().len(), 2);
+    assert_eq!(two["d"], two["rows"][0]["d"]);
+    near(&two["rows"][1]["d"], 0.1816, 1e-12);
+
+    let gpus = ["predict", "--alpha", "0.5156,0.4141,0.1797", "--reach", "0,1,2,2"];
+    let text = printed(&[&gpus[..], &["--reach", "0,1,2,2"]].concat());
+    for figure in ["0.3477", "0.2969", "0.1797"] {
+        assert!(text.contains(figure), "equation 4.17 has {figure}: {text}");
+    }
+}
+
+#[test]
+fn data_access_of_a_record_is_in_gb_per_s_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "amd-2p", "quick");
+    let path = record.to_str().unwrap();
+    let relative = json(&["predict", path, "--share", "0,1,0"]);
+    let absolute = json(&["predict", path, "--share", "0,1,0", "--gamma", "braithwaite2012"]);
+    assert_eq!(
+        (&relative["alphas_are"], &absolute["alphas_are"]),
+        (&"relative".into(), &"absolute".into())
+    );
+    for view in [&relative, &absolute] {
+        near(&view["rows"][0]["d_gb_per_s"], 5.6, 0.03);
+    }
+    near(&absolute["d"], 5.6 / 17.066, 0.03);
+    // Two processes with their data on nodes 0 and 3 are best on clusters 0 and 3.
+    let data = json(&["predict", path, "--data", "0", "--data", "3"]);
+    assert_eq!(data["rows"][0]["example"], serde_json::json!([0, 3]));
+    assert_eq!(data["rows"][0]["shares"], serde_json::json!([1.0, 0.0, 0.0]));
+    let mappings: u64 =
+        data["rows"].as_array().unwrap().iter().map(|row| row["mappings"].as_u64().unwrap()).sum();
+    assert_eq!(mappings, 4 * 3);
+    refuse(nearfar().args(["predict", path, "--data", "9"]), 2, &["node 9", "0-3"]);
+}
+
+#[test]
+fn alphas_and_shares_that_do_not_fit_are_refused() {
+    for (arguments, words) in [
+        (&["--share", "1"][..], &["2 alphas"][..]),
+        (&["--share", "0.5,0.4"], &["sum to 0.9"]),
+        (&["--share=-0.5,1.5"], &["-0.5", "between 0 and 1"]),
+        (&["--share", "0.5,x"], &["'x'"]),
+        (&["--reach", "0,2"], &["class 2", "2 classes"]),
+        (&["--reach", "0,1", "--reach", "0"], &["places"]),
+        (&["--reach", "0", "--reach", "0"], &["2 processes"]),
+        (&["--reach", "0,1", "--share", "1,0"], &["cannot be used with"]),
+        (&["--data", "0"], &["cannot be used with"]),
+        (&["--share", "1,0", "--kernel", "load"], &["cannot be used with"]),
+        (&[], &["--share", "--reach", "--data"]),
+    ] {
+        refuse(nearfar().args(["predict", "--alpha", "0.5,0.2"]).args(arguments), 2, words);
+    }
+    for alpha in ["0,0.2", "nan,0.2", "inf,0.2", "9300,3100"] {
+        refuse(
+            nearfar().args(["predict", "--share", "1,0", "--alpha", alpha]),
+            2,
+            &["not above 0 and at most"],
+        );
+    }
+}
+
+#[test]
+fn the_papers_tables_hold() {
+    let text = printed(&["reproduce", "braithwaite2012"]);
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with("braithwaite2012: ") && last.contains(" 0 fail"), "{last}");
+    assert!(text.contains("table 5.2") && !text.contains("FAIL"), "{text}");
+    refuse(nearfar().args(["reproduce", "nobody1900"]), 2, &["nobody1900", "braithwaite2012"]);
+}

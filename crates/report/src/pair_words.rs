@@ -1,0 +1,244 @@
+//! Many pairs in few words.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{IndexSet, InitiatorKind, MemoryKind, NodeSet};
+
+use crate::classes::ClassPairView;
+use crate::relation::Relation;
+
+/// Marks a set of initiators' numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Initiators {}
+
+/// Initiators by their numbers.
+pub(crate) type InitiatorSet = IndexSet<Initiators>;
+
+/// Phrases that are printed before the rest is counted.
+const MOST: usize = 8;
+
+/// The pairs of a class in phrases. A phrase such as "local" stands for all pairs of
+/// that kind among `all`, or all at one distance; what is left is listed by initiators
+/// and nodes.
+pub(crate) fn pair_words(
+    of_class: &[ClassPairView],
+    all: &[&ClassPairView],
+    initiator: InitiatorKind,
+) -> Vec<String> {
+    let one_memory_kind = all.iter().all(|pair| pair.memory_kind == all[0].memory_kind);
+    let mut left: Vec<&ClassPairView> = of_class.iter().collect();
+    let mut phrases = Vec::new();
+    for with_distance in [false, true] {
+        let group_of = |pair: &ClassPairView| {
+            let distance = if with_distance { Some(pair.distance?) } else { None };
+            Some(Group { relation: pair.relation?, memory_kind: pair.memory_kind, distance })
+        };
+        let mut groups: BTreeMap<Group, Vec<&ClassPairView>> = BTreeMap::new();
+        let mut rest = Vec::new();
+        for pair in left {
+            match group_of(pair) {
+                Some(group) => groups.entry(group).or_default().push(pair),
+                None => rest.push(pair),
+            }
+        }
+        for (group, pairs) in groups {
+            let there = all.iter().filter(|pair| group_of(pair) == Some(group)).count();
+            if pairs.len() == there {
+                phrases.push(group.phrase(&pairs, initiator, one_memory_kind));
+            } else {
+                rest.extend(pairs);
+            }
+        }
+        left = rest;
+    }
+    phrases.extend(listed(&left, initiator));
+    if phrases.len() > MOST {
+        let more = phrases.len() - (MOST - 1);
+        phrases.truncate(MOST - 1);
+        phrases.push(format!("and {more} more groups; --json lists all pairs"));
+    }
+    phrases
+}
+
+/// Pairs that lie alike in the machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Group {
+    relation: Relation,
+    memory_kind: MemoryKind,
+    /// The firmware's distance, where pairs are told apart by it.
+    distance: Option<u64>,
+}
+
+impl Group {
+    /// The kind of memory goes unsaid where there is only one.
+    fn phrase(
+        self,
+        pairs: &[&ClassPairView],
+        initiator: InitiatorKind,
+        one_memory_kind: bool,
+    ) -> String {
+        let numbers: InitiatorSet = pairs.iter().map(|pair| pair.index).collect();
+        let who = initiators(initiator, &numbers);
+        let their = if numbers.len() == 1 { "its" } else { "their" };
+        let node = if numbers.len() == pairs.len() { "node" } else { "nodes" };
+        let memory = if one_memory_kind { String::new() } else { format!(" {}", self.memory_kind) };
+        let distance =
+            self.distance.map_or(String::new(), |distance| format!(" at distance {distance}"));
+        match self.relation {
+            Relation::Local => format!("local{memory}: {who} on {their} own {node}{distance}"),
+            Relation::SamePackage => {
+                format!("{who} on the other{memory} {node} of {their} package{distance}")
+            }
+            Relation::OtherPackage => {
+                format!("{who} on{memory} nodes of other packages{distance}")
+            }
+        }
+    }
+}
+
+/// Initiators that reach the same nodes together, or nodes that are reached by the
+/// same initiators, whichever takes fewer phrases.
+fn listed(pairs: &[&ClassPairView], initiator: InitiatorKind) -> Vec<String> {
+    let rows = joined(pairs.iter().map(|pair| (pair.index, pair.memory_node)));
+    let columns = joined(pairs.iter().map(|pair| (pair.memory_node, pair.index)));
+    let rectangles: Vec<(InitiatorSet, NodeSet)> = if rows.len() <= columns.len() {
+        rows
+    } else {
+        columns.into_iter().map(|(nodes, of)| (of, nodes)).collect()
+    };
+    rectangles
+        .into_iter()
+        .map(|(of, nodes)| {
+            let plural = if nodes.len() == 1 { "" } else { "s" };
+            format!("{} on node{plural} {nodes}", initiators(initiator, &of))
+        })
+        .collect()
+}
+
+/// Joins the firsts that have equal sets of seconds, by the lowest first.
+fn joined<First, Second: PartialEq>(
+    pairs: impl Iterator<Item = (u32, u32)>,
+) -> Vec<(IndexSet<First>, IndexSet<Second>)> {
+    let mut seconds: BTreeMap<u32, IndexSet<Second>> = BTreeMap::new();
+    for (first, second) in pairs {
+        seconds.entry(first).or_default().insert(second);
+    }
+    let mut groups: Vec<(IndexSet<First>, IndexSet<Second>)> = Vec::new();
+    for (first, of_first) in seconds {
+        match groups.iter_mut().find(|(_, known)| *known == of_first) {
+            Some((firsts, _)) => {
+                firsts.insert(first);
+            }
+            None => groups.push((IndexSet::single(first), of_first)),
+        }
+    }
+    groups
+}
+
+/// `cluster 0`, `L3 domains 0-3,8`.
+pub(crate) fn initiators(kind: InitiatorKind, numbers: &InitiatorSet) -> String {
+    let name = match kind {
+        InitiatorKind::Cluster => "cluster",
+        InitiatorKind::L3 => "L3 domain",
+        InitiatorKind::Core => "core",
+    };
+    let plural = if numbers.len() == 1 { "" } else { "s" };
+    format!("{name}{plural} {numbers}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two packages of two nodes each; the cluster's number is its node's.
+    fn pair(index: u32, memory_node: u32) -> ClassPairView {
+        let relation = match (index, memory_node) {
+            (_, 9) => None,
+            (a, b) if a == b => Some(Relation::Local),
+            (a, b) if a / 2 == b / 2 => Some(Relation::SamePackage),
+            _ => Some(Relation::OtherPackage),
+        };
+        ClassPairView {
+            index,
+            cluster: index,
+            cpu_node: Some(index),
+            memory_node,
+            memory_kind: if memory_node == 9 { MemoryKind::Cxl } else { MemoryKind::Dram },
+            relation,
+            // Even nodes of other packages are nearer than odd ones.
+            distance: match relation {
+                Some(Relation::OtherPackage) => Some(20 + u64::from(memory_node % 2)),
+                Some(_) => Some(10),
+                None => None,
+            },
+            gb_per_s: 1.0,
+            median_gb_per_s: 1.0,
+            interval_gb_per_s: [1.0, 1.0],
+            kernel: "triad".into(),
+            variant: "portable".into(),
+            threads: 1,
+            rounds: 5,
+        }
+    }
+
+    fn words(of_class: &[(u32, u32)], all: &[(u32, u32)]) -> Vec<String> {
+        let views = |pairs: &[(u32, u32)]| -> Vec<ClassPairView> {
+            pairs.iter().map(|&(index, node)| pair(index, node)).collect()
+        };
+        let all = views(all);
+        pair_words(&views(of_class), &all.iter().collect::<Vec<_>>(), InitiatorKind::Cluster)
+    }
+
+    fn everything(initiators: u32) -> Vec<(u32, u32)> {
+        (0..initiators).flat_map(|a| (0..initiators).map(move |b| (a, b))).collect()
+    }
+
+    #[test]
+    fn a_relation_that_is_all_there_is_one_phrase() {
+        let all = everything(4);
+        let local = [(0, 0), (1, 1), (2, 2), (3, 3)];
+        assert_eq!(words(&local, &all), ["local: clusters 0-3 on their own node"]);
+        let near = [(0, 1), (1, 0), (2, 3), (3, 2)];
+        assert_eq!(words(&near, &all), ["clusters 0-3 on the other node of their package"]);
+        let far: Vec<(u32, u32)> = all.iter().copied().filter(|(a, b)| a / 2 != b / 2).collect();
+        assert_eq!(words(&far, &all), ["clusters 0-3 on nodes of other packages"]);
+        assert_eq!(words(&[(0, 0)], &[(0, 0)]), ["local: cluster 0 on its own node"]);
+    }
+
+    #[test]
+    fn a_part_is_listed_by_rows_or_columns() {
+        let all = everything(4);
+        assert_eq!(words(&[(0, 0), (1, 1)], &all), ["cluster 0 on node 0", "cluster 1 on node 1"]);
+        assert_eq!(words(&[(0, 2), (0, 3), (1, 2), (1, 3)], &all), ["clusters 0-1 on nodes 2-3"]);
+        assert_eq!(
+            words(&[(0, 2), (1, 2), (3, 1)], &all),
+            ["clusters 0-1 on node 2", "cluster 3 on node 1"]
+        );
+    }
+
+    #[test]
+    fn packages_are_told_apart_by_distance_where_a_class_holds_all_at_one() {
+        let all = everything(4);
+        let even = [(0, 2), (1, 2), (2, 0), (3, 0)];
+        assert_eq!(words(&even, &all), ["clusters 0-3 on nodes of other packages at distance 20"]);
+        let some = [(0, 2), (1, 2), (2, 0)];
+        assert_eq!(words(&some, &all), ["clusters 0-1 on node 2", "cluster 2 on node 0"]);
+    }
+
+    #[test]
+    fn nodes_of_no_package_and_kinds_of_memory_are_named() {
+        let mut all = everything(2);
+        all.extend([(0, 9), (1, 9)]);
+        assert_eq!(words(&[(0, 9), (1, 9)], &all), ["clusters 0-1 on node 9"]);
+        assert_eq!(words(&[(0, 0), (1, 1)], &all), ["local DRAM: clusters 0-1 on their own node"]);
+    }
+
+    #[test]
+    fn long_lists_end_with_a_count() {
+        let all = everything(32);
+        let odd: Vec<(u32, u32)> = (0..32).map(|a| (a, (a * 7 + 3) % 32)).collect();
+        let words = words(&odd, &all);
+        assert_eq!(words.len(), MOST);
+        assert_eq!(words[MOST - 1], "and 25 more groups; --json lists all pairs");
+    }
+}

@@ -1,0 +1,55 @@
+//! The papers' tables, printed and worked out again.
+
+use nearfar_reproduce::{Paper, Row, Status};
+use serde::Serialize;
+
+/// Papers beside our figures; `reproduce --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReproduceView {
+    /// `nearfar.reproduce/1`
+    pub schema: &'static str,
+    /// One entry for each paper.
+    pub papers: Vec<PaperView>,
+}
+
+/// A paper.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PaperView {
+    /// As in `docs/references.md`.
+    pub key: String,
+    /// Author, title, place and year.
+    pub title: String,
+    /// Rows that agree.
+    pub pass: usize,
+    /// Rows that differ for a stated reason that holds.
+    pub explained: usize,
+    /// Rows that differ for no known reason.
+    pub fail: usize,
+    /// Inputs, which are not counted.
+    pub given: usize,
+    /// The rows, in the order of the paper.
+    pub rows: Vec<Row>,
+}
+
+impl ReproduceView {
+    /// The view of papers.
+    #[must_use]
+    pub fn new(papers: &[Paper]) -> Self {
+        let view = |paper: &Paper| PaperView {
+            key: paper.key.clone(),
+            title: paper.title.clone(),
+            pass: paper.count(Status::Pass),
+            explained: paper.count(Status::Explained),
+            fail: paper.count(Status::Fail),
+            given: paper.count(Status::Given),
+            rows: paper.rows.clone(),
+        };
+        Self { schema: "nearfar.reproduce/1", papers: papers.iter().map(view).collect() }
+    }
+
+    /// Whether a row differs for no known reason.
+    #[must_use]
+    pub fn has_failed(&self) -> bool {
+        self.papers.iter().any(|paper| paper.fail > 0)
+    }
+}

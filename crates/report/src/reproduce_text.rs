@@ -1,0 +1,201 @@
+//! The papers' tables in the terminal.
+
+use nearfar_reproduce::{Row, Status};
+
+use crate::printable::printable;
+use crate::reproduce::{PaperView, ReproduceView};
+use crate::table::table_with_numbers;
+
+impl ReproduceView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let papers: Vec<String> = self.papers.iter().map(PaperView::text).collect();
+        papers.join("\n")
+    }
+}
+
+impl PaperView {
+    fn text(&self) -> String {
+        let mut text = format!("{}: {}\n", printable(&self.key), printable(&self.title));
+        let mut rows = self.rows.as_slice();
+        while let Some(first) = rows.first() {
+            let heading = heading(first);
+            let (group, rest) =
+                rows.split_at(rows.iter().take_while(|row| self::heading(row) == heading).count());
+            text += &format!("\n{}\n", printable(heading));
+            text += &group_table(group);
+            text += &reasons(group);
+            text += &inputs(group);
+            rows = rest;
+        }
+        text + &format!(
+            "\n{}: {} pass, {} explained, {} fail; {} given\n",
+            printable(&self.key),
+            self.pass,
+            self.explained,
+            self.fail,
+            self.given
+        )
+    }
+}
+
+/// `table 5.2` of `table 5.2, amd-2p, memory, class 0, alpha`.
+fn heading(row: &Row) -> &str {
+    row.item.split_once(", ").map_or(&row.item, |(heading, _)| heading)
+}
+
+/// What follows the heading; all of it where nothing does.
+fn place(row: &Row) -> &str {
+    row.item.split_once(", ").map_or(&row.item, |(_, place)| place)
+}
+
+fn group_table(group: &[Row]) -> String {
+    let header = ["", "printed", "ours", "error", "status"].map(String::from).to_vec();
+    let rows: Vec<Vec<String>> = group
+        .iter()
+        .filter(|row| row.status != Status::Given)
+        .map(|row| {
+            vec![
+                printable(place(row)).into_owned(),
+                number(row.printed),
+                row.ours.map_or("-".into(), number),
+                row.error.map_or("-".into(), signed_percent),
+                status_word(row.status).into(),
+            ]
+        })
+        .collect();
+    if rows.is_empty() { String::new() } else { table_with_numbers(header, rows, 1..4) }
+}
+
+/// Inputs are counted: their tables are the paper's, and long.
+fn inputs(group: &[Row]) -> String {
+    match group.iter().filter(|row| row.status == Status::Given).count() {
+        0 => String::new(),
+        1 => " 1 input (--json has it)\n".into(),
+        count => format!(" {count} inputs (--json has them)\n"),
+    }
+}
+
+/// A fraction in percent, with its sign where two decimals show one.
+fn signed_percent(fraction: f64) -> String {
+    let percent = (fraction * 1e4).round() / 100.0;
+    if percent == 0.0 { "0.00 %".into() } else { format!("{percent:+.2} %") }
+}
+
+/// Each reason once, with what it explains.
+fn reasons(group: &[Row]) -> String {
+    let mut reasons: Vec<(&str, Status, Vec<&str>)> = Vec::new();
+    for row in group.iter().filter(|row| row.status != Status::Given) {
+        let Some(why) = &row.why else { continue };
+        match reasons.iter_mut().find(|(known, status, _)| known == why && *status == row.status) {
+            Some((_, _, places)) => places.push(place(row)),
+            None => reasons.push((why, row.status, vec![place(row)])),
+        }
+    }
+    // Where one reason stands for all rows of its status, the table says which they are.
+    let alone = |status: Status| reasons.iter().filter(|reason| reason.1 == status).count() == 1;
+    reasons
+        .iter()
+        .map(|(why, status, places)| {
+            let places = if alone(*status) { String::new() } else { places.join("; ") + ": " };
+            format!(" {}: {}{}\n", status_word(*status), printable(&places), printable(why))
+        })
+        .collect()
+}
+
+/// At most six significant digits, and no zeros that say nothing.
+fn number(value: f64) -> String {
+    let text = nearfar_units::format_significant(value, 6);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
+fn status_word(status: Status) -> &'static str {
+    match status {
+        Status::Pass => "pass",
+        Status::Explained => "explained",
+        Status::Fail => "FAIL",
+        Status::Given => "given",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_reproduce::Paper;
+
+    use super::*;
+
+    fn row(item: &str, printed: f64, ours: Option<f64>, status: Status, why: Option<&str>) -> Row {
+        Row {
+            item: item.into(),
+            printed,
+            ours,
+            error: ours.map(|ours| ours / printed - 1.0),
+            status,
+            why: why.map(String::from),
+        }
+    }
+
+    fn paper() -> Paper {
+        Paper {
+            key: "someone2000".into(),
+            title: "Someone, A Title, 2000".into(),
+            rows: vec![
+                row("table 1, a, GB/s", 9.3, None, Status::Given, Some("an input")),
+                row("table 1, b, GB/s", 5.0, Some(5.0), Status::Pass, None),
+                row("table 1, c, GB/s", 0.4, Some(0.399_875), Status::Explained, Some("rounded")),
+                row("table 1, d, GB/s", 0.8, Some(0.799_75), Status::Explained, Some("rounded")),
+                row("equation 2", 6441.0, Some(6395.0), Status::Fail, Some("not known")),
+            ],
+        }
+    }
+
+    #[test]
+    fn rows_are_grouped_counted_and_every_reason_is_said_once() {
+        let view = ReproduceView::new(&[paper()]);
+        assert!(view.has_failed());
+        let expected = "someone2000: Someone, A Title, 2000
+
+table 1
+          printed      ours    error  status
+ b, GB/s        5         5   0.00 %  pass
+ c, GB/s      0.4  0.399875  -0.03 %  explained
+ d, GB/s      0.8   0.79975  -0.03 %  explained
+ explained: rounded
+ 1 input (--json has it)
+
+equation 2
+             printed  ours    error  status
+ equation 2     6441  6395  -0.71 %  FAIL
+ FAIL: not known
+
+someone2000: 1 pass, 2 explained, 1 fail; 1 given
+";
+        let spaces = |text: &str| {
+            text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(spaces(&view.text()), spaces(expected));
+    }
+
+    #[test]
+    fn several_reasons_name_what_they_explain() {
+        let mut paper = paper();
+        paper.rows[3].why = Some("another".into());
+        let text = ReproduceView::new(&[paper]).text();
+        assert!(
+            text.contains(" explained: c, GB/s: rounded\n explained: d, GB/s: another\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_paper_without_a_failed_row_has_not_failed() {
+        let mut paper = paper();
+        paper.rows.pop();
+        assert!(!ReproduceView::new(&[paper]).has_failed());
+    }
+}
