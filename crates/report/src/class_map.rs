@@ -56,11 +56,12 @@ impl ClassMap {
         let label_width =
             self.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0) + 2;
         let columns = (width.saturating_sub(label_width + 1) / (cell_width + 1)).max(1);
+        let slowest = self.slowest();
         let blocks: Vec<String> = (0..self.columns.len())
             .step_by(columns)
             .map(|first| {
                 let last = (first + columns).min(self.columns.len());
-                Block { map: self, first, last, cell_width, label_width }.text()
+                Block { map: self, first, last, cell_width, label_width, slowest }.text()
             })
             .collect();
         blocks.join("\n")
@@ -105,6 +106,7 @@ struct Block<'a> {
     last: usize,
     cell_width: usize,
     label_width: usize,
+    slowest: usize,
 }
 
 impl Block<'_> {
@@ -168,12 +170,11 @@ impl Block<'_> {
     }
 
     fn row(&self, row: usize) -> String {
-        let slowest = self.map.slowest();
         let MapRow { label, cells } = &self.map.rows[row];
         let mut text = format!(" {label:<width$}", width = self.label_width - 1);
         for (column, cell) in cells.iter().enumerate().take(self.last).skip(self.first) {
             text.push(if self.line_left_of(Some(row), column) { '│' } else { ' ' });
-            let colour = cell.map_or(String::new(), |cell| colour(cell.class, slowest));
+            let colour = cell.map_or(String::new(), |cell| colour(cell.class, self.slowest));
             let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
             text += &format!(
                 "{colour}{:>width$} {reset}",

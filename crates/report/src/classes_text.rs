@@ -104,7 +104,7 @@ impl ClassesView {
         let rounds = self.fewest_rounds;
         let mut text = match self.noise {
             Some(noise) => format!(
-                " {rounds} rounds or more a pair, which scatter by {} %\n",
+                " rounds of a pair: {rounds} or more, which scatter by {} %\n",
                 format_significant(noise * 100.0, 2)
             ),
             None => " one round a pair: their noise is not known\n".into(),

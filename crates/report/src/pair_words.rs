@@ -1,6 +1,6 @@
 //! Many pairs in few words.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{IndexSet, InitiatorKind, MemoryKind, NodeSet};
 
@@ -16,6 +16,9 @@ pub(crate) type InitiatorSet = IndexSet<Initiators>;
 
 /// Phrases that are printed before the rest is counted.
 const MOST: usize = 8;
+
+/// A phrase may name exceptions of up to one in so many of its pairs.
+const EXCEPTION: usize = 8;
 
 /// The pairs of a class in phrases. A phrase such as "local" stands for all pairs of
 /// that kind among `all`, or all at one distance; what is left is listed by initiators
@@ -42,9 +45,19 @@ pub(crate) fn pair_words(
             }
         }
         for (group, pairs) in groups {
-            let there = all.iter().filter(|pair| group_of(pair) == Some(group)).count();
-            if pairs.len() == there {
-                phrases.push(group.phrase(&pairs, initiator, one_memory_kind));
+            let there: Vec<&ClassPairView> =
+                all.iter().copied().filter(|pair| group_of(pair) == Some(group)).collect();
+            let held: BTreeSet<(u32, u32)> = pairs.iter().map(|pair| place(pair)).collect();
+            let missing: Vec<&ClassPairView> =
+                there.iter().copied().filter(|pair| !held.contains(&place(pair))).collect();
+            if missing.len() * EXCEPTION <= there.len() {
+                let phrase = group.phrase(&there, initiator, one_memory_kind);
+                let but = listed(&missing, initiator).join(", ");
+                phrases.push(if but.is_empty() {
+                    phrase
+                } else {
+                    format!("{phrase}, except {but}")
+                });
             } else {
                 rest.extend(pairs);
             }
@@ -58,6 +71,10 @@ pub(crate) fn pair_words(
         phrases.push(format!("and {more} more groups; --json lists all pairs"));
     }
     phrases
+}
+
+fn place(pair: &ClassPairView) -> (u32, u32) {
+    (pair.index, pair.memory_node)
 }
 
 /// Pairs that lie alike in the machine.
@@ -223,6 +240,17 @@ mod tests {
         assert_eq!(words(&even, &all), ["clusters 0-3 on nodes of other packages at distance 20"]);
         let some = [(0, 2), (1, 2), (2, 0)];
         assert_eq!(words(&some, &all), ["clusters 0-1 on node 2", "cluster 2 on node 0"]);
+    }
+
+    #[test]
+    fn a_few_exceptions_are_named() {
+        let all = everything(4);
+        let far = all.iter().copied().filter(|(a, b)| a / 2 != b / 2);
+        let but_one: Vec<(u32, u32)> = far.filter(|pair| *pair != (0, 3)).collect();
+        assert_eq!(
+            words(&but_one, &all),
+            ["clusters 0-3 on nodes of other packages, except cluster 0 on node 3"]
+        );
     }
 
     #[test]

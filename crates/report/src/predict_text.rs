@@ -80,7 +80,7 @@ fn row_cells(row: &PredictRow, mapped: bool, has_unit: bool) -> Vec<String> {
     let shares: Vec<String> = row.shares.iter().map(|&share| rounded(share, 4)).collect();
     cells.push(shares.join(", "));
     for d in [row.d, row.d_serial, row.d_overlap] {
-        cells.push(rounded(d, 4));
+        cells.push(format!("{d:.4}"));
     }
     if has_unit {
         for gb_per_s in [row.d_gb_per_s, row.d_serial_gb_per_s, row.d_overlap_gb_per_s] {

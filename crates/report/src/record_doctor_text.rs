@@ -110,3 +110,58 @@ pub(crate) fn remedy(finding: &Shortfall) -> String {
     }
     look
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(place: Place) -> Shortfall {
+        Shortfall {
+            place,
+            or_place: None,
+            ratio: 0.8,
+            interval: (0.784, 0.8161),
+            cells: 12,
+            of: 48,
+            fewest_twins: 7,
+            memory_share: None,
+            kernels: ["load", "triad"].map(String::from).into(),
+            threads: [8, 16].into(),
+        }
+    }
+
+    #[test]
+    fn a_finding_says_what_by_how_much_and_on_what_it_rests() {
+        let words = shortfall_words(&finding(Place::Memory { node: 5 }), InitiatorKind::Cluster);
+        assert_eq!(
+            words,
+            "memory of node 5: 0.800 (0.784 to 0.816) of its twins (7 or more), in 12 of 48 cells; \
+             with load, triad; threads 8, 16"
+        );
+        let either = Shortfall {
+            or_place: Some(Place::Cluster { cluster: 5 }),
+            ..finding(Place::Memory { node: 5 })
+        };
+        let words = shortfall_words(&either, InitiatorKind::Cluster);
+        assert!(words.starts_with("memory of node 5 or cores of cluster 5: "), "{words}");
+        let domain = finding(Place::Initiator { index: 9, cluster: 4 });
+        let words = shortfall_words(&domain, InitiatorKind::L3);
+        assert!(words.starts_with("L3 domain 9 of cluster 4: "), "{words}");
+    }
+
+    #[test]
+    fn a_node_with_less_memory_misses_a_module() {
+        let smaller = Shortfall { memory_share: Some(0.75), ..finding(Place::Memory { node: 5 }) };
+        assert!(remedy(&smaller).contains("missing memory module: the node has 0.75 of"));
+        let equal = Shortfall { memory_share: Some(0.99), ..finding(Place::Memory { node: 5 }) };
+        assert!(remedy(&equal).contains("missing, slow or unevenly placed"));
+    }
+
+    #[test]
+    fn of_two_the_caveat_is_said() {
+        let of_two = Shortfall { fewest_twins: 1, ..finding(Place::Cluster { cluster: 1 }) };
+        assert!(shortfall_words(&of_two, InitiatorKind::Cluster).contains("of its only twin"));
+        assert!(remedy(&of_two).ends_with("figures cannot say which of them is wrong"));
+        assert!(!remedy(&finding(Place::Cluster { cluster: 1 })).contains("cannot say"));
+    }
+}

@@ -260,3 +260,37 @@ fn link(device: &DeviceView) -> String {
         (None, _) => "unknown".into(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(configured_mt_per_s: Option<u32>, max_mt_per_s: Option<u32>) -> MemoryModule {
+        MemoryModule {
+            locator: "DIMM 1".into(),
+            bank: None,
+            kind: Some("DDR4".into()),
+            bytes: Some(64 << 30),
+            configured_mt_per_s,
+            max_mt_per_s,
+            data_bits: Some(64),
+            manufacturer: None,
+            part_number: None,
+        }
+    }
+
+    #[test]
+    fn modules_say_the_speed_at_which_they_run() {
+        for (now, most, words) in [
+            (Some(2933), Some(3200), "64 GiB DDR4 at 2933 MT/s (of 3200)"),
+            (Some(3200), Some(3200), "64 GiB DDR4 at 3200 MT/s"),
+            (Some(3200), None, "64 GiB DDR4 at 3200 MT/s"),
+            (None, Some(3200), "64 GiB DDR4 at unknown speed, up to 3200 MT/s"),
+            (None, None, "64 GiB DDR4 at unknown speed"),
+        ] {
+            assert_eq!(module_words(&module(now, most)), words);
+        }
+        let odd = MemoryModule { kind: None, bytes: None, ..module(Some(1), None) };
+        assert_eq!(module_words(&odd), "unknown of unknown kind at 1 MT/s");
+    }
+}

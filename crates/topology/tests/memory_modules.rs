@@ -63,7 +63,7 @@ const SOCKET: Socket<'static> = Socket {
 
 /// A memory device of 92 bytes (SMBIOS 3.3), cut off at `length`.
 fn device(socket: &Socket<'_>, length: usize) -> Vec<u8> {
-    let mut fields = vec![0; 0x5c];
+    let mut fields = [0; 0x5c];
     // An empty string cannot stand in the list: it is number 0.
     let mut strings = vec![socket.locator, "Micron", "36ASF8G "];
     let bank = if socket.bank.is_empty() { 0 } else { 4 };

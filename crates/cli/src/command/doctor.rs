@@ -37,10 +37,7 @@ fn look_over_machine(
 }
 
 fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<ExitStatus> {
-    let record = record_file::read(path)?;
-    if record.torn {
-        output::say("note: the record's last line is torn and was left out");
-    }
+    let (_, record) = record_file::read_named_or_newest(Some(path))?;
     let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
     let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
     let view = RecordDoctorView::new(&record, gamma);

@@ -37,7 +37,7 @@ fn near(value: &Value, expected: f64, tolerance: f64) {
 
 /// braithwaite2012, tables 3.4, 4.1 and A.2: the best compiler, one thread.
 #[test]
-fn the_theses_machines_have_its_classes() {
+fn the_machines_of_the_thesis_have_its_classes() {
     let folder = tempfile::tempdir().unwrap();
     for (machine, levels) in [
         ("amd-2p", &[9.3, 5.6, 3.1][..]),
@@ -92,6 +92,33 @@ fn classes_are_worded_mapped_and_marked_as_simulated() {
         assert!(text.contains(words), "'{words}' is not in {text}");
     }
     assert!(printed(&["predict", path, "--share", "1,0,0"]).contains("SIMULATED"));
+}
+
+#[test]
+fn memory_without_cpus_is_told_from_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "two-socket-cxl", "quick");
+    let view = json(&["model", record.to_str().unwrap(), "classes"]);
+    let classes = view["classes"].as_array().unwrap();
+    let pairs: Vec<&Value> =
+        classes.iter().flat_map(|class| class["pairs"].as_array().unwrap()).collect();
+    let of = |cluster: u32, node: u32| {
+        *pairs
+            .iter()
+            .find(|pair| pair["cluster"] == cluster && pair["memory_node"] == node)
+            .unwrap()
+    };
+    for (cluster, node, kind, relation) in [
+        (0, 0, "dram", "local"),
+        (0, 1, "dram", "other_package"),
+        (0, 2, "cxl", "local"),
+        (1, 2, "cxl", "other_package"),
+    ] {
+        let pair = of(cluster, node);
+        assert_eq!((&pair["memory_kind"], &pair["relation"]), (&kind.into(), &relation.into()));
+    }
+    let text = printed(&["model", record.to_str().unwrap()]);
+    assert!(text.contains("local CXL: cluster 0 on its own node"), "{text}");
 }
 
 #[test]
@@ -172,10 +199,15 @@ fn data_access_of_given_alphas() {
     near(&two["rows"][1]["d"], 0.1816, 1e-12);
 
     let gpus = ["predict", "--alpha", "0.5156,0.4141,0.1797", "--reach", "0,1,2,2"];
-    let text = printed(&[&gpus[..], &["--reach", "0,1,2,2"]].concat());
-    for figure in ["0.3477", "0.2969", "0.1797"] {
-        assert!(text.contains(figure), "equation 4.17 has {figure}: {text}");
+    let view = json(&[&gpus[..], &["--reach", "0,1,2,2"]].concat());
+    let rows = view["rows"].as_array().unwrap();
+    for (shares, d) in
+        [([0.5, 0.0, 0.5], 0.3477), ([0.0, 0.5, 0.5], 0.2969), ([0.0, 0.0, 1.0], 0.1797)]
+    {
+        let row = rows.iter().find(|row| row["shares"] == serde_json::json!(shares)).unwrap();
+        near(&row["d"], d, 0.0002);
     }
+    assert_eq!(view["d"], rows[0]["d"]);
 }
 
 #[test]
