@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::MemoryKind;
+use nearfar_machine::{MemoryKind, Relation};
 use serde::Deserialize;
 
 use crate::bounds::{self, BadKey, FACTORS, FRACTION, REMAINDER};
@@ -81,15 +81,6 @@ pub(crate) enum KernelEntry {
 pub(crate) enum ByVariant {
     All(f64),
     Each(BTreeMap<String, f64>),
-}
-
-/// Where a memory node lies as a cluster sees it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Relation {
-    Local,
-    SamePackage,
-    OtherPackage,
 }
 
 #[derive(Debug, Clone, Deserialize)]

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use nearfar_machine::{Cluster, Machine, MemoryKind};
+use nearfar_machine::{Cluster, Machine, MemoryKind, Relation};
 
 use crate::bounds::BadKey;
-use crate::machine_file::{BandwidthEntry, LinkEntry, MachineFile, Relation};
+use crate::machine_file::{BandwidthEntry, LinkEntry, MachineFile};
 
 /// A pair with everything that a selector can ask for.
 #[derive(Debug, Clone)]

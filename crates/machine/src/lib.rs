@@ -11,6 +11,7 @@ mod index_set;
 mod machine;
 mod memory_module;
 mod module_name;
+mod relation;
 mod theoretical_maximum;
 
 pub use binding::{Binding, BindingError, MemoryPolicy};
@@ -21,4 +22,5 @@ pub use machine::{
     MemoryKind, MemoryNode, Package, Source,
 };
 pub use memory_module::MemoryModule;
+pub use relation::Relation;
 pub use theoretical_maximum::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};

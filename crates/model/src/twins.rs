@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{CpuSet, InitiatorKind, Machine, MemoryKind};
+use nearfar_machine::{InitiatorKind, Machine, MemoryKind};
 use nearfar_record::Record;
 use nearfar_stats::{median, pooled_deviation};
 
@@ -267,14 +267,14 @@ impl Places {
             let place = InitiatorPlace {
                 cluster: row.cluster,
                 cpu_node: row.cpu_node,
-                package: only_package(machine, &cluster.cpus),
+                package: machine.only_package(&cluster.cpus),
                 own_nodes: cluster.memory_nodes.iter().collect(),
                 cores: initiator.cores.len(),
             };
             Some((row.index, place))
         });
         let nodes = machine.nodes.iter().map(|node| {
-            let package = only_package(machine, &node.locality);
+            let package = machine.only_package(&node.locality);
             (node.os_index, NodePlace { package, memory: node.kind })
         });
         let all: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
@@ -334,11 +334,4 @@ fn memory_share(machine: &Machine, node: u32) -> Option<f64> {
 #[expect(clippy::cast_precision_loss, reason = "a size of memory is far below 2^53")]
 fn as_float(bytes: u64) -> f64 {
     bytes as f64
-}
-
-/// The package of these CPUs; `None` when they are of none or of several.
-fn only_package(machine: &Machine, cpus: &CpuSet) -> Option<u32> {
-    let mut touched = machine.packages.iter().filter(|package| package.cpus.intersects(cpus));
-    let first = touched.next()?;
-    touched.next().is_none().then_some(first.os_index)
 }

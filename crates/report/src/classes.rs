@@ -1,11 +1,11 @@
 //! Bandwidth classes as `model` prints them.
 
-use nearfar_machine::{InitiatorKind, MemoryKind, Scope, TheoreticalMaximum};
+use nearfar_machine::{InitiatorKind, MemoryKind, Relation, Scope, TheoreticalMaximum};
 use nearfar_model::{Class, ClassFigure, ClassPair, Classes, ThreadChoice, alphas};
 use nearfar_record::{Executor, Record};
 use serde::{Serialize, Serializer};
 
-use crate::relation::{Relation, Relations};
+use crate::relations::Relations;
 
 /// The models of a record; `model --json` without a model's name prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]

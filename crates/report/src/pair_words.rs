@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{IndexSet, InitiatorKind, MemoryKind, NodeSet};
+use nearfar_machine::{IndexSet, InitiatorKind, MemoryKind, NodeSet, Relation};
 
 use crate::classes::ClassPairView;
-use crate::relation::Relation;
 
 /// Marks a set of initiators' numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -2,20 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{CpuSet, Machine, MemoryKind, NodeSet};
-use serde::Serialize;
-
-/// How a cluster and a memory node lie to each other.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Relation {
-    /// The node is one of the cluster's own.
-    Local,
-    /// Another node of the cluster's package.
-    SamePackage,
-    /// A node of another package.
-    OtherPackage,
-}
+use nearfar_machine::{Machine, MemoryKind, NodeSet, Relation};
 
 /// Clusters and nodes of a machine by number, each looked up once.
 pub(crate) struct Relations<'a> {
@@ -29,13 +16,13 @@ pub(crate) struct Relations<'a> {
 impl<'a> Relations<'a> {
     pub fn new(machine: &'a Machine) -> Self {
         let clusters = machine.clusters().into_iter().map(|cluster| {
-            let package = only_package(machine, &cluster.cpus);
+            let package = machine.only_package(&cluster.cpus);
             (cluster.index, (cluster.memory_nodes, package))
         });
         let nodes = machine
             .nodes
             .iter()
-            .map(|node| (node.os_index, (node.kind, only_package(machine, &node.locality))));
+            .map(|node| (node.os_index, (node.kind, machine.only_package(&node.locality))));
         Self { machine, clusters: clusters.collect(), nodes: nodes.collect() }
     }
 
@@ -58,11 +45,4 @@ impl<'a> Relations<'a> {
     pub fn kind(&self, node: u32) -> MemoryKind {
         self.nodes.get(&node).map_or(MemoryKind::Unknown, |(kind, _)| *kind)
     }
-}
-
-/// The package of these CPUs; `None` when they are of none or of several.
-fn only_package(machine: &Machine, cpus: &CpuSet) -> Option<u32> {
-    let mut touched = machine.packages.iter().filter(|package| package.cpus.intersects(cpus));
-    let first = touched.next()?;
-    touched.next().is_none().then_some(first.os_index)
 }
