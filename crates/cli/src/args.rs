@@ -40,7 +40,8 @@ pub enum Command {
         "Examples:\n",
         "  nearfar doctor                                 this machine, before measuring\n",
         "  nearfar doctor r.jsonl --gamma DDR4-3200x8     a record: which part falls short of its twins\n",
-        "Status 1 when something cannot be measured, or a part falls short.",
+        "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
+        "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
     ))]
     Doctor(DoctorArguments),
     /// Measure this machine and write a record
@@ -72,8 +73,11 @@ pub enum Command {
         "      half of the accesses to class 0; and the rest to one class or to two\n",
         "  nearfar predict --alpha 0.5156,0.4141,0.1797 --reach 0,1,2,2 --reach 0,1,2,2\n",
         "      two processes, each with a GPU that nodes 0 to 3 reach in classes 0, 1, 2, 2:\n",
-        "      what each choice of nodes gives, the best first\n",
-        "  nearfar predict r.jsonl --data 0 --data 0      two processes with their data on node 0",
+        "      what each choice of nodes gives, the best for the slowest process first\n",
+        "  nearfar predict r.jsonl --data 0 --data 0\n",
+        "      two processes with their data on node 0\n",
+        "Alphas of a record are those of the whole machine's classes; for a single initiator's,\n",
+        "give those that `nearfar model --per-initiator` prints by --alpha.",
     ))]
     Predict(Box<PredictArguments>),
     /// A paper's tables: as printed, ours, the error
@@ -104,7 +108,7 @@ pub enum Command {
 pub struct TopoArguments {
     #[command(flatten)]
     pub source: MachineSource,
-    /// Print JSON (docs/schema/nearfar.topo-1.json)
+    /// Print JSON (docs/schema/nearfar.topo-1.json; of the list nearfar.machines-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -204,7 +208,8 @@ pub struct CharacterizeArguments {
         conflicts_with = "resume"
     )]
     pub only: Vec<ExperimentName>,
-    /// Begin no round that would end after this time, for example 60s
+    /// Begin no round that would end after this time, for example 60s; with --simulate time
+    /// of the machine's own clock
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub budget: Option<Duration>,
     /// Where to write the record; - is standard output
@@ -222,7 +227,8 @@ pub struct CharacterizeArguments {
     /// How CPUs are grouped
     #[arg(long, value_enum, default_value = "cluster", conflicts_with = "resume")]
     pub initiator: InitiatorName,
-    /// Kernels instead of the suite's own; 'list' names them all
+    /// Kernels instead of the suite's own; 'list' names them all with their variants, those
+    /// of the simulated machine with --simulate
     #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]
     pub kernel: Vec<String>,
     /// Force one instruction set: avx512, avx2, sse2 or portable; of a simulated machine
@@ -252,7 +258,8 @@ pub struct CharacterizeArguments {
     /// Noise of the simulated machine: what its file says, or none
     #[arg(long, value_enum, default_value = "auto", requires = "simulate")]
     pub noise: Noise,
-    /// Print JSON (docs/schema/nearfar.characterize-1.json, nearfar.dry-run-1.json)
+    /// Print JSON (docs/schema/nearfar.characterize-1.json, nearfar.dry-run-1.json; of the
+    /// lists nearfar.kernels-1.json, nearfar.machines-1.json)
     #[arg(long)]
     pub json: bool,
 }

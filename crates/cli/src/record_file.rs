@@ -44,26 +44,41 @@ fn file_name(host: &str) -> String {
     host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect()
 }
 
-/// The newest record of this host in the state folder.
+/// What hosts of simulated machines begin with.
+const SIMULATED: &str = "simulated-";
+
+/// The newest record of this host in the state folder. Those of simulated machines are of
+/// other hosts: a forecast for a machine that nobody asked for would mislead.
 pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
     let folder = state_folder()?;
-    let prefix = format!("{}-", file_name(host));
-    let entries =
-        fs::read_dir(&folder).map(|entries| entries.flatten().collect()).unwrap_or_default();
-    let newest = Vec::<fs::DirEntry>::into_iter(entries)
-        .map(|entry| entry.path())
-        .filter(|path| {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            name.starts_with(&prefix) && name.ends_with(".jsonl")
-        })
-        .max();
-    match newest {
-        Some(path) => Ok(path),
+    if let Some(path) = newest_of(&folder, |found| found == file_name(host)) {
+        return Ok(path);
+    }
+    let simulated = newest_of(&folder, |found| found.starts_with(&file_name(SIMULATED)));
+    let folder = folder.display();
+    match simulated {
+        Some(path) => bail!(
+            "there is no record of this host in {folder}, only of simulated machines, the newest \
+             of them {}; name one, or measure this host by `nearfar characterize`",
+            path.display()
+        ),
         None => bail!(
-            "there is no record of this host in {}; make one by `nearfar characterize`, or name one",
-            folder.display()
+            "there is no record of this host in {folder}; make one by `nearfar characterize`, or \
+             name one"
         ),
     }
+}
+
+/// The newest record of a folder whose host, as [`file_name`] writes it, is `wanted`.
+fn newest_of(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten();
+    let timed = entries.filter_map(|entry| {
+        let path = entry.path();
+        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
+        let (host, time) = name.rsplit_once('-')?;
+        wanted(host).then(|| (time.to_string(), path.clone()))
+    });
+    timed.max().map(|(_, path)| path)
 }
 
 /// Reads a record; `-` is standard input.

@@ -38,7 +38,11 @@ pub fn builtin_machines() -> Result<Vec<(String, String)>, FlowError> {
 /// those of [`parse_machine`].
 pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
     if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
-        return parse_machine(name_or_path, text_of(name_or_path)?);
+        let text = text_of(name_or_path).ok_or_else(|| FlowError::UnknownMachine {
+            name: name_or_path.into(),
+            known: known_names(),
+        })?;
+        return parse_machine(name_or_path, text);
     }
     let path = Path::new(name_or_path);
     let unreadable = |source| FlowError::Unreadable { path: path.into(), source };
@@ -55,10 +59,11 @@ pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
 }
 
 /// The file of a built-in machine.
-pub(crate) fn text_of(name: &str) -> Result<&'static str, FlowError> {
-    let found = BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);
-    found.ok_or_else(|| FlowError::UnknownMachine {
-        name: name.into(),
-        known: BUILTIN.map(|(known, _)| known).join(", "),
-    })
+pub(crate) fn text_of(name: &str) -> Option<&'static str> {
+    BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names of the built-in machines, in a row.
+pub(crate) fn known_names() -> String {
+    BUILTIN.map(|(known, _)| known).join(", ")
 }

@@ -18,8 +18,8 @@ use nearfar_machine::{Cluster, Machine, MemoryNode};
 
 use crate::bounds::{self, BadKey, FRACTION, GB_PER_S};
 use crate::capacities::{Capacities, Part, SharedLink};
-use crate::machine_file::{ByVariant, MachineFile};
-use crate::pair_selection::{Pair, all_pairs, check_pairs};
+use crate::machine_file::{ByVariant, LinkEntry, MachineFile};
+use crate::pair_selection::{Pair, all_pairs, check_pairs, names_of};
 
 const GIGA: f64 = 1e9;
 /// Where the file says none; ours. At full demand a part then carries 89 % of its capacity.
@@ -200,6 +200,7 @@ fn pair_figures(
 ) -> Result<Vec<Figures>, BadKey> {
     let mut figures = vec![Figures::default(); pairs.len()];
     bounds::entries("bandwidth", &file.bandwidth)?;
+    let known = names_of(pairs);
     for (index, entry) in file.bandwidth.iter().enumerate() {
         let key = format!("bandwidth[{index}]");
         let by_variant = |key: &str, figure: Option<&ByVariant>| {
@@ -207,7 +208,7 @@ fn pair_figures(
         };
         let one_thread = by_variant(&format!("{key}.one_thread"), entry.one_thread.as_ref())?;
         let all_threads = by_variant(&format!("{key}.all_threads"), entry.all_threads.as_ref())?;
-        check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), pairs)?;
+        check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
         let mut selected = 0_usize;
         for (pair, figures) in pairs.iter().zip(&mut figures) {
             if !entry.selects(pair) {
@@ -302,36 +303,45 @@ fn issue_limits(file: &MachineFile, clusters: &[Cluster]) -> Result<Vec<Option<f
 
 /// The links, of those with one name the last.
 fn links(file: &MachineFile, pairs: &[Pair]) -> Result<Vec<SharedLink>, BadKey> {
-    let mut links: Vec<SharedLink> = Vec::new();
     bounds::entries("link", &file.link)?;
+    let known = names_of(pairs);
+    // In the order in which names appear first.
+    let mut last_of_name: Vec<&LinkEntry> = Vec::new();
     for (index, entry) in file.link.iter().enumerate() {
         let key = format!("link[{index}]");
         bounds::name(&format!("{key}.name"), &entry.name)?;
-        let capacity = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        check_pairs(&format!("{key}.crosses"), entry.crosses.as_ref(), pairs)?;
+        bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
+        check_pairs(&format!("{key}.crosses"), entry.crosses.as_ref(), &known)?;
         if !entry.has_selector() {
             let why = "says not what crosses it; give crosses, or from_.. and to_..";
             return Err(BadKey::new(key, why));
         }
-        let crossing = pairs.iter().filter(|pair| entry.selects(pair));
-        let crosses: BTreeSet<(u32, u32)> =
-            crossing.map(|pair| (pair.cluster, pair.memory_node)).collect();
-        if crosses.is_empty() {
+        if !pairs.iter().any(|pair| entry.selects(pair)) {
             return Err(BadKey::new(key, "is crossed by no pair of this machine"));
         }
-        let link = SharedLink { name: entry.name.clone(), capacity: capacity * GIGA, crosses };
-        match links.iter_mut().find(|known| known.name == link.name) {
-            Some(known) => *known = link,
-            None => links.push(link),
+        match last_of_name.iter_mut().find(|known| known.name == entry.name) {
+            Some(known) => *known = entry,
+            None => last_of_name.push(entry),
         }
     }
-    let crossings: usize = links.iter().map(|link| link.crosses.len()).sum();
-    if links.len() > MOST_LINKS || crossings > MOST_CROSSINGS {
-        let why = format!(
-            "has {} links crossed {crossings} times; allowed are {MOST_LINKS} and {MOST_CROSSINGS}",
-            links.len()
-        );
+    if last_of_name.len() > MOST_LINKS {
+        let why = format!("has {} names; at most {MOST_LINKS}", last_of_name.len());
         return Err(BadKey::new("link", why));
+    }
+    let mut links = Vec::new();
+    let mut crossings = 0;
+    for entry in last_of_name {
+        let crossing = || pairs.iter().filter(|pair| entry.selects(pair));
+        crossings += crossing().count();
+        if crossings > MOST_CROSSINGS {
+            let why = format!("is crossed by too many pairs in all; at most {MOST_CROSSINGS}");
+            return Err(BadKey::new("link", why));
+        }
+        links.push(SharedLink {
+            name: entry.name.clone(),
+            capacity: entry.gb_per_s * GIGA,
+            crosses: crossing().map(|pair| (pair.cluster, pair.memory_node)).collect(),
+        });
     }
     Ok(links)
 }

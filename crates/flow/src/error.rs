@@ -33,8 +33,21 @@ pub enum FlowError {
         /// The names that there are.
         known: String,
     },
+    /// A file extends what is no built-in machine.
+    #[error(
+        "{file}: extends {name:?}, which is no built-in machine, and no file can be extended; there \
+         are {known}"
+    )]
+    UnknownBase {
+        /// The file.
+        file: String,
+        /// What it extends.
+        name: String,
+        /// The names that there are.
+        known: String,
+    },
     /// The file does not exist or may not be read.
-    #[error("cannot read {}: {source}; check the path and its permissions", path.display())]
+    #[error("cannot read {}; check the path and its permissions", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -51,7 +51,7 @@ pub(crate) fn lay_out_machine(name: &str, file: &MachineFile) -> Result<Machine,
         memory_modules: None,
         empty_memory_sockets: None,
         memory_modules_unknown: Some(
-            "the file of a simulated machine says nothing of memory modules; give --gamma".into(),
+            "the file of a simulated machine says nothing of memory modules".into(),
         ),
     };
     match machine.check().first() {
@@ -253,11 +253,13 @@ fn distances(rows: Option<&[Vec<u64>]>, numbers: &[u32]) -> Result<Option<Distan
 }
 
 fn bytes(key: &str, text: Option<&str>) -> Result<Option<u64>, BadKey> {
-    text.map(|text| {
-        let read = text.parse::<Bytes>().map(|bytes| bytes.0);
-        read.map_err(|error| {
-            BadKey::new(key, format!("cannot be read: {}", error.to_string().escape_debug()))
-        })
+    text.map(|text| match text.parse::<Bytes>() {
+        Ok(Bytes(0)) => Err(BadKey::new(key, "is 0; leave it out where it is not known")),
+        Ok(Bytes(size)) => Ok(size),
+        Err(error) => {
+            let why = format!("cannot be read: {}", error.to_string().escape_debug());
+            Err(BadKey::new(key, why))
+        }
     })
     .transpose()
 }

@@ -12,9 +12,12 @@ mod capacities;
 mod error;
 mod fault;
 mod layout;
+mod linear_system;
 mod machine_file;
 mod noise;
 mod pair_selection;
+mod path;
+mod pressures;
 mod simulated_machine;
 mod solver;
 

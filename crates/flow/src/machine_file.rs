@@ -128,7 +128,7 @@ pub(crate) struct NoiseEntry {
     pub within_round: Option<f64>,
     pub outliers: Option<Outliers>,
     pub disturbed: Option<Disturbed>,
-    pub drift_per_hour: Option<f64>,
+    pub drift_per_round: Option<f64>,
     pub modes: Option<Vec<Mode>>,
 }
 
@@ -143,7 +143,7 @@ pub(crate) struct ClockEntry {
 /// # Errors
 /// [`FlowError::TooLarge`] above 1 MiB, [`FlowError::NotAMachine`] with the line for
 /// text that is not TOML or has unknown keys, [`FlowError::Key`] with the key for a value
-/// that is not allowed, [`FlowError::UnknownMachine`] when it extends a machine that is not
+/// that is not allowed, [`FlowError::UnknownBase`] when it extends a machine that is not
 /// built in.
 pub fn parse_machine(file: &str, text: &str) -> Result<SimulatedMachine, FlowError> {
     let file = file.escape_debug().to_string();
@@ -157,6 +157,9 @@ pub fn parse_machine(file: &str, text: &str) -> Result<SimulatedMachine, FlowErr
 /// The most that is read of a file; the built-in ones have 1 to 4 KB.
 pub(crate) const LARGEST_FILE: usize = 1 << 20;
 
+/// Of a name that is not known so much is repeated.
+const LONGEST_NAME: usize = 80;
+
 /// The keys of a file over those of the machines that it extends.
 fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
     let keys: MachineFile = toml::from_str(text).map_err(|error| FlowError::NotAMachine {
@@ -168,7 +171,14 @@ fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
         None => Ok(keys),
         // Only built-in machines can be extended, so that no file opens others and none
         // extends itself; the built-in ones are tested to come to an end.
-        Some(base) => Ok(keys.over(read_keys(&base, builtin::text_of(&base)?)?)),
+        Some(base) => {
+            let text = builtin::text_of(&base).ok_or_else(|| FlowError::UnknownBase {
+                file: file.into(),
+                name: base.chars().take(LONGEST_NAME).collect(),
+                known: builtin::known_names(),
+            })?;
+            Ok(keys.over(read_keys(&base, text)?))
+        }
     }
 }
 
@@ -209,7 +219,7 @@ impl MachineFile {
                 within_round: self.noise.within_round.or(base.noise.within_round),
                 outliers: self.noise.outliers.or(base.noise.outliers),
                 disturbed: self.noise.disturbed.or(base.noise.disturbed),
-                drift_per_hour: self.noise.drift_per_hour.or(base.noise.drift_per_hour),
+                drift_per_round: self.noise.drift_per_round.or(base.noise.drift_per_round),
                 modes: self.noise.modes.or(base.noise.modes),
             },
             clock: ClockEntry { real_time: self.clock.real_time.or(base.clock.real_time) },

@@ -21,8 +21,9 @@ pub struct Noise {
     pub outliers: Outliers,
     /// Windows that are low and say why.
     pub disturbed: Disturbed,
-    /// Drift d: after t hours of the machine's clock rates are divided by 1 + d t.
-    pub drift_per_hour: f64,
+    /// Drift d: in round r, counted from 0, rates are divided by 1 + d r. By rounds and not by a
+    /// clock, so that a run that is gone on with draws the same.
+    pub drift_per_round: f64,
     /// Slower states that the machine falls into, each drawn apart from the others: in
     /// two at once it is slowed by both.
     pub modes: Vec<Mode>,
@@ -120,7 +121,7 @@ impl Noise {
             within_round: number("within_round", entry.within_round, &DEVIATIONS)?,
             outliers,
             disturbed,
-            drift_per_hour: number("drift_per_hour", entry.drift_per_hour, &FRACTION)?,
+            drift_per_round: number("drift_per_round", entry.drift_per_round, &FRACTION)?,
             modes,
         })
     }

@@ -75,16 +75,19 @@ pub(crate) fn all_pairs(file: &MachineFile, machine: &Machine, clusters: &[Clust
     pairs
 }
 
-/// Refuses pairs that the machine does not have.
+/// The pairs by the numbers that a file names them by.
+pub(crate) fn names_of(pairs: &[Pair]) -> BTreeSet<(u32, u32)> {
+    pairs.iter().filter_map(|pair| Some((pair.cpu_node?, pair.memory_node))).collect()
+}
+
+/// Refuses pairs that are not among those `known`.
 pub(crate) fn check_pairs(
     key: &str,
     named: Option<&BTreeSet<(u32, u32)>>,
-    pairs: &[Pair],
+    known: &BTreeSet<(u32, u32)>,
 ) -> Result<(), BadKey> {
     let Some(named) = named else { return Ok(()) };
-    let known: BTreeSet<(u32, u32)> =
-        pairs.iter().filter_map(|pair| Some((pair.cpu_node?, pair.memory_node))).collect();
-    match named.difference(&known).next() {
+    match named.iter().find(|pair| !known.contains(pair)) {
         None => Ok(()),
         Some((from, to)) => Err(BadKey::new(
             key,

@@ -95,7 +95,7 @@ fn every_knob_is_read() {
         within_round = 0.02
         outliers = { share = 0.03, lowered_by = [0.1, 0.2] }
         disturbed = { share = 0.04, by = "stolen", lowered_by = [0.3, 0.4] }
-        drift_per_hour = 0.05
+        drift_per_round = 0.05
         modes = [{ share = 0.6, factor = 0.7, per = "case" }]
 
         [clock]
@@ -121,7 +121,7 @@ fn every_knob_is_read() {
     assert_eq!((noise.between_rounds, noise.within_round), (0.01, 0.02));
     assert_eq!((noise.outliers.share, noise.outliers.lowered_by), (0.03, (0.1, 0.2)));
     assert_eq!((noise.disturbed.by, noise.disturbed.lowered_by.1), (Disturber::Stolen, 0.4));
-    assert_eq!((noise.drift_per_hour, noise.modes[0].per), (0.05, ModeUnit::Case));
+    assert_eq!((noise.drift_per_round, noise.modes[0].per), (0.05, ModeUnit::Case));
     assert_eq!(machine.real_time, 0.25);
     assert_eq!(machine.full_nodes(), [1]);
 }
@@ -225,6 +225,7 @@ fn values_that_are_not_allowed_are_refused_by_their_key() {
         ("near = [0, 1]", "package = 9", ["node[2]", "near = [..]"]),
         ("package = 1", "package = 70000", ["node[1].package", "65535"]),
         ("\"8 GiB\"", "\"8 gib\"", ["node[0].memory", "unit"]),
+        ("\"8 GiB\"", "\"0 GiB\"", ["node[0].memory", "is 0"]),
         ("\"hbm\"", "\"tape\"", ["line 7", "tape"]),
         ("one_thread = 10", "one_thread = 0", ["bandwidth[1].one_thread", "0.001"]),
         ("one_thread = 10", "one_thread = nan", ["bandwidth[1].one_thread", "NaN"]),
@@ -262,7 +263,7 @@ fn values_that_are_not_allowed_are_refused_by_their_key() {
         ("[noise]\noutliers = { share = 2 }", ["noise.outliers.share", "0 to 1"]),
         ("[noise]\ndisturbed = { lowered_by = [0.4, 0.3] }", ["disturbed.lowered_by", "0.4"]),
         ("[noise]\nmodes = [{ share = 0.5, factor = 0, per = \"round\" }]", ["modes[0]", "0.01"]),
-        ("[noise]\ndrift_per_hour = nan", ["noise.drift_per_hour", "NaN"]),
+        ("[noise]\ndrift_per_round = nan", ["noise.drift_per_round", "NaN"]),
         ("[clock]\nreal_time = 2", ["clock.real_time", "0 to 1"]),
         ("[[fault]]\nkind = \"slow_memory\"\nnode = 9\nfactor = 0.5", ["fault[0]", "9"]),
         ("[[fault]]\nkind = \"slow_memory\"\nnode = 1\nfactor = 1.5", ["fault[0].factor", "1.5"]),
@@ -309,6 +310,41 @@ fn sizes_are_bounded() {
     assert_refused(parse_machine("small.toml", &deep), &["line 1"]);
 }
 
+/// A link that is named again replaces the one before, where that stands; only those that
+/// are left count.
+#[test]
+fn of_links_with_one_name_the_last_holds() {
+    let link = |name: &str, to: &str, gb_per_s: u32| {
+        format!("[[link]]\nname = \"{name}\"\n{to}\ngb_per_s = {gb_per_s}\n")
+    };
+    let text = [
+        link("x", "crosses = [[0, 0], [0, 1]]", 100),
+        link("y", "to_nodes = [5]", 60),
+        link("x", "crosses = [[0, 1]]", 70),
+    ];
+    let machine = small(&text.concat()).unwrap();
+    let links: Vec<(&str, f64, usize)> = machine.capacities[0]
+        .links
+        .iter()
+        .map(|link| (link.name.as_str(), link.capacity / 1e9, link.crosses.len()))
+        .collect();
+    assert_eq!(links, [("x", 70.0, 1), ("y", 60.0, 2)]);
+}
+
+#[test]
+fn links_are_bounded_by_what_crosses_them() {
+    let node = "{ cores = 1 }, ".repeat(256);
+    let mut text = format!("name = \"n\"\ntitle = \"t\"\nnode = [{node}]\n");
+    text += "[[bandwidth]]\none_thread = 5\n";
+    for index in 0..5 {
+        text += &format!("[[link]]\nname = \"l{index}\"\nto_package = 0\ngb_per_s = 100\n");
+    }
+    assert_refused(parse_machine("small.toml", &text), &["link", "262144"]);
+    let again = "[[link]]\nname = \"l\"\nto_package = 0\ngb_per_s = 100\n".repeat(1000);
+    let text = text.split("[[link]]").next().unwrap().to_string() + &again;
+    assert_eq!(parse_machine("small.toml", &text).unwrap().capacities[0].links.len(), 1);
+}
+
 /// The largest machine that is allowed: read in seconds, answered at once.
 #[test]
 fn the_largest_machine_is_read() {
@@ -332,13 +368,19 @@ fn names_are_built_in_and_paths_are_read() {
         assert!(unknown.contains(&name), "{unknown}");
     }
     let extends = parse_machine("x.toml", "extends = \"./x.toml\"").unwrap_err();
-    assert!(matches!(extends, FlowError::UnknownMachine { .. }), "{extends}");
+    assert!(matches!(extends, FlowError::UnknownBase { .. }), "{extends}");
+    let extends = extends.to_string();
+    assert!(extends.starts_with("x.toml: extends \"./x.toml\""), "{extends}");
+    assert!(extends.contains("amd-2p") && !extends.contains("ends in"), "{extends}");
     let folder = std::env::temp_dir().join(format!("nearfar-machine-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("small.toml");
     let name = path.to_str().unwrap();
     let missing = read_machine(name).unwrap_err();
     assert!(matches!(missing, FlowError::Unreadable { .. }), "{missing}");
+    // The cause is the source's to tell; a chain that is printed has it once.
+    let cause = std::error::Error::source(&missing).unwrap().to_string();
+    assert!(!missing.to_string().contains(&cause), "{missing}");
     fs::write(&path, SMALL).unwrap();
     assert_eq!(
         read_machine(name).unwrap(),

@@ -2,8 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+#[path = "support/random_system.rs"]
+mod random_system_of_many;
+
 use nearfar_flow::{FlowError, Stream, System};
 use proptest::prelude::*;
+
+use random_system_of_many::draw_system;
 
 fn stream(demand: f64, weight: f64, usage: &[(usize, f64)]) -> Stream {
     Stream { demand, weight, usage: usage.to_vec() }
@@ -219,8 +224,45 @@ fn hard_saturation_is_weighted_progressive_filling() {
     }
 }
 
+/// Sweeps alone go round for ever on some of these: with p = 6 on about one in 1000, and no
+/// damping settles all. Of p = 12 one needs a pressure that Newton's method alone does not
+/// find. `benches/settling.rs` has more of them.
 #[test]
-fn the_order_of_resources_does_not_matter() {
+fn systems_in_which_sweeps_go_round_settle_too() {
+    for (p, decades) in [(6.0, 3.0), (12.0, 1.5), (25.0, 3.0)] {
+        let mut random = fastrand::Rng::with_seed(7);
+        for number in 0..10_000 {
+            let system = draw_system(&mut random, p, decades);
+            let solution = system.solve();
+            assert!(solution.is_ok(), "system {number} of p {p}, {decades} decades");
+            assert_within_bounds(&system, &solution.unwrap().rates);
+        }
+    }
+}
+
+/// What follows from the law for the rates: no resource carries more than its capacity, no
+/// stream moves more than its demand, and nearly that where no resource is short.
+fn assert_within_bounds(system: &System, rates: &[f64]) {
+    let carried = carried(system, rates);
+    for (carried, capacity) in carried.iter().zip(&system.capacities) {
+        assert!(*carried <= capacity * (1.0 + 1e-9));
+    }
+    for (stream, rate) in system.streams.iter().zip(rates) {
+        let is_idle = |&(resource, _): &(usize, f64)| {
+            let share: f64 = carried[resource] / system.capacities[resource];
+            share.powf(system.saturation) < 1e-6
+        };
+        assert!(*rate > 0.0 && *rate <= stream.demand * (1.0 + 1e-9));
+        if stream.usage.iter().all(is_idle) {
+            assert!(*rate > stream.demand * (1.0 - 1e-3), "{rate} of {}", stream.demand);
+        }
+    }
+}
+
+/// Not always: about one random system in 400 of `benches/settling.rs` has several
+/// solutions, and the order decides. None of these.
+#[test]
+fn the_order_of_resources_seldom_matters() {
     let mut random = fastrand::Rng::with_seed(5);
     for p in [1.0, 3.0, 6.0, 12.0, 25.0] {
         for _ in 0..200 {

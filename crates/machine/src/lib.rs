@@ -9,6 +9,7 @@ mod binding;
 mod cluster;
 mod index_set;
 mod machine;
+mod memory_channels;
 mod memory_module;
 mod module_name;
 mod relation;

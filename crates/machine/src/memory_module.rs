@@ -1,14 +1,14 @@
-//! Memory modules ("DIMMs") as the firmware lists them, and what follows from them:
-//! the number of memory channels and what a node's memory can carry at most.
+//! Memory modules ("DIMMs") as the firmware lists them, and what memory of them can
+//! carry at most.
 //! Source: DMTF DSP0134 (SMBIOS reference specification), structure type 17.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::machine::{Machine, MemoryKind};
-use crate::module_name::{ChannelName, read_channel};
-use crate::theoretical_maximum::{Direction, Scope, TheoreticalMaximum};
+use crate::machine::Machine;
+use crate::theoretical_maximum::TheoreticalMaximum;
 
 /// A populated memory socket, by the firmware's word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,78 +34,133 @@ pub struct MemoryModule {
     pub part_number: Option<String>,
 }
 
-/// What the modules of ordinary memory have in common.
-struct Memory {
-    kind: String,
-    mt_per_s: u32,
-    data_bits: u32,
+/// What a module can be, far beyond those that exist. Firmware that knows nothing
+/// writes zeros and ones.
+const BYTES: RangeInclusive<u64> = 1..=1 << 50;
+const MT_PER_S: RangeInclusive<u32> = 10..=100_000;
+const DATA_BITS: RangeInclusive<u32> = 1..=4096;
+
+impl MemoryModule {
+    /// Socket and bank as one name.
+    #[must_use]
+    pub fn name(&self) -> String {
+        match &self.bank {
+            Some(bank) => format!("'{}' in '{bank}'", self.locator),
+            None => format!("'{}'", self.locator),
+        }
+    }
+
+    /// The module without figures that no module has: 0 or 4294967295 MT/s.
+    #[must_use]
+    pub fn without_absurd_figures(mut self) -> Self {
+        self.bytes = self.bytes.filter(|bytes| BYTES.contains(bytes));
+        self.configured_mt_per_s = self.configured_mt_per_s.filter(|at| MT_PER_S.contains(at));
+        self.max_mt_per_s = self.max_mt_per_s.filter(|at| MT_PER_S.contains(at));
+        self.data_bits = self.data_bits.filter(|bits| DATA_BITS.contains(bits));
+        self
+    }
+
+    /// What in its figures no module has, in words; `None` when they are sound.
+    #[must_use]
+    pub fn absurdity(&self) -> Option<String> {
+        let sound = self.clone().without_absurd_figures();
+        let what = if sound.bytes != self.bytes {
+            format!("a size of {} bytes", self.bytes.unwrap_or_default())
+        } else if sound.data_bits != self.data_bits {
+            format!("{} data bits", self.data_bits.unwrap_or_default())
+        } else if sound.configured_mt_per_s != self.configured_mt_per_s {
+            format!("{} MT/s", self.configured_mt_per_s.unwrap_or_default())
+        } else if sound.max_mt_per_s != self.max_mt_per_s {
+            format!("{} MT/s at most", self.max_mt_per_s.unwrap_or_default())
+        } else {
+            return None;
+        };
+        Some(format!("the memory module {} has {what}", self.name()))
+    }
+
+    /// Whether it is ordinary memory on a channel of a processor.
+    pub(crate) fn is_ordinary(&self) -> bool {
+        self.kind
+            .as_deref()
+            .is_some_and(|kind| kind.starts_with("DDR") || kind.starts_with("LPDDR"))
+    }
+
+    /// Whether it may be ordinary memory for all that the firmware says.
+    pub(crate) fn is_of_unsaid_kind(&self) -> bool {
+        self.kind.as_deref().is_none_or(|kind| matches!(kind, "DRAM" | "RAM"))
+    }
 }
 
-impl Machine {
-    /// The number of memory channels with a module of ordinary memory in them, by the
-    /// names of their sockets.
+impl TheoreticalMaximum {
+    /// What the machine's ordinary memory can carry at most, by its modules: of a node
+    /// with CPUs of its own where its channels are known (`DDR4-3200x4`), else of one
+    /// channel (`DDR4-3200`) with the reason in [`TheoreticalMaximum::source`]. The
+    /// speed is the one at which the modules run, not the one that they could run at.
+    /// The name is one that [`TheoreticalMaximum::memory`] reads, as the same figure.
     ///
     /// # Errors
-    /// Why they cannot be counted: the modules are not known, or their names do not
-    /// tell the channel.
-    pub fn memory_channels(&self) -> Result<usize, String> {
-        let modules = self.ordinary_modules()?;
-        let mut seen = BTreeSet::new();
-        let mut found: BTreeSet<ChannelName> = BTreeSet::new();
-        for module in &modules {
-            let bank = module.bank.as_deref().unwrap_or_default();
-            if !seen.insert((bank, module.locator.as_str())) {
-                return Err(format!(
-                    "two memory modules have the same name, {}, so that their names do not tell \
-                     their channels",
-                    module.name()
-                ));
-            }
-            let Some(channel) = read_channel(bank, &module.locator) else {
-                return Err(unreadable(module));
-            };
-            found.insert(channel);
-        }
-        // A letter alone is the channel on some boards and the processor on others
-        // (Dell's `A1`); of those there are no more than packages.
-        let letters =
-            found.iter().filter(|channel| matches!(channel, ChannelName::Letter(_))).count();
-        let ambiguous = letters == found.len() && letters <= self.packages.len().max(1);
-        if ambiguous || (letters > 0 && letters < found.len()) {
-            return Err(modules.first().map_or_else(String::new, |module| unreadable(module)));
-        }
-        Ok(found.len())
+    /// Why it is not known, in words: the modules are not known, differ, or say what
+    /// no standard has.
+    pub fn of_memory(machine: &Machine) -> Result<Self, String> {
+        let channel = channel(&machine.ordinary_modules()?)?;
+        let of_node = machine.channels_of_a_node().and_then(|channels| {
+            let of_node = u32::try_from(channels).ok().and_then(|channels| channel.times(channels));
+            of_node.ok_or_else(|| format!("{channels} channels are more than a node can have"))
+        });
+        Ok(match of_node {
+            Ok(of_node) => Self {
+                source: "the machine's memory modules, for the memory nodes with CPUs of their own"
+                    .into(),
+                ..of_node
+            },
+            Err(why) => Self {
+                source: format!("the machine's memory modules, one channel: {why}"),
+                ..channel
+            },
+        })
     }
+}
 
-    /// Modules of ordinary memory, each once.
-    fn ordinary_modules(&self) -> Result<Vec<&MemoryModule>, String> {
-        let Some(modules) = &self.memory_modules else {
-            return Err(self
-                .memory_modules_unknown
-                .clone()
-                .unwrap_or_else(|| "the memory modules are not known".into()));
-        };
-        let ordinary: Vec<&MemoryModule> =
-            modules.iter().filter(|module| module.is_ordinary()).collect();
-        if ordinary.is_empty() {
-            return Err("the firmware lists no modules of ordinary memory (DDR)".into());
-        }
-        Ok(ordinary)
+/// One channel of the standard that all modules are of and run at.
+fn channel(modules: &[&MemoryModule]) -> Result<TheoreticalMaximum, String> {
+    let kinds: BTreeSet<&str> =
+        modules.iter().filter_map(|module| module.kind.as_deref()).collect();
+    let kinds: Vec<&str> = kinds.into_iter().collect();
+    let [kind] = kinds.as_slice() else {
+        return Err(format!("the memory modules are of several kinds: {}", kinds.join(", ")));
+    };
+    let mt_per_s = common(modules, "speed", "MT/s", |module| module.configured_mt_per_s)?;
+    let data_bits = common(modules, "width", "bits", |module| module.data_bits)?;
+    let channel = TheoreticalMaximum::of_channel(kind, mt_per_s)?;
+    // 32 may be a subchannel of DDR5 or half of a module, 72 counts the check bits.
+    if data_bits != 64 {
+        return Err(format!(
+            "the firmware gives the memory modules {data_bits} data bits, where a channel of \
+             {kind} has 64"
+        ));
     }
+    for module in modules {
+        check_transfers(module, kind, mt_per_s)?;
+    }
+    Ok(channel)
+}
 
-    fn common_memory(&self) -> Result<Memory, String> {
-        let modules = self.ordinary_modules()?;
-        let kinds: BTreeSet<&str> =
-            modules.iter().filter_map(|module| module.kind.as_deref()).collect();
-        if kinds.len() > 1 {
-            let kinds: Vec<&str> = kinds.into_iter().collect();
-            return Err(format!("the memory modules are of several kinds: {}", kinds.join(", ")));
-        }
-        let kind = kinds.into_iter().next().unwrap_or_default().to_string();
-        let mt_per_s = common(&modules, "speed", "MT/s", |module| module.configured_mt_per_s)?;
-        let data_bits = common(&modules, "width", "bits", |module| module.data_bits)?;
-        Ok(Memory { kind, mt_per_s, data_bits })
+/// Some firmware writes the clock, at which two transfers are made, for the speed at
+/// which a module runs: half of its highest speed may be either.
+fn check_transfers(module: &MemoryModule, kind: &str, mt_per_s: u32) -> Result<(), String> {
+    let twice = mt_per_s.saturating_mul(2);
+    let may_be_clock = match module.max_mt_per_s {
+        Some(max) => max.abs_diff(twice) <= 2,
+        None => TheoreticalMaximum::of_channel(kind, twice).is_ok(),
+    };
+    if may_be_clock {
+        return Err(format!(
+            "the memory module {} runs at {mt_per_s} MT/s by the firmware, which may be its clock \
+             with twice as many transfers",
+            module.name()
+        ));
     }
+    Ok(())
 }
 
 /// The one value that all modules have, or why there is none.
@@ -137,96 +192,4 @@ fn common(
         values.len(),
         listed.join(", ")
     ))
-}
-
-fn unreadable(module: &MemoryModule) -> String {
-    format!("the names of the memory modules ({}) do not tell their channels", module.name())
-}
-
-impl MemoryModule {
-    /// Socket and bank as one name.
-    #[must_use]
-    pub fn name(&self) -> String {
-        match &self.bank {
-            Some(bank) => format!("'{}' in '{bank}'", self.locator),
-            None => format!("'{}'", self.locator),
-        }
-    }
-
-    /// Whether it is ordinary memory on a channel of a processor.
-    fn is_ordinary(&self) -> bool {
-        self.kind
-            .as_deref()
-            .is_some_and(|kind| kind.starts_with("DDR") || kind.starts_with("LPDDR"))
-    }
-}
-
-impl TheoreticalMaximum {
-    /// What the machine's ordinary memory can carry at most, by its modules: of a node
-    /// where the channels are known (`DDR4-3200x4`), else of one channel (`DDR4-3200`),
-    /// which [`TheoreticalMaximum::source`] then says. The speed is the one at which
-    /// the modules run, not the one that they could run at.
-    ///
-    /// # Errors
-    /// Why it is not known, in words: the modules are not known, or differ.
-    pub fn of_memory(machine: &Machine) -> Result<Self, String> {
-        let memory = machine.common_memory()?;
-        let channel = memory.channel_bytes_per_s();
-        let name = memory.name();
-        let one_channel = |why: String| Self {
-            name: name.clone(),
-            scope: Scope::Channel,
-            direction: Direction::Shared,
-            bytes_per_s: channel,
-            source: format!("the machine's memory modules, one channel: {why}"),
-        };
-        let channels = match machine.memory_channels() {
-            Ok(channels) => channels,
-            Err(why) => return Ok(one_channel(why)),
-        };
-        let nodes = machine.nodes.iter().filter(|node| {
-            matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown)
-                && node.memory_bytes != Some(0)
-        });
-        let nodes = nodes.count();
-        if nodes == 0 || !channels.is_multiple_of(nodes) {
-            return Ok(one_channel(format!(
-                "{channels} channels do not divide evenly over {nodes} memory nodes"
-            )));
-        }
-        let of_node = channels / nodes;
-        #[expect(clippy::cast_precision_loss, reason = "a number of channels")]
-        let bytes_per_s = channel * of_node as f64;
-        Ok(Self {
-            name: format!("{name}x{of_node}"),
-            scope: Scope::Node,
-            direction: Direction::Shared,
-            bytes_per_s,
-            source: format!(
-                "the machine's memory modules: {channels} channels over {nodes} nodes, of {} bits",
-                memory.data_bits
-            ),
-        })
-    }
-}
-
-impl Memory {
-    /// MT/s by the standards, which are multiples of 100/3 that the firmware rounds
-    /// (JESD79-3F: 1333 is 1333.3, 2133 is 2133.3); as said where it is none of them.
-    fn standard_mt_per_s(&self) -> f64 {
-        let rounded = f64::from(self.mt_per_s);
-        let standard = (rounded * 3.0 / 100.0).round() * 100.0 / 3.0;
-        if (standard - rounded).abs() < 1.0 { standard } else { rounded }
-    }
-
-    /// Bytes/s of one channel.
-    fn channel_bytes_per_s(&self) -> f64 {
-        self.standard_mt_per_s() * 1e6 * f64::from(self.data_bits) / 8.0
-    }
-
-    /// As the standards call it, with the speed cut off: DDR4-2666 also where the
-    /// firmware says 2667.
-    fn name(&self) -> String {
-        format!("{}-{:.0}", self.kind, self.standard_mt_per_s().floor())
-    }
 }

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use nearfar_units::BytesPerSecond;
+use nearfar_units::{BytesPerSecond, QuantityError};
 use serde::{Deserialize, Serialize};
 
 /// A theoretical maximum: its name, what it is the maximum of, and how much.
@@ -137,10 +137,12 @@ const MAX_CHANNELS: u32 = 64;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TheoreticalMaximumError {
     /// No such name.
-    #[error("'{text}' names no theoretical maximum; there are {names}", names = describe_names())]
+    #[error("'{text}' names no theoretical maximum; there are {names}")]
     Unknown {
         /// What was given.
         text: String,
+        /// What there is.
+        names: String,
     },
     /// The number of channels or stacks is not sensible.
     #[error("'{text}' asks for {count} channels; a memory node has 1 to {MAX_CHANNELS}")]
@@ -156,6 +158,26 @@ pub enum TheoreticalMaximumError {
         /// What was given.
         text: String,
     },
+    /// A unit that is not one of bandwidth.
+    #[error(
+        "'{text}': {unit} is not a unit here; use GB/s (1e9 bytes/s), MB/s or TB/s, or a plain \
+         number of GB/s"
+    )]
+    Unit {
+        /// What was given.
+        text: String,
+        /// What stands after the number.
+        unit: String,
+    },
+    /// A link where memory is asked for.
+    #[error(
+        "'{text}' is a link, and a memory's theoretical maximum is asked for; for memory behind \
+         a link (CXL) give the figure, for example 50GB/s"
+    )]
+    NoMemory {
+        /// What was given.
+        text: String,
+    },
     /// A memory standard where a link is asked for.
     #[error(
         "'{text}' is a memory standard, and a link's theoretical maximum is asked for; \
@@ -168,10 +190,10 @@ pub enum TheoreticalMaximumError {
 }
 
 impl TheoreticalMaximum {
-    /// Reads what memory accesses are compared with (`--gamma`): `DDR4-3200`,
+    /// Reads what memory accesses are compared with (gamma): `DDR4-3200`,
     /// `DDR4-3200x8` for a node of eight channels, `HBM3`, `braithwaite2012` (17.066
-    /// GB/s), `51.2` or `51.2GB/s`; also a link, since memory may lie behind one.
-    /// Case and spaces do not matter.
+    /// GB/s), `51.2` or `51.2GB/s`. Case and spaces do not matter. A link is none: a
+    /// figure says what memory behind it can give.
     ///
     /// # Errors
     /// When the text is none of these; the message lists what there is.
@@ -185,10 +207,14 @@ impl TheoreticalMaximum {
                 source: "braithwaite2012, section 4.1: DDR3-2133, one channel, rounded".into(),
             });
         }
-        find(text)
+        let found = find(text, &memory_names)?;
+        match found.scope {
+            Scope::Channel | Scope::Stack | Scope::Node | Scope::Given => Ok(found),
+            Scope::Link => Err(TheoreticalMaximumError::NoMemory { text: text.into() }),
+        }
     }
 
-    /// Reads what transfers to devices are compared with (`--phi`): `PCIe 4.0 x16`,
+    /// Reads what transfers to devices are compared with (phi): `PCIe 4.0 x16`,
     /// `braithwaite2012` (12.8 GB/s), `25` or `25GB/s`. Case and spaces do not matter.
     ///
     /// # Errors
@@ -206,7 +232,7 @@ impl TheoreticalMaximum {
                     .into(),
             });
         }
-        let found = find(text)?;
+        let found = find(text, &link_names)?;
         match found.scope {
             Scope::Link | Scope::Given => Ok(found),
             Scope::Channel | Scope::Stack | Scope::Node => {
@@ -229,6 +255,40 @@ impl TheoreticalMaximum {
             all.extend(LANES.map(|lanes| link(generation, lanes)));
         }
         all
+    }
+
+    /// A channel of ordinary memory of this kind at this speed in 1e6 transfers/s,
+    /// which may be rounded.
+    ///
+    /// # Errors
+    /// When the kind is not known here, or has no such speed by its standard.
+    pub(crate) fn of_channel(kind: &str, mt_per_s: u32) -> Result<Self, String> {
+        let Some(generation) = DDR.iter().find(|generation| generation.name == kind) else {
+            let known = DDR.map(|generation| generation.name).join(", ");
+            return Err(format!("the memory is {kind}; known are channels of {known}"));
+        };
+        // Thirds: 2666 and 2667 are both 8000/3 MT/s.
+        let is_near =
+            |speed: &&DdrSpeed| mt_per_s.saturating_mul(3).abs_diff(speed.third_mt_per_s) < 3;
+        generation.speeds.iter().find(is_near).map(|speed| generation.channel(speed)).ok_or_else(
+            || {
+                format!(
+                    "the memory modules run at {mt_per_s} MT/s, which is no speed of {kind} by \
+                     {}",
+                    generation.standard
+                )
+            },
+        )
+    }
+
+    /// A node of so many channels or stacks; `None` where a node cannot have so many.
+    pub(crate) fn times(&self, count: u32) -> Option<Self> {
+        (1..=MAX_CHANNELS).contains(&count).then(|| Self {
+            name: format!("{}x{count}", self.name),
+            scope: Scope::Node,
+            bytes_per_s: self.bytes_per_s * f64::from(count),
+            ..self.clone()
+        })
     }
 
     /// In GB/s, 1e9 bytes/s.
@@ -280,7 +340,11 @@ fn plain(text: &str) -> String {
     text.chars().filter(|c| !c.is_whitespace()).flat_map(char::to_lowercase).collect()
 }
 
-fn find(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
+/// `names` lists what there is, for the message.
+fn find(
+    text: &str,
+    names: &dyn Fn() -> String,
+) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
     let asked = plain(text);
     if asked.starts_with(|c: char| c.is_ascii_digit() || c == '.') {
         return figure(text);
@@ -289,37 +353,32 @@ fn find(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
     if let Some(found) = all.iter().position(|entry| plain(&entry.name) == asked) {
         return Ok(all.swap_remove(found));
     }
-    let unknown = || TheoreticalMaximumError::Unknown { text: text.into() };
+    let unknown = || TheoreticalMaximumError::Unknown { text: text.into(), names: names() };
     let (name, count) = asked.rsplit_once('x').ok_or_else(unknown)?;
     let one = all
         .into_iter()
         .find(|entry| entry.scope != Scope::Link && plain(&entry.name) == name)
         .ok_or_else(unknown)?;
-    let channels = count
-        .parse::<u32>()
+    count
+        .parse()
         .ok()
-        .filter(|channels| (1..=MAX_CHANNELS).contains(channels))
-        .ok_or_else(|| TheoreticalMaximumError::Channels {
-            text: text.into(),
-            count: count.into(),
-        })?;
-    Ok(TheoreticalMaximum {
-        name: format!("{}x{channels}", one.name),
-        scope: Scope::Node,
-        bytes_per_s: one.bytes_per_s * f64::from(channels),
-        ..one
-    })
+        .and_then(|count| one.times(count))
+        .ok_or_else(|| TheoreticalMaximumError::Channels { text: text.into(), count: count.into() })
 }
 
 /// `51.2` (GB/s) or `51.2GB/s`.
 fn figure(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
     let refused = || TheoreticalMaximumError::Figure { text: text.into() };
     let text = text.trim();
-    let bytes_per_s = text
-        .parse::<BytesPerSecond>()
-        .or_else(|_| format!("{text} GB/s").parse::<BytesPerSecond>())
-        .map_err(|_| refused())?
-        .0;
+    let unit = text.trim_start_matches(|c: char| c.is_ascii_digit() || c == '.').trim_start();
+    let with_unit = if unit.is_empty() { format!("{text} GB/s") } else { text.into() };
+    let bytes_per_s = match with_unit.parse::<BytesPerSecond>() {
+        Ok(bandwidth) => bandwidth.0,
+        Err(QuantityError::Unit { .. }) => {
+            return Err(TheoreticalMaximumError::Unit { text: text.into(), unit: unit.into() });
+        }
+        Err(QuantityError::NoNumber(_) | QuantityError::Range(_)) => return Err(refused()),
+    };
     if !(bytes_per_s > 0.0 && bytes_per_s < 1e15) {
         return Err(refused());
     }
@@ -332,8 +391,8 @@ fn figure(text: &str) -> Result<TheoreticalMaximum, TheoreticalMaximumError> {
     })
 }
 
-/// The names in short, for messages and help.
-fn describe_names() -> String {
+/// What memory accesses can be compared with, in short.
+fn memory_names() -> String {
     let mut names = String::new();
     for generation in &DDR {
         let speeds: Vec<String> =
@@ -343,9 +402,16 @@ fn describe_names() -> String {
     }
     names.push_str("each a channel, with xN a node of N channels; ");
     names.push_str(&HBM.map(|(name, ..)| name).join(", "));
-    names.push_str(", each a stack, with xN a node of N stacks; PCIe 1.0 to 6.0 with x1 to x32, ");
-    names.push_str("such as PCIe 4.0 x16; braithwaite2012; or a figure such as 51.2GB/s");
     names
+        .push_str(", each a stack, with xN a node of N stacks; braithwaite2012; or a figure such ");
+    names + "as 51.2GB/s"
+}
+
+/// What transfers to devices can be compared with, in short.
+fn link_names() -> String {
+    "PCIe 1.0 to 6.0 with x1 to x32, such as PCIe 4.0 x16; braithwaite2012; or a figure such as \
+     25GB/s"
+        .into()
 }
 
 impl Scope {

@@ -32,7 +32,11 @@ fn standards_have_their_printed_figures() {
         ("PCIe 5.0 x16", 63.015, 1e-3),
         ("PCIe 6.0 x16", 121.0, 1e-9),
     ] {
-        let found = TheoreticalMaximum::memory(name).unwrap();
+        let found = if name.starts_with("PCIe") {
+            TheoreticalMaximum::link(name).unwrap()
+        } else {
+            TheoreticalMaximum::memory(name).unwrap()
+        };
         assert_eq!(found.name, name);
         assert!((found.gb_per_s() - gb_per_s).abs() <= printed_to, "{name}: {}", found.gb_per_s());
     }
@@ -45,7 +49,11 @@ fn every_name_of_the_list_is_found_again() {
     for entry in &list {
         let written = [entry.name.clone(), entry.name.to_lowercase(), entry.name.replace(' ', "")];
         for name in written {
-            assert_eq!(&TheoreticalMaximum::memory(&name).unwrap(), entry);
+            let found = match entry.scope {
+                Scope::Link => TheoreticalMaximum::link(&name),
+                _ => TheoreticalMaximum::memory(&name),
+            };
+            assert_eq!(&found.unwrap(), entry);
         }
         assert!(!entry.source.is_empty());
         assert_eq!(entry.direction == Direction::EachWay, entry.scope == Scope::Link);
@@ -77,16 +85,22 @@ fn the_thesis_is_read_for_memory_and_for_links() {
 
 #[test]
 fn figures_are_gb_per_s_or_have_a_unit() {
-    for text in ["51.2", "51.2GB/s", " 51.2 GB/s ", "51200MB/s"] {
+    for text in ["51.2", "51.2GB/s", " 51.2 GB/s ", "51200MB/s", "51.2gb/s", "51.2 GB/S"] {
         let given = TheoreticalMaximum::memory(text).unwrap();
         assert!((given.bytes_per_s - 51.2e9).abs() < 1.0, "{text}");
         assert_eq!((given.name.as_str(), given.scope), ("given", Scope::Given));
     }
-    for text in
-        ["0", "0GB/s", "51.2GB", "51.2 GiB/s", "1e9", "1.2.3", "1000001", "9".repeat(400).as_str()]
-    {
+    for text in ["0", "0GB/s", "1.2.3", "1000001", "9".repeat(400).as_str()] {
         let error = TheoreticalMaximum::memory(text).unwrap_err();
         assert!(matches!(error, TheoreticalMaximumError::Figure { .. }), "{text}: {error}");
+    }
+    // Gb/s is an eighth of GB/s.
+    for (text, unit) in
+        [("51.2GB", "GB"), ("51.2 GiB/s", "GiB/s"), ("400Gb/s", "Gb/s"), ("1e9", "e9"), ("8%", "%")]
+    {
+        let error = TheoreticalMaximum::memory(text).unwrap_err().to_string();
+        let wanted = format!("'{text}': {unit} is not a unit here; use GB/s");
+        assert!(error.starts_with(&wanted), "{error}");
     }
 }
 
@@ -104,11 +118,12 @@ fn an_unknown_name_is_told_what_there_is() {
         "-1",
     ] {
         let error = TheoreticalMaximum::memory(text).unwrap_err().to_string();
-        for there in
-            ["DDR3-800/", "8800", "HBM2E", "PCIe 1.0 to 6.0", "braithwaite2012", "51.2GB/s"]
-        {
+        for there in ["DDR3-800/", "8800", "HBM2E", "braithwaite2012", "51.2GB/s"] {
             assert!(error.contains(there), "{text}: {error}");
         }
+        assert!(!error.contains("such as PCIe"), "{error}");
+        let error = TheoreticalMaximum::link(text).unwrap_err().to_string();
+        assert!(error.contains("PCIe 4.0 x16") && !error.contains("DDR4-"), "{error}");
     }
 }
 
@@ -119,5 +134,14 @@ fn a_link_is_no_memory() {
     for text in ["DDR4-3200", "DDR4-3200x8", "HBM3"] {
         let error = TheoreticalMaximum::link(text).unwrap_err();
         assert!(matches!(error, TheoreticalMaximumError::NoLink { .. }), "{text}: {error}");
+    }
+}
+
+#[test]
+fn no_memory_is_a_link() {
+    for text in ["PCIe 4.0 x16", "pcie5.0x8"] {
+        let error = TheoreticalMaximum::memory(text).unwrap_err();
+        assert!(matches!(error, TheoreticalMaximumError::NoMemory { .. }), "{text}: {error}");
+        assert!(error.to_string().contains("give the figure"), "{error}");
     }
 }

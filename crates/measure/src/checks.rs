@@ -101,10 +101,18 @@ fn module_check(machine: &Machine) -> Check {
             check: "memory_modules".into(),
             standing: Standing::Unknown,
             finding: format!("what the memory can carry at most is not known: {why}"),
-            remedy: Some(
-                "give --gamma where figures are to be compared with the memory's maximum".into(),
-            ),
+            remedy: Some(module_remedy(machine)),
         },
+    }
+}
+
+fn module_remedy(machine: &Machine) -> String {
+    let by_name = "name the maximum when figures are compared with it (`nearfar model --help`)";
+    match machine.memory_modules {
+        Some(_) => by_name.into(),
+        None => {
+            format!("look as root, on the machine itself and outside of containers; or {by_name}")
+        }
     }
 }
 
@@ -161,4 +169,27 @@ fn fine_settings(environment: &Environment, cautions: &[Caution]) -> Vec<Check> 
         checks.push(fine("load_average", format!("load average {load:.2}")));
     }
     checks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `doctor` has no option for a maximum, and looking again as root helps only
+    /// where the modules are not known.
+    #[test]
+    fn what_to_do_about_an_unknown_maximum_can_be_done() {
+        let mut machine = nearfar_topology::parse_synthetic("pack:1 [numa] core:2 pu:1").unwrap();
+        let unread = module_check(&machine);
+        assert_eq!(unread.standing, Standing::Unknown);
+        assert!(unread.remedy.as_ref().unwrap().contains("as root"), "{unread:?}");
+        machine.memory_modules = Some(Vec::new());
+        let none = module_check(&machine);
+        assert!(!none.remedy.as_ref().unwrap().contains("root"), "{none:?}");
+        for check in [unread, none] {
+            let said = format!("{} {}", check.finding, check.remedy.unwrap());
+            assert!(!said.contains("--gamma"), "{said}");
+            assert_eq!(said.matches("not known").count(), 1, "{said}");
+        }
+    }
 }

@@ -14,7 +14,7 @@ use nearfar_machine::TheoreticalMaximum;
 use nearfar_record::Record;
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 
-use crate::class_notes::{Judged, LeftOut, describe};
+use crate::class_notes::{Judged, LeftOut, Surroundings, describe};
 use crate::pairs::{Cell, Figure, Pairs, pairs};
 
 /// What the classes are made from.
@@ -46,12 +46,24 @@ impl Default for ClassRule {
     }
 }
 
+impl ClassRule {
+    /// Whether the rule judges cases of so many threads on an initiator for which at most so
+    /// many were planned.
+    fn has_threads(&self, threads: u32, most: u32) -> bool {
+        match self.threads {
+            ThreadChoice::Count(count) => threads == count,
+            ThreadChoice::All => threads == most,
+        }
+    }
+}
+
 /// Which thread count is classed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ThreadChoice {
     /// So many.
     Count(u32),
-    /// All cores of the initiator.
+    /// The most that were planned for the initiator: all its cores, or a note says how many
+    /// of them.
     All,
 }
 
@@ -60,7 +72,7 @@ impl fmt::Display for ThreadChoice {
         match self {
             Self::Count(1) => out.write_str("one thread"),
             Self::Count(threads) => write!(out, "{threads} threads"),
-            Self::All => out.write_str("all cores of the initiator"),
+            Self::All => out.write_str("all threads"),
         }
     }
 }
@@ -79,6 +91,11 @@ pub struct Classes {
     pub fewest_rounds: usize,
     /// One set, or one for each initiator.
     pub sets: Vec<ClassSet>,
+    /// Kernels of the rule of which the record holds no figure, by these threads and this
+    /// variant.
+    pub absent_kernels: Vec<String>,
+    /// Pairs that the record knows and that are in no class, by initiator, then by node.
+    pub left_out: Vec<LeftOut>,
     /// What to know about them, in sentences.
     pub notes: Vec<String>,
 }
@@ -103,7 +120,7 @@ pub struct Class {
     pub min: f64,
     /// Whether it spans more than ten percent.
     pub wide: bool,
-    /// Whether it is wider than the rule's span because noise explains the rest.
+    /// Whether it is wider than the rule's span because the scatter of rounds explains the rest.
     pub widened_by_noise: bool,
     /// Whether the border to the next slower class is within the noise, so that the
     /// two are a continuum and not two levels.
@@ -187,8 +204,8 @@ pub fn classes(record: &Record, rule: &ClassRule) -> Result<Classes, NoClasses> 
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
         return Err(NoClasses::NoPairs);
     }
-    let all_cores = most_threads(&matrix);
-    let (judged, left_out) = judge(&matrix, rule, &all_cores);
+    let most = most_threads(&matrix);
+    let (judged, left_out) = judge(&matrix, rule, &most);
     if judged.is_empty() {
         return Err(NoClasses::NotMeasured {
             asked: format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule)),
@@ -200,6 +217,15 @@ pub fn classes(record: &Record, rule: &ClassRule) -> Result<Classes, NoClasses> 
     let noise = pooled_deviation(&deviations);
     let standard_error = noise.map(|noise| noise * deviation_of_largest(usual_rounds(&judged)));
     let fewest_rounds = judged.iter().map(|judged| judged.pair.rounds).min().unwrap_or(0);
+
+    let absent = |kernel: &&String| {
+        !matrix.cells().any(|(initiator, _, name, threads, cell)| {
+            name == *kernel
+                && rule.has_threads(threads, most[&initiator])
+                && best_figure(cell, rule).is_some()
+        })
+    };
+    let absent_kernels = rule.kernels.iter().filter(absent).cloned().collect();
 
     let mut groups: BTreeMap<Option<u32>, Vec<&Judged>> = BTreeMap::new();
     for judged in &judged {
@@ -213,16 +239,23 @@ pub fn classes(record: &Record, rule: &ClassRule) -> Result<Classes, NoClasses> 
             classes: part(&group, rule.span, standard_error),
         })
         .collect();
-    add_others(&mut sets, &matrix, rule, &all_cores);
+    add_others(&mut sets, &matrix, rule, &most);
     let mut found = Classes {
         rule: rule.clone(),
         noise,
         standard_error,
         fewest_rounds,
         sets,
+        absent_kernels,
+        left_out,
         notes: Vec::new(),
     };
-    found.notes = describe(&found, &judged, &left_out);
+    let around = Surroundings {
+        machine: &record.header.machine,
+        initiator: record.header.inputs.initiator,
+        most_threads: &most,
+    };
+    found.notes = describe(&found, &judged, &found.left_out, &around);
     Ok(found)
 }
 
@@ -240,18 +273,16 @@ fn most_threads(matrix: &Pairs) -> BTreeMap<u32, u32> {
 fn judge(
     matrix: &Pairs,
     rule: &ClassRule,
-    all_cores: &BTreeMap<u32, u32>,
+    most: &BTreeMap<u32, u32>,
 ) -> (Vec<Judged>, Vec<LeftOut>) {
     let rows: BTreeMap<u32, _> = matrix.initiators.iter().map(|row| (row.index, row)).collect();
     let mut best: BTreeMap<(u32, u32), Option<Judged>> = BTreeMap::new();
     let mut refused: BTreeMap<(u32, u32), String> = BTreeMap::new();
     for (initiator, node, kernel, threads, cell) in matrix.cells() {
         let place = best.entry((initiator, node)).or_default();
-        let asked = match rule.threads {
-            ThreadChoice::Count(count) => count,
-            ThreadChoice::All => all_cores[&initiator],
-        };
-        if threads != asked || !rule.kernels.iter().any(|name| name == kernel) {
+        if !rule.has_threads(threads, most[&initiator])
+            || !rule.kernels.iter().any(|name| name == kernel)
+        {
             continue;
         }
         if let Some(absent) = cell.refused.first() {
@@ -337,12 +368,7 @@ fn part(judged: &[&Judged], span: f64, noise: Option<f64>) -> Vec<Class> {
 const WIDE: f64 = 0.10;
 
 /// What each kernel gives at one thread and at all cores on the pairs of each class.
-fn add_others(
-    sets: &mut [ClassSet],
-    matrix: &Pairs,
-    rule: &ClassRule,
-    all_cores: &BTreeMap<u32, u32>,
-) {
+fn add_others(sets: &mut [ClassSet], matrix: &Pairs, rule: &ClassRule, most: &BTreeMap<u32, u32>) {
     let mut class_of: BTreeMap<(u32, u32), (usize, usize)> = BTreeMap::new();
     for (set, classes) in sets.iter().enumerate() {
         for (number, class) in classes.classes.iter().enumerate() {
@@ -357,7 +383,7 @@ fn add_others(
     for (initiator, node, kernel, threads, cell) in matrix.cells() {
         let one = threads == 1;
         let (Some(&class), true) =
-            (class_of.get(&(initiator, node)), one || threads == all_cores[&initiator])
+            (class_of.get(&(initiator, node)), one || threads == most[&initiator])
         else {
             continue;
         };

@@ -6,8 +6,10 @@
 //! bytes that wait for each other take the mean of times, which is `d_serial`.
 
 /// What a program gets whose accesses are shared out over classes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DataAccess {
+    /// Share of the accesses by class; their sum is 1.
+    pub shares: Vec<f64>,
     /// Sum of alpha x share (eq. 4.6): the paper's figure.
     pub d: f64,
     /// 1 / sum(share / alpha): accesses one after the other, no overlap.
@@ -21,7 +23,8 @@ pub struct DataAccess {
 pub enum DataAccessError {
     /// Not one share for each alpha.
     #[error(
-        "{alphas} alphas and {shares} shares: give one share for each class, 0 for a class that is not used"
+        "{} and {}: give one share for each class, 0 for a class that is not used",
+        count(*.alphas, "alpha", "alphas"), count(*.shares, "share", "shares")
     )]
     Lengths {
         /// How many alphas.
@@ -31,8 +34,8 @@ pub enum DataAccessError {
     },
     /// An alpha that is no ratio of bandwidths.
     #[error(
-        "the alpha {alpha} of class {class} is not above 0 and at most {MAX_ALPHA}; it is a bandwidth \
-         divided by the theoretical maximum, not a bandwidth"
+        "the alpha {alpha} of class {class} is not between {MIN_ALPHA} and {MAX_ALPHA}; it is a \
+         bandwidth divided by the theoretical maximum, not a bandwidth"
     )]
     Alpha {
         /// Its class.
@@ -61,6 +64,10 @@ pub enum DataAccessError {
 /// a name here (DDR3-800, 6.4 GB/s: 1250 would need both), and below any figure in MB/s.
 const MAX_ALPHA: f64 = 1000.0;
 
+/// A millionth of the slowest channel that has a name here is 6.4 kB/s, below any memory.
+/// Such an alpha was given in a wrong unit.
+const MIN_ALPHA: f64 = 1e-6;
+
 /// Shares are printed with few digits; their sum may miss 1 by this much.
 const SHARE_ROUNDING: f64 = 1e-3;
 
@@ -75,7 +82,7 @@ pub fn data_access(alpha: &[f64], share: &[f64]) -> Result<DataAccess, DataAcces
         return Err(DataAccessError::Lengths { alphas: alpha.len(), shares: share.len() });
     }
     for (class, &alpha) in alpha.iter().enumerate() {
-        if !(alpha > 0.0 && alpha <= MAX_ALPHA) {
+        if !(MIN_ALPHA..=MAX_ALPHA).contains(&alpha) {
             return Err(DataAccessError::Alpha { class, alpha });
         }
     }
@@ -89,11 +96,17 @@ pub fn data_access(alpha: &[f64], share: &[f64]) -> Result<DataAccess, DataAcces
     if (sum - 1.0).abs() > SHARE_ROUNDING + 1e-12 {
         return Err(DataAccessError::Sum { sum });
     }
+    let shares: Vec<f64> = share.iter().map(|share| share / sum).collect();
     let (mut d, mut time, mut longest) = (0.0, 0.0, 0.0_f64);
-    for (alpha, share) in alpha.iter().zip(share.iter().map(|share| share / sum)) {
+    for (alpha, share) in alpha.iter().zip(&shares) {
         d += alpha * share;
         time += share / alpha;
         longest = longest.max(share / alpha);
     }
-    Ok(DataAccess { d, d_serial: 1.0 / time, d_overlap: 1.0 / longest })
+    Ok(DataAccess { shares, d, d_serial: 1.0 / time, d_overlap: 1.0 / longest })
+}
+
+/// `1 share`, `2 shares`.
+pub(crate) fn count(number: usize, one: &str, many: &str) -> String {
+    format!("{number} {}", if number == 1 { one } else { many })
 }

@@ -1,14 +1,16 @@
 //! What-if tables: which shares over classes the possible mappings of processes give.
 //! Units: fractions of the theoretical maximum.     Source: braithwaite2012, eq. 4.17, 4.18.
+//! Processes run at the same time, so the bounds by time of [`crate::data_access`], which
+//! are those of one program, say nothing of them; the slowest process's alpha does.
 //! Holds when: every process makes the same number of accesses, all of them to its own
-//! target, from a place that it has for itself; D then describes all processes together.
-//! Fails when: targets share what carries them (two devices behind one link); the
-//! thesis's tables leave that out, and so do these.
+//! target, from a place that it has for itself; each then gets what it would get alone.
+//! Fails when: targets or processes share what carries them (two devices behind one link,
+//! two processes on one controller); the thesis's tables leave that out, and so do these.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::classes::ClassSet;
-use crate::data_access::{DataAccess, DataAccessError, data_access};
+use crate::data_access::{DataAccessError, count, data_access};
 
 /// What one process accesses: a device, or a memory node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,8 +25,11 @@ pub struct Target {
 pub struct Mapping {
     /// Share of all accesses by class.
     pub shares: Vec<f64>,
-    /// What that gives.
-    pub data_access: DataAccess,
+    /// Sum of alpha x share (eq. 4.6): the mean of the processes' alphas.
+    pub d: f64,
+    /// Alpha of the process that gets least. With equal work it ends last, and so decides
+    /// the time.
+    pub slowest_alpha: f64,
     /// How many mappings there are of this kind; `u128::MAX` when that is not enough.
     pub count: u128,
     /// One of them: the place of each process.
@@ -38,7 +43,10 @@ pub enum MappingError {
     #[error("there are no targets: give at least one process its device or data")]
     NoTargets,
     /// A target that does not say from every place how it is reached.
-    #[error("target {target} has {given} places and target 0 has {places}; each needs the same")]
+    #[error(
+        "target {target} has {} and target 0 has {places}; each needs the same",
+        count(*.given, "place", "places")
+    )]
     Places {
         /// Which.
         target: usize,
@@ -49,7 +57,8 @@ pub enum MappingError {
     },
     /// A class for which there is no alpha.
     #[error(
-        "target {target} is reached in class {class}, and there are alphas for {alphas} classes"
+        "target {target} is reached in class {class}, and there are alphas for {}",
+        count(*.alphas, "class", "classes")
     )]
     Class {
         /// Which target.
@@ -61,8 +70,8 @@ pub enum MappingError {
     },
     /// Processes that cannot all have a place of their own.
     #[error(
-        "{processes} processes cannot each have one of {places} places for itself from which \
-         its target's class is known"
+        "{} cannot each have a place for itself from which its target's class is known ({} in all)",
+        count(*.processes, "process", "processes"), count(*.places, "place", "places")
     )]
     NoRoom {
         /// Processes.
@@ -72,8 +81,9 @@ pub enum MappingError {
     },
     /// Too many kinds of outcome on the way.
     #[error(
-        "{processes} processes with {kinds} different targets on {places} places: more than \
-         {MAX_STATES} partial outcomes; ask for fewer processes"
+        "{} with {} different targets on {}: more than {MAX_STATES} partial outcomes; ask for \
+         fewer processes",
+        count(*.processes, "process", "processes"), .kinds, count(*.places, "place", "places")
     )]
     TooMany {
         /// Processes.
@@ -113,8 +123,9 @@ struct Step {
     before: Option<usize>,
 }
 
-/// All mappings of processes to places, by their shares over classes, the best (by
-/// `d_serial`) first. Process i accesses `targets[i]`, and no two processes have the same place.
+/// All mappings of processes to places, by their shares over classes, the best first: the one
+/// whose slowest process gets most, of equal ones that with the higher D. Process i accesses
+/// `targets[i]`, and no two processes have the same place.
 ///
 /// Mappings are not listed one by one: places are given away in turn, and what
 /// comes to the same is counted together, so that two processes on a thousand places and eight
@@ -156,16 +167,15 @@ pub fn mappings(targets: &[Target], alpha: &[f64]) -> Result<Vec<Mapping>, Mappi
             }
             last = step.before;
         }
-        let data_access = data_access(alpha, &shares)?;
-        found.push(Mapping { shares, data_access, count: ways.count, example });
+        let d = data_access(alpha, &shares)?.d;
+        let used = alpha.iter().zip(&partial.classes).filter(|(_, processes)| **processes > 0);
+        let slowest_alpha = used.map(|(&alpha, _)| alpha).fold(f64::INFINITY, f64::min);
+        found.push(Mapping { shares, d, slowest_alpha, count: ways.count, example });
     }
     if found.is_empty() {
         return Err(MappingError::NoRoom { processes: targets.len(), places });
     }
-    found.sort_by(|a, b| {
-        let by = |mapping: &Mapping| (mapping.data_access.d_serial, mapping.data_access.d);
-        by(b).0.total_cmp(&by(a).0).then(by(b).1.total_cmp(&by(a).1))
-    });
+    found.sort_by(|a, b| b.slowest_alpha.total_cmp(&a.slowest_alpha).then(b.d.total_cmp(&a.d)));
     Ok(found)
 }
 
@@ -228,11 +238,21 @@ fn give_away(
     Some(next)
 }
 
+/// Where a process may run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct MappingPlace {
+    /// The initiator's number; of places that were only counted, the position.
+    pub index: u32,
+    /// The lowest node with CPUs of its cluster; `None` where it has none, or where places
+    /// were only counted.
+    pub cpu_node: Option<u32>,
+}
+
 /// How the memory nodes of a record are reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reach {
-    /// The places, as initiators' numbers, ascending.
-    pub places: Vec<u32>,
+    /// The places, which are the initiators of the classes, by their number.
+    pub places: Vec<MappingPlace>,
     /// One target for each memory node asked for.
     pub targets: Vec<Target>,
 }
@@ -243,18 +263,19 @@ pub struct Reach {
 #[must_use]
 pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
     let mut reached: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
     for class in &set.classes {
         for pair in &class.pairs {
             reached.insert((pair.initiator, pair.memory_node), class.class);
+            places.insert(MappingPlace { index: pair.initiator, cpu_node: pair.cpu_node });
         }
     }
-    let mut places: Vec<u32> = reached.keys().map(|&(initiator, _)| initiator).collect();
-    places.dedup();
+    let class_of = |from: u32, node: u32| reached.get(&(from, node)).copied();
     let targets = memory_nodes
         .iter()
         .map(|&node| Target {
-            class_from: places.iter().map(|&from| reached.get(&(from, node)).copied()).collect(),
+            class_from: places.iter().map(|place| class_of(place.index, node)).collect(),
         })
         .collect();
-    Reach { places, targets }
+    Reach { places: places.into_iter().collect(), targets }
 }

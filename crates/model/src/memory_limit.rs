@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
 use nearfar_record::{Record, Sample};
 use nearfar_stats::median;
+use nearfar_units::format_significant;
 
 use crate::pairs::pairs;
 
@@ -42,13 +43,15 @@ pub enum NoMemoryLimit {
     /// The maximum is not a node's.
     #[error(
         "{name} is what a {scope} carries, and how many of them a memory node has is not known; \
-         name a node's maximum with --gamma, for example {name}x2"
+         name a node's maximum with --gamma, for example {example} for two"
     )]
     NotOfANode {
         /// The maximum's name.
         name: String,
         /// What it is the maximum of.
         scope: &'static str,
+        /// What `--gamma` takes for a node of two of them.
+        example: String,
     },
     /// No cell is on a node of ordinary memory.
     #[error("the record holds no figures of ordinary memory")]
@@ -65,8 +68,11 @@ pub fn memory_limit(
     maximum: TheoreticalMaximum,
 ) -> Result<MemoryLimit, NoMemoryLimit> {
     if !matches!(maximum.scope, Scope::Node | Scope::Given) {
-        let scope = maximum.scope.as_str();
-        return Err(NoMemoryLimit::NotOfANode { name: maximum.name, scope });
+        return Err(NoMemoryLimit::NotOfANode {
+            example: of_two(&maximum),
+            scope: maximum.scope.as_str(),
+            name: maximum.name,
+        });
     }
     let matrix = pairs(record);
     let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
@@ -97,6 +103,16 @@ pub fn memory_limit(
     let compared = cells.len();
     cells.retain(|cell| cell.traffic_bytes_per_s > maximum.bytes_per_s);
     Ok(MemoryLimit { maximum, cells: compared, highest_share, above: cells })
+}
+
+/// A node of two of these, as `--gamma` takes it: by name where there is one, else the
+/// figure.
+fn of_two(one: &TheoreticalMaximum) -> String {
+    let name = format!("{}x2", one.name);
+    match TheoreticalMaximum::memory(&name) {
+        Ok(_) => name,
+        Err(_) => format!("{}GB/s", format_significant(2.0 * one.gb_per_s(), 4)),
+    }
 }
 
 /// The median over a case's undisturbed windows of the least traffic, bytes/s; over

@@ -3,11 +3,15 @@
 //! Fails when: one fault lies within another (a narrow path to a slow node): only the
 //! wider one is named.
 
-use std::collections::BTreeSet;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, HashMap};
 
 use nearfar_stats::estimate_median;
 
-use crate::twins::{Comparison, FEWEST_CELLS, TwinCell, compare};
+use crate::place::{Parts, Place};
+use crate::twin_cell::TwinCell;
+use crate::twin_comparison::{Comparison, Comparisons};
+use crate::twins::{FEWEST_CELLS, MOST_FINDINGS, SCORE_OF_ONE};
 
 /// For one cell that contradicts a cause there must be so many that it explains.
 const EXPLAINED_PER_CONTRADICTION: usize = 4;
@@ -19,7 +23,10 @@ pub struct Shortfall {
     pub place: Place,
     /// A second part that would explain the same cells, where the figures cannot tell.
     pub or_place: Option<Place>,
-    /// Median over the cells that fall short of cell / median of its twins.
+    /// What it falls short of.
+    pub against: Against,
+    /// Median over the cells that fall short of cell / median of its twins, or / the
+    /// other direction.
     pub ratio: f64,
     /// Its 95 % interval over the cells; with fewer than six, the outermost ends of
     /// their own intervals.
@@ -40,94 +47,23 @@ pub struct Shortfall {
     pub threads: BTreeSet<u32>,
 }
 
-/// A part of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Place {
-    /// A memory node, whoever accesses it.
-    Memory {
-        /// Its number.
-        node: u32,
-    },
-    /// The cores of a cluster, whatever they access.
-    Cluster {
-        /// Its number.
-        cluster: u32,
-    },
-    /// One initiator of several in its cluster, whatever it accesses.
-    Initiator {
-        /// Its number among its kind.
-        index: u32,
-        /// Its cluster.
-        cluster: u32,
-    },
-    /// All pairs of two packages, both ways.
-    PackageLink {
-        /// The lower package.
-        first: u32,
-        /// The higher package.
-        second: u32,
-    },
-    /// What one package asks of the memory of another.
-    PackageToPackage {
-        /// The package of the cores.
-        from: u32,
-        /// The package of the memory.
-        to: u32,
-    },
-    /// What one cluster asks of the memory of another package.
-    ClusterToPackage {
-        /// The cluster.
-        cluster: u32,
-        /// The package of the memory.
-        to: u32,
-    },
-    /// What one cluster asks of one memory node that is not its own.
-    Path {
-        /// The cluster.
-        cluster: u32,
-        /// The memory node.
-        node: u32,
-    },
+/// What a cell falls short of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Against {
+    /// The median of its twins.
+    Twins,
+    /// The other direction of its pair: its twins differ too much among themselves.
+    OtherDirection,
 }
 
-impl Place {
-    fn holds(self, cell: &TwinCell) -> bool {
-        let packages = cell.cluster_package.zip(cell.node_package);
-        match self {
-            Self::Memory { node } => cell.node == node,
-            Self::Cluster { cluster } => cell.cluster == cluster,
-            Self::Initiator { index, .. } => cell.initiator == index,
-            Self::PackageLink { first, second } => {
-                packages == Some((first, second)) || packages == Some((second, first))
-            }
-            Self::PackageToPackage { from, to } => packages == Some((from, to)),
-            Self::ClusterToPackage { cluster, to } => {
-                cell.cluster == cluster && cell.node_package == Some(to)
-            }
-            Self::Path { cluster, node } => cell.cluster == cluster && cell.node == node,
-        }
-    }
-
-    /// Every place that could explain a cell; `several` says whether its cluster has
-    /// several initiators.
-    fn around(cell: &TwinCell, several: bool) -> Vec<Self> {
-        let TwinCell { initiator: index, cluster, node, .. } = *cell;
-        let mut places = vec![Self::Memory { node }, Self::Cluster { cluster }];
-        if several {
-            places.push(Self::Initiator { index, cluster });
-        }
-        if let Some((from, to)) = cell.cluster_package.zip(cell.node_package)
-            && from != to
-        {
-            places.push(Self::PackageLink { first: from.min(to), second: from.max(to) });
-            places.push(Self::PackageToPackage { from, to });
-            places.push(Self::ClusterToPackage { cluster, to });
-        }
-        if !cell.local {
-            places.push(Self::Path { cluster, node });
-        }
-        places
-    }
+/// What explaining came to.
+#[derive(Debug)]
+pub(crate) struct Explained<'a> {
+    pub(crate) findings: Vec<Shortfall>,
+    /// Cells that fall short without a cause.
+    pub(crate) alone: usize,
+    /// Every cell against twins that no cause explains.
+    pub(crate) comparisons: Comparisons<'a>,
 }
 
 /// A place as a cause of what is not explained yet.
@@ -139,103 +75,116 @@ struct Cause {
     of: usize,
 }
 
-/// The causes, and the number of cells that fall short without one.
-pub(crate) fn explain(cells: &[TwinCell]) -> (Vec<Shortfall>, usize) {
-    let initiators: BTreeSet<(u32, u32)> =
-        cells.iter().map(|cell| (cell.cluster, cell.initiator)).collect();
-    let several = |cell: &TwinCell| {
-        initiators.iter().filter(|(cluster, _)| *cluster == cell.cluster).count() > 1
-    };
-    let mut explained = vec![false; cells.len()];
+/// The causes of cells that fall short. `set_aside` are twins of nobody; cells of the
+/// places that are `named` already need no other cause.
+pub(crate) fn explain<'a>(
+    cells: &'a [TwinCell],
+    parts: &Parts,
+    set_aside: Vec<bool>,
+    named: &[Place],
+) -> Explained<'a> {
+    let mut comparisons = Comparisons::new(cells, set_aside);
     let mut findings: Vec<Shortfall> = Vec::new();
+    let mut is_named = vec![false; cells.len()];
+    named.iter().flat_map(|&place| parts.cells(place)).for_each(|&cell| is_named[cell] = true);
     loop {
-        let compared = compare(cells, &explained);
         // Without the cells of a cause their twins' median rises, and more cells of the
         // same place can come to fall short: they are the same cause, shown less.
-        let named = |cell: &TwinCell| findings.iter().any(|finding| finding.place.holds(cell));
-        let low: Vec<usize> = (0..cells.len())
-            .filter(|&cell| !explained[cell] && falls_short(compared[cell].as_ref()))
-            .filter(|&cell| !named(&cells[cell]))
+        let is_low: Vec<bool> = (0..cells.len())
+            .map(|cell| {
+                !is_named[cell] && comparisons.of(cell).is_some_and(Comparison::falls_short)
+            })
             .collect();
-        let places: BTreeSet<Place> = low
+        let causes: Vec<Cause> = parts
+            .places
             .iter()
-            .flat_map(|&cell| Place::around(&cells[cell], several(&cells[cell])))
+            .filter_map(|(place, of)| cause(*place, of, cells, &comparisons, &is_low))
             .collect();
-        let causes: Vec<Cause> =
-            places.into_iter().filter_map(|place| cause(place, cells, &compared, &low)).collect();
         // Of those that explain as much the one that claims least; of equal ones the
         // first in the order of `Place`.
-        let best = causes
-            .iter()
-            .min_by_key(|cause| (std::cmp::Reverse(cause.low.len()), cause.of, cause.place));
-        let Some(best) = best else {
-            return (findings, low.len());
+        let best =
+            causes.iter().min_by_key(|cause| (Reverse(cause.low.len()), cause.of, cause.place));
+        let Some(best) = best.filter(|_| findings.len() < MOST_FINDINGS) else {
+            let alone = is_low.iter().filter(|low| **low).count();
+            return Explained { findings, alone, comparisons };
         };
         let best = prefer_memory(best, &causes, cells);
-        findings.extend(shortfall(best, &causes, cells, &compared));
-        for &cell in &best.low {
-            explained[cell] = true;
-        }
+        findings.extend(shortfall(best, &causes, cells, &comparisons));
+        parts.cells(best.place).iter().for_each(|&cell| is_named[cell] = true);
+        comparisons.set_aside(&best.low);
     }
-}
-
-fn falls_short(comparison: Option<&Comparison>) -> bool {
-    comparison.is_some_and(Comparison::falls_short)
 }
 
 /// A place as a cause; `None` where too few cells speak for it or too many against.
 fn cause(
     place: Place,
+    of: &[usize],
     cells: &[TwinCell],
-    compared: &[Option<Comparison>],
-    low: &[usize],
+    comparisons: &Comparisons<'_>,
+    is_low: &[bool],
 ) -> Option<Cause> {
-    let low: Vec<usize> = low.iter().copied().filter(|&cell| place.holds(&cells[cell])).collect();
-    let of: Vec<usize> = (0..cells.len()).filter(|&cell| place.holds(&cells[cell])).collect();
-    let enough = low.len() >= FEWEST_CELLS.min(of.len());
-    let against = of.iter().filter(|&&cell| contradicts(cell, &low, cells, compared)).count();
-    (enough && against * EXPLAINED_PER_CONTRADICTION <= low.len()).then_some(Cause {
+    let low: Vec<usize> = of.iter().copied().filter(|&cell| is_low[cell]).collect();
+    let clear =
+        |&cell: &usize| comparisons.of(cell).is_some_and(|one| one.lowest_score() < -SCORE_OF_ONE);
+    let enough = low.len() >= FEWEST_CELLS || (of.len() == 1 && low.iter().any(clear));
+    if !enough {
+        return None;
+    }
+    let lost = losses(&low, cells, comparisons);
+    let against = of
+        .iter()
+        .filter(|&&cell| !is_low[cell] && contradicts(cell, &lost, cells, comparisons))
+        .count();
+    (against * EXPLAINED_PER_CONTRADICTION <= low.len()).then_some(Cause {
         place,
         low,
         of: of.len(),
     })
 }
 
-/// Whether a cell speaks against a cause of these low cells: it has clearly not lost
-/// what they lost, although it moves more than any of them with the same kernel and
-/// threads. A slower one may be limited elsewhere, and then the cause does not show in it.
-fn contradicts(
-    cell: usize,
-    low: &[usize],
-    cells: &[TwinCell],
-    compared: &[Option<Comparison>],
-) -> bool {
-    let alike = |&&other: &&usize| {
-        cells[other].kernel == cells[cell].kernel && cells[other].threads == cells[cell].threads
-    };
-    if low.contains(&cell) {
-        return false;
-    }
-    let (Some(fastest), Some(mean)) = (
-        low.iter().filter(alike).map(|&other| cells[other].ln).max_by(f64::total_cmp),
-        mean_loss(low.iter().filter(alike), compared),
-    ) else {
-        return false;
-    };
-    let lost = compared[cell].map_or(0.0, |comparison| comparison.ln_ratio);
-    cells[cell].ln > fastest && lost > mean / 2.0
+/// What the low cells of one kernel and number of threads have lost.
+#[derive(Default)]
+struct Loss {
+    /// ln of the fastest of them.
+    fastest: f64,
+    /// Sum of ln(cell / twins), and of how many.
+    sum: f64,
+    count: f64,
 }
 
-/// Mean of ln(cell / twins) over cells.
-fn mean_loss<'a>(
-    low: impl Iterator<Item = &'a usize>,
-    compared: &[Option<Comparison>],
-) -> Option<f64> {
-    let losses: Vec<f64> =
-        low.filter_map(|&cell| compared[cell].map(|comparison| comparison.ln_ratio)).collect();
-    #[expect(clippy::cast_precision_loss, reason = "a number of cells")]
-    let count = losses.len() as f64;
-    (count > 0.0).then(|| losses.iter().sum::<f64>() / count)
+/// By the number of their load.
+fn losses(
+    low: &[usize],
+    cells: &[TwinCell],
+    comparisons: &Comparisons<'_>,
+) -> HashMap<usize, Loss> {
+    let mut losses: HashMap<usize, Loss> = HashMap::new();
+    for &cell in low {
+        let Some(comparison) = comparisons.of(cell) else { continue };
+        let loss = losses
+            .entry(cells[cell].load)
+            .or_insert(Loss { fastest: f64::NEG_INFINITY, ..Loss::default() });
+        loss.fastest = loss.fastest.max(cells[cell].ln);
+        loss.sum += comparison.ln_ratio;
+        loss.count += 1.0;
+    }
+    losses
+}
+
+/// Whether a cell that is not low speaks against a cause of the low ones: it has
+/// clearly not lost what they lost, although it moves more than any of them with the
+/// same kernel and threads. A slower one may be limited elsewhere, and then the cause
+/// does not show in it.
+fn contradicts(
+    cell: usize,
+    lost: &HashMap<usize, Loss>,
+    cells: &[TwinCell],
+    comparisons: &Comparisons<'_>,
+) -> bool {
+    lost.get(&cells[cell].load).is_some_and(|loss| {
+        let own = comparisons.of(cell).map_or(0.0, |comparison| comparison.ln_ratio);
+        cells[cell].ln > loss.fastest && own > loss.sum / loss.count / 2.0
+    })
 }
 
 /// Where only a node's own cores show the loss, and not with one thread, the memory is
@@ -253,14 +202,24 @@ fn shortfall(
     cause: &Cause,
     causes: &[Cause],
     cells: &[TwinCell],
-    compared: &[Option<Comparison>],
+    comparisons: &Comparisons<'_>,
 ) -> Option<Shortfall> {
-    let low: Vec<(&TwinCell, Comparison)> =
-        cause.low.iter().filter_map(|&cell| Some((&cells[cell], compared[cell]?))).collect();
-    let ratios: Vec<f64> = low.iter().map(|(_, comparison)| comparison.ln_ratio.exp()).collect();
+    let low: Vec<(&TwinCell, &Comparison)> =
+        cause.low.iter().filter_map(|&cell| Some((&cells[cell], comparisons.of(cell)?))).collect();
+    let below_twins = low.iter().filter(|(_, comparison)| comparison.is_below_twins()).count();
+    let against =
+        if below_twins * 2 >= low.len() { Against::Twins } else { Against::OtherDirection };
+    let ln_ratio = |comparison: &Comparison| match (against, comparison.direction) {
+        (Against::OtherDirection, Some(direction)) => direction.ln_ratio,
+        _ => comparison.ln_ratio,
+    };
+    let ratios: Vec<f64> = low.iter().map(|(_, comparison)| ln_ratio(comparison).exp()).collect();
     let estimate = estimate_median(&ratios)?;
-    let interval =
-        if estimate.confidence >= 0.95 { estimate.interval } else { own_intervals(&low) };
+    let interval = if estimate.confidence >= 0.95 {
+        estimate.interval
+    } else {
+        own_intervals(low.iter().map(|(cell, comparison)| (*cell, ln_ratio(comparison))))
+    };
     // One thread shows slow cores and slow memory alike.
     let both = |place: &Place| matches!(place, Place::Memory { .. } | Place::Cluster { .. });
     let alone = low.iter().all(|(cell, _)| cell.local)
@@ -275,6 +234,7 @@ fn shortfall(
     Some(Shortfall {
         place: cause.place,
         or_place,
+        against,
         ratio: estimate.median,
         interval,
         cells: low.len(),
@@ -287,11 +247,9 @@ fn shortfall(
 }
 
 /// The outermost ends of the cells' own intervals, as ratios.
-fn own_intervals(low: &[(&TwinCell, Comparison)]) -> (f64, f64) {
-    let end = |ln: f64, cell: &TwinCell, comparison: Comparison| {
-        (comparison.ln_ratio + ln - cell.ln).exp()
-    };
-    let lowest = low.iter().map(|&(cell, comparison)| end(cell.ln_interval.0, cell, comparison));
-    let highest = low.iter().map(|&(cell, comparison)| end(cell.ln_interval.1, cell, comparison));
-    (lowest.fold(f64::INFINITY, f64::min), highest.fold(0.0, f64::max))
+fn own_intervals<'a>(low: impl Iterator<Item = (&'a TwinCell, f64)>) -> (f64, f64) {
+    low.fold((f64::INFINITY, 0.0), |(lowest, highest), (cell, ln_ratio)| {
+        let end = |ln: f64| (ln_ratio + ln - cell.ln).exp();
+        (lowest.min(end(cell.ln_interval.0)), highest.max(end(cell.ln_interval.1)))
+    })
 }

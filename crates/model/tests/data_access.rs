@@ -43,6 +43,8 @@ fn shares_may_miss_one_by_what_rounding_takes() {
     let thirds = data_access(&MEMORY, &[0.333, 0.333, 0.333]).unwrap();
     let mean = (0.5449 + 0.3281 + 0.1816) / 3.0;
     assert_near(thirds.d, mean, 1e-12);
+    // What is shown beside D are the shares that it was worked out from.
+    thirds.shares.iter().for_each(|&share| assert_near(share, 1.0 / 3.0, 1e-12));
     for share in [[0.3, 0.3, 0.3], [0.5, 0.5, 0.0011], [0.0, 0.0, 0.0]] {
         let error = data_access(&MEMORY, &share).unwrap_err();
         assert!(matches!(error, DataAccessError::Sum { .. }), "{error}");
@@ -51,7 +53,7 @@ fn shares_may_miss_one_by_what_rounding_takes() {
 
 #[test]
 fn what_is_no_ratio_or_share_is_refused_by_class() {
-    for alpha in [0.0, -0.1, f64::NAN, f64::INFINITY, 9300.0] {
+    for alpha in [0.0, -0.1, 9.9e-7, 1e-300, f64::NAN, f64::INFINITY, 9300.0] {
         let error = data_access(&[0.5, alpha], &[0.5, 0.5]).unwrap_err();
         assert!(matches!(error, DataAccessError::Alpha { class: 1, .. }), "{error}");
     }
@@ -61,6 +63,7 @@ fn what_is_no_ratio_or_share_is_refused_by_class() {
     }
     let lengths = data_access(&MEMORY, &[1.0]);
     assert_eq!(lengths, Err(DataAccessError::Lengths { alphas: 3, shares: 1 }));
+    assert!(lengths.unwrap_err().to_string().starts_with("3 alphas and 1 share: "));
     assert!(data_access(&[], &[]).is_err());
     // All cores against one channel.
     assert!(data_access(&[8.0, 3.0], &[0.5, 0.5]).is_ok());

@@ -5,6 +5,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufRead, Read};
 
+use nearfar_machine::MemoryModule;
+
 use crate::absent::{Absent, ReasonCode};
 use crate::case::Case;
 use crate::header::{Header, SCHEMA};
@@ -43,7 +45,7 @@ pub struct Record {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// The input failed.
-    #[error("the record cannot be read: {0}")]
+    #[error("the record cannot be read")]
     Io(#[from] io::Error),
     /// There is nothing in it.
     #[error("the record is empty; a record begins with a header line")]
@@ -199,6 +201,10 @@ fn contradiction(header: &Header) -> Option<String> {
     /// Far above what any suite asks for; the engine makes room for so many.
     const MOST_WINDOWS: u32 = 10_000;
     let inputs = &header.inputs;
+    let mut modules = header.machine.memory_modules.iter().flatten();
+    if let Some(absurd) = modules.find_map(MemoryModule::absurdity) {
+        return Some(absurd);
+    }
     if header.fingerprint != header.machine.fingerprint() {
         return Some("the fingerprint is not that of the machine beside it".into());
     }

@@ -20,7 +20,9 @@ enum Sink {
     Nowhere,
 }
 
-/// Why a record could not be written.
+/// Why a record could not be written. A message that holds its cause, because what to do
+/// follows it, gives no [`source`](std::error::Error::source): printed as a chain, nothing is
+/// said twice.
 #[derive(Debug, thiserror::Error)]
 pub enum WriteError {
     /// There is a file already.
@@ -30,16 +32,16 @@ pub enum WriteError {
     )]
     Exists(PathBuf),
     /// It cannot be opened.
-    #[error("cannot create the record {path}: {source}; choose another file with --out")]
+    #[error("cannot create the record {path}: {cause}; choose another file with --out")]
     Create {
         /// The record.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A line cannot be appended.
     #[error(
-        "cannot append to the record {path}: {source}; the {length} bytes before are kept: make \
+        "cannot append to the record {path}: {cause}; the {length} bytes before are kept: make \
          room, then go on with --resume --out {path}"
     )]
     Append {
@@ -48,18 +50,18 @@ pub enum WriteError {
         /// Bytes that are safely in it.
         length: u64,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// It cannot be opened to go on with it.
-    #[error("cannot open the record {path} to go on with it: {source}")]
+    #[error("cannot open the record {path} to go on with it: {cause}")]
     Open {
         /// The record.
         path: PathBuf,
         /// What the system said.
-        source: io::Error,
+        cause: io::Error,
     },
     /// A line cannot be put into JSON.
-    #[error("a line of the record cannot be put into JSON: {0}")]
+    #[error("a line of the record cannot be put into JSON")]
     Json(#[from] serde_json::Error),
     /// Standard output cannot be written.
     #[error("cannot write the record to standard output: {0}")]
@@ -79,9 +81,9 @@ impl RecordWriter {
         } else {
             options.create_new(true);
         }
-        let file = options.open(path).map_err(|source| match source.kind() {
+        let file = options.open(path).map_err(|cause| match cause.kind() {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
-            _ => WriteError::Create { path: path.into(), source },
+            _ => WriteError::Create { path: path.into(), cause },
         })?;
         Ok(Self { sink: Sink::File { file, path: path.into(), length: 0 } })
     }
@@ -98,7 +100,7 @@ impl RecordWriter {
             file.seek(SeekFrom::Start(length))?;
             Ok(file)
         };
-        let file = open().map_err(|source| WriteError::Open { path: path.into(), source })?;
+        let file = open().map_err(|cause| WriteError::Open { path: path.into(), cause })?;
         Ok(Self { sink: Sink::File { file, path: path.into(), length } })
     }
 
@@ -136,12 +138,12 @@ impl RecordWriter {
                     *length += text.len() as u64;
                     Ok(())
                 }
-                Err(source) => {
+                Err(cause) => {
                     // Best effort: the reader drops a torn last line as well.
                     if file.set_len(*length).is_ok() {
                         file.seek(SeekFrom::Start(*length)).ok();
                     }
-                    Err(WriteError::Append { path: path.clone(), length: *length, source })
+                    Err(WriteError::Append { path: path.clone(), length: *length, cause })
                 }
             },
         }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use nearfar_record::Warning;
+use nearfar_record::{Executor, Warning};
 use nearfar_units::{Bytes, format_duration};
 use serde::Serialize;
 
+use crate::figures::{count, simulated_line};
 use crate::printable::printable;
 
 /// The end of a measurement; `--json` prints it.
@@ -13,6 +14,8 @@ use crate::printable::printable;
 pub struct CharacterizeView {
     /// `nearfar.characterize/1`
     pub schema: &'static str,
+    /// Whether a machine was measured or simulated.
+    pub executor: Executor,
     /// The record's path; `-` for standard output.
     pub record: String,
     /// Cases planned.
@@ -25,7 +28,7 @@ pub struct CharacterizeView {
     pub refused: usize,
     /// Samples in the record.
     pub samples: usize,
-    /// Seconds of this run.
+    /// Seconds of this run; of a simulated machine's own clock.
     pub seconds: f64,
     /// The signal that ended it, or null.
     pub interrupted_by: Option<i32>,
@@ -37,12 +40,18 @@ impl CharacterizeView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
+        let verb = match self.executor {
+            Executor::Native => "measured",
+            Executor::Simulated => "worked out",
+        };
         let mut text = format!(
-            "{} of {} cases measured, {} samples, in {}",
+            "{}{} of {} {verb}, {}, in {}{}",
+            simulated_line(self.executor),
             self.measured,
-            self.cases,
-            self.samples,
-            format_duration(Duration::from_secs_f64(self.seconds))
+            count(self.cases, "case"),
+            count(self.samples, "sample"),
+            format_duration(Duration::from_secs_f64(self.seconds)),
+            clock_words(self.executor)
         );
         if self.omitted > 0 {
             text += &format!("; {} omitted", self.omitted);
@@ -58,23 +67,34 @@ impl CharacterizeView {
     }
 }
 
+/// Whose seconds they are.
+fn clock_words(executor: Executor) -> &'static str {
+    match executor {
+        Executor::Native => "",
+        Executor::Simulated => " of the simulated machine's own clock",
+    }
+}
+
 /// What a measurement would take; `--dry-run --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DryRunView {
     /// `nearfar.dry-run/1`
     pub schema: &'static str,
+    /// Whether a machine would be measured or simulated.
+    pub executor: Executor,
     /// Cases that would be run; where a suite screens variants first, with as many
     /// variants as would be kept.
     pub cases: usize,
     /// Rounds at most.
     pub rounds: u32,
-    /// Seconds at most.
+    /// Seconds at most; of a simulated machine's own clock.
     pub seconds_at_most: f64,
     /// Most memory mapped at a time.
     pub buffers_bytes: u64,
-    /// First touch by one thread, as it was seen just now, GB/s.
+    /// First touch by one thread, as it was seen just now or by the simulated machine's file,
+    /// GB/s.
     pub touch_gb_per_s: f64,
-    /// A copy by one thread, as it was seen just now, GB/s.
+    /// A copy by one thread, likewise, GB/s.
     pub copy_gb_per_s: f64,
     /// The ids of the cases.
     pub case_ids: Vec<String>,
@@ -84,19 +104,81 @@ impl DryRunView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = String::new();
+        let mut text = String::from(simulated_line(self.executor));
         for id in &self.case_ids {
             text += &format!("{}\n", printable(id));
         }
+        let rates = format!(
+            "by a copy at {:.1} GB/s and first touch at {:.1} GB/s, one thread",
+            self.copy_gb_per_s, self.touch_gb_per_s
+        );
+        let (memory, source) = match self.executor {
+            Executor::Native => ("memory", "looked at just now"),
+            Executor::Simulated => ("simulated memory", "by the machine's file"),
+        };
         text + &format!(
-            "{} cases, at most {} rounds: at most {}, {} of memory (by a copy at {:.1} GB/s and first \
-             touch at {:.1} GB/s, one thread, looked at just now)\n",
-            self.cases,
-            self.rounds,
+            "{}, at most {}: at most {}{}, {} of {memory} ({rates}, {source})\n",
+            count(self.cases, "case"),
+            count(self.rounds as usize, "round"),
             format_duration(Duration::from_secs_f64(self.seconds_at_most)),
+            clock_words(self.executor),
             Bytes(self.buffers_bytes),
-            self.copy_gb_per_s,
-            self.touch_gb_per_s
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn end(executor: Executor) -> CharacterizeView {
+        CharacterizeView {
+            schema: "nearfar.characterize/1",
+            executor,
+            record: "r.jsonl".into(),
+            cases: 1,
+            measured: 1,
+            omitted: 0,
+            refused: 0,
+            samples: 1,
+            seconds: 29.3,
+            interrupted_by: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn plan(executor: Executor) -> DryRunView {
+        DryRunView {
+            schema: "nearfar.dry-run/1",
+            executor,
+            cases: 1,
+            rounds: 7,
+            seconds_at_most: 53.0,
+            buffers_bytes: 1 << 20,
+            touch_gb_per_s: 9.3,
+            copy_gb_per_s: 9.3,
+            case_ids: Vec::new(),
+        }
+    }
+
+    /// Whoever reads "in 29.3 s" after a second at the keyboard must know whose seconds.
+    #[test]
+    fn simulated_seconds_and_rates_say_that_they_are() {
+        let text = end(Executor::Simulated).text();
+        assert!(text.starts_with("SIMULATED: "), "{text}");
+        assert!(text.contains("in 29.3 s of the simulated machine's own clock\n"), "{text}");
+        assert!(!text.contains("measured,"), "{text}");
+        let text = plan(Executor::Simulated).text();
+        assert!(text.contains("53.0 s of the simulated machine's own clock"), "{text}");
+        assert!(!text.contains("looked at just now") && text.contains("by the machine's file"));
+    }
+
+    #[test]
+    fn measured_ones_do_not() {
+        let text = end(Executor::Native).text();
+        assert!(text.starts_with("1 of 1 case measured, 1 sample, in 29.3 s\n"), "{text}");
+        let text = plan(Executor::Native).text();
+        assert!(text.starts_with("1 case, at most 7 rounds: at most 53.0 s, "), "{text}");
+        assert!(text.contains("looked at just now"));
     }
 }

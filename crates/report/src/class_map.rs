@@ -17,21 +17,24 @@ pub(crate) struct ClassMap {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MapRow {
     pub label: String,
-    /// `None` where the pair has no figure.
-    pub cells: Vec<Option<MapCell>>,
+    pub cells: Vec<MapCell>,
 }
 
-/// A pair's figure and class.
+/// A pair.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct MapCell {
-    pub gb_per_s: f64,
-    /// Classes of different sets are different even where their numbers are equal.
-    pub set: Option<u32>,
-    pub class: usize,
+pub(crate) enum MapCell {
+    /// It has a figure and is in a class.
+    Classed {
+        gb_per_s: f64,
+        /// Classes of different sets are different even where their numbers are equal.
+        set: Option<u32>,
+        class: usize,
+    },
+    /// The machine refused it.
+    Refused,
+    /// It was not measured in the way that is classed.
+    NotMeasured,
 }
-
-/// Columns of text that the map keeps to by default.
-pub(crate) const WIDTH: usize = 100;
 
 /// Background and foreground of classes from the fastest to the slowest, as indexes
 /// of the terminal's 256 colours: from yellow over grey to blue as in the cividis map (Nunez
@@ -47,7 +50,7 @@ impl ClassMap {
     /// The map in lines of at most `width` characters where a single column fits
     /// into them; the columns of a wide machine are set in blocks below each other.
     pub fn text(&self, width: usize) -> String {
-        let cell_texts = self.rows.iter().flat_map(|row| &row.cells).map(cell_text);
+        let cell_texts = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.text());
         let cell_width = cell_texts
             .chain(self.columns.iter().cloned())
             .map(|text| text.chars().count() + 2)
@@ -69,20 +72,38 @@ impl ClassMap {
 
     /// Number of the slowest class, over all sets.
     fn slowest(&self) -> usize {
-        let cells = self.rows.iter().flat_map(|row| &row.cells).flatten();
-        cells.map(|cell| cell.class).max().unwrap_or(0)
+        let cells = self.rows.iter().flat_map(|row| &row.cells);
+        cells.filter_map(|cell| cell.class()).max().unwrap_or(0)
     }
 }
 
-/// A pair without a figure differs from every class.
-fn kind(cell: Option<MapCell>) -> Option<(Option<u32>, usize)> {
-    cell.map(|cell| (cell.set, cell.class))
-}
+impl MapCell {
+    fn class(self) -> Option<usize> {
+        match self {
+            Self::Classed { class, .. } => Some(class),
+            Self::Refused | Self::NotMeasured => None,
+        }
+    }
 
-fn cell_text(cell: &Option<MapCell>) -> String {
-    match cell {
-        Some(cell) => format!("{} ({})", format_significant(cell.gb_per_s, 3), cell.class),
-        None => "-".into(),
+    /// Whether no border stands between the two.
+    fn is_like(self, other: Self) -> bool {
+        match (self, other) {
+            (
+                Self::Classed { set, class, .. },
+                Self::Classed { set: other_set, class: other_class, .. },
+            ) => (set, class) == (other_set, other_class),
+            _ => self == other,
+        }
+    }
+
+    fn text(self) -> String {
+        match self {
+            Self::Classed { gb_per_s, class, .. } => {
+                format!("{} ({class})", format_significant(gb_per_s, 3))
+            }
+            Self::Refused => "refused".into(),
+            Self::NotMeasured => "-".into(),
+        }
     }
 }
 
@@ -125,8 +146,8 @@ impl Block<'_> {
         text + &self.line_above(rows)
     }
 
-    fn kind(&self, row: usize, column: usize) -> Option<(Option<u32>, usize)> {
-        kind(self.map.rows[row].cells[column])
+    fn cell(&self, row: usize, column: usize) -> MapCell {
+        self.map.rows[row].cells[column]
     }
 
     /// Whether a line stands left of a column; no row is above the first or below the last.
@@ -134,7 +155,7 @@ impl Block<'_> {
         row.is_some_and(|row| {
             column == self.first
                 || column == self.last
-                || self.kind(row, column - 1) != self.kind(row, column)
+                || !self.cell(row, column - 1).is_like(self.cell(row, column))
         })
     }
 
@@ -142,7 +163,7 @@ impl Block<'_> {
         (self.first..self.last).contains(&column)
             && (row == 0
                 || row == self.map.rows.len()
-                || self.kind(row - 1, column) != self.kind(row, column))
+                || !self.cell(row - 1, column).is_like(self.cell(row, column)))
     }
 
     /// Left out where the class changes in no column.
@@ -174,13 +195,10 @@ impl Block<'_> {
         let mut text = format!(" {label:<width$}", width = self.label_width - 1);
         for (column, cell) in cells.iter().enumerate().take(self.last).skip(self.first) {
             text.push(if self.line_left_of(Some(row), column) { '│' } else { ' ' });
-            let colour = cell.map_or(String::new(), |cell| colour(cell.class, self.slowest));
+            let colour = cell.class().map_or(String::new(), |class| colour(class, self.slowest));
             let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
-            text += &format!(
-                "{colour}{:>width$} {reset}",
-                cell_text(cell),
-                width = self.cell_width - 1
-            );
+            text +=
+                &format!("{colour}{:>width$} {reset}", cell.text(), width = self.cell_width - 1);
         }
         text + "│\n"
     }
@@ -189,11 +207,14 @@ impl Block<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::paragraph::WIDTH;
 
-    /// A map from rows of (GB/s, class); a class of 9 stands for no figure.
+    /// A map from rows of (GB/s, class); a class of 9 stands for not measured, 8 for refused.
     fn map(rows: &[&[(f64, usize)]]) -> ClassMap {
-        let cell = |&(gb_per_s, class): &(f64, usize)| {
-            (class != 9).then_some(MapCell { gb_per_s, set: None, class })
+        let cell = |&(gb_per_s, class): &(f64, usize)| match class {
+            9 => MapCell::NotMeasured,
+            8 => MapCell::Refused,
+            _ => MapCell::Classed { gb_per_s, set: None, class },
         };
         ClassMap {
             columns: (0..rows[0].len()).map(|node| format!("node {node}")).collect(),
@@ -250,6 +271,19 @@ mod tests {
     }
 
     #[test]
+    fn refused_pairs_are_marked_and_told_from_unmeasured_ones() {
+        let map = map(&[&[(12.0, 0), (0.0, 8)], &[(0.0, 8), (0.0, 9)]]);
+        let expected = "               node 0     node 1
+           ┌──────────┬──────────┐
+ cluster 0 │ 12.0 (0) │  refused │
+           ├──────────┼──────────┤
+ cluster 1 │  refused │        - │
+           └──────────┴──────────┘
+";
+        assert_eq!(map.text(100), expected);
+    }
+
+    #[test]
     fn columns_that_do_not_fit_are_set_below() {
         let row: Vec<(f64, usize)> = vec![(9.0, 0), (3.0, 1), (3.0, 1), (3.0, 1), (3.0, 1)];
         let map = map(&[&row]);
@@ -289,7 +323,7 @@ mod tests {
     fn classes_of_different_sets_are_kept_apart() {
         let mut map = map(&[&[(9.0, 0)], &[(9.0, 0)]]);
         assert_eq!(map.text(100).lines().count(), 5);
-        map.rows[1].cells[0].as_mut().unwrap().set = Some(1);
+        map.rows[1].cells[0] = MapCell::Classed { gb_per_s: 9.0, set: Some(1), class: 0 };
         assert_eq!(map.text(100).lines().count(), 6);
     }
 

@@ -1,11 +1,16 @@
 //! Bandwidth classes as `model` prints them.
 
 use nearfar_machine::{InitiatorKind, MemoryKind, Relation, Scope, TheoreticalMaximum};
-use nearfar_model::{Class, ClassFigure, ClassPair, Classes, ThreadChoice, alphas};
+use nearfar_model::{Class, ClassFigure, ClassPair, Classes, LeftOut, ThreadChoice, alphas};
 use nearfar_record::{Executor, Record};
 use serde::{Serialize, Serializer};
 
+use crate::pair_position::{PairPosition, positions};
 use crate::relations::Relations;
+
+/// What gives the theoretical maximum where the record does not.
+pub(crate) const GAMMA_REMEDY: &str =
+    "give the theoretical maximum by --gamma, for example DDR4-3200x8 or 204.8GB/s";
 
 /// The models of a record; `model --json` without a model's name prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +36,8 @@ pub struct ClassesView {
     pub initiator: InitiatorKind,
     /// Kernels of which a pair's best counts.
     pub kernels: Vec<String>,
+    /// Kernels that would count and of which the record holds no such figure.
+    pub absent_kernels: Vec<String>,
     /// Threads of the cases that were classed.
     pub threads: ThreadsView,
     /// The one variant that counts, or null for the best of all.
@@ -41,8 +48,10 @@ pub struct ClassesView {
     pub per_initiator: bool,
     /// The theoretical maximum, or null.
     pub gamma: Option<GammaView>,
-    /// Why there is none and what gives one, or null when there is.
+    /// Why there is none, or null when there is.
     pub gamma_unknown: Option<String>,
+    /// What gives one, or null when there is.
+    pub gamma_remedy: Option<String>,
     /// Relative standard deviation of a pair's rounds, or null with one round each.
     pub noise: Option<f64>,
     /// Relative standard error of a pair's best round, or null as above.
@@ -51,8 +60,25 @@ pub struct ClassesView {
     pub fewest_rounds: usize,
     /// The classes, the fastest first; one set after the other.
     pub classes: Vec<ClassView>,
+    /// Pairs that the record knows and that are in no class.
+    pub left_out: Vec<LeftOutView>,
     /// What to know about them.
     pub notes: Vec<String>,
+    /// All pairs of the classes' initiators and the machine's nodes, for words that must
+    /// not claim more than is there.
+    #[serde(skip)]
+    pub(crate) positions: Vec<PairPosition>,
+}
+
+/// A pair that is in no class.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct LeftOutView {
+    /// The initiator's number.
+    pub index: u32,
+    /// The node that would have been accessed.
+    pub memory_node: u32,
+    /// Why the machine refused it, or null when it was not measured in the way that is classed.
+    pub refused: Option<String>,
 }
 
 /// A number of threads: a count, or the word `all`.
@@ -211,20 +237,33 @@ impl ClassesView {
             started: header.started.clone(),
             executor: header.executor,
             initiator: header.inputs.initiator,
-            kernels: classes.rule.kernels.clone(),
+            kernels: measured_kernels(classes),
+            absent_kernels: classes.absent_kernels.clone(),
             threads: ThreadsView(classes.rule.threads),
             variant: classes.rule.variant.clone(),
             class_span: classes.rule.span,
             per_initiator: classes.rule.per_initiator,
             gamma: gamma.as_ref().ok().map(GammaView::new),
             gamma_unknown: gamma.as_ref().err().cloned(),
+            gamma_remedy: gamma.as_ref().err().map(|_| GAMMA_REMEDY.into()),
             noise: classes.noise,
             standard_error: classes.standard_error,
             fewest_rounds: classes.fewest_rounds,
             classes: views,
+            left_out: classes.left_out.iter().map(left_out_view).collect(),
             notes: classes.notes.clone(),
+            positions: positions(record, classes),
         }
     }
+}
+
+fn measured_kernels(classes: &Classes) -> Vec<String> {
+    let absent = &classes.absent_kernels;
+    classes.rule.kernels.iter().filter(|kernel| !absent.contains(kernel)).cloned().collect()
+}
+
+fn left_out_view(out: &LeftOut) -> LeftOutView {
+    LeftOutView { index: out.initiator, memory_node: out.memory_node, refused: out.refused.clone() }
 }
 
 fn pair_views(class: &Class, relations: &Relations<'_>) -> Vec<ClassPairView> {

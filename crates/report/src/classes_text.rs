@@ -1,15 +1,19 @@
 //! Bandwidth classes in words, a table and the map.
 
+use std::collections::BTreeMap;
+
 use nearfar_machine::{NodeSet, Scope};
 use nearfar_model::ThreadChoice;
 use nearfar_units::format_significant;
 
-use crate::class_map::{ClassMap, MapCell, MapRow, WIDTH};
-use crate::classes::{ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView};
+use crate::class_map::{ClassMap, MapCell, MapRow};
+use crate::classes::{ClassFigureView, ClassView, ClassesView, GammaView};
 use crate::figures::{rounded, simulated_line};
+use crate::pair_position::PairPosition;
 use crate::pair_words::{InitiatorSet, initiators, pair_words};
+use crate::paragraph::{WIDTH, folded, paragraph};
 use crate::printable::printable;
-use crate::table::{table, table_with_numbers};
+use crate::table::{room_for, table_in_blocks, table_with_numbers};
 
 impl ClassesView {
     /// For people.
@@ -17,7 +21,8 @@ impl ClassesView {
     pub fn text(&self) -> String {
         let mut text = format!("{}, {}\n", printable(&self.host), printable(&self.started));
         text += simulated_line(self.executor);
-        text += &format!("Bandwidth classes: {}\n\n", self.rule());
+        text += &paragraph("", &format!("Bandwidth classes: {}", self.rule()));
+        text.push('\n');
         text += &self.class_table();
         text += &self.alpha_line();
         text += &self.note_lines();
@@ -32,19 +37,25 @@ impl ClassesView {
             .iter()
             .map(|class| range_text(class.max_gb_per_s, class.min_gb_per_s))
             .collect();
-        format!(
-            "Bandwidth classes, {}: {} GB/s (more by `nearfar model`)\n{}",
+        let classes = format!(
+            "Bandwidth classes, {}: {} GB/s (more by `nearfar model`)",
             self.judged(),
-            levels.join("; "),
-            self.map()
-        )
+            levels.join("; ")
+        );
+        paragraph("", &classes) + &self.map()
     }
 
     /// What was classed.
     fn judged(&self) -> String {
-        let kernels: Vec<String> =
-            self.kernels.iter().map(|kernel| printable(kernel).into_owned()).collect();
-        format!("best round of {} by {}", kernels.join(", "), threads_words(self.threads.0))
+        let kernels = printable(&self.kernels.join(", ")).into_owned();
+        let threads = threads_words(self.threads.0);
+        let absent = printable(&self.absent_kernels.join(", ")).into_owned();
+        let absent = match self.absent_kernels.len() {
+            0 => String::new(),
+            1 => format!(" ({absent} was not measured)"),
+            _ => format!(" ({absent} were not measured)"),
+        };
+        format!("best round of {kernels} by {threads}{absent}")
     }
 
     /// What was classed, and how far a class may span.
@@ -55,7 +66,7 @@ impl ClassesView {
         };
         let own = if self.per_initiator { "; every initiator by itself" } else { "" };
         format!(
-            "{}, {variant}, useful GB/s.\nA class spans at most {} % of its maximum and what noise \
+            "{}, {variant}, useful GB/s. A class spans at most {} % of its maximum and what noise \
              explains{own}.",
             self.judged(),
             rounded(self.class_span * 100.0, 2)
@@ -70,13 +81,11 @@ impl ClassesView {
         }
         let mut rows = Vec::new();
         for class in &self.classes {
-            let all = self.pairs_of_set(class.index);
             let mut row = vec![
                 class.class.to_string(),
                 range_text(class.max_gb_per_s, class.min_gb_per_s),
-                class.alpha.map_or("unknown".into(), |alpha| format!("{alpha:.4}")),
-                format!("{:.4}", class.alpha_relative),
-                pair_words(&class.pairs, &all, self.initiator).join("\n") + &marks(class),
+                class.alpha.map_or("unknown".into(), |alpha| format_significant(alpha, 4)),
+                format_significant(class.alpha_relative, 4),
             ];
             if let Some(index) = class.index {
                 row.insert(0, initiators(self.initiator, &InitiatorSet::single(index)));
@@ -84,20 +93,36 @@ impl ClassesView {
             rows.push(row);
         }
         let last = header.len() - 1;
+        let room = room_for(&header, &rows, last);
+        for (row, class) in rows.iter_mut().zip(&self.classes) {
+            let phrases = self.pair_phrases(class);
+            let lines = phrases.iter().flat_map(|phrase| folded(phrase.split(' '), room));
+            row.push(lines.collect::<Vec<_>>().join("\n"));
+        }
         table_with_numbers(header, rows, usize::from(self.per_initiator)..last)
     }
 
-    fn pairs_of_set(&self, index: Option<u32>) -> Vec<&ClassPairView> {
-        let of_set = self.classes.iter().filter(|class| class.index == index);
-        of_set.flat_map(|class| &class.pairs).collect()
+    /// The pairs of a class in phrases, and what to know of it.
+    fn pair_phrases(&self, class: &ClassView) -> Vec<String> {
+        let of_class: Vec<PairPosition> = class.pairs.iter().map(PairPosition::from).collect();
+        let of_set = |position: &&PairPosition| {
+            class.index.is_none_or(|initiator| initiator == position.index)
+        };
+        let all: Vec<PairPosition> = self.positions.iter().filter(of_set).copied().collect();
+        let mut phrases = pair_words(&of_class, &all, self.initiator);
+        phrases.extend(marks(class));
+        phrases
     }
 
     fn alpha_line(&self) -> String {
-        match (&self.gamma, &self.gamma_unknown) {
-            (Some(gamma), _) => format!(" alpha = class maximum / {}\n", gamma.words()),
-            (None, Some(reason)) => format!(" alpha is unknown: {}\n", printable(reason)),
-            (None, None) => String::new(),
+        if let Some(gamma) = &self.gamma {
+            return paragraph(" ", &format!("alpha = class maximum / {}", gamma.words()));
         }
+        let unknown = |reason: &String| format!("alpha is unknown: {}", printable(reason));
+        let reason = self.gamma_unknown.iter().map(unknown);
+        let mut text: String = reason.map(|unknown| paragraph(" ", &unknown)).collect();
+        text.extend(self.gamma_remedy.iter().map(|remedy| paragraph("   -> ", remedy)));
+        text
     }
 
     fn note_lines(&self) -> String {
@@ -110,7 +135,7 @@ impl ClassesView {
             None => " one round a pair: their noise is not known\n".into(),
         };
         for note in &self.notes {
-            text += &format!(" - {}\n", printable(note));
+            text += &paragraph(" - ", &printable(note));
         }
         text
     }
@@ -123,9 +148,14 @@ impl ClassesView {
                 kinds.push(figure);
             }
         }
-        // Classes of every initiator would make a table as wide as the machine.
-        if kinds.is_empty() || self.per_initiator {
+        if kinds.is_empty() {
             return String::new();
+        }
+        if self.per_initiator {
+            return "\nOther kernels and thread counts on the same pairs: a table as wide as the \
+                    machine has\ninitiators; --json has them, and without --per-initiator there \
+                    is a table.\n"
+                .into();
         }
         let classes = self.classes.iter().map(|class| format!("class {}", class.class));
         let header: Vec<String> = std::iter::once(String::new()).chain(classes).collect();
@@ -133,7 +163,7 @@ impl ClassesView {
             let figure = class.others.iter().find(|figure| figure.is_like(kind));
             figure.map_or("-".into(), |figure| range_text(figure.max_gb_per_s, figure.min_gb_per_s))
         };
-        let rows = kinds
+        let rows: Vec<Vec<String>> = kinds
             .iter()
             .map(|kind| {
                 let name = printable(&kind.kernel);
@@ -144,40 +174,40 @@ impl ClassesView {
             .collect();
         format!(
             "\nThe same pairs by other kernels and thread counts, GB/s\n{}",
-            table(header, rows, 1)
+            table_in_blocks(&header, &rows)
         )
     }
 
     /// The class map: pairs by initiator and node, with borders between classes.
     #[must_use]
     pub fn map(&self) -> String {
-        let pairs = || self.classes.iter().flat_map(|class| &class.pairs);
-        let rows: InitiatorSet = pairs().map(|pair| pair.index).collect();
-        let columns: NodeSet = pairs().map(|pair| pair.memory_node).collect();
-        let nodes: Vec<u32> = columns.iter().collect();
-        let mut cells = vec![vec![None; nodes.len()]; rows.len()];
-        let numbers: Vec<u32> = rows.iter().collect();
-        for class in &self.classes {
-            for pair in &class.pairs {
-                let row = numbers.binary_search(&pair.index);
-                let column = nodes.binary_search(&pair.memory_node);
-                if let (Ok(row), Ok(column)) = (row, column) {
-                    cells[row][column] = Some(MapCell {
-                        gb_per_s: pair.gb_per_s,
-                        set: class.index,
-                        class: class.class,
-                    });
-                }
-            }
+        let mut pairs: BTreeMap<(u32, u32), MapCell> = BTreeMap::new();
+        for out in &self.left_out {
+            let cell = out.refused.as_ref().map_or(MapCell::NotMeasured, |_| MapCell::Refused);
+            pairs.insert((out.index, out.memory_node), cell);
         }
-        let label = |number: &u32| initiators(self.initiator, &InitiatorSet::single(*number));
+        for class in &self.classes {
+            pairs.extend(class.pairs.iter().map(|pair| {
+                let cell = MapCell::Classed {
+                    gb_per_s: pair.gb_per_s,
+                    set: class.index,
+                    class: class.class,
+                };
+                ((pair.index, pair.memory_node), cell)
+            }));
+        }
+        let rows: InitiatorSet = pairs.keys().map(|&(index, _)| index).collect();
+        let columns: NodeSet = pairs.keys().map(|&(_, node)| node).collect();
+        let cell = |index: u32, node: u32| {
+            pairs.get(&(index, node)).copied().unwrap_or(MapCell::NotMeasured)
+        };
+        let row = |index: u32| MapRow {
+            label: initiators(self.initiator, &InitiatorSet::single(index)),
+            cells: columns.iter().map(|node| cell(index, node)).collect(),
+        };
         let map = ClassMap {
-            columns: nodes.iter().map(|node| format!("node {node}")).collect(),
-            rows: numbers
-                .iter()
-                .zip(cells)
-                .map(|(number, cells)| MapRow { label: label(number), cells })
-                .collect(),
+            columns: columns.iter().map(|node| format!("node {node}")).collect(),
+            rows: rows.iter().map(row).collect(),
         };
         format!(
             "Map: GB/s and (class); rows: who accesses; columns: whose memory\n{}",
@@ -187,8 +217,11 @@ impl ClassesView {
 }
 
 impl GammaView {
-    /// `17.067 GB/s (DDR3-2133, of a channel; JEDEC ..)`
+    /// `17.07 GB/s (DDR3-2133, one channel; JEDEC ..)`, `51.20 GB/s (given)`.
     pub(crate) fn words(&self) -> String {
+        if self.scope == Scope::Given {
+            return format!("{} GB/s (given)", format_significant(self.gb_per_s, 4));
+        }
         let scope = match self.scope {
             Scope::Channel => ", one channel",
             Scope::Stack => ", one stack",
@@ -212,7 +245,7 @@ impl ClassFigureView {
 }
 
 /// What to know of a class, in brackets after its pairs.
-fn marks(class: &ClassView) -> String {
+fn marks(class: &ClassView) -> Option<String> {
     let words: Vec<&str> = [
         (class.wide, "spans over 10 %"),
         (class.widened_by_noise, "wider by noise"),
@@ -221,7 +254,7 @@ fn marks(class: &ClassView) -> String {
     .into_iter()
     .filter_map(|(holds, word)| holds.then_some(word))
     .collect();
-    if words.is_empty() { String::new() } else { format!("\n[{}]", words.join("; ")) }
+    (!words.is_empty()).then(|| format!("[{}]", words.join("; ")))
 }
 
 fn range_text(max_gb_per_s: f64, min_gb_per_s: f64) -> String {

@@ -3,6 +3,7 @@
 use nearfar_record::{Check, Standing};
 use serde::Serialize;
 
+use crate::figures::count as count_words;
 use crate::printable::printable;
 
 /// All checks; `--json` prints it.
@@ -45,10 +46,28 @@ pub(crate) fn check_lines(checks: &[Check]) -> String {
     }
     let count = |standing| checks.iter().filter(|check| check.standing == standing).count();
     text + &format!(
-        "{} fine, {} warnings, {} failed, {} unknown\n",
+        "{} fine, {}, {} failed, {} unknown\n",
         count(Standing::Fine),
-        count(Standing::Warning),
+        count_words(count(Standing::Warning), "warning"),
         count(Standing::Failed),
         count(Standing::Unknown)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_warning_is_one() {
+        let check = |standing| Check {
+            check: "load".into(),
+            standing,
+            finding: "what".into(),
+            remedy: None,
+        };
+        let lines = check_lines(&[check(Standing::Warning), check(Standing::Fine)]);
+        assert!(lines.ends_with("1 fine, 1 warning, 0 failed, 0 unknown\n"), "{lines}");
+        assert!(check_lines(&[]).ends_with("0 fine, 0 warnings, 0 failed, 0 unknown\n"));
+    }
 }

@@ -15,6 +15,21 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "none".into() } else { format!("{:.0} %", fraction * 100.0) }
 }
 
+/// `1 core`, `2 cores`.
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// A number to at most so many significant digits, without zeros at its end.
+pub(crate) fn significant(value: f64, digits: u32) -> String {
+    let text = format_significant(value, digits);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        text
+    }
+}
+
 /// A number to so many decimals, a half away from zero, without zeros at its end.
 pub(crate) fn rounded(value: f64, decimals: i32) -> String {
     let scale = 10_f64.powi(decimals);
@@ -32,6 +47,14 @@ pub(crate) fn simulated_line(executor: Executor) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn significant_digits_keep_small_numbers() {
+        assert_eq!(significant(0.000_012_346, 4), "0.00001235");
+        assert_eq!(significant(0.5, 4), "0.5");
+        assert_eq!(significant(120.0, 4), "120");
+        assert_eq!(significant(0.0, 4), "0");
+    }
 
     #[test]
     fn halves_round_away_from_zero_and_zeros_are_left_out() {

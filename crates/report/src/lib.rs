@@ -8,11 +8,16 @@ mod classes;
 mod classes_text;
 mod doctor;
 mod figures;
+mod kernels;
+mod machines;
+mod pair_position;
 mod pair_words;
+mod paragraph;
 mod predict;
 mod predict_text;
 mod printable;
 mod record_doctor;
+mod record_doctor_checks;
 mod record_doctor_text;
 mod relations;
 mod reproduce;
@@ -25,12 +30,18 @@ mod topo_text;
 
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
-    ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, ModelView, ThreadsView,
+    ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ModelView,
+    ThreadsView,
 };
 pub use doctor::DoctorView;
-pub use predict::{AlphaKind, AlphaSource, PredictRow, PredictView};
+pub use kernels::{KernelView, KernelsView};
+pub use machines::{MachineTitle, MachinesView};
+pub use predict::{AlphaKind, AlphaSource, PlaceView, PredictRow, PredictView};
 pub use printable::printable;
-pub use record_doctor::{PartView, RecordDoctorView, ShortfallView};
+pub use record_doctor::{
+    HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,
+    UnsteadinessView,
+};
 pub use reproduce::{PaperView, ReproduceView};
 pub use show::{AbsentView, CellView, FigureView, ShowView};
 pub use topo::{ClusterView, DeviceView, NodeView, TopoView};

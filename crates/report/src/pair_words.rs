@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{IndexSet, InitiatorKind, MemoryKind, NodeSet, Relation};
 
-use crate::classes::ClassPairView;
+use crate::pair_position::PairPosition;
 
 /// Marks a set of initiators' numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -20,22 +20,23 @@ const MOST: usize = 8;
 const EXCEPTION: usize = 8;
 
 /// The pairs of a class in phrases. A phrase such as "local" stands for all pairs of
-/// that kind among `all`, or all at one distance; what is left is listed by initiators
-/// and nodes.
+/// that kind among `all`, or all at one distance, and names those that are in another class or
+/// in none; what is left is listed by initiators and nodes. `all` holds every pair of these
+/// initiators with a node of the machine, measured or not.
 pub(crate) fn pair_words(
-    of_class: &[ClassPairView],
-    all: &[&ClassPairView],
+    of_class: &[PairPosition],
+    all: &[PairPosition],
     initiator: InitiatorKind,
 ) -> Vec<String> {
     let one_memory_kind = all.iter().all(|pair| pair.memory_kind == all[0].memory_kind);
-    let mut left: Vec<&ClassPairView> = of_class.iter().collect();
+    let mut left: Vec<&PairPosition> = of_class.iter().collect();
     let mut phrases = Vec::new();
     for with_distance in [false, true] {
-        let group_of = |pair: &ClassPairView| {
+        let group_of = |pair: &PairPosition| {
             let distance = if with_distance { Some(pair.distance?) } else { None };
             Some(Group { relation: pair.relation?, memory_kind: pair.memory_kind, distance })
         };
-        let mut groups: BTreeMap<Group, Vec<&ClassPairView>> = BTreeMap::new();
+        let mut groups: BTreeMap<Group, Vec<&PairPosition>> = BTreeMap::new();
         let mut rest = Vec::new();
         for pair in left {
             match group_of(pair) {
@@ -44,10 +45,10 @@ pub(crate) fn pair_words(
             }
         }
         for (group, pairs) in groups {
-            let there: Vec<&ClassPairView> =
-                all.iter().copied().filter(|pair| group_of(pair) == Some(group)).collect();
+            let there: Vec<&PairPosition> =
+                all.iter().filter(|pair| group_of(pair) == Some(group)).collect();
             let held: BTreeSet<(u32, u32)> = pairs.iter().map(|pair| place(pair)).collect();
-            let missing: Vec<&ClassPairView> =
+            let missing: Vec<&PairPosition> =
                 there.iter().copied().filter(|pair| !held.contains(&place(pair))).collect();
             if missing.len() * EXCEPTION <= there.len() {
                 let phrase = group.phrase(&there, initiator, one_memory_kind);
@@ -72,7 +73,7 @@ pub(crate) fn pair_words(
     phrases
 }
 
-fn place(pair: &ClassPairView) -> (u32, u32) {
+fn place(pair: &PairPosition) -> (u32, u32) {
     (pair.index, pair.memory_node)
 }
 
@@ -89,7 +90,7 @@ impl Group {
     /// The kind of memory goes unsaid where there is only one.
     fn phrase(
         self,
-        pairs: &[&ClassPairView],
+        pairs: &[&PairPosition],
         initiator: InitiatorKind,
         one_memory_kind: bool,
     ) -> String {
@@ -101,7 +102,9 @@ impl Group {
         let distance =
             self.distance.map_or(String::new(), |distance| format!(" at distance {distance}"));
         match self.relation {
-            Relation::Local => format!("local{memory}: {who} on {their} own {node}{distance}"),
+            Relation::Local => {
+                format!("local{memory}: {who} on {their} own{memory} {node}{distance}")
+            }
             Relation::SamePackage => {
                 format!("{who} on the other{memory} {node} of {their} package{distance}")
             }
@@ -114,7 +117,7 @@ impl Group {
 
 /// Initiators that reach the same nodes together, or nodes that are reached by the
 /// same initiators, whichever takes fewer phrases.
-fn listed(pairs: &[&ClassPairView], initiator: InitiatorKind) -> Vec<String> {
+fn listed(pairs: &[&PairPosition], initiator: InitiatorKind) -> Vec<String> {
     let rows = joined(pairs.iter().map(|pair| (pair.index, pair.memory_node)));
     let columns = joined(pairs.iter().map(|pair| (pair.memory_node, pair.index)));
     let rectangles: Vec<(InitiatorSet, NodeSet)> = if rows.len() <= columns.len() {
@@ -167,17 +170,15 @@ mod tests {
     use super::*;
 
     /// Two packages of two nodes each; the cluster's number is its node's.
-    fn pair(index: u32, memory_node: u32) -> ClassPairView {
+    fn pair(index: u32, memory_node: u32) -> PairPosition {
         let relation = match (index, memory_node) {
             (_, 9) => None,
             (a, b) if a == b => Some(Relation::Local),
             (a, b) if a / 2 == b / 2 => Some(Relation::SamePackage),
             _ => Some(Relation::OtherPackage),
         };
-        ClassPairView {
+        PairPosition {
             index,
-            cluster: index,
-            cpu_node: Some(index),
             memory_node,
             memory_kind: if memory_node == 9 { MemoryKind::Cxl } else { MemoryKind::Dram },
             relation,
@@ -187,22 +188,14 @@ mod tests {
                 Some(_) => Some(10),
                 None => None,
             },
-            gb_per_s: 1.0,
-            median_gb_per_s: 1.0,
-            interval_gb_per_s: [1.0, 1.0],
-            kernel: "triad".into(),
-            variant: "portable".into(),
-            threads: 1,
-            rounds: 5,
         }
     }
 
     fn words(of_class: &[(u32, u32)], all: &[(u32, u32)]) -> Vec<String> {
-        let views = |pairs: &[(u32, u32)]| -> Vec<ClassPairView> {
+        let positions = |pairs: &[(u32, u32)]| -> Vec<PairPosition> {
             pairs.iter().map(|&(index, node)| pair(index, node)).collect()
         };
-        let all = views(all);
-        pair_words(&views(of_class), &all.iter().collect::<Vec<_>>(), InitiatorKind::Cluster)
+        pair_words(&positions(of_class), &positions(all), InitiatorKind::Cluster)
     }
 
     fn everything(initiators: u32) -> Vec<(u32, u32)> {
@@ -257,7 +250,35 @@ mod tests {
         let mut all = everything(2);
         all.extend([(0, 9), (1, 9)]);
         assert_eq!(words(&[(0, 9), (1, 9)], &all), ["clusters 0-1 on node 9"]);
-        assert_eq!(words(&[(0, 0), (1, 1)], &all), ["local DRAM: clusters 0-1 on their own node"]);
+        assert_eq!(
+            words(&[(0, 0), (1, 1)], &all),
+            ["local DRAM: clusters 0-1 on their own DRAM node"]
+        );
+    }
+
+    /// Whatever is not in the class is not claimed for it, be it in another class or refused.
+    #[test]
+    fn a_phrase_for_all_is_said_of_all_only() {
+        let all = everything(4);
+        let three = [(0, 1), (1, 0), (2, 3)];
+        assert!(words(&three, &all).iter().all(|words| !words.contains("other node")));
+        let wide: Vec<(u32, u32)> = (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).collect();
+        let local_but_one: Vec<(u32, u32)> = (0..7).map(|a| (a, a)).collect();
+        let words = words(&local_but_one, &wide);
+        assert_eq!(words, ["local: clusters 0-7 on their own node, except cluster 7 on node 7"]);
+    }
+
+    #[test]
+    fn several_local_nodes_are_nodes() {
+        let own = |index, memory_node| PairPosition {
+            relation: Some(Relation::Local),
+            memory_kind: MemoryKind::Dram,
+            ..pair(index, memory_node)
+        };
+        let of = |all: &[PairPosition]| pair_words(all, all, InitiatorKind::Cluster);
+        assert_eq!(of(&[own(0, 0), own(0, 1)]), ["local: cluster 0 on its own nodes"]);
+        let uneven = [own(0, 0), own(0, 1), own(1, 2)];
+        assert_eq!(of(&uneven), ["local: clusters 0-1 on their own nodes"]);
     }
 
     #[test]

@@ -2,13 +2,13 @@
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, Place, Shortfall, Twins, memory_limit, twins,
+    Against, Between, HiddenLevel, NotCompared, Place, Shortfall, Twins, Unmeasured, Unsteadiness,
+    WhyUnmeasured, twins, unmeasured,
 };
 use nearfar_record::{Check, Executor, Record, Standing};
-use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use crate::record_doctor_text::{remedy, shortfall_words};
+use crate::record_doctor_checks::checks;
 
 /// A record looked over; `doctor RECORD --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -23,16 +23,83 @@ pub struct RecordDoctorView {
     pub executor: Executor,
     /// Cells of the pairs matrix that were compared with their twins.
     pub cells_compared: usize,
+    /// Cells that were not, by the reason.
+    pub cells_not_compared: NotComparedView,
     /// Groups of twins.
     pub groups: usize,
     /// Relative standard deviation of a cell's rounds, or null.
     pub noise: Option<f64>,
+    /// Loss of any memory node or cluster that half of its cells would show, a
+    /// fraction, or null.
+    pub resolution: Option<f64>,
     /// Cells that fall short alone, too few for a finding.
     pub cells_alone: usize,
     /// Parts that fall short, the one that explains most cells first.
     pub findings: Vec<ShortfallView>,
+    /// Parts whose rounds scatter more than their twins'.
+    pub unsteady: Vec<UnsteadinessView>,
+    /// Pairs that are further apart than the firmware says.
+    pub hidden_levels: Vec<HiddenLevelView>,
+    /// Cells without a figure, by memory node and reason.
+    pub unmeasured: Vec<UnmeasuredView>,
     /// The findings and what else was looked at, in words.
     pub checks: Vec<Check>,
+}
+
+/// Cells that were not compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct NotComparedView {
+    /// No other cell should be equal.
+    pub no_twin: usize,
+    /// Too few undisturbed rounds.
+    pub few_rounds: usize,
+    /// No figure, or no bytes.
+    pub no_figure: usize,
+}
+
+/// A part whose rounds scatter more than its twins'.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnsteadinessView {
+    /// The part.
+    pub part: PartView,
+    /// Relative standard deviation between rounds, median over its unsteady cells.
+    pub scatter: f64,
+    /// The same of their twins.
+    pub twins_scatter: f64,
+    /// Unsteady cells.
+    pub cells: usize,
+    /// Cells of the part that were compared.
+    pub cells_of_part: usize,
+    /// Kernels with which it shows.
+    pub kernels: Vec<String>,
+    /// Numbers of threads with which it shows.
+    pub threads: Vec<u32>,
+}
+
+/// Pairs that form a level of their own below their twins by the firmware.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HiddenLevelView {
+    /// `nodes` (a cluster and a memory node) or `packages`.
+    pub between: &'static str,
+    /// The pairs, both directions of each.
+    pub pairs: Vec<[u32; 2]>,
+    /// Pair / twins by the firmware, median over the pairs.
+    pub ratio: f64,
+}
+
+/// Cells of a memory node that have no figure.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnmeasuredView {
+    /// The node.
+    pub memory_node: u32,
+    /// Cells without a figure; 0 where none was planned.
+    pub cells: usize,
+    /// Cells of the node.
+    pub cells_of_node: usize,
+    /// A code of a refusal, or `no_sample`, `no_bytes`, `not_planned`.
+    pub reason: &'static str,
+    /// For people, of the first cell; or null.
+    pub text: Option<String>,
 }
 
 /// A part of the machine that falls short of its twins.
@@ -40,7 +107,10 @@ pub struct RecordDoctorView {
 pub struct ShortfallView {
     /// The part; two where the figures cannot tell which.
     pub parts: Vec<PartView>,
-    /// Cell / median of its twins, median over the cells that fall short.
+    /// `twins` or `other_direction`.
+    pub against: &'static str,
+    /// Cell / median of its twins (or other direction), median over the cells that fall
+    /// short.
     pub ratio: f64,
     /// Its interval.
     pub ratio_interval: [f64; 2],
@@ -82,37 +152,86 @@ impl RecordDoctorView {
     #[must_use]
     pub fn new(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Self {
         let twins = twins(record);
-        let kind = record.header.inputs.initiator;
-        let mut checks: Vec<Check> = twins
-            .findings
-            .iter()
-            .map(|finding| Check {
-                check: "twins".into(),
-                standing: Standing::Failed,
-                finding: shortfall_words(finding, kind),
-                remedy: Some(remedy(finding)),
-            })
-            .collect();
-        checks.extend(comparison_check(record, &twins));
-        checks.push(limit_check(record, gamma));
+        let unmeasured = unmeasured(record);
         Self {
             schema: "nearfar.record-doctor/1",
             host: record.header.host.clone(),
             started: record.header.started.clone(),
             executor: record.header.executor,
             cells_compared: twins.compared,
+            cells_not_compared: NotComparedView::new(&twins),
             groups: twins.groups,
             noise: twins.noise,
+            resolution: twins.resolution,
             cells_alone: twins.alone,
             findings: twins.findings.iter().map(ShortfallView::new).collect(),
-            checks,
+            unsteady: twins.unsteady.iter().map(UnsteadinessView::new).collect(),
+            hidden_levels: twins.hidden_levels.iter().map(HiddenLevelView::new).collect(),
+            unmeasured: unmeasured.iter().map(UnmeasuredView::new).collect(),
+            checks: checks(record, &twins, &unmeasured, gamma),
         }
     }
 
-    /// Whether a part falls short, or a figure is above its maximum.
+    /// Whether a part falls short or is unsteady, or a figure is above its maximum.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.checks.iter().any(|check| check.standing == Standing::Failed)
+    }
+}
+
+impl NotComparedView {
+    fn new(twins: &Twins) -> Self {
+        let cells = |why| twins.not_compared.get(&why).copied().unwrap_or(0);
+        Self {
+            no_twin: cells(NotCompared::NoTwin),
+            few_rounds: cells(NotCompared::FewRounds),
+            no_figure: cells(NotCompared::NoFigure),
+        }
+    }
+}
+
+impl UnsteadinessView {
+    fn new(unsteady: &Unsteadiness) -> Self {
+        Self {
+            part: PartView::new(unsteady.place),
+            scatter: unsteady.scatter,
+            twins_scatter: unsteady.twins_scatter,
+            cells: unsteady.cells,
+            cells_of_part: unsteady.of,
+            kernels: unsteady.kernels.iter().cloned().collect(),
+            threads: unsteady.threads.iter().copied().collect(),
+        }
+    }
+}
+
+impl HiddenLevelView {
+    fn new(level: &HiddenLevel) -> Self {
+        Self {
+            between: match level.between {
+                Between::Nodes => "nodes",
+                Between::Packages => "packages",
+            },
+            pairs: level.pairs.iter().map(|&(from, to)| [from, to]).collect(),
+            ratio: level.ratio,
+        }
+    }
+}
+
+impl UnmeasuredView {
+    fn new(unmeasured: &Unmeasured) -> Self {
+        let (reason, text) = match &unmeasured.why {
+            WhyUnmeasured::Refused { code, text } => (code.as_str(), Some(text.clone())),
+            WhyUnmeasured::NoSample => ("no_sample", None),
+            WhyUnmeasured::NoBytes => ("no_bytes", None),
+            WhyUnmeasured::NotPlanned => ("not_planned", None),
+        };
+        Self {
+            memory_node: unmeasured.node,
+            cells: unmeasured.cells,
+            cells_of_node: unmeasured.of,
+            reason,
+            text,
+        }
     }
 }
 
@@ -121,6 +240,10 @@ impl ShortfallView {
         let parts = [Some(finding.place), finding.or_place];
         Self {
             parts: parts.into_iter().flatten().map(PartView::new).collect(),
+            against: match finding.against {
+                Against::Twins => "twins",
+                Against::OtherDirection => "other_direction",
+            },
             ratio: finding.ratio,
             ratio_interval: [finding.interval.0, finding.interval.1],
             cells: finding.cells,
@@ -171,116 +294,5 @@ impl PartView {
                 Self { part: "path", cluster: Some(cluster), memory_node: Some(node), ..none }
             }
         }
-    }
-}
-
-/// What was compared where nothing was found, or why nothing could be.
-fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
-    let check =
-        |standing, finding, remedy| Check { check: "twins".into(), standing, finding, remedy };
-    if twins.compared == 0 {
-        let (why, remedy) = nothing_to_compare(record, twins);
-        let finding = format!("nothing to compare with: {why}");
-        return Some(check(Standing::Unknown, finding, Some(remedy)));
-    }
-    if !twins.findings.is_empty() {
-        return None;
-    }
-    let mut finding = format!(
-        "{} cells in {} groups of twins were compared; no part of the machine falls short by more \
-         than {:.0} %",
-        twins.compared,
-        twins.groups,
-        FLOOR * 100.0
-    );
-    if twins.alone > 0 {
-        finding += &format!(" ({} single cells do, as noise can make them)", twins.alone);
-    }
-    Some(check(Standing::Fine, finding, None))
-}
-
-fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
-    let measure = "measure with `nearfar characterize --only pairs`";
-    let Some((most, cells)) = twins.not_compared.iter().max_by_key(|(_, cells)| **cells) else {
-        return ("the record holds no cells of pairs".into(), measure.into());
-    };
-    match most {
-        NotCompared::FewRounds => (
-            format!("{cells} cells have fewer than {FEWEST_ROUNDS} undisturbed rounds"),
-            format!("{measure} and more --samples, on a quiet machine"),
-        ),
-        NotCompared::NoFigure => (
-            format!("{cells} cells have no figure: they were refused or moved no bytes"),
-            "see why with `nearfar show`".into(),
-        ),
-        NotCompared::NoTwin if record.header.machine.nodes.len() < 2 => (
-            "the machine has one memory node, and no cell has a twin".into(),
-            "compare with a record of a machine of the same kind".into(),
-        ),
-        NotCompared::NoTwin => (
-            "no two cells are at the same distance from memory of the same kind".into(),
-            "compare with a record of a machine of the same kind".into(),
-        ),
-    }
-}
-
-/// Nothing may exceed what the memory can carry.
-fn limit_check(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Check {
-    let limit =
-        gamma.and_then(|maximum| memory_limit(record, maximum).map_err(|why| why.to_string()));
-    let check = |standing, finding, remedy| Check {
-        check: "theoretical_maximum".into(),
-        standing,
-        finding,
-        remedy,
-    };
-    match limit {
-        Err(why) => check(
-            Standing::Unknown,
-            format!("figures are not held against what the memory can carry at most: {why}"),
-            None,
-        ),
-        Ok(limit) if limit.above.is_empty() => check(
-            Standing::Fine,
-            format!(
-                "no figure is above what a memory node can carry ({}, {}); the highest of {} cells \
-                 is at {:.0} % of it",
-                limit.maximum.name,
-                BytesPerSecond(limit.maximum.bytes_per_s),
-                limit.cells,
-                limit.highest_share * 100.0
-            ),
-            None,
-        ),
-        Ok(limit) => check(Standing::Failed, above_words(&limit), Some(above_remedy(&limit))),
-    }
-}
-
-fn above_words(limit: &MemoryLimit) -> String {
-    let highest = limit.above.first().map_or_else(String::new, |cell| {
-        format!(": {} moves {} at least", cell.case, BytesPerSecond(cell.traffic_bytes_per_s))
-    });
-    format!(
-        "{} of {} cells are above what a memory node can carry ({}, {}){highest}",
-        limit.above.len(),
-        limit.cells,
-        limit.maximum.name,
-        BytesPerSecond(limit.maximum.bytes_per_s)
-    )
-}
-
-fn above_remedy(limit: &MemoryLimit) -> String {
-    /// Working sets below this multiple of the caches may be served by them.
-    const ENOUGH: f64 = 4.0;
-    let cached =
-        limit.above.iter().all(|cell| cell.llc_multiple.is_none_or(|multiple| multiple < ENOUGH));
-    if cached {
-        "the working sets are below 4 x the caches, or the caches are not known: measure with a \
-         larger --working-set"
-            .into()
-    } else {
-        "the maximum is too low, or pages were not where they should be: check --gamma and the \
-         memory modules (`nearfar topo`), and the proofs (`nearfar show`)"
-            .into()
     }
 }

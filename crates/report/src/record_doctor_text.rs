@@ -1,7 +1,12 @@
 //! What `doctor RECORD` finds, in words.
 
+use std::collections::BTreeSet;
+
 use nearfar_machine::InitiatorKind;
-use nearfar_model::{Place, Shortfall};
+use nearfar_model::{
+    Against, Between, HiddenLevel, Place, Shortfall, Unmeasured, Unsteadiness, WhyUnmeasured,
+};
+use nearfar_record::Executor;
 use nearfar_units::format_significant;
 
 use crate::doctor::check_lines;
@@ -16,8 +21,13 @@ impl RecordDoctorView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
+        let made = match self.executor {
+            Executor::Native => "measured",
+            Executor::Simulated => "worked out",
+        };
+        let legend = if self.findings.is_empty() && self.unsteady.is_empty() { "" } else { LEGEND };
         format!(
-            "{}{}, measured {}\n{}",
+            "{}{}, {made} {}\n{legend}{}",
             simulated_line(self.executor),
             printable(&self.host),
             printable(&self.started),
@@ -25,6 +35,10 @@ impl RecordDoctorView {
         )
     }
 }
+
+/// What the words of the findings mean.
+const LEGEND: &str = "cell: one initiator, memory node, kernel and number of threads; twins: cells \
+                      that should be equal; in brackets: 95 % interval\n";
 
 /// What falls short, by how much, and what that rests on.
 pub(crate) fn shortfall_words(finding: &Shortfall, kind: InitiatorKind) -> String {
@@ -35,22 +49,115 @@ pub(crate) fn shortfall_words(finding: &Shortfall, kind: InitiatorKind) -> Strin
         None => part_words(finding.place, kind),
     };
     let ratio = |value| format_significant(value, 3);
-    let twins = match finding.fewest_twins {
-        1 => "its only twin".to_string(),
-        count => format!("its twins ({count} or more)"),
+    let twins = match (finding.against, finding.fewest_twins) {
+        (Against::OtherDirection, _) => "the other direction".to_string(),
+        (Against::Twins, 1) => "its only twin".to_string(),
+        (Against::Twins, count) => format!("its twins ({count} or more)"),
     };
-    let threads: Vec<String> = finding.threads.iter().map(u32::to_string).collect();
-    let kernels: Vec<&str> = finding.kernels.iter().map(String::as_str).collect();
     format!(
-        "{part}: {} ({} to {}) of {twins}, in {} of {} cells; with {}; threads {}",
+        "{part}: {} ({} to {}) of {twins}, in {} of {} cells; {}",
         ratio(finding.ratio),
         ratio(finding.interval.0),
         ratio(finding.interval.1),
         finding.cells,
         finding.of,
-        kernels.join(", "),
-        threads.join(", ")
+        loads(&finding.kernels, &finding.threads)
     )
+}
+
+/// Kernels and numbers of threads.
+fn loads(kernels: &BTreeSet<String>, threads: &BTreeSet<u32>) -> String {
+    let kernels: Vec<&str> = kernels.iter().map(String::as_str).collect();
+    let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
+    format!("with {}; threads {}", kernels.join(", "), threads.join(", "))
+}
+
+/// Which part scatters, and how much more than its twins.
+pub(crate) fn unsteady_words(part: &Unsteadiness, kind: InitiatorKind) -> String {
+    let percent = |fraction: f64| format_significant(fraction * 100.0, 2);
+    format!(
+        "{} is unsteady: its rounds scatter by {} %, those of its twins by {} %, in {} of {} \
+         cells; {}",
+        part_words(part.place, kind),
+        percent(part.scatter),
+        percent(part.twins_scatter),
+        part.cells,
+        part.of,
+        loads(&part.kernels, &part.threads)
+    )
+}
+
+pub(crate) fn unsteady_remedy() -> String {
+    "measure again on a quiet machine; if it stays, look for corrected errors, throttling or a \
+     link that trains anew (the firmware's and the system's log)"
+        .into()
+}
+
+/// Which pairs are further apart than the firmware says.
+pub(crate) fn level_words(level: &HiddenLevel) -> String {
+    /// Pairs that a line names.
+    const MOST: usize = 12;
+    let what = match level.between {
+        Between::Nodes => "pairs of cluster and node",
+        Between::Packages => "pairs of packages",
+    };
+    let pairs: Vec<String> =
+        level.pairs.iter().take(MOST).map(|(from, to)| format!("{from}-{to}")).collect();
+    let more = if level.pairs.len() > MOST { ", .." } else { "" };
+    format!(
+        "{} {what} form a level of their own at {} of their twins: {}{more}; the firmware's \
+         distances do not tell them apart",
+        level.pairs.len(),
+        format_significant(level.ratio, 3),
+        pairs.join(", ")
+    )
+}
+
+pub(crate) fn level_remedy(level: &HiddenLevel) -> String {
+    match level.between {
+        Between::Nodes => {
+            "nothing, where the machine is wired so; they were compared with each other only".into()
+        }
+        Between::Packages => {
+            "nothing, where the machine is wired so; if it is not, look for links with fewer lanes \
+             or at a lower rate"
+                .into()
+        }
+    }
+}
+
+/// Which node has cells without figures, and why.
+pub(crate) fn unmeasured_words(missing: &Unmeasured) -> String {
+    let Unmeasured { node, cells, of, why } = missing;
+    let count = format!("memory of node {node}: {cells} of {of} cells");
+    match why {
+        WhyUnmeasured::Refused { code, text } => {
+            format!("{count} were refused ({}), the first: {text}", code.as_str())
+        }
+        WhyUnmeasured::NoSample => format!("{count} were planned and not measured"),
+        WhyUnmeasured::NoBytes => format!("{count} moved no bytes"),
+        WhyUnmeasured::NotPlanned => {
+            format!("memory of node {node}: the record holds no cell on it")
+        }
+    }
+}
+
+pub(crate) fn unmeasured_remedy(missing: &Unmeasured) -> String {
+    match missing.why {
+        WhyUnmeasured::Refused { .. } => {
+            "these cells were not compared; `nearfar show` lists them, `nearfar doctor` says what \
+             can be done"
+                .into()
+        }
+        WhyUnmeasured::NoSample => {
+            "these cells were not compared; measure the rest with `nearfar characterize --resume`"
+                .into()
+        }
+        WhyUnmeasured::NoBytes => "these cells were not compared; measure longer windows".into(),
+        WhyUnmeasured::NotPlanned => {
+            "the node was not compared; see with `nearfar show` what was asked for".into()
+        }
+    }
 }
 
 /// A part in the machine's terms.
@@ -119,6 +226,7 @@ mod tests {
         Shortfall {
             place,
             or_place: None,
+            against: Against::Twins,
             ratio: 0.8,
             interval: (0.784, 0.8161),
             cells: 12,
@@ -163,5 +271,61 @@ mod tests {
         assert!(shortfall_words(&of_two, InitiatorKind::Cluster).contains("of its only twin"));
         assert!(remedy(&of_two).ends_with("figures cannot say which of them is wrong"));
         assert!(!remedy(&finding(Place::Cluster { cluster: 1 })).contains("cannot say"));
+    }
+
+    #[test]
+    fn a_loss_against_the_other_direction_says_so() {
+        let one_way = Shortfall {
+            against: Against::OtherDirection,
+            ..finding(Place::Path { cluster: 1, node: 7 })
+        };
+        let words = shortfall_words(&one_way, InitiatorKind::Cluster);
+        assert!(words.contains("0.800 (0.784 to 0.816) of the other direction, in"), "{words}");
+    }
+
+    #[test]
+    fn an_unsteady_part_says_how_much_its_twins_scatter() {
+        let part = Unsteadiness {
+            place: Place::Memory { node: 2 },
+            scatter: 0.354,
+            twins_scatter: 0.011,
+            cells: 150,
+            of: 160,
+            kernels: ["load"].map(String::from).into(),
+            threads: [1, 16].into(),
+        };
+        assert_eq!(
+            unsteady_words(&part, InitiatorKind::Cluster),
+            "memory of node 2 is unsteady: its rounds scatter by 35 %, those of its twins by 1.1 %, \
+             in 150 of 160 cells; with load; threads 1, 16"
+        );
+    }
+
+    #[test]
+    fn a_level_names_its_first_pairs() {
+        let level = |pairs: u32| HiddenLevel {
+            between: Between::Nodes,
+            pairs: (0..pairs).map(|pair| (pair, pair + 1)).collect(),
+            ratio: 0.94,
+        };
+        assert_eq!(
+            level_words(&level(2)),
+            "2 pairs of cluster and node form a level of their own at 0.940 of their twins: 0-1, \
+             1-2; the firmware's distances do not tell them apart"
+        );
+        assert!(level_words(&level(13)).contains("11-12, ..;"));
+    }
+
+    #[test]
+    fn what_was_not_measured_is_counted() {
+        let missing = |why| Unmeasured { node: 2, cells: 64, of: 64, why };
+        let code = nearfar_record::ReasonCode::NoRoom;
+        let refused = missing(WhyUnmeasured::Refused { code, text: "the node is full".into() });
+        assert_eq!(
+            unmeasured_words(&refused),
+            "memory of node 2: 64 of 64 cells were refused (no_room), the first: the node is full"
+        );
+        let reached = missing(WhyUnmeasured::NoSample);
+        assert!(unmeasured_remedy(&reached).contains("--resume"));
     }
 }

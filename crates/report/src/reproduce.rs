@@ -21,6 +21,8 @@ pub struct PaperView {
     pub title: String,
     /// Rows that agree.
     pub pass: usize,
+    /// Those of them that agree because a simulated machine was given the printed value.
+    pub round_trip: usize,
     /// Rows that differ for a stated reason that holds.
     pub explained: usize,
     /// Rows that differ for no known reason.
@@ -39,6 +41,7 @@ impl ReproduceView {
             key: paper.key.clone(),
             title: paper.title.clone(),
             pass: paper.count(Status::Pass),
+            round_trip: paper.round_trips(),
             explained: paper.count(Status::Explained),
             fail: paper.count(Status::Fail),
             given: paper.count(Status::Given),

@@ -2,6 +2,8 @@
 
 use nearfar_reproduce::{Row, Status};
 
+use crate::figures::significant;
+use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::reproduce::{PaperView, ReproduceView};
 use crate::table::table_with_numbers;
@@ -17,7 +19,8 @@ impl ReproduceView {
 
 impl PaperView {
     fn text(&self) -> String {
-        let mut text = format!("{}: {}\n", printable(&self.key), printable(&self.title));
+        let title = format!("{}: {}", printable(&self.key), printable(&self.title));
+        let mut text = paragraph("", &title);
         let mut rows = self.rows.as_slice();
         while let Some(first) = rows.first() {
             let heading = heading(first);
@@ -29,8 +32,13 @@ impl PaperView {
             text += &inputs(group);
             rows = rest;
         }
+        let round_trips = match self.round_trip {
+            0 => String::new(),
+            1 => " (1 of them a round trip)".into(),
+            count => format!(" ({count} of them round trips)"),
+        };
         text + &format!(
-            "\n{}: {} pass, {} explained, {} fail; {} given\n",
+            "\n{}: {} pass{round_trips}, {} explained, {} fail; {} given\n",
             printable(&self.key),
             self.pass,
             self.explained,
@@ -83,7 +91,7 @@ fn signed_percent(fraction: f64) -> String {
     if percent == 0.0 { "0.00 %".into() } else { format!("{percent:+.2} %") }
 }
 
-/// Each reason once, with what it explains.
+/// Each reason once, with what it explains; of rows that pass only what that shows.
 fn reasons(group: &[Row]) -> String {
     let mut reasons: Vec<(&str, Status, Vec<&str>)> = Vec::new();
     for row in group.iter().filter(|row| row.status != Status::Given) {
@@ -99,19 +107,19 @@ fn reasons(group: &[Row]) -> String {
         .iter()
         .map(|(why, status, places)| {
             let places = if alone(*status) { String::new() } else { places.join("; ") + ": " };
-            format!(" {}: {}{}\n", status_word(*status), printable(&places), printable(why))
+            let status = match status {
+                Status::Pass => String::new(),
+                Status::Explained | Status::Fail | Status::Given => {
+                    format!("{}: ", status_word(*status))
+                }
+            };
+            paragraph(" ", &format!("{status}{}{}", printable(&places), printable(why)))
         })
         .collect()
 }
 
-/// At most six significant digits, and no zeros that say nothing.
 fn number(value: f64) -> String {
-    let text = nearfar_units::format_significant(value, 6);
-    if text.contains('.') {
-        text.trim_end_matches('0').trim_end_matches('.').to_string()
-    } else {
-        text
-    }
+    significant(value, 6)
 }
 
 fn status_word(status: Status) -> &'static str {
@@ -136,6 +144,7 @@ mod tests {
             ours,
             error: ours.map(|ours| ours / printed - 1.0),
             status,
+            round_trip: false,
             why: why.map(String::from),
         }
     }
@@ -179,6 +188,19 @@ someone2000: 1 pass, 2 explained, 1 fail; 1 given
             text.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
         };
         assert_eq!(spaces(&view.text()), spaces(expected));
+    }
+
+    #[test]
+    fn round_trips_are_said_and_counted() {
+        let mut paper = paper();
+        let back = row("table 1, e, GB/s", 3.1, Some(3.1), Status::Pass, None);
+        paper.rows.insert(4, back.after_round_trip());
+        let text = ReproduceView::new(&[paper]).text();
+        assert!(text.contains("\n round trip: the simulated machine was given"), "{text}");
+        assert!(
+            text.ends_with(": 2 pass (1 of them a round trip), 2 explained, 1 fail; 1 given\n")
+        );
+        assert!(text.lines().all(|line| line.chars().count() <= crate::paragraph::WIDTH), "{text}");
     }
 
     #[test]

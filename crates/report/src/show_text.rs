@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use nearfar_kernels::find;
-use nearfar_record::Suite;
+use nearfar_record::{Executor, Suite};
 use nearfar_units::format_duration;
 
-use crate::figures::{gb_per_s, percent, simulated_line};
+use crate::figures::{count, gb_per_s, percent, simulated_line};
 use crate::printable::printable;
 use crate::show::{AbsentView, CellView, FigureView, ShowView};
 use crate::table::table;
@@ -52,13 +52,16 @@ impl ShowView {
             Suite::Full => "full",
         };
         let mut text = format!(
-            "{}, {}, {suite} suite: {} samples",
+            "{}, {}, {suite} suite: {}",
             printable(&self.host),
             printable(&self.started),
-            self.samples
+            count(self.samples, "sample")
         );
         if let Some(seconds) = self.seconds {
             text += &format!(" in {}", format_duration(Duration::from_secs_f64(seconds)));
+            if self.executor == Executor::Simulated {
+                text += " of the simulated machine's own clock";
+            }
         }
         text.push('\n');
         let cpu = self.cpu.as_deref().unwrap_or("unknown CPU");
@@ -112,6 +115,22 @@ impl ShowView {
         if self.samples == 0 {
             return String::new();
         }
+        let mut text = match self.executor {
+            Executor::Native => self.proofs(),
+            Executor::Simulated => "\nproven pages: none; a simulated machine has no pages, its \
+                                    data are where a case asks for them"
+                .into(),
+        };
+        text += &format!(
+            "\ndisturbed samples: {} of {} ({})\n",
+            self.disturbed,
+            self.samples,
+            percent(self.disturbed as u64, self.samples as u64)
+        );
+        text
+    }
+
+    fn proofs(&self) -> String {
         let proven: Vec<String> =
             self.proven_by.iter().map(|(method, count)| format!("{count} by {method}")).collect();
         let mut text = format!("\nsamples with proven pages: {}", proven.join(", "));
@@ -122,12 +141,6 @@ impl ShowView {
         if let Some(share) = self.huge_page_share {
             text += &format!("; {:.0} % of the memory in huge pages", share * 100.0);
         }
-        text += &format!(
-            "\ndisturbed samples: {} of {} ({})\n",
-            self.disturbed,
-            self.samples,
-            percent(self.disturbed as u64, self.samples as u64)
-        );
         text
     }
 
@@ -222,7 +235,7 @@ fn rows_of_section(
             Section::OneThread | Section::Peak => String::new(),
         };
         let mut row =
-            vec![format!("  {} {}{threads}\n  CPUs {}", first.initiator, initiator, first.cpus)];
+            vec![format!("  {} {}{threads}\n  {}", first.initiator, initiator, cpus_text(first))];
         for &node in nodes {
             let shown_here = shown.iter().find(|cell| cell.memory_node == node);
             // Where no thread count gave a figure there is no peak, but a refusal.
@@ -235,6 +248,11 @@ fn rows_of_section(
         rows.push(row);
     }
     rows
+}
+
+fn cpus_text(cell: &CellView) -> String {
+    let plural = if cell.cpus.len() == 1 { "" } else { "s" };
+    format!("CPU{plural} {}", cell.cpus)
 }
 
 fn cell_text(cell: &CellView, section: Section, footnotes: &mut Vec<String>) -> String {
@@ -303,9 +321,63 @@ fn variant_line(cells: &[&CellView]) -> String {
         _ => {
             let counts: Vec<String> = variants
                 .iter()
-                .map(|(name, count)| format!("{} in {count} cells", printable(name)))
+                .map(|(name, cells)| format!("{} in {}", printable(name), count(*cells, "cell")))
                 .collect();
             format!(" best of {tried} variants: {}\n", counts.join(", "))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(memory_node: u32, variants: &[&str]) -> CellView {
+        let figure = |variant: &&str| FigureView {
+            case: format!("pairs/cluster0/node{memory_node}/load/{variant}/t1"),
+            variant: (*variant).into(),
+            sum_gb_per_s: 9.0,
+            sum_interval_gb_per_s: [8.9, 9.1],
+            paced_gb_per_s: 9.0,
+            paced_interval_gb_per_s: [8.9, 9.1],
+            confidence: 0.97,
+            rounds: 6,
+            samples: 6,
+            disturbed: 0,
+            only_disturbed: false,
+            spread_between_rounds: None,
+            spread_within_rounds: None,
+            llc_multiple: None,
+        };
+        CellView {
+            initiator: "cluster".into(),
+            index: 0,
+            cluster: 0,
+            cpu_node: Some(0),
+            cpus: [0].into_iter().collect(),
+            memory_node,
+            kernel: "load".into(),
+            threads: 1,
+            peak: true,
+            figures: variants.iter().map(figure).collect(),
+            refused: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn one_cell_and_one_cpu_are_one() {
+        let cells = [
+            cell(0, &["avx512", "avx2"]),
+            cell(1, &["avx512", "avx2"]),
+            cell(2, &["avx2", "avx512"]),
+        ];
+        let cells: Vec<&CellView> = cells.iter().collect();
+        assert_eq!(
+            variant_line(&cells),
+            " best of 2 variants: avx512 in 2 cells, avx2 in 1 cell\n"
+        );
+        assert_eq!(cpus_text(cells[0]), "CPU 0");
+        let wide = CellView { cpus: (0..4).collect(), ..cell(0, &[]) };
+        assert_eq!(cpus_text(&wide), "CPUs 0-3");
     }
 }

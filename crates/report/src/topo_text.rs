@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_machine::{CacheKind, DeviceKind, MemoryModule, Source};
 use nearfar_units::{Bytes, BytesPerSecond, format_significant};
 
+use crate::figures::count;
 use crate::printable::printable;
 use crate::table::table;
 use crate::topo::{DeviceView, TopoView};
@@ -53,7 +54,7 @@ impl TopoView {
         if !packages.is_empty() {
             text += &format!("packages: {}\n", packages.join(", "));
         }
-        text += &format!("{} cores, {cpus} CPUs", self.cores);
+        text += &format!("{}, {}", count(self.cores, "core"), count(cpus, "CPU"));
         if self.allowed_cpus.len() < cpus {
             text += &format!(", of which this process may use {}", self.allowed_cpus);
         }
@@ -100,14 +101,14 @@ impl TopoView {
             groups.iter().map(|(words, count)| format!("{count} x {words}")).collect();
         let mut text = format!("\nmemory modules: {}", groups.join(", "));
         match (&self.memory_channels, &self.memory_channels_unknown) {
-            (Some(channels), _) => text += &format!("; {channels} channels in use"),
+            (Some(channels), _) => text += &format!("; {} in use", count(*channels, "channel")),
             (None, why) => {
                 let why = why.as_deref().unwrap_or("no reason is given");
                 text += &format!("; channels not known: {}", printable(why));
             }
         }
         if let Some(empty) = self.empty_memory_sockets {
-            text += &format!("; {empty} sockets empty");
+            text += &format!("; {} empty", count(empty as usize, "socket"));
         }
         text + "\n"
     }
@@ -116,7 +117,8 @@ impl TopoView {
         let mut text = String::from("\nclusters (CPUs with the same local memory)\n");
         for cluster in &self.clusters {
             let nodes: Vec<String> = cluster.memory_nodes.iter().map(u32::to_string).collect();
-            text += &format!("  {}: CPUs {}, local memory on ", cluster.index, cluster.cpus);
+            let plural = if cluster.cpus.len() == 1 { "" } else { "s" };
+            text += &format!("  {}: CPU{plural} {}, local memory on ", cluster.index, cluster.cpus);
             text += &match nodes.as_slice() {
                 [] => "no node\n".into(),
                 [node] => format!("node {node}\n"),

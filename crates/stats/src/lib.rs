@@ -12,4 +12,4 @@ pub use bootstrap::{RatioEstimate, ratio_of_medians};
 pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
 pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};
 pub use normal::{expected_range, normal_quantile};
-pub use partition::{Part, PartitionRule, partition};
+pub use partition::{GAP_IN_STANDARD_ERRORS, Part, PartitionRule, partition};

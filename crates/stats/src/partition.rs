@@ -39,7 +39,7 @@ pub struct Part {
     pub min: f64,
     /// Whether it is wider than the rule's span, as noise explains the rest.
     pub widened_by_noise: bool,
-    /// Whether the gap to the next lower class is less than three standard errors, so
+    /// Whether the gap to the next lower class is less than [`GAP_IN_STANDARD_ERRORS`], so
     /// that the border between them is arbitrary; `false` where the noise is not known.
     pub border_within_noise: bool,
 }
@@ -49,7 +49,7 @@ const ROUNDING: f64 = 1e-12;
 
 /// A border is within the noise when the gap across it is less than this many standard errors
 /// of a value: two values differ at the 5 % level from 1.96 sqrt(2) = 2.8 on.
-const GAP_IN_STANDARD_ERRORS: f64 = 3.0;
+pub const GAP_IN_STANDARD_ERRORS: f64 = 3.0;
 
 impl Part {
     /// (max - min) / max.

@@ -11,7 +11,7 @@ use nearfar_machine::MAX_INDEX;
 #[non_exhaustive]
 pub enum TopologyError {
     /// The file does not exist or may not be read.
-    #[error("cannot read {}: {source}; check the path and its permissions", path.display())]
+    #[error("cannot read {}; check the path and its permissions", path.display())]
     Unreadable {
         /// The file.
         path: PathBuf,

@@ -102,8 +102,7 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
         memory_modules: None,
         empty_memory_sockets: None,
         memory_modules_unknown: Some(
-            "the firmware's list of memory modules is read on the machine itself only; give --gamma"
-                .into(),
+            "the firmware's list of memory modules is read on the machine itself only".into(),
         ),
         source,
         nodes,

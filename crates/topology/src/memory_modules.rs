@@ -26,7 +26,8 @@ struct Sockets {
 
 /// Fills in the memory modules of a machine from the firmware's tables under `root`,
 /// which must belong to the same machine. Where they are not to be had,
-/// [`Machine::memory_modules_unknown`] says why and what to do.
+/// [`Machine::memory_modules_unknown`] says why; what to do about it depends on who
+/// asked, and is said there.
 pub fn amend_memory_modules(machine: &mut Machine, root: &Path) {
     let read = read_tables(root).and_then(|tables| list_sockets(&tables));
     match read {
@@ -53,8 +54,7 @@ fn read_tables(root: &Path) -> Result<SMBiosData, String> {
     let whole = ends || announced.is_some_and(|count| tables.iter().count() == count);
     if !whole {
         return Err(format!(
-            "/{FOLDER}/DMI is damaged: it ends after {} structures, without its end mark; update \
-             the firmware, or give --gamma",
+            "/{FOLDER}/DMI is damaged: it ends after {} structures, without its end mark",
             tables.iter().count()
         ));
     }
@@ -77,28 +77,19 @@ fn read_file(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
 
 fn unreadable(name: &str, error: &io::Error) -> String {
     match error.kind() {
-        ErrorKind::PermissionDenied => format!(
-            "/{FOLDER}/{name} may be read by root only; run `nearfar doctor` as root once, which \
-             says the memory's name and speed, and give that name with --gamma"
-        ),
+        ErrorKind::PermissionDenied => format!("/{FOLDER}/{name} may be read by root only"),
         ErrorKind::NotFound | ErrorKind::NotADirectory => format!(
             "there is no /{FOLDER}/{name}: the firmware lists no memory modules here (many virtual \
-             machines), or does so without SMBIOS, or a container hides it; run `nearfar topo` on \
-             the host, or give --gamma"
+             machines), or does so without SMBIOS, or a container hides it"
         ),
-        _ => format!("/{FOLDER}/{name} cannot be read: {error}; give --gamma"),
+        _ => format!("/{FOLDER}/{name} cannot be read: {error}"),
     }
 }
 
 /// The number of structures by a 32-bit entry point; `None` for a 64-bit one, which
 /// does not count them.
 fn structures_announced(mut bytes: Vec<u8>) -> Result<Option<usize>, String> {
-    let refused = |why: String| {
-        format!(
-            "/{FOLDER}/smbios_entry_point is not understood: {why}; update the firmware, or give \
-             --gamma"
-        )
-    };
+    let refused = |why: String| format!("/{FOLDER}/smbios_entry_point is not understood: {why}");
     if bytes.starts_with(&SMBiosEntryPoint64::SM3_ANCHOR) {
         let checked = SMBiosEntryPoint64::try_from(bytes);
         return checked.map(|_| None).map_err(|error| refused(error.to_string()));
@@ -131,7 +122,7 @@ fn list_sockets(tables: &SMBiosData) -> Result<Sockets, String> {
         }
     }
     if sockets.modules.is_empty() {
-        return Err("the firmware's tables list no memory module; give --gamma".into());
+        return Err("the firmware's tables list no memory module".into());
     }
     let says_nothing = |module: &MemoryModule| {
         module.kind.as_deref().is_none_or(|kind| kind == "RAM" || kind == "DRAM")
@@ -142,7 +133,7 @@ fn list_sockets(tables: &SMBiosData) -> Result<Sockets, String> {
         let name = sockets.modules[0].name();
         return Err(format!(
             "the firmware's tables name memory modules ({name}) without kind or speed, as those \
-             that a hypervisor makes up; run `nearfar topo` on the host, or give --gamma"
+             that a hypervisor makes up"
         ));
     }
     Ok(sockets)
@@ -170,11 +161,12 @@ fn module(
             device.extended_configured_memory_speed(),
         ),
         max_mt_per_s: speed(device.speed(), device.extended_speed()),
-        // 0 marks a device for check bits only, FFFFh an unknown width.
-        data_bits: device.data_width().filter(|bits| !matches!(bits, 0 | 0xffff)).map(u32::from),
+        // 0 marks a device for check bits only, FFFFh an unknown width: both go below.
+        data_bits: device.data_width().map(u32::from),
         manufacturer: text(device.manufacturer()),
         part_number: text(device.part_number()),
     }
+    .without_absurd_figures()
 }
 
 /// A string that says something; boards fill in words where they know nothing.
@@ -262,6 +254,6 @@ mod tests {
     #[test]
     fn files_for_root_only_say_so() {
         let why = unreadable("DMI", &io::Error::from(ErrorKind::PermissionDenied));
-        assert!(why.contains("by root only; run `nearfar doctor` as root once"), "{why}");
+        assert_eq!(why, "/sys/firmware/dmi/tables/DMI may be read by root only");
     }
 }

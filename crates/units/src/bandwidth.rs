@@ -26,10 +26,11 @@ impl FromStr for BytesPerSecond {
 
     fn from_str(text: &str) -> Result<Self, QuantityError> {
         let (number, unit) = split_number(text)?;
+        // Case does not matter but where it tells bits from bytes: Gb/s is gigabits.
         let factor = match unit {
-            "MB/s" => 1e6,
-            "GB/s" => 1e9,
-            "TB/s" => 1e12,
+            "MB/s" | "mb/s" | "MB/S" => 1e6,
+            "GB/s" | "gb/s" | "GB/S" => 1e9,
+            "TB/s" | "tb/s" | "TB/S" => 1e12,
             _ => {
                 return Err(QuantityError::Unit {
                     text: text.into(),
@@ -56,7 +57,10 @@ mod tests {
         let bandwidth: BytesPerSecond = "12.8GB/s".parse().unwrap();
         assert!((bandwidth.0 - 12.8e9).abs() < 1.0);
         assert_eq!(bandwidth.to_string(), "12.8 GB/s");
-        assert!("12.8".parse::<BytesPerSecond>().is_err());
-        assert!("12.8GiB/s".parse::<BytesPerSecond>().is_err());
+        assert_eq!("12.8 gb/s".parse(), Ok(bandwidth));
+        assert_eq!("12.8GB/S".parse(), Ok(bandwidth));
+        for text in ["12.8", "12.8GiB/s", "12.8Gb/s", "800Mb/s", "12.8 gib/s", "12.8GB"] {
+            assert!(text.parse::<BytesPerSecond>().is_err(), "{text} was read");
+        }
     }
 }

@@ -72,23 +72,23 @@ impl ClassArguments {
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).args(["share", "reach", "data"]))]
 pub struct PredictArguments {
-    /// The record whose classes give the alphas; - is standard input; without it and
-    /// without --alpha the newest one of this host
+    /// The record whose classes give the alphas (those of the whole machine); - is standard
+    /// input; without it and without --alpha the newest one of this host
     #[arg(conflicts_with = "alpha")]
     pub record: Option<PathBuf>,
-    /// Alpha of each class, the fastest first, instead of a record's
+    /// Alpha of each class, instead of a record's (which stand the fastest first)
     #[arg(long, value_delimiter = ',', value_name = "A,..",
           conflicts_with_all = ["kernel", "threads", "isa", "class_span"])]
     pub alpha: Vec<f64>,
     /// Share of the accesses that goes to each class; once for each row of the answer
     #[arg(long, value_name = "S,..")]
     pub share: Vec<List<f64>>,
-    /// The class in which a process's device or data is reached from place 0, 1, ..;
-    /// once for each process
+    /// The class in which a process's device or data (its target) is reached from place
+    /// 0, 1, ..; once for each process
     #[arg(long, value_name = "CLASS,..", conflicts_with = "share")]
     pub reach: Vec<List<usize>>,
-    /// The memory node with a process's data, reached as the record says; once for
-    /// each process
+    /// The memory node with a process's data (its target), reached from the record's
+    /// initiators, which are the places; once for each process
     #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
     pub data: Vec<u32>,
     #[command(flatten)]

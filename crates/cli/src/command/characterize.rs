@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use nearfar_kernels::CATALOG;
+use nearfar_kernels::find;
 use nearfar_measure::experiment::pairs;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
@@ -12,8 +12,8 @@ use nearfar_measure::{
     Engine, Estimate, Executor, HostLock, Interrupt, Outcome, Rates, SCREENING_ROUNDS,
     before_measuring, estimate, setting, store_method,
 };
-use nearfar_record::{Absence, Header, Record, RecordWriter};
-use nearfar_report::{CharacterizeView, DryRunView};
+use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
+use nearfar_report::{CharacterizeView, DryRunView, KernelsView};
 use nearfar_units::format_duration;
 
 use super::simulated;
@@ -26,11 +26,11 @@ pub fn run(
     arguments: &CharacterizeArguments,
     hwloc_overrides: &[String],
 ) -> anyhow::Result<ExitStatus> {
-    if arguments.kernel.iter().any(|name| name == "list") {
-        return list_kernels();
-    }
     if arguments.simulate.as_deref() == Some("list") {
-        return simulated::list();
+        return simulated::list(arguments.json);
+    }
+    if arguments.kernel.iter().any(|name| name == "list") {
+        return list_kernels(arguments);
     }
     let to_stdout = arguments.out.as_deref() == Some(Path::new("-"));
     if arguments.resume && to_stdout {
@@ -127,7 +127,7 @@ fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Ex
     }
     let seed = header.inputs.seed;
     let noise = simulation.noise;
-    Ok(Box::new(SimulatedExecutor::new(simulated, noise, seed, interrupt.clone())))
+    Ok(Box::new(SimulatedExecutor::new(simulated, noise, seed, interrupt.clone())?))
 }
 
 /// What one run of the program measures with.
@@ -167,13 +167,23 @@ impl Session<'_> {
     }
 }
 
-fn list_kernels() -> anyhow::Result<ExitStatus> {
-    let mut text = String::new();
-    for kernel in &CATALOG {
-        let variants: Vec<String> = kernel.variants().iter().map(ToString::to_string).collect();
-        text += &format!("{:9} {:22} {}\n", kernel.name, kernel.formula, variants.join(", "));
+/// The kernels with the variants of this program, or of the simulated machine.
+fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
+    let view = match &arguments.simulate {
+        Some(name) => {
+            let machine = nearfar_flow::read_machine(name)?;
+            KernelsView::new(|kernel| machine.variants(kernel))
+        }
+        None => KernelsView::new(|name| {
+            let variants = find(name).map(nearfar_kernels::Kernel::variants).unwrap_or_default();
+            variants.iter().map(ToString::to_string).collect()
+        }),
+    };
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
     }
-    output::print(&text)?;
     Ok(ExitStatus::Done)
 }
 
@@ -215,6 +225,7 @@ fn dry_run(
     let (estimate, case_ids) = plan_estimate(record, executor, rates);
     let view = DryRunView {
         schema: "nearfar.dry-run/1",
+        executor: record.header.executor,
         cases: estimate.cases,
         rounds: estimate.rounds,
         seconds_at_most: estimate.total.as_secs_f64(),
@@ -244,13 +255,19 @@ fn check_budget(
     // The estimate is for the most rounds, screening included.
     let least = estimate.total - estimate.round * (inputs.max_rounds - inputs.min_rounds);
     if record.length == 0 && budget < least {
+        let clock = match record.header.executor {
+            ExecutorKind::Native => "",
+            ExecutorKind::Simulated => " (both are time of the simulated machine's own clock)",
+        };
+        let cases = if estimate.cases == 1 { "case takes" } else { "cases take" };
+        let rounds = if inputs.min_rounds == 1 { "round" } else { "rounds" };
         bail!(
-            "the budget of {} is too small: {} cases with {} rounds each take up to {}; give \
+            "the budget of {} is too small: {} {cases} up to {} with {} {rounds} each{clock}; give \
              --budget {}s, fewer --kernel, a smaller --suite, or fewer rounds by --samples",
             format_duration(budget),
             estimate.cases,
-            inputs.min_rounds,
             format_duration(least),
+            inputs.min_rounds,
             least.as_secs() + 1
         );
     }
@@ -287,6 +304,7 @@ fn finish(
         record.samples.iter().map(|sample| sample.case.as_str()).collect();
     let view = CharacterizeView {
         schema: "nearfar.characterize/1",
+        executor: record.header.executor,
         record: path.display().to_string(),
         cases: record.cases.len(),
         measured: measured.len(),

@@ -1,24 +1,81 @@
 //! `man`: the manual pages, made from the same definitions as `--help`.
 
+use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
-use clap::CommandFactory;
+use clap::builder::Resettable;
+use clap::{Command, CommandFactory};
+use clap_mangen::Man;
+use clap_mangen::roff::{Roff, roman};
 
 use crate::args::Arguments;
 use crate::exit_status::ExitStatus;
 use crate::output;
 
 pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
-    let command = Arguments::command();
+    let mut command = Arguments::command().disable_help_subcommand(true);
+    command.build();
     match folder {
-        Some(folder) => clap_mangen::generate_to(command, folder)
-            .with_context(|| format!("cannot write the manual pages into {}", folder.display()))?,
-        None => {
-            let mut page = Vec::new();
-            clap_mangen::Man::new(command).render(&mut page)?;
-            output::print(&String::from_utf8_lossy(&page))?;
+        Some(folder) => {
+            let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
+            for command in shown.chain([&command]) {
+                let path = folder.join(Man::new(command.clone()).get_filename());
+                fs::write(&path, page(command)?)
+                    .with_context(|| format!("cannot write the manual page {}", path.display()))?;
+            }
         }
+        None => output::print(&page(&command)?)?,
     }
     Ok(ExitStatus::Done)
+}
+
+/// The page of a command. What follows its help keeps its lines: examples, and the exit
+/// statuses, are no running text.
+fn page(command: &Command) -> anyhow::Result<String> {
+    let mut page = Vec::new();
+    Man::new(command.clone().after_help(Resettable::Reset)).render(&mut page)?;
+    if let Some(text) = command.get_after_help() {
+        let title = if command.has_subcommands() { "EXIT STATUS" } else { "EXAMPLES" };
+        let text = text.to_string();
+        let is_title = |line: &&str| line.trim_end_matches(':').eq_ignore_ascii_case(title);
+        let mut roff = Roff::new();
+        roff.control("SH", [title]).control("nf", []);
+        for line in text.lines().skip_while(is_title) {
+            roff.text([roman(line)]);
+        }
+        roff.control("fi", []);
+        page.extend(roff.render().into_bytes());
+    }
+    Ok(String::from_utf8(page)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn commands() -> Vec<Command> {
+        let mut command = Arguments::command().disable_help_subcommand(true);
+        command.build();
+        command.get_subcommands().cloned().chain([command.clone()]).collect()
+    }
+
+    /// Between `.nf` and `.fi` a formatter fills no lines.
+    #[test]
+    fn examples_and_exit_statuses_keep_their_lines() {
+        let mut pages = 0;
+        for command in commands() {
+            let Some(text) = command.get_after_help() else { continue };
+            let page = page(&command).unwrap();
+            let (_, unfilled) = page.split_once("\n.nf\n").unwrap();
+            let (unfilled, _) = unfilled.split_once("\n.fi").unwrap();
+            let unfilled = unfilled.replace("\\-", "-").replace("\\*(Aq", "'");
+            for line in text.to_string().lines().skip(1) {
+                assert!(unfilled.lines().any(|kept| kept == line), "'{line}' in {unfilled}");
+            }
+            assert!(!page.contains(".SH EXTRA"), "{page}");
+            pages += 1;
+        }
+        assert!(pages > 8, "{pages} pages with examples");
+    }
 }

@@ -40,13 +40,10 @@ fn record_and_model(arguments: &ModelArguments) -> (Option<&Path>, Option<ModelN
     if named.is_some() { (None, named) } else { (record, None) }
 }
 
-/// The theoretical maximum: as given, else by the memory modules, else why there is
-/// none, with the option that gives one.
+/// The theoretical maximum: as given, else by the memory modules, else why there is none.
 pub fn gamma(arguments: &ClassArguments, machine: &Machine) -> Result<TheoreticalMaximum, String> {
     match &arguments.gamma {
         Some(given) => Ok(given.clone()),
-        None => TheoreticalMaximum::of_memory(machine).map_err(|reason| {
-            format!("{reason} (examples: --gamma DDR4-3200x8, --gamma 204.8GB/s)")
-        }),
+        None => TheoreticalMaximum::of_memory(machine),
     }
 }

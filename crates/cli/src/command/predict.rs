@@ -3,7 +3,8 @@
 use anyhow::{Context, bail};
 use nearfar_machine::NodeSet;
 use nearfar_model::{
-    ClassSet, Reach, Target, alphas, classes, data_access, mappings, reach_of_data,
+    ClassSet, Classes, MappingPlace, Reach, Target, alphas, classes, data_access, mappings,
+    reach_of_data,
 };
 use nearfar_record::Record;
 use nearfar_report::{AlphaKind, AlphaSource, PredictView};
@@ -18,10 +19,19 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
         let classes = classes(&record, &arguments.classes.rule(false))?;
         let set = classes.sets.first().context("the record has no classes")?;
-        predict(arguments, alphas_of_record(arguments, &record, set), Some(set))?
+        let source = alphas_of_record(arguments, &record, set);
+        if arguments.data.is_empty() {
+            predict(arguments, source)?
+        } else {
+            let reach = reach_of_nodes(&classes, set, &arguments.data)?;
+            let mappings = mappings(&reach.targets, &source.alphas)?;
+            let kind = Some(record.header.inputs.initiator);
+            PredictView::of_mappings(source, &mappings, &reach, kind)
+        }
     } else {
-        predict(arguments, given_alphas(arguments), None)?
+        predict(arguments, given_alphas(arguments))?
     };
+    let view = view.context("nothing was asked for: give --share, --reach or --data")?;
     if arguments.json {
         output::print_json(&view)?;
     } else {
@@ -37,7 +47,8 @@ fn given_alphas(arguments: &PredictArguments) -> AlphaSource<'static> {
         alphas: arguments.alpha.clone(),
         alphas_are: AlphaKind::Given,
         unit: gamma.as_ref().map(|gamma| gamma.bytes_per_s),
-        gamma: gamma.ok_or_else(|| "the alphas were given without --gamma".into()),
+        gamma: gamma
+            .ok_or_else(|| "the alphas were given, and what they are relative to was not".into()),
     }
 }
 
@@ -61,27 +72,20 @@ fn alphas_of_record<'a>(
     }
 }
 
-/// `set` holds the classes of the record, where there is one.
+/// What shares and reaches that were given come to.
 fn predict(
     arguments: &PredictArguments,
     source: AlphaSource<'_>,
-    set: Option<&ClassSet>,
-) -> anyhow::Result<PredictView> {
-    let view = if !arguments.share.is_empty() {
-        let mut rows = Vec::new();
-        for shares in &arguments.share {
-            rows.push((shares.0.clone(), data_access(&source.alphas, &shares.0)?));
-        }
-        PredictView::of_shares(source, &rows)
-    } else {
-        let reach = match set {
-            Some(set) if !arguments.data.is_empty() => reach_of_nodes(set, &arguments.data)?,
-            _ => reach_as_given(arguments),
-        };
-        let mappings = mappings(&reach.targets, &source.alphas)?;
-        PredictView::of_mappings(source, &mappings, &reach.places)
-    };
-    view.context("nothing was asked for: give --share, --reach or --data")
+) -> anyhow::Result<Option<PredictView>> {
+    if !arguments.share.is_empty() {
+        let shares = arguments.share.iter();
+        let accesses = shares.map(|shares| data_access(&source.alphas, &shares.0));
+        let accesses = accesses.collect::<Result<Vec<_>, _>>()?;
+        return Ok(PredictView::of_shares(source, &accesses));
+    }
+    let reach = reach_as_given(arguments);
+    let mappings = mappings(&reach.targets, &source.alphas)?;
+    Ok(PredictView::of_mappings(source, &mappings, &reach, None))
 }
 
 /// Places are numbered from 0 in the order in which they were given.
@@ -92,13 +96,21 @@ fn reach_as_given(arguments: &PredictArguments) -> Reach {
         .map(|classes| Target { class_from: classes.0.iter().copied().map(Some).collect() })
         .collect();
     let places = targets.iter().map(|target| target.class_from.len()).max().unwrap_or(0);
-    Reach { places: (0..).take(places).collect(), targets }
+    let place = |index| MappingPlace { index, cpu_node: None };
+    Reach { places: (0..).take(places).map(place).collect(), targets }
 }
 
-fn reach_of_nodes(set: &ClassSet, nodes: &[u32]) -> anyhow::Result<Reach> {
+fn reach_of_nodes(classes: &Classes, set: &ClassSet, nodes: &[u32]) -> anyhow::Result<Reach> {
     let pairs = set.classes.iter().flat_map(|class| &class.pairs);
     let known: NodeSet = pairs.map(|pair| pair.memory_node).collect();
-    if let Some(node) = nodes.iter().find(|&&node| !known.contains(node)) {
+    if let Some(&node) = nodes.iter().find(|&&node| !known.contains(node)) {
+        let mut of_node = classes.left_out.iter().filter(|out| out.memory_node == node);
+        if let Some(reason) = of_node.find_map(|out| out.refused.as_deref()) {
+            bail!(
+                "memory node {node} is in no class: the machine refused it ({reason}); the \
+                 record's classes hold the nodes {known}"
+            );
+        }
         bail!("memory node {node} is in no class; the record's classes hold the nodes {known}");
     }
     Ok(reach_of_data(set, nodes))

@@ -1,17 +1,17 @@
 //! `--simulate list`: the simulated machines that are built in.
 
 use nearfar_flow::builtin_machines;
+use nearfar_report::MachinesView;
 
 use crate::exit_status::ExitStatus;
 use crate::output;
 
-pub fn list() -> anyhow::Result<ExitStatus> {
-    let machines = builtin_machines()?;
-    let widest = machines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    let mut text = String::new();
-    for (name, title) in &machines {
-        text += &format!("{name:widest$}  {title}\n");
+pub fn list(json: bool) -> anyhow::Result<ExitStatus> {
+    let view = MachinesView::new(builtin_machines()?);
+    if json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
     }
-    output::print(&text)?;
     Ok(ExitStatus::Done)
 }

@@ -13,7 +13,7 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     let source = &arguments.source;
     let machine = if let Some(name) = &source.simulate {
         if name == "list" {
-            return simulated::list();
+            return simulated::list(arguments.json);
         }
         nearfar_flow::read_machine(name)?.machine
     } else if source.xml.is_some() || source.synthetic.is_some() {

@@ -66,7 +66,14 @@ fn alpha_is_unknown_with_the_option_that_gives_it() {
     let view = json(&["model", record.to_str().unwrap()]);
     let classes = &view["classes"];
     assert_eq!(classes["gamma"], Value::Null);
-    assert!(classes["gamma_unknown"].as_str().unwrap().contains("--gamma"));
+    assert!(classes["gamma_remedy"].as_str().unwrap().contains("--gamma"));
+    // The reason and the remedy are two things, and each is said once.
+    assert!(!classes["gamma_unknown"].as_str().unwrap().contains("--gamma"), "{classes:#}");
+    for arguments in [&["model"][..], &["predict", "--share", "1,0,0"]] {
+        let output = run(nearfar().args(arguments).arg(&record));
+        let said = text(&output.stdout);
+        assert_eq!(said.matches("--gamma").count(), 1, "{said}");
+    }
     assert_eq!(classes["classes"][0]["alpha"], Value::Null);
     assert_eq!(classes["classes"][0]["alpha_relative"], 1.0);
 }
@@ -118,7 +125,7 @@ fn memory_without_cpus_is_told_from_the_rest() {
         assert_eq!((&pair["memory_kind"], &pair["relation"]), (&kind.into(), &relation.into()));
     }
     let text = printed(&["model", record.to_str().unwrap()]);
-    assert!(text.contains("local CXL: cluster 0 on its own node"), "{text}");
+    assert!(text.contains("local CXL: cluster 0 on its own CXL node"), "{text}");
 }
 
 #[test]
@@ -155,6 +162,20 @@ fn a_record_comes_from_standard_input_or_is_the_newest_of_this_host() {
         .collect();
     let state = folder.path().join("nearfar");
     fs::create_dir(&state).unwrap();
+    // Simulated machines are other hosts: they are named, not taken for this one.
+    for time in ["20250301T120000Z", "20250302T120000Z"] {
+        fs::copy(&record, state.join(format!("simulated_intel_2p-{time}.jsonl"))).unwrap();
+    }
+    let mut model = nearfar();
+    refuse(
+        model.arg("model").env("XDG_STATE_HOME", folder.path()),
+        2,
+        &[
+            "no record of this host",
+            "simulated machines",
+            "simulated_intel_2p-20250302T120000Z.jsonl",
+        ],
+    );
     fs::copy(&record, state.join(format!("{host}-20250301T120000Z.jsonl"))).unwrap();
     for arguments in [&["model"][..], &["model", "classes"]] {
         let output = run(nearfar().args(arguments).env("XDG_STATE_HOME", folder.path()));
@@ -228,6 +249,15 @@ fn data_access_of_a_record_is_in_gb_per_s_too() {
     // Two processes with their data on nodes 0 and 3 are best on clusters 0 and 3.
     let data = json(&["predict", path, "--data", "0", "--data", "3"]);
     assert_eq!(data["rows"][0]["example"], serde_json::json!([0, 3]));
+    assert_eq!(data["initiator"], "cluster");
+    assert_eq!(data["places"][3], serde_json::json!({"index": 3, "cpu_node": 3}));
+    // Two processes at once: no bounds by time, but what each would get alone.
+    assert_eq!((&data["d_serial"], &data["rows"][0]["d_serial"]), (&Value::Null, &Value::Null));
+    assert!(data["bounds_unknown"].as_str().unwrap().contains("same time"));
+    near(&data["rows"][0]["slowest_lone_gb_per_s"], 9.3, 0.03);
+    near(&data["rows"][0]["sum_lone_gb_per_s"], 18.6, 0.03);
+    let said = printed(&["predict", path, "--data", "0", "--data", "3"]);
+    assert!(said.contains("cluster 0 (node 0),") && said.contains("cluster 3 (node 3)"), "{said}");
     assert_eq!(data["rows"][0]["shares"], serde_json::json!([1.0, 0.0, 0.0]));
     let mappings: u64 =
         data["rows"].as_array().unwrap().iter().map(|row| row["mappings"].as_u64().unwrap()).sum();
@@ -235,16 +265,103 @@ fn data_access_of_a_record_is_in_gb_per_s_too() {
     refuse(nearfar().args(["predict", path, "--data", "9"]), 2, &["node 9", "0-3"]);
 }
 
+/// Two packages of two nodes, one of them without room.
+#[test]
+fn refused_nodes_stay_in_map_and_words_and_say_why() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("full.toml");
+    let fault = "[[fault]]\nkind = \"full_memory\"\nnode = 1\n";
+    let machine =
+        format!("extends = \"amd-2p\"\nname = \"full\"\ntitle = \"one node is full\"\n{fault}");
+    fs::write(&file, machine).unwrap();
+    let path = folder.path().join("full.jsonl");
+    let output =
+        run(nearfar().arg("characterize").arg("--simulate").arg(&file).arg("--out").arg(&path));
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+    let path = path.to_str().unwrap();
+
+    let said = printed(&["model", path]);
+    assert_eq!(said.matches(" refused │").count(), 4, "{said}");
+    assert!(said.contains("node 0     node 1     node 2     node 3"), "{said}");
+    // Nothing is said of all where a pair is missing.
+    for words in ["clusters 0-3 on the other node", "local: clusters 0-3"] {
+        assert!(!said.contains(words), "'{words}' is in {said}");
+    }
+    assert!(said.contains("clusters 2-3 on node 0"), "{said}");
+
+    let view = json(&["model", path, "classes"]);
+    let left_out = view["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 4);
+    assert_eq!((&left_out[3]["index"], &left_out[3]["memory_node"]), (&3.into(), &1.into()));
+    assert!(left_out[3]["refused"].as_str().unwrap().contains("no room"), "{left_out:?}");
+
+    refuse(nearfar().args(["predict", path, "--data", "1"]), 2, &["node 1", "no room", "0,2-3"]);
+    let data = json(&["predict", path, "--data", "0"]);
+    assert_eq!(data["places"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn only_kernels_that_were_measured_are_said_to_count() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let mut command = nearfar();
+    command.args(["characterize", "--simulate", "amd-2p", "--kernel", "load,triad", "--out"]);
+    assert!(run(command.arg(&path)).status.success());
+    let path = path.to_str().unwrap();
+    let said = printed(&["model", path]);
+    assert!(
+        said.contains("best round of triad by one thread (triad_nt was not measured)"),
+        "{said}"
+    );
+    let view = json(&["model", path, "classes"]);
+    assert_eq!(
+        (&view["kernels"], &view["absent_kernels"]),
+        (&["triad"][..].into(), &["triad_nt"][..].into())
+    );
+}
+
+#[test]
+fn text_keeps_to_a_hundred_columns_and_says_what_a_view_leaves_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "two-socket-8-nodes", "quick");
+    let path = record.to_str().unwrap();
+    let eight = ["0"; 8].map(|node| ["--data", node]).concat();
+    for arguments in [
+        &["model", path][..],
+        // Many narrow classes make wide tables.
+        &["model", path, "--class-span", "0.001"],
+        &["model", path, "--per-initiator"],
+        &[&["predict", path], &eight[..]].concat(),
+    ] {
+        let said = printed(arguments);
+        let long: Vec<&str> = said
+            .lines()
+            .filter(|line| line.chars().count() > 100 && !line.starts_with("record: "))
+            .collect();
+        assert!(long.is_empty(), "{arguments:?}: {long:#?}");
+    }
+    let said = printed(&["model", path, "--per-initiator"]);
+    assert!(said.contains("--json has them"), "{said}");
+}
+
+#[test]
+fn given_alphas_may_stand_in_any_order_and_shares_are_shown_as_they_count() {
+    let said = printed(&["predict", "--alpha", "0.2,0.5", "--share", "0.333,0.6665"]);
+    assert!(said.starts_with("alpha by class: 0.2000, 0.5000; given"), "{said}");
+    let view = json(&["predict", "--alpha", "0.2,0.5", "--share", "0.333,0.6665"]);
+    near(&view["rows"][0]["shares"][0], 0.333 / 0.9995, 1e-12);
+}
+
 #[test]
 fn alphas_and_shares_that_do_not_fit_are_refused() {
     for (arguments, words) in [
-        (&["--share", "1"][..], &["2 alphas"][..]),
+        (&["--share", "1"][..], &["2 alphas and 1 share:"][..]),
         (&["--share", "0.5,0.4"], &["sum to 0.9"]),
         (&["--share=-0.5,1.5"], &["-0.5", "between 0 and 1"]),
         (&["--share", "0.5,x"], &["'x'"]),
         (&["--reach", "0,2"], &["class 2", "2 classes"]),
-        (&["--reach", "0,1", "--reach", "0"], &["places"]),
-        (&["--reach", "0", "--reach", "0"], &["2 processes"]),
+        (&["--reach", "0,1", "--reach", "0"], &["target 1 has 1 place and target 0 has 2"]),
+        (&["--reach", "0", "--reach", "0"], &["2 processes", "1 place in all"]),
         (&["--reach", "0,1", "--share", "1,0"], &["cannot be used with"]),
         (&["--data", "0"], &["cannot be used with"]),
         (&["--share", "1,0", "--kernel", "load"], &["cannot be used with"]),
@@ -252,11 +369,11 @@ fn alphas_and_shares_that_do_not_fit_are_refused() {
     ] {
         refuse(nearfar().args(["predict", "--alpha", "0.5,0.2"]).args(arguments), 2, words);
     }
-    for alpha in ["0,0.2", "nan,0.2", "inf,0.2", "9300,3100"] {
+    for alpha in ["0,0.2", "1e-9,0.2", "nan,0.2", "inf,0.2", "9300,3100"] {
         refuse(
             nearfar().args(["predict", "--share", "1,0", "--alpha", alpha]),
             2,
-            &["not above 0 and at most"],
+            &["not between 0.000001 and 1000"],
         );
     }
 }
@@ -266,6 +383,9 @@ fn the_papers_tables_hold() {
     let text = printed(&["reproduce", "braithwaite2012"]);
     let last = text.lines().last().unwrap();
     assert!(last.starts_with("braithwaite2012: ") && last.contains(" 0 fail"), "{last}");
+    assert!(last.contains("100 pass (44 of them round trips)"), "{last}");
+    assert_eq!(text.matches(" round trip: the simulated machine was given").count(), 3, "{text}");
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     assert!(text.contains("table 5.2") && !text.contains("FAIL"), "{text}");
     refuse(nearfar().args(["reproduce", "nobody1900"]), 2, &["nobody1900", "braithwaite2012"]);
 }

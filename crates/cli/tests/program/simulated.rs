@@ -62,6 +62,48 @@ fn without_noise_every_round_is_the_same() {
     }
 }
 
+/// Nobody is to take the machine's seconds for those at the keyboard, or its data for pages.
+#[test]
+fn what_a_simulation_says_of_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl").display().to_string();
+    let simulated = ["characterize", "--simulate", "amd-2p"];
+    let said = text(&run(nearfar().args(simulated).args(["--out", &path])).stdout);
+    assert!(said.starts_with("SIMULATED: "), "{said}");
+    assert!(said.contains("of the simulated machine's own clock"), "{said}");
+    let resumed =
+        json(&run(nearfar().args(["characterize", "--resume", "--json", "--out", &path])));
+    assert_eq!(resumed["executor"], "simulated");
+
+    let said = text(&run(nearfar().args(simulated).arg("--dry-run")).stdout);
+    assert!(said.starts_with("SIMULATED: ") && !said.contains("just now"), "{said}");
+    let plan = json(&run(nearfar().args(simulated).args(["--dry-run", "--json"])));
+    assert_eq!(plan["executor"], "simulated");
+    refuse(
+        nearfar().args(simulated).args(["--budget", "1s"]),
+        2,
+        &["budget of 1.00 s is too small", "simulated machine's own clock"],
+    );
+
+    let said = text(&run(nearfar().args(["show", &path])).stdout);
+    assert!(said.contains("a simulated machine has no pages"), "{said}");
+    assert!(!said.contains("with proven pages") && !said.contains("by simulated"), "{said}");
+}
+
+#[test]
+fn lists_are_of_the_machine_that_is_asked() {
+    let list = |options: &[&str]| {
+        let mut command = nearfar();
+        text(&run(command.args(["characterize", "--kernel", "list"]).args(options)).stdout)
+    };
+    let own = list(&[]);
+    assert!(own.contains("portable") && !own.contains("open64"), "{own}");
+    let amd = list(&["--simulate", "amd-2p"]);
+    assert!(amd.contains("open64, ") && !amd.contains("portable"), "{amd}");
+    let machines = list(&["--simulate", "list"]);
+    assert!(machines.contains("two-socket-cxl"), "{machines}");
+}
+
 #[test]
 fn simulated_machines_are_listed_shown_and_refused_by_name() {
     let listed = text(&run(nearfar().args(["characterize", "--simulate", "list"])).stdout);
@@ -89,6 +131,12 @@ fn a_file_describes_a_machine() {
     let path = simulate(folder.path(), &file, &["--kernel", "triad"]);
     let head = text(&run(nearfar().args(["show", &path])).stdout);
     assert!(head.contains("simulated-mine"), "{head}");
+    std::fs::write(&file, format!("{own}kernels.traid = 0.9\n")).unwrap();
+    refuse(
+        nearfar().args(["characterize", "--simulate", &file]),
+        2,
+        &["kernels.traid", "triad_nt"],
+    );
     std::fs::write(&file, format!("{own}colour = \"red\"\n")).unwrap();
     refuse(nearfar().args(["characterize", "--simulate", &file]), 2, &["colour", "line 4"]);
 }

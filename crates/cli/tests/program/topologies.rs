@@ -24,6 +24,14 @@ fn a_synthetic_machine_has_its_nodes_and_clusters() {
 }
 
 #[test]
+fn one_core_is_one_core() {
+    let words = text(&run(nearfar().args(["topo", "--synthetic", "node:1 core:1 pu:1"])).stdout);
+    assert!(words.contains("\n1 core, 1 CPU\n") && words.contains("  0: CPU 0, "), "{words}");
+    let words = text(&run(nearfar().args(["topo", "--synthetic", "node:1 core:2 pu:1"])).stdout);
+    assert!(words.contains("\n2 cores, 2 CPUs\n") && words.contains("  0: CPUs 0-1, "), "{words}");
+}
+
+#[test]
 fn the_live_machine_has_a_cluster_for_every_allowed_cpu() {
     let output = run(nearfar().args(["topo", "--json"]));
     assert!(output.status.success(), "{}", text(&output.stderr));

@@ -18,8 +18,10 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use nearfar_machine::Source;
-use nearfar_record::{Line, ProofMethod, TrafficMethod, read_record};
-use nearfar_report::{CharacterizeView, DoctorView, DryRunView, ShowView, TopoView};
+use nearfar_record::{Executor, Line, ProofMethod, TrafficMethod, read_record};
+use nearfar_report::{
+    CharacterizeView, DoctorView, DryRunView, KernelsView, MachinesView, ShowView, TopoView,
+};
 use serde_json::Value;
 
 use contract::{property_paths, schema};
@@ -95,6 +97,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     for interrupted_by in [None, Some(15)] {
         let view = CharacterizeView {
             schema: "nearfar.characterize/1",
+            executor: Executor::Native,
             record: "r.jsonl".into(),
             cases: 4,
             measured: 3,
@@ -109,6 +112,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     }
     let dry_run = DryRunView {
         schema: "nearfar.dry-run/1",
+        executor: Executor::Simulated,
         cases: 1,
         rounds: 8,
         seconds_at_most: 1.5,
@@ -118,6 +122,9 @@ fn every_view() -> Vec<(&'static str, Value)> {
         case_ids: vec!["pairs/cluster0/node0/load/avx512/t1".into()],
     };
     add("dry-run", serde_json::to_value(dry_run));
+    let machines = MachinesView::new(vec![("amd-2p".into(), "two packages".into())]);
+    add("machines", serde_json::to_value(machines));
+    add("kernels", serde_json::to_value(KernelsView::new(|_| vec!["avx2".into()])));
     views.extend(model_views::views());
     views.extend(record_doctor::views());
     views
@@ -201,6 +208,26 @@ const SMALL: [&str; 8] =
     ["--working-set", "8MiB", "--window", "5ms", "--samples", "2", "--kernel", "load,triad"];
 
 #[test]
+fn lists_of_machines_and_kernels() {
+    for command in ["characterize", "topo"] {
+        let output = program::nearfar(&[command, "--simulate", "list", "--json"]);
+        let machines = program::json_of(&output, &[0]);
+        assert_valid(&validator("machines"), &machines);
+        assert!(machines["machines"].as_array().unwrap().len() >= 5);
+    }
+    let kernels = |arguments: &[&str]| {
+        let arguments = [&["characterize", "--kernel", "list", "--json"], arguments].concat();
+        let kernels = program::json_of(&program::nearfar(&arguments), &[0]);
+        assert_valid(&validator("kernels"), &kernels);
+        let named = |view: &&Value| view["kernel"] == "triad";
+        kernels["kernels"].as_array().unwrap().iter().find(named).unwrap()["variants"].clone()
+    };
+    let own = kernels(&[]);
+    assert!(own.as_array().unwrap().contains(&"portable".into()), "{own}");
+    assert_eq!(kernels(&["--simulate", "amd-2p"])[0], "open64");
+}
+
+#[test]
 fn a_dry_run() {
     let arguments = [&["characterize", "--dry-run", "--json"][..], &SMALL].concat();
     let dry_run = program::json_of(&program::measure(&arguments), &[0]);
@@ -216,7 +243,10 @@ fn a_measurement_its_record_and_its_tables() {
     let arguments = [&["characterize", "--json", "--out", path][..], &SMALL].concat();
     let characterize = program::json_of(&program::measure(&arguments), &[0, 3]);
     assert_valid(&validator("characterize"), &characterize);
-    assert_eq!(characterize["record"], path);
+    assert_eq!(
+        (&characterize["record"], &characterize["executor"]),
+        (&path.into(), &"native".into())
+    );
 
     let arguments = ["characterize", "--json", "--out", path, "--resume"];
     let resumed = program::json_of(&program::measure(&arguments), &[0, 3]);

@@ -3,7 +3,8 @@
 
 use nearfar_machine::{Direction, InitiatorKind, Machine, Scope, Source, TheoreticalMaximum};
 use nearfar_model::{
-    Class, ClassFigure, ClassPair, ClassRule, ClassSet, Classes, DataAccess, Mapping, ThreadChoice,
+    Class, ClassFigure, ClassPair, ClassRule, ClassSet, Classes, DataAccess, LeftOut, Mapping,
+    MappingPlace, Reach, ThreadChoice,
 };
 use nearfar_record::{Executor, Record, read_record};
 use nearfar_report::{AlphaKind, AlphaSource, ClassesView, ModelView, PredictView, ReproduceView};
@@ -70,6 +71,12 @@ fn classes(known: bool) -> Classes {
         noise: known.then_some(0.004),
         standard_error: known.then_some(0.002),
         fewest_rounds: 6,
+        absent_kernels: vec!["triad_nt".into()],
+        left_out: vec![LeftOut {
+            initiator: 0,
+            memory_node: 2,
+            refused: known.then(|| "no room".into()),
+        }],
         sets: vec![ClassSet { initiator: known.then_some(0), classes: vec![class] }],
         notes: vec!["a note".into()],
     }
@@ -78,7 +85,7 @@ fn classes(known: bool) -> Classes {
 fn classes_views() -> Vec<ClassesView> {
     let known = record(every_line::known_machine());
     let unknown = record(every_line::unknown_machine(Source::Simulated("x".into())));
-    let reason = Err("the modules cannot be read; give --gamma".into());
+    let reason = Err("the modules cannot be read".into());
     vec![
         ClassesView::new(&known, &classes(true), &Ok(gamma(Scope::Node))),
         ClassesView::new(&unknown, &classes(false), &reason),
@@ -87,8 +94,8 @@ fn classes_views() -> Vec<ClassesView> {
 
 fn predict_views() -> Vec<PredictView> {
     let record = record(every_line::known_machine());
-    let access = DataAccess { d: 0.4, d_serial: 0.33, d_overlap: 0.73 };
     let shares = vec![0.5, 0.5];
+    let access = DataAccess { shares: shares.clone(), d: 0.4, d_serial: 0.33, d_overlap: 0.73 };
     let source = AlphaSource {
         header: Some(&record.header),
         alphas: vec![0.5, 0.3],
@@ -96,12 +103,8 @@ fn predict_views() -> Vec<PredictView> {
         gamma: Ok(gamma(Scope::Channel)),
         unit: Some(204.8e9),
     };
-    let mapping = Mapping {
-        shares: shares.clone(),
-        data_access: access,
-        count: u128::MAX,
-        example: vec![1, 0],
-    };
+    let mapping =
+        Mapping { shares, d: 0.4, slowest_alpha: 0.3, count: u128::MAX, example: vec![1, 0] };
     let given = AlphaSource {
         header: None,
         alphas_are: AlphaKind::Given,
@@ -109,9 +112,15 @@ fn predict_views() -> Vec<PredictView> {
         unit: None,
         ..source.clone()
     };
+    let place = |index, cpu_node| MappingPlace { index, cpu_node };
+    let reach = Reach { places: vec![place(4, Some(8)), place(5, None)], targets: Vec::new() };
+    let mappings = [mapping];
+    let kind = Some(InitiatorKind::L3);
     vec![
-        PredictView::of_mappings(source, &[mapping], &[4, 5]).unwrap(),
-        PredictView::of_shares(given, &[(shares, access)]).unwrap(),
+        PredictView::of_mappings(source.clone(), &mappings, &reach, kind).unwrap(),
+        PredictView::of_mappings(given.clone(), &mappings, &reach, None).unwrap(),
+        PredictView::of_shares(source, std::slice::from_ref(&access)).unwrap(),
+        PredictView::of_shares(given, &[access]).unwrap(),
     ]
 }
 
@@ -122,6 +131,7 @@ fn reproduce_view() -> ReproduceView {
         ours,
         error: ours.map(|ours| ours / 9.3 - 1.0),
         status,
+        round_trip: status == Status::Pass,
         why: why.map(String::from),
     };
     ReproduceView::new(&[Paper {

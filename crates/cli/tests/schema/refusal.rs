@@ -3,15 +3,16 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_record::Line;
+use nearfar_machine::MemoryModule;
+use nearfar_record::{Header, Line, read_record};
 use serde_json::Value;
 
 use crate::contract::{join, property_paths, schema};
 use crate::mutation::{Damage, Damaged, damage_everywhere};
-use crate::{every_line, every_view, validator};
+use crate::{every_line, every_view, record_text, validator};
 
 /// Where null stands for something that is not known or does not apply.
-const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
+const NULL_IN_VIEWS: [(&str, &[&str]); 12] = [
     (
         "topo",
         &[
@@ -74,12 +75,19 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
         "record-doctor",
         &[
             "noise",
+            "resolution",
             "findings[].memory_share",
             "findings[].parts[].cluster",
             "findings[].parts[].initiator",
             "findings[].parts[].memory_node",
             "findings[].parts[].from_package",
             "findings[].parts[].to_package",
+            "unsteady[].part.cluster",
+            "unsteady[].part.initiator",
+            "unsteady[].part.memory_node",
+            "unsteady[].part.from_package",
+            "unsteady[].part.to_package",
+            "unmeasured[].text",
             "checks[].remedy",
         ],
     ),
@@ -91,6 +99,7 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
             "variant",
             "gamma",
             "gamma_unknown",
+            "gamma_remedy",
             "noise",
             "standard_error",
             "classes[].index",
@@ -98,6 +107,7 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
             "classes[].pairs[].cpu_node",
             "classes[].pairs[].relation",
             "classes[].pairs[].distance",
+            "left_out[].refused",
         ],
     ),
     (
@@ -106,6 +116,7 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
             "classes.variant",
             "classes.gamma",
             "classes.gamma_unknown",
+            "classes.gamma_remedy",
             "classes.noise",
             "classes.standard_error",
             "classes.classes[].index",
@@ -113,6 +124,7 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
             "classes.classes[].pairs[].cpu_node",
             "classes.classes[].pairs[].relation",
             "classes.classes[].pairs[].distance",
+            "classes.left_out[].refused",
         ],
     ),
     (
@@ -123,7 +135,19 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
             "executor",
             "gamma",
             "gamma_unknown",
+            "gamma_remedy",
             "unit_gb_per_s",
+            "initiator",
+            "places",
+            "places[].cpu_node",
+            "d_serial",
+            "d_overlap",
+            "bounds_unknown",
+            "rows[].d_serial",
+            "rows[].d_overlap",
+            "rows[].slowest_alpha",
+            "rows[].slowest_lone_gb_per_s",
+            "rows[].sum_lone_gb_per_s",
             "rows[].d_gb_per_s",
             "rows[].d_serial_gb_per_s",
             "rows[].d_overlap_gb_per_s",
@@ -131,6 +155,8 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 10] = [
             "rows[].example",
         ],
     ),
+    ("machines", &[]),
+    ("kernels", &[]),
     ("reproduce", &["papers[].rows[].ours", "papers[].rows[].error", "papers[].rows[].why"]),
 ];
 
@@ -225,6 +251,34 @@ fn damaged_lines_are_refused_as_the_reader_refuses_them() {
     assert!(seen.len() > 10, "{} shapes of lines only", seen.len());
 }
 
+/// Records of a program that did not know a field yet, as docs/record-format.md promises.
+#[test]
+fn a_missing_field_that_can_be_null_is_read_as_null() {
+    let mut left_out = 0;
+    for line in every_line() {
+        let mut older = line.clone();
+        left_out += remove_nulls(&mut older);
+        let read = |document: Value| serde_json::from_value::<Line>(document).unwrap();
+        let whole = serde_json::to_value(read(line)).unwrap();
+        assert_eq!(serde_json::to_value(read(older)).unwrap(), whole);
+    }
+    assert!(left_out > 40, "{left_out} fields were left out");
+}
+
+/// Removes fields that are null, and says how many.
+fn remove_nulls(value: &mut Value) -> usize {
+    match value {
+        Value::Object(fields) => {
+            let before = fields.len();
+            fields.retain(|_, value| !value.is_null());
+            let removed = before - fields.len();
+            removed + fields.values_mut().map(remove_nulls).sum::<usize>()
+        }
+        Value::Array(items) => items.iter_mut().map(remove_nulls).sum(),
+        _ => 0,
+    }
+}
+
 /// A document with every text and number made the same, to tell its shape.
 fn shape_of(value: &Value) -> Value {
     match value {
@@ -236,5 +290,29 @@ fn shape_of(value: &Value) -> Value {
         Value::Number(_) => Value::from(0),
         Value::Bool(_) => Value::Bool(false),
         Value::Null => Value::Null,
+    }
+}
+
+/// Alphas and maxima are made of a module's figures: neither opinion lets those pass
+/// that no module has.
+#[test]
+fn absurd_memory_modules_are_refused_as_the_reader_refuses_them() {
+    let validator = validator("record");
+    let as_json = |header: &Header| serde_json::to_value(Line::Header(header.clone().into()));
+    let mut header = every_line::known_header();
+    assert!(validator.is_valid(&as_json(&header).unwrap()));
+    let sound = header.machine.memory_modules.as_ref().unwrap()[0].clone();
+    for (absurd, word) in [
+        (MemoryModule { configured_mt_per_s: Some(0), ..sound.clone() }, "0 MT/s"),
+        (MemoryModule { configured_mt_per_s: Some(u32::MAX), ..sound.clone() }, "4294967295 MT/s"),
+        (MemoryModule { max_mt_per_s: Some(100_001), ..sound.clone() }, "100001 MT/s at most"),
+        (MemoryModule { data_bits: Some(0), ..sound.clone() }, "0 data bits"),
+        (MemoryModule { bytes: Some(0), ..sound.clone() }, "a size of 0 bytes"),
+    ] {
+        header.machine.memory_modules = Some(vec![sound.clone(), absurd]);
+        assert!(!validator.is_valid(&as_json(&header).unwrap()), "{word}");
+        let lines = record_text(&every_line::record(header.clone()));
+        let error = read_record(lines.as_slice()).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
     }
 }

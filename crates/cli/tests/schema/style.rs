@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 13] = [
     "topo",
     "show",
     "doctor",
@@ -19,6 +19,8 @@ const NAMES: [&str; 11] = [
     "model",
     "predict",
     "reproduce",
+    "machines",
+    "kernels",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.

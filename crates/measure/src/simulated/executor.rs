@@ -4,13 +4,15 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine};
-use nearfar_kernels::{CATALOG, Kernel};
+use nearfar_kernels::{CATALOG, Kernel, find};
 use nearfar_machine::{Cluster, MemoryPolicy, NodeSet};
 use nearfar_record::{
     Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, PageSizes, Proof, ProofMethod,
     Reason, ReasonCode, Stream, ThreadSample, TrafficMethod,
 };
+use nearfar_units::Bytes;
 
+use super::error::SimulateError;
 use super::luck::{Luck, Place};
 use crate::executor::{
     Executor, Failure, Interrupt, OfferedVariants, RanLoop, Rates, Window, WindowRequest, kernel_of,
@@ -36,9 +38,18 @@ const PAGE_BYTES: u64 = 4096;
 impl SimulatedExecutor {
     /// A machine that answers by its capacities, with its noise drawn from `seed` or
     /// without any.
-    #[must_use]
-    pub fn new(simulated: SimulatedMachine, noise: bool, seed: u64, interrupt: Interrupt) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// [`SimulateError::UnknownKernel`] where its file speaks of a kernel that the catalog does
+    /// not have: a misspelt one would change nothing, and no one would know.
+    pub fn new(
+        simulated: SimulatedMachine,
+        noise: bool,
+        seed: u64,
+        interrupt: Interrupt,
+    ) -> Result<Self, SimulateError> {
+        check_kernels(&simulated)?;
+        Ok(Self {
             clusters: simulated.machine.clusters(),
             full_nodes: simulated.full_nodes(),
             luck: noise.then(|| Luck::new(simulated.noise.clone(), seed)),
@@ -47,7 +58,7 @@ impl SimulatedExecutor {
             interrupt,
             interrupt_after: None,
             runs: 0,
-        }
+        })
     }
 
     /// Makes a signal seem to come after so many runs of cases.
@@ -75,13 +86,35 @@ impl SimulatedExecutor {
         };
         for &(node, _) in &shares {
             if self.full_nodes.contains(&node) {
-                return Err(Reason {
-                    code: ReasonCode::NoRoom,
-                    text: format!("node {node} of the simulated machine has no room"),
-                });
+                return Err(no_room(format!("node {node} of the simulated machine has no room")));
             }
         }
         Ok(shares)
+    }
+
+    /// The pages of a case lie on its nodes by the streams' shares and fit there, or the case is
+    /// refused as the native executor does it. A simulated node is empty: all of its size is
+    /// room. Of a node whose size is not known anything fits.
+    fn check_room(&self, case: &Case) -> Result<(), Reason> {
+        let mut needed: BTreeMap<u32, f64> = BTreeMap::new();
+        for Actor::Stream(stream) in &case.actors {
+            for (node, share) in self.page_shares(stream)? {
+                *needed.entry(node).or_default() +=
+                    share * bytes_as_float(stream.working_set_bytes);
+            }
+        }
+        for (node, needed) in needed {
+            let size = self.simulated.machine.node(node).and_then(|node| node.memory_bytes);
+            if let Some(size) = size.filter(|&size| needed > bytes_as_float(size)) {
+                return Err(no_room(format!(
+                    "the arrays need {:.0} MiB on node {node} of the simulated machine, which has {}; \
+                     give a smaller --working-set",
+                    needed / f64::from(1 << 20),
+                    Bytes(size)
+                )));
+            }
+        }
+        Ok(())
     }
 
     /// A stream's threads by their cluster.
@@ -141,7 +174,7 @@ impl SimulatedExecutor {
     ) -> Result<Window, Reason> {
         let luck = self.luck.as_ref();
         let disturbance = luck.and_then(|luck| luck.disturbance(place, length));
-        let mut factor = luck.map_or(1.0, |luck| luck.of_window(place, self.clock));
+        let mut factor = luck.map_or(1.0, |luck| luck.of_window(place));
         if let Some((_, left)) = disturbance {
             factor *= left;
         }
@@ -189,6 +222,26 @@ impl SimulatedExecutor {
         let proof = Proof { before: pages.clone(), after: pages };
         Ok(ran.sample(threads, proof, PageSizes { huge_bytes: None, resident_bytes: None }))
     }
+}
+
+fn check_kernels(simulated: &SimulatedMachine) -> Result<(), SimulateError> {
+    match simulated.kernels.keys().find(|name| find(name).is_none()) {
+        None => Ok(()),
+        Some(strange) => Err(SimulateError::UnknownKernel {
+            machine: simulated.name.clone(),
+            kernel: strange.clone(),
+            known: CATALOG.iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", "),
+        }),
+    }
+}
+
+fn no_room(text: String) -> Reason {
+    Reason { code: ReasonCode::NoRoom, text }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "sizes of memories are far below 2^53 bytes")]
+fn bytes_as_float(bytes: u64) -> f64 {
+    bytes as f64
 }
 
 fn not_simulated(text: String) -> Reason {
@@ -250,6 +303,7 @@ impl Executor for SimulatedExecutor {
             return Err(Failure::Interrupted);
         }
         self.runs += 1;
+        self.check_room(case).map_err(Failure::Refused)?;
         let rates = self.thread_rates(case).map_err(Failure::Refused)?;
         let mut windows = Vec::new();
         for window in request.first..request.first + request.count {

@@ -39,12 +39,12 @@ impl Luck {
     }
 
     /// The factor of a whole window, all actors: at most 1.
-    pub fn of_window(&self, place: Place<'_>, clock: Duration) -> f64 {
+    pub fn of_window(&self, place: Place<'_>) -> f64 {
         let noise = &self.noise;
         let of_round = Place { window: 0, ..place };
         let mut factor = lowered(noise.between_rounds, &mut self.random(Draw::Round, of_round, 0));
         factor *= lowered(noise.within_round, &mut self.random(Draw::Window, place, 0));
-        factor *= 1.0 / (1.0 + noise.drift_per_hour * clock.as_secs_f64() / 3600.0);
+        factor *= 1.0 / (1.0 + noise.drift_per_round * f64::from(place.round));
         let mut random = self.random(Draw::Outlier, place, 0);
         if random.f64() < noise.outliers.share {
             factor *= 1.0 - between(noise.outliers.lowered_by, &mut random);

@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use nearfar_flow::SimulatedMachine;
 use nearfar_record::{
     Cpu, Environment, Executor, Header, Inputs, Record, RecordWriter, SCHEMA, Simulation, Versions,
-    WriteError,
 };
 
-use super::SimulatedExecutor;
+use super::{SimulateError, SimulatedExecutor};
 use crate::engine::{Engine, now_utc};
 use crate::executor::Interrupt;
 
@@ -50,16 +49,17 @@ pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> 
 /// Works out all that a record asks for, into memory only.
 ///
 /// # Errors
-/// When a line cannot be put into JSON.
+/// When the machine's file speaks of a kernel that there is not, or a line cannot be put into
+/// JSON.
 pub fn simulate(
     simulated: &SimulatedMachine,
     inputs: Inputs,
     noise: bool,
-) -> Result<Record, WriteError> {
+) -> Result<Record, SimulateError> {
     let interrupt = Interrupt::default();
     let seed = inputs.seed;
     let record = new_record(simulated, inputs, noise);
-    let mut executor = SimulatedExecutor::new(simulated.clone(), noise, seed, interrupt.clone());
+    let mut executor = SimulatedExecutor::new(simulated.clone(), noise, seed, interrupt.clone())?;
     let mut writer = RecordWriter::nowhere();
     let mut watch = |_: crate::Status<'_>| {};
     let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);

@@ -76,7 +76,7 @@ pub fn measure(
     interrupt_after: Option<u64>,
 ) -> Outcome {
     let interrupt = Interrupt::default();
-    let mut executor = SimulatedExecutor::new(machine.clone(), true, 3, interrupt.clone());
+    let mut executor = SimulatedExecutor::new(machine.clone(), true, 3, interrupt.clone()).unwrap();
     if let Some(runs) = interrupt_after {
         executor.interrupt_after(runs);
     }

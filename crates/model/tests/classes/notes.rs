@@ -1,5 +1,6 @@
 //! What is said about classes: each sentence when it is so, and not otherwise.
 
+use nearfar_machine::{Core, CpuSet, MemoryKind, MemoryNode};
 use nearfar_model::{ClassRule, classes};
 use nearfar_record::{Absence, Absent, Disturbance, Reason, ReasonCode, Record};
 
@@ -55,16 +56,68 @@ fn one_round_has_no_noise_and_is_few() {
     let found = classes(&record, &ClassRule::default()).unwrap();
     assert_eq!((found.noise, found.standard_error, found.fewest_rounds), (None, None, 1));
     assert_one(&found.notes, &["1 round only", "at least 5"]);
-    assert_one(&found.notes, &["noise is unknown"]);
+    assert_one(&found.notes, &["scatter of rounds is unknown"]);
 }
 
+/// Two nodes of four cores each.
+fn give_machine(record: &mut Record) {
+    let machine = &mut record.header.machine;
+    for os_index in 0..2 {
+        let cpus: CpuSet = (4 * os_index..4 * os_index + 4).collect();
+        machine.nodes.push(MemoryNode {
+            os_index,
+            kind: MemoryKind::Dram,
+            cpus: cpus.clone(),
+            locality: cpus.clone(),
+            memory_bytes: None,
+            memory_side_cache_bytes: None,
+        });
+        machine.cores.extend(cpus.iter().map(|cpu| Core { cpus: CpuSet::single(cpu) }));
+    }
+    machine.allowed_cpus = (0..8).collect();
+    machine.allowed_nodes = (0..2).collect();
+}
+
+/// Whose memory it is decides, not how many nodes there are.
 #[test]
-fn one_node_has_nothing_remote() {
-    let mut record = empty_record();
-    add_case(&mut record, &measured(0, 0, &rounds(10.0, 0.001)));
-    let found = classes(&record, &ClassRule::default()).unwrap();
-    assert_eq!(found.sets[0].classes.len(), 1);
-    assert_one(&found.notes, &["node 0", "nothing here is remote"]);
+fn pairs_that_are_all_local_or_all_remote_are_said_to_be() {
+    let notes_of = |pairs: &[(u32, u32)]| {
+        let mut record = empty_record();
+        give_machine(&mut record);
+        for &(initiator, node) in pairs {
+            add_case(&mut record, &measured(initiator, node, &rounds(10.0, 0.001)));
+        }
+        notes(&record)
+    };
+    for local in [&[(0, 0)][..], &[(0, 0), (1, 1)]] {
+        assert_one(&notes_of(local), &["nothing here is remote"]);
+    }
+    // The local memory of node 1 was refused: what is left of node 1 is remote.
+    for remote in [&[(0, 1)][..], &[(0, 1), (1, 0)]] {
+        let notes = notes_of(remote);
+        assert_one(&notes, &["class 0 here is remote"]);
+        assert!(!notes.iter().any(|note| note.contains("nothing here")), "{notes:?}");
+    }
+    assert_eq!(notes_of(&[(0, 0), (0, 1)]), Vec::<String>::new());
+    assert_eq!(notes_of(&[(0, 0), (1, 0)]), Vec::<String>::new());
+}
+
+/// "All threads" are the most that were planned, which need not be all cores.
+#[test]
+fn fewer_threads_than_cores_are_counted() {
+    let notes_by = |threads: u32| {
+        let mut record = quiet_record();
+        give_machine(&mut record);
+        let load = rounds(20.0, 0.001);
+        for (initiator, node) in [(0, 0), (1, 1)] {
+            let more = Measured { kernel: "load", threads, ..measured(initiator, node, &load) };
+            add_case(&mut record, &more);
+        }
+        notes(&record)
+    };
+    assert_eq!(notes_by(4), Vec::<String>::new());
+    let words = ["3 of 4 cores of cluster 0", "3 of 4 cores of cluster 1"];
+    assert_one(&notes_by(3), &words);
 }
 
 #[test]
@@ -82,8 +135,8 @@ fn refused_and_unmeasured_pairs_are_left_out_and_named() {
     let found = classes(&record, &ClassRule::default()).unwrap();
     let pairs: usize = found.sets[0].classes.iter().map(|class| class.pairs.len()).sum();
     assert_eq!(pairs, 4);
-    assert_one(&found.notes, &["1 pair left out", "refused", "0 on node 2", "no room"]);
-    assert_one(&found.notes, &["1 pair left out", "not measured", "1 on node 2"]);
+    assert_one(&found.notes, &["1 pair left out", "refused", "cluster 0 on node 2", "no room"]);
+    assert_one(&found.notes, &["1 pair left out", "not measured", "cluster 1 on node 2"]);
 }
 
 #[test]
@@ -93,7 +146,7 @@ fn figures_of_disturbed_windows_only_are_named() {
     {
         sample.disturbances.push(Disturbance::Moved { threads: 1 });
     }
-    assert_one(&notes(&record), &["1 pair", "disturbed", "1 on node 0"]);
+    assert_one(&notes(&record), &["1 pair rests on disturbed windows only: cluster 1 on node 0"]);
 }
 
 /// One level, whose pairs' best rounds lie evenly over 9 %, with rounds that scatter
@@ -119,10 +172,56 @@ fn a_border_within_the_noise_says_so() {
     let mut record = empty_record();
     for place in 0..32 {
         let best = 10.0 * (1.0 - 0.006 * f64::from(place));
-        add_case(&mut record, &measured(place / 4, place % 4, &rounds(best, 0.004)));
+        add_case(&mut record, &measured(place / 4, place % 4, &rounds(best, 0.0018)));
     }
     let found = classes(&record, &ClassRule::default()).unwrap();
     assert!(found.sets[0].classes.len() > 1);
     assert!(found.sets[0].classes[0].border_within_noise);
-    assert_one(&found.notes, &["between classes 0 and 1 is arbitrary"]);
+    assert_one(&found.notes, &["arbitrary border", "between classes 0 and 1", "3 standard errors"]);
+    // The gap that is called too small is: 0.6 % of the upper value.
+    let (upper, lower) = (&found.sets[0].classes[0], &found.sets[0].classes[1]);
+    let gap = (upper.min / lower.max).ln();
+    let error = found.standard_error.unwrap();
+    assert!(gap > 2.0 * error && gap < 3.0 * error, "{gap} and {error}");
+}
+
+/// Many borders within the scatter are one sentence.
+#[test]
+fn many_borders_are_one_note() {
+    let mut record = empty_record();
+    for place in 0..64 {
+        let best = 10.0 * 0.99_f64.powi(place);
+        let (initiator, node) =
+            (u32::try_from(place / 8).unwrap(), u32::try_from(place % 8).unwrap());
+        add_case(&mut record, &measured(initiator, node, &rounds(best, 0.004)));
+    }
+    let found = classes(&record, &ClassRule::default()).unwrap();
+    let borders = found.sets[0].classes.iter().filter(|class| class.border_within_noise).count();
+    assert!(borders > 5, "{borders}");
+    assert_one(&found.notes, &["arbitrary borders", "0 and 1", &format!("{} more", borders - 4)]);
+}
+
+/// What was refused or not measured so is data as well: a map can show it, a forecast say why.
+#[test]
+fn pairs_left_out_and_kernels_without_figures_are_kept() {
+    let mut record = quiet_record();
+    let refused = measured(0, 2, &[]);
+    record.absent.push(Absent {
+        case: "pairs/cluster0/node2/triad/sse2/t1".into(),
+        coordinates: vec![coordinates(&refused)],
+        absence: Absence::Refused,
+        reason: Reason { code: ReasonCode::NoRoom, text: "node 2 has no room".into() },
+        round: None,
+    });
+    add_case(&mut record, &Measured { kernel: "load", ..measured(1, 2, &[1e9]) });
+    // Of another thread count: no figure that the rule could judge.
+    add_case(&mut record, &Measured { kernel: "triad_nt", threads: 4, ..measured(1, 1, &[1e9]) });
+    let found = classes(&record, &ClassRule::default()).unwrap();
+    let left_out: Vec<(u32, u32, Option<&str>)> = found
+        .left_out
+        .iter()
+        .map(|out| (out.initiator, out.memory_node, out.refused.as_deref()))
+        .collect();
+    assert_eq!(left_out, [(0, 2, Some("node 2 has no room")), (1, 2, None)]);
+    assert_eq!(found.absent_kernels, ["triad_nt"]);
 }

@@ -1,7 +1,8 @@
 //! What the rule's fields choose, and what is put on the classes.
 
 use nearfar_model::{
-    ClassRule, Classes, NoClasses, Target, ThreadChoice, alphas, classes, reach_of_data,
+    ClassRule, Classes, MappingPlace, NoClasses, Target, ThreadChoice, alphas, classes,
+    reach_of_data,
 };
 use nearfar_record::Record;
 
@@ -175,7 +176,8 @@ fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
 fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
     let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
     let reach = reach_of_data(&found.sets[0], &[1, 0, 0, 7]);
-    assert_eq!(reach.places, [0, 1]);
+    let places = [0, 1].map(|index| MappingPlace { index, cpu_node: Some(index) });
+    assert_eq!(reach.places, places);
     let of = |first, second| Target { class_from: vec![first, second] };
     let node_0 = of(Some(0), Some(2));
     assert_eq!(reach.targets, [of(Some(1), Some(0)), node_0.clone(), node_0, of(None, None)]);

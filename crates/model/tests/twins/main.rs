@@ -2,119 +2,21 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
-#[path = "classes/handmade_record.rs"]
+mod drawn_record;
+mod false_alarms;
+#[path = "../classes/handmade_record.rs"]
 mod handmade_record;
+mod memory_limit;
+mod unmeasured;
+mod unsteadiness;
+mod wiring;
 
 use std::collections::BTreeSet;
 
-use handmade_record::{Measured, add_case, empty_record};
-use nearfar_machine::{
-    Core, CpuSet, Direction, Distances, Machine, MemoryKind, MemoryNode, Package, Scope,
-    TheoreticalMaximum,
-};
-use nearfar_model::{
-    FLOOR, NoMemoryLimit, NotCompared, Place, Shortfall, Twins, memory_limit, twins,
-};
-use nearfar_record::{Disturbance, Record};
-
-const KERNELS: [&str; 5] = ["load", "copy", "copy_nt", "triad", "triad_nt"];
-
-/// A machine of one core a node; distances are 10, 12 within a package and 32.
-fn machine(packages: u32, nodes_per_package: u32) -> Machine {
-    let nodes = packages * nodes_per_package;
-    let distance = |a: u32, b: u32| match (a == b, a / nodes_per_package == b / nodes_per_package) {
-        (true, _) => 10,
-        (_, true) => 12,
-        _ => 32,
-    };
-    let mut machine = empty_record().header.machine;
-    machine.packages = (0..packages)
-        .map(|os_index| Package {
-            os_index,
-            cpus: (os_index * nodes_per_package..(os_index + 1) * nodes_per_package).collect(),
-            model: None,
-        })
-        .collect();
-    machine.nodes = (0..nodes)
-        .map(|os_index| MemoryNode {
-            os_index,
-            kind: MemoryKind::Dram,
-            cpus: CpuSet::single(os_index),
-            locality: CpuSet::single(os_index),
-            memory_bytes: Some(64 << 30),
-            memory_side_cache_bytes: None,
-        })
-        .collect();
-    machine.cores = (0..nodes).map(|cpu| Core { cpus: CpuSet::single(cpu) }).collect();
-    machine.distances = Some(Distances {
-        nodes: (0..nodes).collect(),
-        values: (0..nodes).map(|a| (0..nodes).map(|b| distance(a, b)).collect()).collect(),
-    });
-    machine.allowed_cpus = (0..nodes).collect();
-    machine.allowed_nodes = (0..nodes).collect();
-    machine
-}
-
-/// What a sound pair gives, bytes/s: by distance, and by threads up to a limit.
-fn sound(machine: &Machine, cluster: u32, node: u32, threads: u32) -> f64 {
-    let (one, most) = match machine.distance(cluster, node).unwrap() {
-        10 => (20e9, 40e9),
-        12 => (15e9, 31e9),
-        _ => (9e9, 26e9),
-    };
-    (one * f64::from(threads)).min(most)
-}
-
-/// Noise as on real machines: it only lowers, a few windows a lot.
-fn noisy(random: &mut fastrand::Rng, rate: f64, noise: f64) -> f64 {
-    // The sum of twelve uniform numbers is nearly normal (variance 1 about 6).
-    let normal = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
-    let outlier = if random.u8(..100) == 0 { 1.0 - 0.4 * random.f64() } else { 1.0 };
-    rate * (1.0 - noise * normal.abs()) * outlier
-}
-
-struct Plan<'a> {
-    kernels: &'a [&'a str],
-    threads: &'a [u32],
-    rounds: usize,
-    noise: f64,
-    seed: u64,
-}
-
-const PLAN: Plan<'static> =
-    Plan { kernels: &KERNELS, threads: &[1, 2, 4, 8], rounds: 6, noise: 0.01, seed: 1 };
-
-/// A record of every pair; `share` is what remains of a pair with so many threads.
-fn record(machine: &Machine, plan: &Plan<'_>, share: impl Fn(u32, u32, u32) -> f64) -> Record {
-    let mut random = fastrand::Rng::with_seed(plan.seed);
-    let mut record = empty_record();
-    record.header.machine = machine.clone();
-    let nodes = u32::try_from(machine.nodes.len()).unwrap();
-    let clusters = u32::try_from(machine.cores.len()).unwrap();
-    for (cluster, node) in (0..clusters).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
-        for (scale, kernel) in (0..).zip(plan.kernels) {
-            for &threads in plan.threads {
-                let rate = sound(machine, cluster, node, threads)
-                    * (1.0 + 0.1 * f64::from(scale))
-                    * share(cluster, node, threads);
-                let rounds: Vec<f64> =
-                    (0..plan.rounds).map(|_| noisy(&mut random, rate, plan.noise)).collect();
-                add_case(
-                    &mut record,
-                    &Measured {
-                        initiator: cluster,
-                        node,
-                        kernel,
-                        variant: "avx2",
-                        threads,
-                        rounds: &rounds,
-                    },
-                );
-            }
-        }
-    }
-    record
-}
+use drawn_record::{KERNELS, PLAN, Plan, machine, record};
+use handmade_record::empty_record;
+use nearfar_machine::MemoryKind;
+use nearfar_model::{FLOOR, NotCompared, Place, Shortfall, Twins, twins};
 
 fn places(twins: &Twins) -> Vec<Place> {
     twins.findings.iter().map(|finding| finding.place).collect()
@@ -324,67 +226,4 @@ fn the_floor_holds_without_noise() {
     };
     assert_eq!(at(1.0 - FLOOR + 0.002), 0);
     assert_eq!(at(1.0 - FLOOR - 0.002), 1);
-}
-
-/// 64 pairs, five kernels, four numbers of threads: records of a sound machine with a
-/// finding, drawn with noise of several sizes and a hundredth of outliers, are fewer
-/// than one in a hundred. Single cells that fall short are not, which is why two must.
-#[test]
-fn false_alarms_are_rarer_than_one_record_in_a_hundred() {
-    let machine = machine(2, 4);
-    let (mut alarms, mut alone, mut records) = (0, 0, 0);
-    for noise in [0.005, 0.01, 0.02, 0.05] {
-        for rounds in [3, 6, 8] {
-            for seed in 0..20 {
-                let plan = Plan { noise, rounds, seed: 1000 + seed, ..PLAN };
-                let found = twins(&record(&machine, &plan, |_, _, _| 1.0));
-                assert_eq!(found.compared, 1280);
-                alarms += usize::from(!found.findings.is_empty());
-                alone += usize::from(found.alone > 0);
-                records += 1;
-            }
-        }
-    }
-    assert!(alarms * 100 < records, "{alarms} alarms in {records} records");
-    assert!(alone > alarms, "{alone} records with a single cell");
-}
-
-fn maximum(scope: Scope, bytes_per_s: f64) -> TheoreticalMaximum {
-    TheoreticalMaximum {
-        name: "DDR4-3200x2".into(),
-        scope,
-        direction: Direction::Shared,
-        bytes_per_s,
-        source: "the test".into(),
-    }
-}
-
-#[test]
-fn nothing_is_above_its_maximum() {
-    let plan = Plan { noise: 0.0, kernels: &["load"], ..PLAN };
-    let machine = machine(2, 1);
-    let mut record = record(&machine, &plan, |_, _, _| 1.0);
-    let limit = memory_limit(&record, maximum(Scope::Node, 50e9)).unwrap();
-    assert_eq!((limit.cells, limit.above.len()), (4 * 4, 0));
-    assert!((limit.highest_share - 0.8).abs() < 1e-9);
-
-    let limit = memory_limit(&record, maximum(Scope::Given, 39e9)).unwrap();
-    let above: Vec<&str> = limit.above.iter().map(|cell| cell.case.as_str()).collect();
-    // Local, with two threads and more.
-    assert_eq!(above.len(), 2 * 3);
-    assert!(above.iter().all(|case| case.starts_with("pairs/cluster0/node0/")
-        || case.starts_with("pairs/cluster1/node1/")));
-
-    // Windows that something disturbed do not count, also those that are too high.
-    record.samples[0].actors[0].traffic_bytes_min *= 100;
-    record.samples[0].disturbances = vec![Disturbance::Moved { threads: 1 }];
-    assert_eq!(memory_limit(&record, maximum(Scope::Node, 50e9)).unwrap().above, []);
-
-    let reason = memory_limit(&record, maximum(Scope::Channel, 25e9)).unwrap_err();
-    assert!(matches!(reason, NoMemoryLimit::NotOfANode { scope: "channel", .. }), "{reason}");
-    for node in &mut record.header.machine.nodes {
-        node.kind = MemoryKind::Cxl;
-    }
-    let reason = memory_limit(&record, maximum(Scope::Node, 50e9)).unwrap_err();
-    assert_eq!(reason, NoMemoryLimit::NoFigures);
 }

@@ -1,0 +1,252 @@
+//! The pressures of a system's resources, and at which of them one resource carries
+//! what the law of [`crate::System`] says.
+
+use crate::solver::{Stream, System};
+
+/// A Newton step of this size in ln h moves a rate by less than rounding does.
+const SMALLEST_STEP: f64 = 1e-13;
+const MOST_STEPS: u32 = 200;
+/// Below this ln (O/C)^p a resource takes less than 1e-13 of any rate, and the first
+/// term of the series in h is exact to rounding.
+const NO_PRESSURE: f64 = -30.0;
+
+/// The pressures of a system's resources as they are so far.
+pub(crate) struct Pressures<'a> {
+    system: &'a System,
+    /// The users of each resource: stream and usage.
+    users: Vec<Vec<(usize, f64)>>,
+    /// p ln (d/w) of each stream.
+    claims: Vec<f64>,
+    /// ln h of each resource.
+    ln_h: Vec<f64>,
+}
+
+/// A stream as one of its resources sees it, the other pressures fixed.
+struct User {
+    /// What the resource carries for it with no pressure of its own.
+    carried: f64,
+    /// So that the rate falls by the factor (1 + exp(ln h + steepness))^(-1/p).
+    steepness: f64,
+}
+
+impl<'a> Pressures<'a> {
+    /// Nothing in the way of any stream.
+    pub fn none(system: &'a System) -> Self {
+        let mut users = vec![Vec::new(); system.capacities.len()];
+        for (index, stream) in system.streams.iter().enumerate() {
+            for &(resource, usage) in &stream.usage {
+                users[resource].push((index, usage));
+            }
+        }
+        let claim = |stream: &Stream| system.saturation * (stream.demand.ln() - stream.weight.ln());
+        Self {
+            system,
+            users,
+            claims: system.streams.iter().map(claim).collect(),
+            ln_h: vec![f64::NEG_INFINITY; system.capacities.len()],
+        }
+    }
+
+    /// Rate of every stream, bytes/s.
+    pub fn rates(&self) -> Vec<f64> {
+        (0..self.system.streams.len())
+            .map(|stream| self.rate(stream, softplus(self.claims[stream] + self.on(stream, None))))
+            .collect()
+    }
+
+    /// Rate of a stream for ln (1 + (d/w)^p sum h).
+    fn rate(&self, stream: usize, ln_slowdown: f64) -> f64 {
+        self.system.streams[stream].demand * (-ln_slowdown / self.system.saturation).exp()
+    }
+
+    /// ln of the sum of the pressures on a stream, one resource left out.
+    fn on(&self, stream: usize, without: Option<usize>) -> f64 {
+        let terms = self.system.streams[stream]
+            .usage
+            .iter()
+            .filter(|&&(resource, _)| Some(resource) != without)
+            .map(|&(resource, _)| self.ln_h[resource]);
+        ln_sum_exp(terms)
+    }
+
+    /// Goes through all resources: moves the pressure of each to where it carries what the
+    /// law says.
+    pub fn sweep(&mut self) {
+        for resource in 0..self.ln_h.len() {
+            if let Some(balanced) = self.balanced(resource) {
+                self.ln_h[resource] = balanced;
+            }
+        }
+    }
+
+    /// ln h at which a resource carries what the law says, the other pressures as they are;
+    /// `None` for one that nothing uses.
+    fn balanced(&self, resource: usize) -> Option<f64> {
+        let p = self.system.saturation;
+        let users = self.users_of(resource);
+        let offered: f64 = users.iter().map(|user| user.carried).sum();
+        let excess = p * (offered.ln() - self.system.capacities[resource].ln());
+        (offered > 0.0).then(|| pressure(&users, offered, excess, p))
+    }
+
+    fn users_of(&self, resource: usize) -> Vec<User> {
+        let user = |&(stream, usage): &(usize, f64)| {
+            let others = softplus(self.claims[stream] + self.on(stream, Some(resource)));
+            User {
+                carried: usage * self.rate(stream, others),
+                steepness: self.claims[stream] - others,
+            }
+        };
+        self.users[resource].iter().map(user).collect()
+    }
+
+    /// The resources that something uses.
+    pub fn used(&self) -> Vec<usize> {
+        (0..self.ln_h.len()).filter(|&resource| !self.users[resource].is_empty()).collect()
+    }
+
+    /// ln h of these resources.
+    pub fn at(&self, used: &[usize]) -> Vec<f64> {
+        used.iter().map(|&resource| self.ln_h[resource]).collect()
+    }
+
+    /// Sets ln h of these resources.
+    pub fn put(&mut self, used: &[usize], ln_h: &[f64]) {
+        for (&resource, &value) in used.iter().zip(ln_h) {
+            self.ln_h[resource] = value;
+        }
+    }
+
+    /// The balanced ln h of these resources, each with the others as they are.
+    pub fn all_balanced(&self, used: &[usize]) -> Vec<f64> {
+        let of = |&resource: &usize| self.balanced(resource).unwrap_or(self.ln_h[resource]);
+        used.iter().map(of).collect()
+    }
+
+    /// Derivatives of the balanced ln h of resource r by the ln h of each of `used`. It solves
+    /// f = ln((S/O)^-p - 1) - p ln(O/C) = 0, so that by another k it is -(df/dk) / (df/dr);
+    /// S and O change by what k takes of each user.
+    pub fn slopes(&self, resource: usize, used: &[usize]) -> Vec<f64> {
+        let p = self.system.saturation;
+        let users = self.users_of(resource);
+        let offered: f64 = users.iter().map(|user| user.carried).sum();
+        let excess = p * (offered.ln() - self.system.capacities[resource].ln());
+        let balanced = pressure(&users, offered, excess, p);
+        // What slows the users as much as `balanced` does slows S by 1 + exp(excess).
+        let ln_slowdown = softplus(excess) / p;
+        let push = |user: &User| balanced + user.steepness;
+        let first_terms = is_first_term_exact(&users, balanced);
+        let weigh = |user: &User| {
+            let part = user.carried / offered;
+            if first_terms {
+                // First terms of both series.
+                part * (push(user) - excess).exp()
+            } else {
+                part * (ln_slowdown - softplus(push(user)) / p).exp() * logistic(push(user))
+                    / logistic(excess)
+            }
+        };
+        let own: f64 = users.iter().map(weigh).sum();
+        let mut slopes = vec![0.0; self.ln_h.len()];
+        for (&(stream, _), user) in self.users[resource].iter().zip(&users) {
+            let part = user.carried / offered;
+            let lost = if first_terms {
+                1.0 - (p + 1.0) * (push(user) - excess).exp()
+            } else {
+                let ln_left = ln_slowdown - softplus(push(user)) * (1.0 + 1.0 / p);
+                p * ln_left.exp_m1() / logistic(excess)
+            };
+            let taken = part * (p + lost) / own;
+            for &(other, _) in &self.system.streams[stream].usage {
+                if other != resource {
+                    // A rate falls by the part of 1 + (d/w)^p sum h that is h_other's, over p.
+                    slopes[other] -= taken * (self.ln_h[other] + user.steepness).exp() / p;
+                }
+            }
+        }
+        used.iter().map(|&other| slopes[other]).collect()
+    }
+}
+
+/// ln h at which the users together are slowed to the law's total:
+/// (S/O)^-p - 1 = (O/C)^p, where S is what they move under h.
+fn pressure(users: &[User], offered: f64, excess: f64, p: f64) -> f64 {
+    let first_term = excess
+        - ln_sum_exp(users.iter().map(|user| (user.carried / offered).ln() + user.steepness));
+    if is_first_term_exact(users, first_term) {
+        return first_term;
+    }
+    // The total lies between what it would be if all were as steep as the flattest and as
+    // the steepest user, and for one user ln((S/O)^-p - 1) is ln h + steepness.
+    let steepness = || users.iter().map(|user| user.steepness);
+    let mut low = excess - steepness().fold(f64::NEG_INFINITY, f64::max);
+    let mut high = excess - steepness().fold(f64::INFINITY, f64::min);
+    let mut ln_h = first_term.clamp(low, high);
+    let mut earlier_error = f64::INFINITY;
+    for _ in 0..MOST_STEPS {
+        let (value, slope) = slowdown(users, offered, ln_h, p);
+        let error = value - excess;
+        if error > 0.0 {
+            high = ln_h;
+        } else {
+            low = ln_h;
+        }
+        let newton = ln_h - error / slope;
+        // Between a steep and a flat part Newton's steps can go to and fro without end.
+        let goes_well = error.abs() < earlier_error / 2.0;
+        let next =
+            if goes_well && newton >= low && newton <= high { newton } else { low.midpoint(high) };
+        earlier_error = error.abs();
+        let step = (next - ln_h).abs();
+        ln_h = next;
+        if step <= SMALLEST_STEP * ln_h.abs().max(1.0) {
+            break;
+        }
+    }
+    ln_h
+}
+
+/// Whether every user is slowed by so little. That the total is does not suffice: one that
+/// carries little of it can be slowed much.
+fn is_first_term_exact(users: &[User], ln_h: f64) -> bool {
+    users.iter().all(|user| ln_h + user.steepness < NO_PRESSURE)
+}
+
+/// ln((S/O)^-p - 1) and its derivative by ln h.
+fn slowdown(users: &[User], offered: f64, ln_h: f64, p: f64) -> (f64, f64) {
+    let (mut carried, mut lost, mut slope) = (0.0, 0.0, 0.0);
+    for user in users {
+        let push = ln_h + user.steepness;
+        let ln_factor = -softplus(push) / p;
+        let now = user.carried * ln_factor.exp();
+        carried += now;
+        // Not offered - carried: that would cancel where the pressure is small.
+        lost -= user.carried * ln_factor.exp_m1();
+        slope += now * logistic(push) / p;
+    }
+    let ln_ratio =
+        if lost < offered / 2.0 { -(-lost / offered).ln_1p() } else { offered.ln() - carried.ln() };
+    let power = p * ln_ratio;
+    // ln(e^u - 1) without overflow.
+    let value = if power < 1.0 { power.exp_m1().ln() } else { power + (-(-power).exp()).ln_1p() };
+    (value, p * slope / carried / -(-power).exp_m1())
+}
+
+/// ln(1 + e^y).
+fn softplus(y: f64) -> f64 {
+    if y > 0.0 { y + (-y).exp().ln_1p() } else { y.exp().ln_1p() }
+}
+
+/// 1 / (1 + e^-y).
+fn logistic(y: f64) -> f64 {
+    if y > 0.0 { 1.0 / (1.0 + (-y).exp()) } else { y.exp() / (1.0 + y.exp()) }
+}
+
+/// ln of a sum of exponentials; minus infinity for none.
+fn ln_sum_exp(terms: impl Iterator<Item = f64> + Clone) -> f64 {
+    let largest = terms.clone().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        return largest;
+    }
+    largest + terms.map(|term| (term - largest).exp()).sum::<f64>().ln()
+}

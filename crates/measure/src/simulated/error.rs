@@ -1,0 +1,25 @@
+//! Why a simulated machine was not measured.
+
+use nearfar_record::WriteError;
+
+/// Why a simulated machine was not measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SimulateError {
+    /// The machine's file gives a figure for a kernel that there is not.
+    #[error(
+        "the simulated machine {machine}: kernels.{kernel} is no kernel of the catalog; there are \
+         {known}"
+    )]
+    UnknownKernel {
+        /// The machine's name.
+        machine: String,
+        /// The key in its file.
+        kernel: String,
+        /// The catalog's kernels.
+        known: String,
+    },
+    /// A line of the record could not be put into JSON.
+    #[error(transparent)]
+    Write(#[from] WriteError),
+}

@@ -1,0 +1,113 @@
+//! Parts of a machine that can be the cause of what several cells of the pairs matrix
+//! show, and the cells that each of them holds.
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::twin_cell::TwinCell;
+
+/// A part of a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Place {
+    /// A memory node, whoever accesses it.
+    Memory {
+        /// Its number.
+        node: u32,
+    },
+    /// The cores of a cluster, whatever they access.
+    Cluster {
+        /// Its number.
+        cluster: u32,
+    },
+    /// One initiator of several in its cluster, whatever it accesses.
+    Initiator {
+        /// Its number among its kind.
+        index: u32,
+        /// Its cluster.
+        cluster: u32,
+    },
+    /// All pairs of two packages, both ways.
+    PackageLink {
+        /// The lower package.
+        first: u32,
+        /// The higher package.
+        second: u32,
+    },
+    /// What one package asks of the memory of another.
+    PackageToPackage {
+        /// The package of the cores.
+        from: u32,
+        /// The package of the memory.
+        to: u32,
+    },
+    /// What one cluster asks of the memory of another package.
+    ClusterToPackage {
+        /// The cluster.
+        cluster: u32,
+        /// The package of the memory.
+        to: u32,
+    },
+    /// What one cluster asks of one memory node that is not its own.
+    Path {
+        /// The cluster.
+        cluster: u32,
+        /// The memory node.
+        node: u32,
+    },
+}
+
+impl Place {
+    /// Every place that holds a cell; `several` says whether its cluster has several
+    /// initiators.
+    fn around(cell: &TwinCell, several: bool) -> Vec<Self> {
+        let TwinCell { initiator: index, cluster, node, .. } = *cell;
+        let mut places = vec![Self::Memory { node }, Self::Cluster { cluster }];
+        if several {
+            places.push(Self::Initiator { index, cluster });
+        }
+        if let Some((from, to)) = cell.cluster_package.zip(cell.node_package)
+            && from != to
+        {
+            places.push(Self::PackageLink { first: from.min(to), second: from.max(to) });
+            places.push(Self::PackageToPackage { from, to });
+            places.push(Self::ClusterToPackage { cluster, to });
+        }
+        if !cell.local {
+            places.push(Self::Path { cluster, node });
+        }
+        places
+    }
+}
+
+/// Every place of a machine with its cells, by their index.
+#[derive(Debug)]
+pub(crate) struct Parts {
+    /// In the order of [`Place`].
+    pub(crate) places: Vec<(Place, Vec<usize>)>,
+}
+
+impl Parts {
+    pub(crate) fn new(cells: &[TwinCell]) -> Self {
+        let initiators: BTreeSet<(u32, u32)> =
+            cells.iter().map(|cell| (cell.cluster, cell.initiator)).collect();
+        let mut count: HashMap<u32, usize> = HashMap::new();
+        for (cluster, _) in &initiators {
+            *count.entry(*cluster).or_default() += 1;
+        }
+        let mut of: HashMap<Place, Vec<usize>> = HashMap::new();
+        for (index, cell) in cells.iter().enumerate() {
+            for place in Place::around(cell, count[&cell.cluster] > 1) {
+                of.entry(place).or_default().push(index);
+            }
+        }
+        let mut places: Vec<(Place, Vec<usize>)> = of.into_iter().collect();
+        places.sort_unstable_by_key(|(place, _)| *place);
+        Self { places }
+    }
+
+    /// The cells of a place; none for one that the record does not know.
+    pub(crate) fn cells(&self, place: Place) -> &[usize] {
+        self.places
+            .binary_search_by_key(&place, |(place, _)| *place)
+            .map_or(&[], |index| &self.places[index].1)
+    }
+}

@@ -1,0 +1,52 @@
+//! Sound machines whose figures are drawn: how often something is found in them.
+
+use nearfar_model::twins;
+
+use crate::drawn_record::{PLAN, Plan, machine, record};
+
+/// 64 pairs, five kernels, four numbers of threads: records of a sound machine with a
+/// finding, drawn with noise of several sizes and a hundredth of outliers, are fewer
+/// than one in a hundred. Single cells that fall short are not, which is why two must.
+#[test]
+fn false_alarms_are_rarer_than_one_record_in_a_hundred() {
+    let machine = machine(2, 4);
+    let (mut alarms, mut alone, mut records) = (0, 0, 0);
+    for noise in [0.005, 0.01, 0.02, 0.05] {
+        for rounds in [3, 6, 8] {
+            for seed in 0..20 {
+                let plan = Plan { noise, rounds, seed: 1000 + seed, ..PLAN };
+                let found = twins(&record(&machine, &plan, |_, _, _| 1.0));
+                assert_eq!(found.compared, 1280);
+                alarms += usize::from(!found.findings.is_empty() || !found.unsteady.is_empty());
+                assert_eq!(found.hidden_levels, []);
+                alone += usize::from(found.alone > 0);
+                records += 1;
+            }
+        }
+    }
+    assert!(alarms * 100 < records, "{alarms} alarms in {records} records");
+    assert!(alone > alarms, "{alone} records with a single cell");
+}
+
+/// With one kernel and one number of threads a path has a single cell.
+#[test]
+fn one_cell_a_pair_raises_no_more_false_alarms() {
+    let machine = machine(2, 4);
+    let (mut alarms, mut records) = (0, 0);
+    for noise in [0.005, 0.01, 0.02, 0.05] {
+        for rounds in [3, 4, 6] {
+            for seed in 0..250 {
+                let plan =
+                    Plan { kernels: &["load"], threads: &[8], noise, rounds, seed: 7000 + seed };
+                let found = twins(&record(&machine, &plan, |_, _, _| 1.0));
+                alarms += usize::from(!found.findings.is_empty() || !found.unsteady.is_empty());
+                records += 1;
+            }
+        }
+    }
+    assert!(alarms * 100 < records, "{alarms} alarms in {records} records");
+    // What is clear is still seen by it.
+    let plan = Plan { kernels: &["load"], threads: &[8], rounds: 6, ..PLAN };
+    let narrow = |a: u32, b: u32, _: u32| if (a, b) == (1, 6) { 0.7 } else { 1.0 };
+    assert_eq!(twins(&record(&machine, &plan, narrow)).findings.len(), 1);
+}

@@ -1,0 +1,49 @@
+//! The catalog of kernels, as `--kernel list` prints it.
+
+use nearfar_kernels::CATALOG;
+use serde::Serialize;
+
+use crate::printable::printable;
+
+/// The kernels; `--kernel list --json` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelsView {
+    /// `nearfar.kernels/1`
+    pub schema: &'static str,
+    /// One entry for each, in the catalog's order.
+    pub kernels: Vec<KernelView>,
+}
+
+/// A kernel.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct KernelView {
+    /// The word for it in arguments and records.
+    pub kernel: &'static str,
+    /// What it does to element i.
+    pub formula: &'static str,
+    /// The variants in which it exists, the preferred first.
+    pub variants: Vec<String>,
+}
+
+impl KernelsView {
+    /// The view of the catalog. `variants` gives those of a kernel by its name.
+    #[must_use]
+    pub fn new(variants: impl Fn(&str) -> Vec<String>) -> Self {
+        let view = |kernel: &nearfar_kernels::Kernel| KernelView {
+            kernel: kernel.name,
+            formula: kernel.formula,
+            variants: variants(kernel.name),
+        };
+        Self { schema: "nearfar.kernels/1", kernels: CATALOG.iter().map(view).collect() }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let line = |view: &KernelView| {
+            let variants = view.variants.join(", ");
+            format!("{:9} {:22} {}\n", view.kernel, view.formula, printable(&variants))
+        };
+        self.kernels.iter().map(line).collect()
+    }
+}

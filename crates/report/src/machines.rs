@@ -1,0 +1,42 @@
+//! The simulated machines that are built in, as `--simulate list` prints them.
+
+use serde::Serialize;
+
+use crate::printable::printable;
+
+/// The simulated machines; `--simulate list --json` prints it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MachinesView {
+    /// `nearfar.machines/1`
+    pub schema: &'static str,
+    /// One entry for each.
+    pub machines: Vec<MachineTitle>,
+}
+
+/// A simulated machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct MachineTitle {
+    /// The word for it in arguments.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+}
+
+impl MachinesView {
+    /// The view of these machines: name and title of each.
+    #[must_use]
+    pub fn new(machines: Vec<(String, String)>) -> Self {
+        let machines = machines.into_iter().map(|(name, title)| MachineTitle { name, title });
+        Self { schema: "nearfar.machines/1", machines: machines.collect() }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let widest = self.machines.iter().map(|machine| machine.name.len()).max().unwrap_or(0);
+        let line = |machine: &MachineTitle| {
+            format!("{:widest$}  {}\n", printable(&machine.name), printable(&machine.title))
+        };
+        self.machines.iter().map(line).collect()
+    }
+}
