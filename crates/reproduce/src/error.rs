@@ -3,8 +3,8 @@
 
 use nearfar_flow::FlowError;
 use nearfar_machine::TheoreticalMaximumError;
+use nearfar_measure::simulated::SimulateError;
 use nearfar_model::{DataAccessError, MappingError, NoClasses};
-use nearfar_record::WriteError;
 
 use crate::paper::papers;
 
@@ -19,7 +19,7 @@ pub enum ReproduceError {
         key: String,
     },
     /// The file of the paper's numbers is not of its form.
-    #[error("papers/{key}.json cannot be understood: {source}; correct the file")]
+    #[error("papers/{key}.json is not of the form that the program knows; correct the file")]
     Facts {
         /// The paper.
         key: String,
@@ -35,7 +35,7 @@ pub enum ReproduceError {
         what: String,
     },
     /// A simulated machine cannot be read.
-    #[error("the simulated machine {machine} cannot be read: {source}")]
+    #[error("the simulated machine {machine} cannot be read")]
     Machine {
         /// The machine.
         machine: String,
@@ -43,15 +43,15 @@ pub enum ReproduceError {
         source: Box<FlowError>,
     },
     /// The record of a simulated machine cannot be made.
-    #[error("the record of the simulated machine {machine} cannot be made: {source}")]
-    Write {
+    #[error("the record of the simulated machine {machine} cannot be made")]
+    Simulate {
         /// The machine.
         machine: String,
         /// Why.
-        source: WriteError,
+        source: SimulateError,
     },
     /// A record has no classes.
-    #[error("{what} has no classes: {source}")]
+    #[error("{what} has no classes")]
     Classes {
         /// The table or the machine.
         what: String,
@@ -59,7 +59,7 @@ pub enum ReproduceError {
         source: NoClasses,
     },
     /// A figure for data access cannot be worked out.
-    #[error("{what} cannot be worked out: {source}")]
+    #[error("{what} cannot be worked out")]
     DataAccess {
         /// The equation.
         what: String,
@@ -67,7 +67,7 @@ pub enum ReproduceError {
         source: DataAccessError,
     },
     /// A what-if table cannot be worked out.
-    #[error("{what} cannot be worked out: {source}")]
+    #[error("{what} cannot be worked out")]
     Mapping {
         /// The equation.
         what: String,
@@ -75,7 +75,7 @@ pub enum ReproduceError {
         source: MappingError,
     },
     /// The paper's theoretical maximum is not known.
-    #[error("the theoretical maximum {key} is not known: {source}")]
+    #[error("the theoretical maximum {key} is not known")]
     Maximum {
         /// Its name.
         key: String,

@@ -20,5 +20,5 @@ pub use error::ReproduceError;
 pub use paper::{Paper, papers, reproduce};
 pub use printed::{Printed, Unit};
 pub use printed_matrix::{PrintedMatrix, PrintedPair};
-pub use row::{Comparison, Reason, Row, Status};
+pub use row::{Comparison, ROUND_TRIP, Reason, Row, Status};
 pub use simulated_record::measure_simulated;

@@ -23,6 +23,12 @@ impl Paper {
     pub fn count(&self, status: Status) -> usize {
         self.rows.iter().filter(|row| row.status == status).count()
     }
+
+    /// Rows that pass because a simulated machine gave back what it was given.
+    #[must_use]
+    pub fn round_trips(&self) -> usize {
+        self.rows.iter().filter(|row| row.status == Status::Pass && row.round_trip).count()
+    }
 }
 
 /// The keys of all papers that can be reproduced.

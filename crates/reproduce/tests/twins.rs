@@ -51,9 +51,45 @@ fn sound_machines_have_no_finding() {
             let found = look_over(&machine, Suite::Quick, seed);
             assert!(found.compared > 0, "{name}: {:?}", found.not_compared);
             assert_eq!(found.findings, [], "{name}, seed {seed}");
+            assert_eq!(found.unsteady, [], "{name}, seed {seed}");
+            assert_eq!(found.hidden_levels, [], "{name}, seed {seed}");
         }
         let found = look_over(&machine, Suite::Standard, 1);
         assert_eq!(found.findings, [], "{name}, standard");
+    }
+}
+
+/// A fault's remainder is no second finding, whichever kernels show it.
+#[test]
+fn no_part_is_named_again_for_what_is_left_of_it() {
+    let degraded = read_machine("two-socket-8-nodes-degraded").unwrap();
+    let faults =
+        BTreeSet::from([Place::Memory { node: 2 }, Place::ClusterToPackage { cluster: 5, to: 0 }]);
+    let kernels = ["load", "copy", "triad", "store", "add", "triad_nt"];
+    for seed in 1..=6 {
+        for count in [2, 3, 6] {
+            let named_kernels = kernels[..count].iter().map(ToString::to_string).collect();
+            let inputs =
+                Inputs { seed, kernels: Some(named_kernels), ..suite_inputs(Suite::Standard) };
+            let found = twins(&simulate(&degraded, inputs, true).unwrap());
+            assert_eq!(named(&found), faults, "{count} kernels, seed {seed}");
+        }
+    }
+}
+
+/// The diagonals of each package's two by two nodes are 6 % slower, and the firmware's
+/// distances are those of the machine without them.
+#[test]
+fn a_distance_that_the_firmware_hides_is_no_fault() {
+    let text = "extends = \"two-socket-8-nodes\"\nname = \"diagonal\"\ntitle = \"diagonal\"\n\
+                [[bandwidth]]\npairs = [[0, 3], [3, 0], [1, 2], [2, 1], [4, 7], [7, 4], [5, 6], [6, 5]]\n\
+                one_thread = { avx2 = 14.1, sse2 = 13.7, portable = 12.8 }\nall_threads = 29.1\n";
+    let machine = parse_machine("diagonal.toml", text).unwrap();
+    for seed in 1..=10 {
+        let found = look_over(&machine, Suite::Quick, seed);
+        assert_eq!(found.findings, [], "seed {seed}");
+        assert_eq!(found.hidden_levels.len(), 1, "seed {seed}");
+        assert_eq!(found.hidden_levels[0].pairs.len(), 8, "seed {seed}");
     }
 }
 

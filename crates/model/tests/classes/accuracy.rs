@@ -5,8 +5,15 @@ use nearfar_model::{ClassRule, classes};
 
 use crate::random_matrix::Family;
 
-const FAMILY: Family =
-    Family { nodes: (4, 16), gap: (0.15, 0.45), spread: 0.0, noise: 0.02, disturbed: 0.0, runs: 5 };
+const FAMILY: Family = Family {
+    nodes: (4, 16),
+    gap: (0.15, 0.45),
+    spread: 0.0,
+    noise: 0.02,
+    one_sided: false,
+    disturbed: 0.0,
+    runs: 5,
+};
 
 /// Machines of 200 with the right number of classes, and with every pair in its own.
 fn count_right(family: &Family, seed: u64) -> (usize, usize) {
@@ -32,6 +39,17 @@ fn gaps_of_fifteen_percent_are_seen_through_noise() {
 fn runs_that_something_slowed_do_not_count() {
     let (number, _) = count_right(&Family { disturbed: 0.02, ..FAMILY }, 2);
     assert!(number >= 194, "{number} of 200");
+}
+
+/// As on real machines and simulated ones: the best of five is then nearer to the truth than
+/// the rule believes.
+#[test]
+fn rounds_that_are_only_lowered_are_classed_as_well() {
+    let lowered = Family { one_sided: true, ..FAMILY };
+    for family in [lowered, Family { gap: (0.10, 0.12), ..lowered }] {
+        let (number, pairs) = count_right(&family, 5);
+        assert!(number >= 194 && pairs >= 194, "{number}, {pairs} of 200");
+    }
 }
 
 /// What the classes of one run would be: the noise is not known then, so that classes

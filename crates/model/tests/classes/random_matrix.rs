@@ -17,6 +17,8 @@ pub struct Family {
     pub spread: f64,
     /// Standard deviation of a run / its true value.
     pub noise: f64,
+    /// Whether runs are only lowered: by abs(z) for z normal with that deviation.
+    pub one_sided: bool,
     /// Share of the runs that something makes slower, by 5 to 40 %.
     pub disturbed: f64,
     /// Runs of each pair.
@@ -61,7 +63,8 @@ impl Family {
     }
 
     fn draw_run(&self, random: &mut Rng) -> f64 {
-        let noisy = 1.0 + self.noise * draw_normal(random);
+        let z = draw_normal(random);
+        let noisy = 1.0 + self.noise * if self.one_sided { -z.abs() } else { z };
         let slower = random.f64() < self.disturbed;
         if slower { noisy * (0.95 - 0.35 * random.f64()) } else { noisy }
     }

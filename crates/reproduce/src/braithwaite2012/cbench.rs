@@ -117,7 +117,7 @@ impl<'a> Compared<'a> {
         let matrix_rounding =
             Printed { value: 0.0, decimals: self.matrix.matrix_decimals }.half_unit();
         let unprinted_pair = self.unprinted_pairs_explain()?;
-        let mut rows = Vec::new();
+        let mut rows = vec![self.number_of_classes()];
         for printed in self.printed() {
             let class = self.nearest(printed);
             let holds = |known: KnownReason| match known {
@@ -150,6 +150,19 @@ impl<'a> Compared<'a> {
             ));
         }
         Ok(rows)
+    }
+
+    /// Rows of maxima set printed classes beside the nearest of ours, so that a class too many
+    /// would not show there.
+    fn number_of_classes(&self) -> Row {
+        let item = self.item("number of classes");
+        let (printed, ours) = (self.matrix.max.len(), self.ours.classes.len());
+        let split = self.printed().filter(|&printed| self.is_inside_a_class(printed)).count();
+        let holds = |known| known == KnownReason::SplitClass && ours + split == printed;
+        let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
+        let printed = Printed { value: as_float(printed), decimals: 0 };
+        Comparison { item, printed, ours: Some(as_float(ours)), input_rounding: 0.0, reason }
+            .judge()
     }
 
     fn item(&self, what: &str) -> String {
@@ -246,6 +259,11 @@ impl<'a> Compared<'a> {
     }
 }
 
+#[expect(clippy::cast_precision_loss, reason = "a number of classes")]
+fn as_float(count: usize) -> f64 {
+    count as f64
+}
+
 /// The classes of a matrix and of pairs that are added to it.
 fn classes_of(
     matrix: &Cbench,
@@ -280,8 +298,7 @@ mod tests {
     use super::*;
     use crate::braithwaite2012::facts;
 
-    /// Rows set printed classes beside the nearest of ours, so a class too many would
-    /// not show there.
+    /// All our maxima, also those beside which no printed one stands.
     #[test]
     fn the_printed_matrices_have_these_classes_and_no_others() {
         let facts = facts().unwrap();

@@ -66,7 +66,7 @@ fn what_if_rows(table: &WhatIf) -> Result<Vec<Row>, ReproduceError> {
         Comparison {
             item: format!("equation {}, {}, line {}, D", table.equation, table.machine, row.line),
             printed: Printed { value: row.d, decimals: table.decimals },
-            ours: outcomes.iter().find(shares_agree).map(|mapping| mapping.data_access.d),
+            ours: outcomes.iter().find(shares_agree).map(|mapping| mapping.d),
             input_rounding: 0.0,
             reason: None,
         }

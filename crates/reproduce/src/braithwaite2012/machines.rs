@@ -59,7 +59,7 @@ impl Measured {
             source: Box::new(source),
         })?;
         let record = measure_simulated(&simulated, TRIAD)
-            .map_err(|source| ReproduceError::Write { machine: name.into(), source })?;
+            .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })?;
         let mut by_compiler = BTreeMap::new();
         for compiler in simulated.variants(TRIAD) {
             let set = class_set(&record, TRIAD, Some(&compiler))?;

@@ -65,6 +65,7 @@ fn stream_rows(
             reason: None,
         }
         .judge()
+        .after_round_trip()
     });
     Ok(rows.collect())
 }
@@ -113,6 +114,7 @@ pub(super) fn asymmetry_rows(
             reason: None,
         }
         .judge()
+        .after_round_trip()
     });
     Ok(rows.collect())
 }
