@@ -212,28 +212,36 @@ pub(crate) fn rates_together(loads: &[(&Capacities, &Load)]) -> Result<Vec<f64>,
     let Some((law, _)) = loads.first() else {
         return Ok(Vec::new());
     };
+    // Resources stand in the order of the parts and not of the loads: where a system has several
+    // solutions the order decides which is found.
     let mut indexes: BTreeMap<Part, usize> = BTreeMap::new();
-    let mut streams = Vec::new();
+    let mut parts_of_loads = Vec::new();
     for (capacities, load) in loads.iter().filter(|(_, load)| load.threads > 0) {
         let cluster = capacities.cluster(load)?;
         let shares = capacities.shares_by_column(load)?;
-        let mut usage: BTreeMap<usize, f64> = BTreeMap::new();
+        let mut parts: BTreeMap<Part, f64> = BTreeMap::new();
         for &(column, share) in &shares {
             for (part, capacity) in capacities.parts_between(cluster, column) {
-                let next = indexes.len();
-                let resource = *indexes.entry(part).or_insert(next);
+                indexes.insert(part, 0);
                 // In fractions of the capacity that a byte/s takes.
-                *usage.entry(resource).or_insert(0.0) += share / capacity;
+                *parts.entry(part).or_insert(0.0) += share / capacity;
             }
         }
         let threads = f64::from(load.threads);
         let of_one = capacities.demand_of_one(cluster, &shares);
-        streams.push(Stream {
-            demand: threads * of_one,
-            weight: threads * of_one.powf(law.fairness),
-            usage: usage.into_iter().collect(),
-        });
+        parts_of_loads.push((threads * of_one, threads * of_one.powf(law.fairness), parts));
     }
+    for (index, of_part) in indexes.values_mut().enumerate() {
+        *of_part = index;
+    }
+    let streams = parts_of_loads
+        .into_iter()
+        .map(|(demand, weight, parts)| Stream {
+            demand,
+            weight,
+            usage: parts.into_iter().map(|(part, usage)| (indexes[&part], usage)).collect(),
+        })
+        .collect();
     let system =
         System { capacities: vec![1.0; indexes.len()], streams, saturation: law.saturation };
     let mut rates = system.solve()?.rates.into_iter();

@@ -6,8 +6,8 @@ use crate::solver::{Stream, System};
 /// A Newton step of this size in ln h moves a rate by less than rounding does.
 const SMALLEST_STEP: f64 = 1e-13;
 const MOST_STEPS: u32 = 200;
-/// Below this ln (O/C)^p a resource takes less than 1e-13 of any rate, and the first
-/// term of the series in h is exact to rounding.
+/// Below this ln ((d/w)^p h) a stream is slowed by less than 1e-13, and the first term of
+/// the series in h is exact to rounding.
 const NO_PRESSURE: f64 = -30.0;
 
 /// The pressures of a system's resources as they are so far.

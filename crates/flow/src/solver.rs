@@ -18,7 +18,7 @@
 //! One resource alone carries (D^-p + C^-p)^(-1/p) of the summed demand D. A lone
 //! stream gets x^-p = d^-p + sum_r (C_r / a_r)^-p. For large p the law is weighted
 //! progressive filling (max-min fairness with weights w_s). Source: ours. A lone stream
-//! and a lone resource have one solution. Of many together about one random system in 400
+//! and a lone resource have one solution. Of many together about one random system in 300
 //! (`benches/settling.rs`) has several, and the order of resources decides which is found.
 //!
 //! The pressures are found resource by resource, over and over (Gauss-Seidel). About one

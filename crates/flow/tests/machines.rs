@@ -289,6 +289,39 @@ fn variants_share_one_machine() {
     assert!(mixed + gnu < 11.4 && mixed + gnu > 7.9 && gnu < mixed, "{mixed} {gnu}");
 }
 
+/// Many loads on many parts can have several solutions, on these machines too; the order in
+/// which loads are named does not choose among them.
+#[test]
+fn the_order_of_loads_does_not_matter() {
+    let mut random = fastrand::Rng::with_seed(9);
+    for name in MACHINES {
+        let machine = machine(name);
+        let clusters = machine.machine.clusters();
+        let nodes: Vec<u32> = machine.machine.nodes.iter().map(|node| node.os_index).collect();
+        for _ in 0..500 {
+            let draw = |random: &mut fastrand::Rng| {
+                let cluster = &clusters[random.usize(0..clusters.len())];
+                let most = machine.machine.allowed_cores(&cluster.cpus).len();
+                let threads = u32::try_from(random.usize(1..=most)).unwrap();
+                let (one, other) = (random.choice(&nodes).unwrap(), random.choice(&nodes).unwrap());
+                let share = random.f64();
+                Load {
+                    cluster: cluster.index,
+                    threads,
+                    shares: vec![(*one, share), (*other, 1.0 - share)],
+                }
+            };
+            let loads: Vec<Load> = (0..random.usize(2..=16)).map(|_| draw(&mut random)).collect();
+            let reversed: Vec<Load> = loads.iter().rev().cloned().collect();
+            let rates = machine.capacities[0].rates(&loads).unwrap();
+            let again = machine.capacities[0].rates(&reversed).unwrap();
+            for (rate, again) in rates.iter().zip(again.iter().rev()) {
+                assert!((rate / again - 1.0).abs() < 1e-6, "{name}: {loads:?}");
+            }
+        }
+    }
+}
+
 #[test]
 fn names_and_titles_are_listed_and_texts_read_back() {
     let listed = builtin_machines().unwrap();

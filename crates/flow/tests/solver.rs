@@ -259,7 +259,7 @@ fn assert_within_bounds(system: &System, rates: &[f64]) {
     }
 }
 
-/// Not always: about one random system in 400 of `benches/settling.rs` has several
+/// Not always: about one random system in 300 of `benches/settling.rs` has several
 /// solutions, and the order decides. None of these.
 #[test]
 fn the_order_of_resources_seldom_matters() {
