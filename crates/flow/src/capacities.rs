@@ -244,7 +244,11 @@ pub(crate) fn rates_together(loads: &[(&Capacities, &Load)]) -> Result<Vec<f64>,
         .collect();
     let system =
         System { capacities: vec![1.0; indexes.len()], streams, saturation: law.saturation };
-    let mut rates = system.solve()?.rates.into_iter();
-    let mut of_load = |load: &Load| if load.threads > 0 { rates.next() } else { None };
-    Ok(loads.iter().map(|(_, load)| of_load(load).unwrap_or(0.0)).collect())
+    // A load without threads moves nothing.
+    let mut rates = vec![0.0; loads.len()];
+    let busy = loads.iter().enumerate().filter(|(_, (_, load))| load.threads > 0);
+    for ((index, _), rate) in busy.zip(system.solve()?.rates) {
+        rates[index] = rate;
+    }
+    Ok(rates)
 }

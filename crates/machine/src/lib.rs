@@ -7,6 +7,7 @@
 
 mod binding;
 mod cluster;
+mod fnv1a;
 mod index_set;
 mod machine;
 mod memory_channels;
@@ -17,6 +18,7 @@ mod theoretical_maximum;
 
 pub use binding::{Binding, BindingError, MemoryPolicy};
 pub use cluster::{Cluster, Initiator, InitiatorKind};
+pub use fnv1a::Fnv1a;
 pub use index_set::{CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
 pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,

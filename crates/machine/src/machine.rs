@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::hash::Hasher;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fnv1a::Fnv1a;
 use crate::index_set::{CpuSet, NodeSet};
 use crate::memory_module::MemoryModule;
 
@@ -304,7 +306,9 @@ impl Machine {
             let bytes = cache.bytes.map_or_else(|| "?".into(), |bytes| bytes.to_string());
             parts.push(format!("L{} {bytes} {}", cache.level, cache.cpus));
         }
-        format!("{:016x}", fnv1a(parts.join(";").as_bytes()))
+        let mut hash = Fnv1a::default();
+        hash.write(parts.join(";").as_bytes());
+        format!("{:016x}", hash.finish())
     }
 
     /// What contradicts itself in this description, in sentences; empty when sound.
@@ -357,12 +361,4 @@ impl Machine {
         }
         wrong
     }
-}
-
-/// The FNV-1a hash (Fowler, Noll, Vo; 64 bit): short, stable over versions of the
-/// compiler, which the standard library's hasher is not.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
 }

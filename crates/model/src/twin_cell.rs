@@ -77,7 +77,7 @@ pub(crate) fn twin_cells(
         let next = loads.len();
         let number = *loads.entry((kernel, threads)).or_insert(next);
         let load = Load { kernel, threads, number };
-        match place.cell(&load, figure, noise.unwrap_or(0.0)) {
+        match noise.and_then(|noise| place.cell(&load, figure, noise)) {
             Some(cell) => groups.entry(place.key(&load)).or_default().push(cell),
             None => *not_compared.entry(NotCompared::FewRounds).or_default() += 1,
         }

@@ -190,6 +190,8 @@ fn directions(cells: &[TwinCell], groups: &[Vec<usize>]) -> Vec<Option<Direction
         ratios.sort_unstable_by_key(|(ends, _)| *ends);
         let ranked = Ranked::new(ratios.iter().map(|(_, ratio)| *ratio).enumerate());
         for (index, others) in ranked.others() {
+            // Without another pair to compare with, both ways are expected to be equal within
+            // their own noise.
             let spread = OF_MAD * others.median().unwrap_or(0.0);
             let [there, back] = &pairs[&ratios[index].0];
             for (way, other) in [(there, back), (back, there)] {

@@ -90,7 +90,7 @@ pub fn twins(record: &Record) -> Twins {
     let compared = cells.len();
     let groups = count_groups(&cells);
     let parts = Parts::new(&cells);
-    let (unsteady, set_aside) = unsteady_parts(&cells, &parts, noise.unwrap_or(0.0));
+    let (unsteady, set_aside) = unsteady_parts(&cells, &parts, noise);
     let named: Vec<Place> = unsteady.iter().map(|part| part.place).collect();
     let mut hidden_levels = Vec::new();
     loop {

@@ -51,8 +51,10 @@ pub struct Unsteadiness {
 pub(crate) fn unsteady_parts(
     cells: &[TwinCell],
     parts: &Parts,
-    noise: f64,
+    noise: Option<f64>,
 ) -> (Vec<Unsteadiness>, Vec<bool>) {
+    let mut of_parts = vec![false; cells.len()];
+    let Some(noise) = noise else { return (Vec::new(), of_parts) };
     let twins_scatter = scatter_of_twins(cells);
     let mut is_unsteady: Vec<bool> = cells
         .iter()
@@ -61,7 +63,6 @@ pub(crate) fn unsteady_parts(
             cell.scatter > FLOOR && cell.scatter > UNSTEADY * twins.unwrap_or(f64::MAX).max(noise)
         })
         .collect();
-    let mut of_parts = vec![false; cells.len()];
     let mut found: Vec<Unsteadiness> = Vec::new();
     while found.len() < MOST_FINDINGS {
         let all = is_unsteady.iter().filter(|unsteady| **unsteady).count();
@@ -81,13 +82,15 @@ pub(crate) fn unsteady_parts(
             })
             .min_by_key(|(place, unsteady, of)| (Reverse(unsteady.len()), *of, *place));
         let Some((place, unsteady, of)) = best else { break };
-        let middle = |values: Vec<f64>| median(&values).unwrap_or(0.0);
+        let scatters: Vec<f64> = unsteady.iter().map(|&cell| cells[cell].scatter).collect();
+        let of_twins: Vec<f64> = unsteady.iter().filter_map(|&cell| twins_scatter[cell]).collect();
+        let (Some(scatter), Some(twins_scatter)) = (median(&scatters), median(&of_twins)) else {
+            break;
+        };
         found.push(Unsteadiness {
             place,
-            scatter: middle(unsteady.iter().map(|&cell| cells[cell].scatter).collect()),
-            twins_scatter: middle(
-                unsteady.iter().filter_map(|&cell| twins_scatter[cell]).collect(),
-            ),
+            scatter,
+            twins_scatter,
             cells: unsteady.len(),
             of,
             kernels: unsteady.iter().map(|&cell| cells[cell].kernel.clone()).collect(),

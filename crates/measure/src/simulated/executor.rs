@@ -152,17 +152,18 @@ impl SimulatedExecutor {
             .collect();
         let rate_of = |actor: usize, cpu: u32| {
             let cluster = self.clusters.iter().find(|cluster| cluster.cpus.contains(cpu));
-            cluster.and_then(|cluster| per_thread.get(&(actor, cluster.index))).copied()
+            cluster
+                .and_then(|cluster| per_thread.get(&(actor, cluster.index)))
+                .copied()
+                .ok_or_else(|| not_simulated(format!("CPU {cpu} belongs to no cluster")))
         };
-        Ok(case
-            .actors
+        case.actors
             .iter()
             .enumerate()
             .map(|(actor, Actor::Stream(stream))| {
-                let rates = stream.thread_cpus.iter().map(|&cpu| rate_of(actor, cpu));
-                rates.map(|rate| rate.unwrap_or(0.0)).collect()
+                stream.thread_cpus.iter().map(|&cpu| rate_of(actor, cpu)).collect()
             })
-            .collect())
+            .collect()
     }
 
     fn window(

@@ -6,6 +6,7 @@ use std::hash::Hasher;
 use std::time::Duration;
 
 use nearfar_flow::{Disturber, ModeUnit, Noise};
+use nearfar_machine::Fnv1a;
 use nearfar_record::Disturbance;
 
 /// Draws the noise of one machine.
@@ -81,14 +82,14 @@ impl Luck {
     }
 
     fn random(&self, draw: Draw, place: Place<'_>, number: u64) -> fastrand::Rng {
-        let mut hash = Fnv::default();
+        let mut hash = Fnv1a::default();
         hash.write_u64(self.seed);
         hash.write_u64(draw as u64);
         hash.write(place.case.as_bytes());
         hash.write_u32(place.round);
         hash.write_u32(place.window);
         hash.write_u64(number);
-        fastrand::Rng::with_seed(hash.finish())
+        fastrand::Rng::with_seed(mixed(hash.finish()))
     }
 }
 
@@ -111,26 +112,8 @@ fn normal(random: &mut fastrand::Rng) -> f64 {
     radius * (std::f64::consts::TAU * random.f64()).cos()
 }
 
-/// The FNV-1a hash (Fowler, Noll, Vo): the same in every version of the program,
-/// which the standard library's hasher is not.
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
-    fn write(&mut self, bytes: &[u8]) {
-        for &byte in bytes {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn finish(&self) -> u64 {
-        // FNV's low bits of short inputs are alike; the generator's seed must not be.
-        let mixed = (self.0 ^ (self.0 >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
-        mixed ^ (mixed >> 33)
-    }
+/// FNV's low bits of short inputs are alike; a generator's seed must not be.
+fn mixed(hash: u64) -> u64 {
+    let mixed = (hash ^ (hash >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
+    mixed ^ (mixed >> 33)
 }

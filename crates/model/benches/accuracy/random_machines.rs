@@ -7,7 +7,7 @@ use nearfar_model::{ClassRule, classes};
 use nearfar_record::Record;
 use nearfar_stats::{PartitionRule, normal_quantile, partition};
 
-use crate::random_matrix::{Family, RandomMatrix, Verdict};
+use crate::random_matrix::{FAMILY, Family, RandomMatrix, Verdict};
 use crate::tolerance_inside;
 
 /// Machines of each row.
@@ -20,16 +20,6 @@ struct Row {
     /// Rate of the right number that is promised.
     promised: Option<f64>,
 }
-
-const FAMILY: Family = Family {
-    nodes: (4, 16),
-    gap: (0.15, 0.45),
-    spread: 0.0,
-    noise: 0.02,
-    one_sided: false,
-    disturbed: 0.0,
-    runs: 5,
-};
 
 /// How many machines a rule got right.
 struct Tally {

@@ -3,17 +3,7 @@
 use fastrand::Rng;
 use nearfar_model::{ClassRule, classes};
 
-use crate::random_matrix::Family;
-
-const FAMILY: Family = Family {
-    nodes: (4, 16),
-    gap: (0.15, 0.45),
-    spread: 0.0,
-    noise: 0.02,
-    one_sided: false,
-    disturbed: 0.0,
-    runs: 5,
-};
+use crate::random_matrix::{FAMILY, Family};
 
 /// Machines of 200 with the right number of classes, and with every pair in its own.
 fn count_right(family: &Family, seed: u64) -> (usize, usize) {

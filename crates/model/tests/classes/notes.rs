@@ -120,8 +120,8 @@ fn fewer_threads_than_cores_are_counted() {
     assert_one(&notes_by(3), &words);
 }
 
-#[test]
-fn refused_and_unmeasured_pairs_are_left_out_and_named() {
+/// Cluster 0 was refused on node 2; cluster 1 was measured there with another kernel only.
+fn with_pairs_left_out() -> Record {
     let mut record = quiet_record();
     let refused = measured(0, 2, &[]);
     record.absent.push(Absent {
@@ -132,6 +132,12 @@ fn refused_and_unmeasured_pairs_are_left_out_and_named() {
         round: None,
     });
     add_case(&mut record, &Measured { kernel: "load", ..measured(1, 2, &[1e9]) });
+    record
+}
+
+#[test]
+fn refused_and_unmeasured_pairs_are_left_out_and_named() {
+    let record = with_pairs_left_out();
     let found = classes(&record, &ClassRule::default()).unwrap();
     let pairs: usize = found.sets[0].classes.iter().map(|class| class.pairs.len()).sum();
     assert_eq!(pairs, 4);
@@ -204,16 +210,7 @@ fn many_borders_are_one_note() {
 /// What was refused or not measured so is data as well: a map can show it, a forecast say why.
 #[test]
 fn pairs_left_out_and_kernels_without_figures_are_kept() {
-    let mut record = quiet_record();
-    let refused = measured(0, 2, &[]);
-    record.absent.push(Absent {
-        case: "pairs/cluster0/node2/triad/sse2/t1".into(),
-        coordinates: vec![coordinates(&refused)],
-        absence: Absence::Refused,
-        reason: Reason { code: ReasonCode::NoRoom, text: "node 2 has no room".into() },
-        round: None,
-    });
-    add_case(&mut record, &Measured { kernel: "load", ..measured(1, 2, &[1e9]) });
+    let mut record = with_pairs_left_out();
     // Of another thread count: no figure that the rule could judge.
     add_case(&mut record, &Measured { kernel: "triad_nt", threads: 4, ..measured(1, 1, &[1e9]) });
     let found = classes(&record, &ClassRule::default()).unwrap();

@@ -25,6 +25,17 @@ pub struct Family {
     pub runs: u32,
 }
 
+/// What the promised rates are of, unless a row says otherwise.
+pub const FAMILY: Family = Family {
+    nodes: (4, 16),
+    gap: (0.15, 0.45),
+    spread: 0.0,
+    noise: 0.02,
+    one_sided: false,
+    disturbed: 0.0,
+    runs: 5,
+};
+
 /// A machine: the true class of each pair, by initiator, then by node, and its record.
 pub struct RandomMatrix {
     pub class_of: Vec<usize>,
