@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test check bench accuracy man clean
+.PHONY: help demo build test guest check bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -18,10 +18,14 @@ build: ## the optimised program
 	cargo build --release --locked -p nearfar
 
 test: ## install what is missing, check, run every test
-	@$(STAGE) packages scripts/install-packages build test
+	@$(STAGE) packages scripts/install-packages build test guest
 	@$(STAGE) check $(MAKE) --no-print-directory check
 	@$(STAGE) build-tests cargo test --locked --workspace --no-run
 	@$(STAGE) tests cargo test --locked --workspace
+
+guest: ## run the program in emulated machines with 1 to 8 memory nodes, and print what was proven
+	@scripts/install-packages build guest
+	cargo test --locked --quiet -p nearfar --test guests
 
 check: ## the fast one: format, lints, layers and other house rules
 	cargo fmt --all --check

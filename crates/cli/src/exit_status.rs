@@ -5,6 +5,8 @@ use std::process::ExitCode;
 
 use nearfar_record::WriteError;
 
+use crate::output::OutputError;
+
 /// How the program ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExitStatus {
@@ -14,8 +16,8 @@ pub enum ExitStatus {
     CheckFailed,
     /// Wrong usage or input, or another nearfar is measuring: nothing was measured.
     WrongInput,
-    /// The machine refused: at least one case, or to take the record to its end. The
-    /// rest is in the record.
+    /// The machine refused: at least one case, or to take the record or what is printed
+    /// to its end. The rest is in the record.
     Refused,
     /// Ended by this signal; the record is kept.
     Interrupted(i32),
@@ -38,6 +40,9 @@ impl From<ExitStatus> for ExitCode {
 /// The status of an error: 3 where the machine failed while measuring, else 2. A
 /// reader of standard output that has gone away is no error.
 pub fn of_error(error: &anyhow::Error) -> ExitStatus {
+    if error.is::<OutputError>() {
+        return ExitStatus::Refused;
+    }
     match error.downcast_ref::<WriteError>() {
         Some(WriteError::Stdout(source)) if source.kind() == io::ErrorKind::BrokenPipe => {
             ExitStatus::Done

@@ -4,10 +4,12 @@ mod args;
 mod command;
 mod exit_status;
 mod foreign_machine;
+mod live_machine;
 mod output;
 mod progress;
 mod record_file;
 mod record_header;
+mod written_file;
 
 use std::process::ExitCode;
 

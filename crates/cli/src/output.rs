@@ -1,16 +1,31 @@
 //! Standard output and standard error.
 
+use std::fmt;
 use std::io::{self, Write};
 
 use serde::Serialize;
+
+/// Standard output cannot be written. Records that were made are kept.
+#[derive(Debug)]
+pub struct OutputError(io::Error);
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "cannot write to standard output: {}; send it elsewhere (a record that was named is kept)",
+            self.0
+        )
+    }
+}
+
+impl std::error::Error for OutputError {}
 
 /// Prints figures. A reader that has gone away (`nearfar show | head`) is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(anyhow::Error::new(error).context("cannot write to standard output"))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(OutputError(error).into()),
         _ => Ok(()),
     }
 }

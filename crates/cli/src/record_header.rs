@@ -10,7 +10,7 @@ use nearfar_kernels::{CATALOG, Variant, find};
 use nearfar_machine::Machine;
 use nearfar_measure::simulated::new_record;
 use nearfar_measure::{now_utc, read_environment, suite_inputs};
-use nearfar_record::{Cpu, Executor, Header, Inputs, Record, SCHEMA, Versions};
+use nearfar_record::{Cpu, Executor, Header, Inputs, Record, SCHEMA, Sealing, Versions};
 use nearfar_units::nanoseconds;
 
 use crate::args::{CharacterizeArguments, ExperimentName, Noise};
@@ -103,8 +103,20 @@ pub fn to_resume(arguments: &CharacterizeArguments) -> anyhow::Result<(Record, P
     let newest = || record_file::newest(&record_file::host_name());
     let path = arguments.out.clone().map_or_else(newest, Ok)?;
     let mut record = record_file::read(&path)?;
+    refuse_edited(&path, &record)?;
     record.header.inputs.budget_ns = arguments.budget.map(nanoseconds);
     Ok((record, path))
+}
+
+/// Figures that somebody changed must not be mixed with measured ones.
+fn refuse_edited(path: &Path, record: &Record) -> anyhow::Result<()> {
+    if let (Sealing::Edited { .. }, Some(finding)) = (&record.sealing, record.sealing.finding()) {
+        bail!(
+            "{}: {finding}; go on with the record as it was written, or begin a new one",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
 /// Figures of two versions of the kernels or of the solver must not be mixed.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{MemoryKind, Relation};
+use nearfar_units::excerpt_of;
 use serde::Deserialize;
 
 use crate::bounds::{self, BadKey, FACTORS, FRACTION, REMAINDER};
@@ -157,6 +158,10 @@ pub fn parse_machine(file: &str, text: &str) -> Result<SimulatedMachine, FlowErr
 /// The most that is read of a file; the built-in ones have 1 to 4 KB.
 pub(crate) const LARGEST_FILE: usize = 1 << 20;
 
+/// Of what the TOML reader says so much is passed on: it repeats keys and values, and lists the
+/// keys that there are.
+const LONGEST_REASON: usize = 600;
+
 /// Of a name that is not known so much is repeated.
 const LONGEST_NAME: usize = 80;
 
@@ -165,7 +170,7 @@ fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
     let keys: MachineFile = toml::from_str(text).map_err(|error| FlowError::NotAMachine {
         file: file.into(),
         line: error.span().map(|span| line_at(text, span.start)),
-        why: error.message().trim_end().escape_debug().to_string(),
+        why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
     })?;
     match keys.extends.clone() {
         None => Ok(keys),

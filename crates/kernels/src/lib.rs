@@ -6,6 +6,10 @@
 //!   dispatched behind its back.
 //! * [`Pattern`] is the data in the arrays. With [`Checksum`] and [`Kernel::expected`] every run
 //!   can be checked, so that a figure stands for work that was done.
+//! * [`Mix`] and [`Flops`] are loops for which no catalog is long enough: any ratio of loads,
+//!   stores and arithmetic. They are assembled when they are asked for.
+//! * [`add_in_sequence`] tells the clock at which a core runs.
+//! * [`Chase`] follows pointers through memory, each of which says where the next one is.
 //!
 //! ```
 //! use nearfar_kernels::{Constants, Operands, Pattern, find};
@@ -23,9 +27,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod additions;
 mod catalog;
+mod chase;
 mod checksum;
 mod constants;
+mod cycle;
+mod generated;
 mod operands;
 mod pattern;
 mod portable;
@@ -35,9 +43,16 @@ mod variant;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
+pub use additions::add_in_sequence;
 pub use catalog::{CATALOG, Kernel, Operation, find};
+pub use chase::Chase;
 pub use checksum::Checksum;
 pub use constants::Constants;
+pub use cycle::Cycle;
+pub use generated::{
+    Arithmetic, FlopLoop, FlopOperation, Flops, InvalidMix, Mix, MixLoop, NotGenerated, Precision,
+    UnknownFlops,
+};
 pub use operands::Operands;
 pub use pattern::Pattern;
 pub use timed_loop::TimedLoop;

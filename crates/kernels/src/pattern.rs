@@ -59,6 +59,26 @@ impl Pattern {
         let periods = len / PERIOD as u64;
         periods as f64 * sum(PERIOD as u64) + sum(len % PERIOD as u64)
     }
+
+    /// The sum of `f(value)` over the eight elements of `lines` lines, of which the first begins
+    /// at `first_index` and each other `every` lines after the one before; in the time of a few
+    /// periods.
+    pub(crate) fn sum_of_lines(
+        &self,
+        first_index: u64,
+        every: u64,
+        lines: u64,
+        f: impl Fn(f64) -> f64,
+    ) -> f64 {
+        let period = PERIOD as u64;
+        let (first, step) = (first_index % period, 8 * (every % period) % period);
+        let sum = |lines: u64| -> f64 {
+            let starts = (0..lines).map(|line| first + line * step);
+            starts.flat_map(|start| start..start + 8).map(|index| f(self.value(index))).sum()
+        };
+        // The period is prime, so that after as many lines every place has been each of the eight.
+        (lines / period) as f64 * sum(period) + sum(lines % period)
+    }
 }
 
 /// Where in the period an element is.

@@ -46,8 +46,9 @@ pub(crate) fn write_volatile(place: &mut f64, value: f64) {
     unsafe { ptr::write_volatile(place, value) }
 }
 
+/// A load that the compiler keeps as it is.
 #[inline(always)]
-fn read_volatile(place: &f64) -> f64 {
+pub(crate) fn read_volatile(place: &f64) -> f64 {
     // SAFETY: a reference is valid for reads, aligned, and points to an f64.
     unsafe { ptr::read_volatile(place) }
 }
@@ -83,6 +84,20 @@ fn zip(
     for ((place, b), c) in a.iter_mut().zip(b).zip(c) {
         write(place, f(read_volatile(b), read_volatile(c)));
     }
+}
+
+/// Follows pointers for so many accesses; gives where that ends.
+///
+/// # Safety
+///
+/// `place` holds the address of a place that does so too, and so on; their provenance is exposed.
+pub(crate) unsafe fn follow(mut place: usize, accesses: u64) -> usize {
+    for _ in 0..accesses {
+        let pointer = ptr::with_exposed_provenance::<usize>(place);
+        // SAFETY: the caller says that there is an address.
+        place = unsafe { ptr::read_volatile(pointer) };
+    }
+    place
 }
 
 fn xor(b: &[f64]) -> u64 {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
+use nearfar_units::excerpt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::index_set::{CpuSet, IndexSetError, NodeSet};
@@ -40,16 +41,17 @@ pub enum MemoryPolicy {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BindingError {
     /// Not of the form `cpus=LIST mem=POLICY`.
-    #[error("'{0}' is not a binding; write for example 'cpus=0-3 mem=bind:1'")]
+    #[error("'{}' is not a binding; write for example 'cpus=0-3 mem=bind:1'", excerpt(.0))]
     NotABinding(String),
     /// The policy has no known name.
     #[error(
-        "'{0}' is not a memory policy; there are first-touch, bind:NODES, preferred:NODE, \
-         interleave:NODES and weighted:NODE=WEIGHT,.."
+        "'{}' is not a memory policy; there are first-touch, bind:NODES, preferred:NODE, \
+         interleave:NODES and weighted:NODE=WEIGHT,..",
+        excerpt(.0)
     )]
     NotAPolicy(String),
     /// A weight is missing, zero or above 255, the kernel's limit.
-    #[error("'{0}' is not NODE=WEIGHT with a weight from 1 to 255")]
+    #[error("'{}' is not NODE=WEIGHT with a weight from 1 to 255", excerpt(.0))]
     NotAWeight(String),
     /// A list of CPUs or nodes is malformed.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 //! memory nodes: the initiator of the locality-aware roofline model
 //! (denoyelle2019, section 3). L3 domain and core are the finer initiators.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
@@ -88,40 +89,66 @@ impl Machine {
     /// cluster without memory.
     #[must_use]
     pub fn clusters(&self) -> Vec<Cluster> {
+        let mut nearest = self.nearest_nodes();
         let mut groups: Vec<(NodeSet, CpuSet)> = Vec::new();
+        let mut places: BTreeMap<NodeSet, usize> = BTreeMap::new();
         for cpu in self.cpus().iter() {
-            let nodes = self.nearest_nodes(cpu);
-            match groups.iter_mut().find(|(known, _)| *known == nodes) {
-                Some((_, cpus)) => {
-                    cpus.insert(cpu);
+            let nodes = nearest.remove(&cpu).unwrap_or_default();
+            match places.get(&nodes) {
+                Some(&place) => {
+                    groups[place].1.insert(cpu);
                 }
-                None => groups.push((nodes, CpuSet::single(cpu))),
+                None => {
+                    places.insert(nodes.clone(), groups.len());
+                    groups.push((nodes, CpuSet::single(cpu)));
+                }
             }
         }
+        let own_cpus = self.nodes.iter().filter(|node| !node.cpus.is_empty());
+        let with_cpus: NodeSet = own_cpus.map(|node| node.os_index).collect();
         (0..)
             .zip(groups)
             .map(|(index, (memory_nodes, cpus))| {
-                let has_cpus = |&node: &u32| self.node(node).is_some_and(|n| !n.cpus.is_empty());
-                let cpu_node = memory_nodes.iter().find(has_cpus);
+                let cpu_node = memory_nodes.iter().find(|&node| with_cpus.contains(node));
                 Cluster { index, cpus, memory_nodes, cpu_node }
             })
             .collect()
     }
 
-    /// Of the nodes local to a CPU, those that are local to the fewest CPUs.
-    fn nearest_nodes(&self, cpu: u32) -> NodeSet {
-        let local = || self.nodes.iter().filter(|node| node.locality.contains(cpu));
-        let fewest = local().map(|node| node.locality.len()).min();
-        local()
-            .filter(|node| Some(node.locality.len()) == fewest)
-            .map(|node| node.os_index)
-            .collect()
+    /// Of the nodes local to each CPU, those that are local to the fewest CPUs.
+    fn nearest_nodes(&self) -> BTreeMap<u32, NodeSet> {
+        let mut nearest: BTreeMap<u32, (usize, NodeSet)> = BTreeMap::new();
+        for node in &self.nodes {
+            let size = node.locality.len();
+            for cpu in node.locality.iter() {
+                let (fewest, nodes) = nearest.entry(cpu).or_insert((size, NodeSet::new()));
+                if size < *fewest {
+                    (*fewest, *nodes) = (size, NodeSet::new());
+                }
+                if size == *fewest {
+                    nodes.insert(node.os_index);
+                }
+            }
+        }
+        nearest.into_iter().map(|(cpu, (_, nodes))| (cpu, nodes)).collect()
     }
 
     /// The groups of CPUs that share a last-level cache, by their first CPU. CPUs
     /// without a known cache form one group per cluster.
     #[must_use]
     pub fn l3_domains(&self) -> Vec<CpuSet> {
+        let clusters = self.clusters();
+        let mut shared: BTreeMap<u32, (u32, &CpuSet)> = BTreeMap::new();
+        let of_clusters = clusters.iter().map(|cluster| (0, &cluster.cpus));
+        let of_caches = self.caches.iter().map(|cache| (cache.level, &cache.cpus));
+        for (level, cpus) in of_clusters.chain(of_caches) {
+            for cpu in cpus.iter() {
+                let last = shared.entry(cpu).or_insert((level, cpus));
+                if level >= last.0 {
+                    *last = (level, cpus);
+                }
+            }
+        }
         let mut domains: Vec<CpuSet> = Vec::new();
         let mut placed = CpuSet::new();
         for cpu in self.cpus().iter() {
@@ -129,14 +156,7 @@ impl Machine {
                 continue;
             }
             let single = CpuSet::single(cpu);
-            let shared = self.last_level_caches(&single).first().map(|cache| cache.cpus.clone());
-            let domain = shared.unwrap_or_else(|| {
-                self.clusters()
-                    .into_iter()
-                    .find(|cluster| cluster.cpus.contains(cpu))
-                    .map_or(single, |cluster| cluster.cpus)
-            });
-            let domain = domain.difference(&placed);
+            let domain = shared.get(&cpu).map_or(&single, |(_, cpus)| *cpus).difference(&placed);
             placed.extend(domain.iter());
             domains.push(domain);
         }

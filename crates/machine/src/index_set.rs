@@ -6,6 +6,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
 
+use nearfar_units::excerpt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The largest CPU or node number accepted from text: far above any Linux
@@ -38,7 +39,11 @@ pub struct IndexSet<Kind> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IndexSetError {
     /// An entry is neither a number nor `first-last`.
-    #[error("'{entry}' in the list '{list}' is neither a number nor a range such as 0-3")]
+    #[error(
+        "'{}' in the list '{}' is neither a number nor a range such as 0-3",
+        excerpt(entry),
+        excerpt(list)
+    )]
     NotARange {
         /// The entry that could not be read.
         entry: String,
@@ -46,7 +51,7 @@ pub enum IndexSetError {
         list: String,
     },
     /// A range runs backwards.
-    #[error("the range '{entry}' in the list '{list}' runs backwards")]
+    #[error("the range '{}' in the list '{}' runs backwards", excerpt(entry), excerpt(list))]
     Backwards {
         /// The entry that runs backwards.
         entry: String,
@@ -54,7 +59,11 @@ pub enum IndexSetError {
         list: String,
     },
     /// A number above [`MAX_INDEX`].
-    #[error("'{entry}' in the list '{list}' is above {MAX_INDEX}, the largest number accepted")]
+    #[error(
+        "'{}' in the list '{}' is above {MAX_INDEX}, the largest number accepted",
+        excerpt(entry),
+        excerpt(list)
+    )]
     TooLarge {
         /// The entry with the number.
         entry: String,
@@ -172,9 +181,8 @@ impl<Kind> fmt::Display for IndexSet<Kind> {
         let mut separator = "";
         while let Some(first) = members.next() {
             let mut last = first;
-            while members.peek() == Some(&(last + 1)) {
-                last += 1;
-                members.next();
+            while let Some(next) = members.next_if(|&next| last.checked_add(1) == Some(next)) {
+                last = next;
             }
             if first == last {
                 write!(out, "{separator}{first}")?;
@@ -198,7 +206,7 @@ impl<Kind> FromStr for IndexSet<Kind> {
 
     /// Reads the list syntax; blank text is the empty set, as in sysfs.
     fn from_str(list: &str) -> Result<Self, IndexSetError> {
-        let mut members = BTreeSet::new();
+        let mut ranges = Vec::new();
         let list = list.trim();
         if list.is_empty() {
             return Ok(Self::new());
@@ -210,10 +218,24 @@ impl<Kind> FromStr for IndexSet<Kind> {
             if last < first {
                 return Err(IndexSetError::Backwards { entry: entry.into(), list: list.into() });
             }
-            members.extend(first..=last);
+            ranges.push((first, last));
         }
-        Ok(Self { members, kind: PhantomData })
+        Ok(merged(ranges).into_iter().flat_map(|(first, last)| first..=last).collect())
     }
+}
+
+/// The same ranges without overlap, so that a long list which names the same numbers again
+/// and again takes no longer than its reading.
+fn merged(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
+    let mut apart: Vec<(u32, u32)> = Vec::new();
+    for (first, last) in ranges {
+        match apart.last_mut() {
+            Some((_, end)) if first <= *end => *end = last.max(*end),
+            _ => apart.push((first, last)),
+        }
+    }
+    apart
 }
 
 fn parse_index(digits: &str, entry: &str, list: &str) -> Result<u32, IndexSetError> {
@@ -251,6 +273,21 @@ mod tests {
             assert_eq!(set.to_string(), list);
         }
         assert_eq!("3,1,2,2-4\n".parse::<NodeSet>().unwrap().to_string(), "1-4");
+    }
+
+    /// A record can name any node in a case's coordinates.
+    #[test]
+    fn the_largest_number_is_printed() {
+        let set: NodeSet = [u32::MAX, u32::MAX - 1, 3].into_iter().collect();
+        assert_eq!(set.to_string(), "3,4294967294-4294967295");
+    }
+
+    #[test]
+    fn ranges_may_overlap_in_any_order() {
+        let read = |list: &str| list.parse::<CpuSet>().unwrap().to_string();
+        assert_eq!(read("5-9,0-3,2-6,9,20,12-13,13"), "0-9,12-13,20");
+        // Number by number this would be 13 billion insertions.
+        assert_eq!(read(&"0-65535,".repeat(200_000).trim_end_matches(',')), "0-65535");
     }
 
     #[test]

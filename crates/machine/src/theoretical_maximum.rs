@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use nearfar_units::{BytesPerSecond, QuantityError};
+use nearfar_units::{BytesPerSecond, QuantityError, excerpt};
 use serde::{Deserialize, Serialize};
 
 /// A theoretical maximum: its name, what it is the maximum of, and how much.
@@ -137,7 +137,7 @@ const MAX_CHANNELS: u32 = 64;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TheoreticalMaximumError {
     /// No such name.
-    #[error("'{text}' names no theoretical maximum; there are {names}")]
+    #[error("'{}' names no theoretical maximum; there are {names}", excerpt(text))]
     Unknown {
         /// What was given.
         text: String,
@@ -145,7 +145,11 @@ pub enum TheoreticalMaximumError {
         names: String,
     },
     /// The number of channels or stacks is not sensible.
-    #[error("'{text}' asks for {count} channels; a memory node has 1 to {MAX_CHANNELS}")]
+    #[error(
+        "'{}' asks for {} channels; a memory node has 1 to {MAX_CHANNELS}",
+        excerpt(text),
+        excerpt(count)
+    )]
     Channels {
         /// What was given.
         text: String,
@@ -153,15 +157,19 @@ pub enum TheoreticalMaximumError {
         count: String,
     },
     /// A figure that is zero or too large.
-    #[error("'{text}' is no bandwidth above 0 and below 1000 TB/s; a plain number is GB/s")]
+    #[error(
+        "'{}' is no bandwidth above 0 and below 1000 TB/s; a plain number is GB/s",
+        excerpt(text)
+    )]
     Figure {
         /// What was given.
         text: String,
     },
     /// A unit that is not one of bandwidth.
     #[error(
-        "'{text}': {unit} is not a unit here; use GB/s (1e9 bytes/s), MB/s or TB/s, or a plain \
-         number of GB/s"
+        "'{}': {} is not a unit here; use GB/s (1e9 bytes/s), MB/s or TB/s, or a plain number of GB/s",
+        excerpt(text),
+        excerpt(unit)
     )]
     Unit {
         /// What was given.
@@ -171,8 +179,9 @@ pub enum TheoreticalMaximumError {
     },
     /// A link where memory is asked for.
     #[error(
-        "'{text}' is a link, and a memory's theoretical maximum is asked for; for memory behind \
-         a link (CXL) give the figure, for example 50GB/s"
+        "'{}' is a link, and a memory's theoretical maximum is asked for; for memory behind \
+         a link (CXL) give the figure, for example 50GB/s",
+        excerpt(text)
     )]
     NoMemory {
         /// What was given.
@@ -180,8 +189,9 @@ pub enum TheoreticalMaximumError {
     },
     /// A memory standard where a link is asked for.
     #[error(
-        "'{text}' is a memory standard, and a link's theoretical maximum is asked for; \
-         write for example PCIe 4.0 x16"
+        "'{}' is a memory standard, and a link's theoretical maximum is asked for; \
+         write for example PCIe 4.0 x16",
+        excerpt(text)
     )]
     NoLink {
         /// What was given.

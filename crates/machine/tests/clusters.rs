@@ -198,3 +198,63 @@ proptest! {
         text.parse::<nearfar_machine::MemoryPolicy>().ok();
     }
 }
+
+proptest! {
+    /// By the definitions, CPU by CPU.
+    #[test]
+    fn clusters_and_domains_are_those_of_the_definitions(
+        localities in prop::collection::vec(prop::collection::btree_set(0_u32..8, 0..8), 0..6),
+        caches in prop::collection::vec((1_u32..4, prop::collection::btree_set(0_u32..8, 1..8)), 0..5),
+    ) {
+        let list = |cpus: &std::collections::BTreeSet<u32>| -> String {
+            cpus.iter().copied().collect::<CpuSet>().to_string()
+        };
+        let lists: Vec<String> = localities.iter().map(list).collect();
+        let nodes: Vec<(u32, &str, &str)> =
+            (0..).zip(&lists).map(|(number, cpus)| (number, "", cpus.as_str())).collect();
+        let mut machine = machine(&nodes, &["0", "1", "2-3", "4-7"], &[]);
+        machine.caches = caches
+            .iter()
+            .map(|(level, cpus)| Cache {
+                level: *level,
+                kind: CacheKind::Unified,
+                bytes: None,
+                line_bytes: None,
+                cpus: cpus.iter().copied().collect(),
+            })
+            .collect();
+        let nearest = |cpu: u32| -> NodeSet {
+            let local = || machine.nodes.iter().filter(move |node| node.locality.contains(cpu));
+            let fewest = local().map(|node| node.locality.len()).min();
+            let nodes = local().filter(|node| Some(node.locality.len()) == fewest);
+            nodes.map(|node| node.os_index).collect()
+        };
+        for cluster in machine.clusters() {
+            for cpu in 0..8 {
+                let inside = cluster.cpus.contains(cpu);
+                prop_assert_eq!(inside, nearest(cpu) == cluster.memory_nodes, "CPU {}", cpu);
+            }
+        }
+        let mut placed = CpuSet::new();
+        for domain in machine.l3_domains() {
+            let first = domain.first().unwrap();
+            let cache = machine.last_level_caches(&CpuSet::single(first)).first().map(|c| c.cpus.clone());
+            let cluster = machine.clusters().into_iter().find(|c| c.cpus.contains(first)).unwrap();
+            prop_assert_eq!(&domain, &cache.unwrap_or(cluster.cpus).difference(&placed));
+            placed.extend(domain.iter());
+        }
+        prop_assert_eq!(placed, machine.cpus());
+    }
+}
+
+/// Found by mutations of hwloc's synthetic text: the work grew with the cube of the nodes.
+#[test]
+fn machines_of_strangers_may_have_thousands_of_nodes() {
+    let cpus: Vec<String> = (0..8192).map(|cpu| cpu.to_string()).collect();
+    let nodes: Vec<(u32, &str, &str)> =
+        (0..).zip(&cpus).map(|(number, cpu)| (number, cpu.as_str(), cpu.as_str())).collect();
+    let cores: Vec<&str> = cpus.iter().map(String::as_str).collect();
+    let machine = machine(&nodes, &cores, &[]);
+    assert_eq!(machine.clusters().len(), 8192);
+    assert_eq!(machine.l3_domains().len(), 8192);
+}

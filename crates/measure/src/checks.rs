@@ -122,14 +122,15 @@ fn call_check(call: &str, result: &Result<(), Refusal>, machine: &Machine) -> Ch
         return fine(&check, format!("the kernel allows {call}"));
     };
     let needed = PLACEMENT_CALLS.contains(&call) && machine.nodes.len() > 1;
+    let without = needed.then_some(
+        "without it cases on remote memory may be refused; local ones are measured and proven by other means",
+    );
+    let remedies: Vec<&str> = refusal.remedy().into_iter().chain(without).collect();
     Check {
         check,
         standing: if needed { Standing::Failed } else { Standing::Warning },
-        finding: format!("{refusal}"),
-        remedy: needed.then(|| {
-            "cases on remote memory may be refused; local ones are measured and proven by other means"
-                .into()
-        }),
+        finding: refusal.cause(),
+        remedy: (!remedies.is_empty()).then(|| remedies.join("; ")),
     }
 }
 

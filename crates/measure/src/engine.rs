@@ -6,17 +6,14 @@ use std::time::Duration;
 
 use nearfar_record::{
     Absence, Absent, Case, Finished, Header, Line, Reason, ReasonCode, Record, RecordWriter,
-    Resumed, Sample, Warning, WriteError,
+    Resumed, SCREENING_ROUNDS, Sample, Warning, WriteError, check_sample,
 };
 use nearfar_units::nanoseconds;
 
-use crate::executor::{Executor, Failure, Interrupt, OfferedVariants, WindowRequest};
+use crate::executor::{Executor, Failure, Interrupt, OfferedVariants, Window, WindowRequest};
 use crate::experiment::pairs;
 use crate::schedule::{StoppingRule, shuffle};
 use crate::warning;
-
-/// Rounds by which variants are screened; the choice needs an order, not an interval.
-pub const SCREENING_ROUNDS: u32 = 3;
 
 /// What the measuring loop tells its watcher.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -253,19 +250,17 @@ impl<'a> Engine<'a> {
             count: inputs.windows_per_round - there,
             shortest: Duration::from_nanos(inputs.window_ns),
         };
-        match self.executor.run(case, request) {
-            Ok(windows) => {
-                for (window, seen) in (there..).zip(windows) {
-                    let sample = Sample {
-                        case: case.id.clone(),
-                        sequence: self.sequence,
-                        round,
-                        window,
-                        start_ns: nanoseconds(seen.start),
-                        window_ns: nanoseconds(seen.length),
-                        actors: seen.actors,
-                        disturbances: seen.disturbances,
-                    };
+        let samples = self.executor.run(case, request).and_then(|windows| {
+            let samples = (there..).zip(windows).zip(self.sequence..);
+            let samples: Vec<Sample> = samples
+                .map(|((window, seen), sequence)| sample(case, sequence, round, window, seen))
+                .collect();
+            refuse_contradictions(&self.record.header, case, &samples)?;
+            Ok(samples)
+        });
+        match samples {
+            Ok(samples) => {
+                for sample in samples {
                     self.sequence += 1;
                     self.writer.write(&Line::Sample(sample.clone()))?;
                     let position = self.record.samples.len();
@@ -347,6 +342,35 @@ impl<'a> Engine<'a> {
             refused: self.refused_now.len(),
         })
     }
+}
+
+fn sample(case: &Case, sequence: u64, round: u32, window: u32, seen: Window) -> Sample {
+    Sample {
+        case: case.id.clone(),
+        sequence,
+        round,
+        window,
+        start_ns: nanoseconds(seen.start),
+        window_ns: nanoseconds(seen.length),
+        actors: seen.actors,
+        disturbances: seen.disturbances,
+    }
+}
+
+/// A record's reader refuses samples that contradict themselves; such a one is never written.
+fn refuse_contradictions(header: &Header, case: &Case, samples: &[Sample]) -> Result<(), Failure> {
+    samples.iter().try_for_each(|sample| {
+        check_sample(header, case, sample).map_err(|what| {
+            Failure::Refused(Reason {
+                code: ReasonCode::Contradiction,
+                text: format!(
+                    "window {} of the round contradicts itself: {what}; measure again, and report \
+                     it with the record if it comes back",
+                    sample.window
+                ),
+            })
+        })
+    })
 }
 
 /// What the experiment is made from, out of a record's header: a resumed run makes

@@ -197,10 +197,11 @@ impl Reader<'_> {
         let text = self.text("memory_bytes", "proc/meminfo")?;
         let line = text.lines().find(|line| line.starts_with("MemTotal:"));
         let kib: Option<u64> = line.and_then(|line| line.split_whitespace().nth(1)?.parse().ok());
-        if kib.is_none() {
+        let bytes = kib.and_then(|kib| kib.checked_mul(1024));
+        if bytes.is_none() {
             let why = "/proc/meminfo has no line 'MemTotal: N kB'";
             self.unknown.insert("memory_bytes".into(), why.into());
         }
-        kib.map(|kib| kib * 1024)
+        bytes
     }
 }

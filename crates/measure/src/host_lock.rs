@@ -19,7 +19,9 @@ pub enum HostLockError {
     #[error("another nearfar is measuring on this host; wait until it has ended")]
     Taken,
     /// The kernel refused.
-    #[error("cannot make sure that no other nearfar is measuring: {0}")]
+    #[error(
+        "cannot make sure that no other nearfar is measuring: {0}; allow Unix sockets (socket, bind) in the container's profile"
+    )]
     Refused(io::Error),
 }
 

@@ -22,7 +22,7 @@ mod traffic;
 mod warning;
 
 pub use checks::check_machine;
-pub use engine::{Engine, Outcome, SCREENING_ROUNDS, Status, now_utc, setting};
+pub use engine::{Engine, Outcome, Status, now_utc, setting};
 pub use environment::read_environment;
 pub use estimate::{Estimate, estimate};
 pub use executor::{Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest};

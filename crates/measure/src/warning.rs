@@ -19,7 +19,7 @@ pub enum Caution {
         /// CPUs that there are, as a list.
         all: String,
     },
-    /// The kernel may migrate pages.
+    /// The kernel looks through threads' memory, and may migrate pages.
     NumaBalancing,
     /// A governor may lower the clock.
     Governor(String),
@@ -104,9 +104,10 @@ impl Caution {
             ),
             Self::NumaBalancing => (
                 "numa_balancing",
-                "automatic NUMA balancing is on: the kernel may migrate pages while they are measured"
+                "automatic NUMA balancing is on: the kernel stops threads to look through their memory, \
+                 and migrates pages to them unless mbind could place the pages"
                     .into(),
-                "sysctl kernel.numa_balancing=0 while measuring; misplaced pages are caught either way",
+                "sysctl kernel.numa_balancing=0 while measuring; migrated pages are caught either way",
             ),
             Self::Governor(governors) => (
                 "governors",
@@ -294,7 +295,7 @@ fn as_fraction(part: usize, whole: usize) -> f64 {
 }
 
 fn most_frequent(record: &Record) -> String {
-    use nearfar_record::Disturbance::{Faulted, Moved, Stolen, Switched, Throttled};
+    use nearfar_record::Disturbance::{Clock, Faulted, Moved, Stolen, Switched, Throttled};
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for disturbance in record.samples.iter().flat_map(|sample| &sample.disturbances) {
         let name = match disturbance {
@@ -303,6 +304,7 @@ fn most_frequent(record: &Record) -> String {
             Faulted { .. } => "pages were faulted in",
             Stolen { .. } => "the hypervisor took CPU time",
             Throttled { .. } => "the CPU quota stopped threads",
+            Clock { .. } => "the clock was wrong",
         };
         *counts.entry(name).or_default() += 1;
     }

@@ -264,35 +264,3 @@ fn resume_completes_a_record_that_was_cut_anywhere() {
         assert_eq!(record.resumed[0].torn_line_dropped, torn.torn);
     }
 }
-
-#[test]
-fn records_that_contradict_themselves_are_refused() {
-    let folder = folder();
-    let path = folder.path().join("r.jsonl");
-    measure_new(&path, &machine(1, ""), inputs(Suite::Quick), None);
-    let text = fs::read_to_string(&path).unwrap();
-    let sample = text.lines().find(|line| line.starts_with("{\"sample\"")).unwrap().to_string();
-    let refuse = |text: &str, why: &str| {
-        let error = read_record(text.as_bytes()).unwrap_err().to_string();
-        assert!(error.contains(why), "'{error}' does not say '{why}'");
-    };
-    refuse("", "empty");
-    refuse("{}\n", "line 1");
-    refuse(&text.replace("nearfar.record/1", "nearfar.record/9"), "nearfar.record/9");
-    refuse(&format!("{text}{sample}\n"), "comes after a later one");
-    let foreign = sample.replace("pairs/cluster0", "pairs/cluster9");
-    refuse(&format!("{text}{foreign}\n"), "not planned");
-    refuse(&format!("{text}not json\n{sample}\n"), "cannot be understood");
-    refuse(&text.replacen("\"min_rounds\":6", "\"min_rounds\":0", 1), "0 to 8 rounds");
-    let hungry = "\"windows_per_round\":4000000000";
-    refuse(&text.replacen("\"windows_per_round\":2", hungry, 1), "4000000000 windows");
-    refuse(&text.replacen("\"bytes\":16777216", "\"bytes\":1", 1), "fingerprint");
-    let last = format!("\"sequence\":{}", u64::MAX);
-    refuse(&text.replacen("\"sequence\":0", &last, 1), "no sample's number");
-    let edited = text.replacen("\"useful_bytes\":", "\"useful_bytes\":1", 1);
-    refuse(&edited, "threads' sum");
-    let unknown = text.replacen("\"flops\":", "\"flips\":", 1);
-    refuse(&unknown, "flips");
-    let long = format!("{text}{}\n", "x".repeat(nearfar_record::MAX_LINE_BYTES + 1));
-    refuse(&long, "16 MiB");
-}

@@ -70,6 +70,8 @@ pub enum ReasonCode {
     Threads,
     /// A simulated machine cannot answer the case.
     NotSimulated,
+    /// What was counted in a window contradicts itself.
+    Contradiction,
 }
 
 impl ReasonCode {
@@ -90,6 +92,7 @@ impl ReasonCode {
             Self::WrongData => "wrong_data",
             Self::Threads => "threads",
             Self::NotSimulated => "not_simulated",
+            Self::Contradiction => "contradiction",
         }
     }
 }

@@ -44,6 +44,9 @@ pub enum Coordinates {
     },
 }
 
+/// Rounds by which variants are screened; the choice needs an order, not an interval.
+pub const SCREENING_ROUNDS: u32 = 3;
+
 /// What a case's samples are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -9,24 +9,30 @@
 mod absent;
 mod case;
 mod check;
+mod contradiction;
+mod disturbance;
 mod environment;
 mod header;
 mod line;
 mod reader;
 mod sample;
+mod seal;
 mod summary;
 mod writer;
 
 pub use absent::{Absence, Absent, Reason, ReasonCode};
-pub use case::{Actor, Case, Coordinates, Pages, Pinning, Stage, Stream};
+pub use case::{Actor, Case, Coordinates, Pages, Pinning, SCREENING_ROUNDS, Stage, Stream};
 pub use check::{Check, Standing};
+pub use contradiction::check_sample;
+pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
 pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
 pub use sample::{
-    ActorSample, Disturbance, PageNodes, PageSizes, Proof, ProofMethod, Sample, ThreadSample,
+    ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, Sample, ThreadSample,
     TrafficMethod,
 };
+pub use seal::{Seal, Sealing};
 pub use summary::{Aggregate, CaseSummary, round_values, summarize_case};
 pub use writer::{RecordWriter, WriteError};

@@ -1,16 +1,18 @@
 //! The lines of a record.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::absent::Absent;
 use crate::case::Case;
 use crate::header::Header;
 use crate::sample::Sample;
+use crate::seal::Seal;
 
 /// One line of a record: a JSON object with one field, named for what it holds,
-/// for example `{"sample":{..}}`.
+/// for example `{"sample":{..}}`. In a record the line's seal follows as a second field
+/// ([`Seal`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", try_from = "LineFields")]
 pub enum Line {
     /// The first line.
     Header(Box<Header>),
@@ -26,6 +28,57 @@ pub enum Line {
     Resumed(Resumed),
     /// Measuring ended in order.
     Finished(Finished),
+}
+
+/// The fields of a line: one of those that name its kind, and the seal.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LineFields {
+    #[serde(default, deserialize_with = "given")]
+    header: Option<Box<Header>>,
+    #[serde(default, deserialize_with = "given")]
+    case: Option<Case>,
+    #[serde(default, deserialize_with = "given")]
+    sample: Option<Sample>,
+    #[serde(default, deserialize_with = "given")]
+    absent: Option<Absent>,
+    #[serde(default, deserialize_with = "given")]
+    warning: Option<Warning>,
+    #[serde(default, deserialize_with = "given")]
+    resumed: Option<Resumed>,
+    #[serde(default, deserialize_with = "given")]
+    finished: Option<Finished>,
+    #[serde(default, deserialize_with = "given")]
+    pub seal: Option<Seal>,
+}
+
+/// A field that is there is not null.
+fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl TryFrom<LineFields> for Line {
+    type Error = &'static str;
+
+    fn try_from(fields: LineFields) -> Result<Self, Self::Error> {
+        let kinds = [
+            fields.header.map(Self::Header),
+            fields.case.map(Self::Case),
+            fields.sample.map(Self::Sample),
+            fields.absent.map(Self::Absent),
+            fields.warning.map(Self::Warning),
+            fields.resumed.map(Self::Resumed),
+            fields.finished.map(Self::Finished),
+        ];
+        let mut kinds = kinds.into_iter().flatten();
+        match (kinds.next(), kinds.next()) {
+            (Some(line), None) => Ok(line),
+            (None, _) => Err("a line without content"),
+            (Some(_), Some(_)) => Err("two lines in one"),
+        }
+    }
 }
 
 /// Something that the reader of the figures should know.

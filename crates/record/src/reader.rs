@@ -2,16 +2,18 @@
 //! the disk was full) is dropped; anything else that is wrong is an error that
 //! names the line.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io::{self, BufRead, Read};
 
-use nearfar_machine::MemoryModule;
+use nearfar_units::{excerpt, excerpt_of};
 
 use crate::absent::{Absent, ReasonCode};
 use crate::case::Case;
+use crate::contradiction::{History, check_header};
 use crate::header::{Header, SCHEMA};
-use crate::line::{Finished, Line, Resumed, Warning};
+use crate::line::{Finished, Line, LineFields, Resumed, Warning};
 use crate::sample::Sample;
+use crate::seal::{Seal, SealCheck, Sealing};
 
 /// Longer lines are refused before they are parsed.
 pub const MAX_LINE_BYTES: usize = 16 << 20;
@@ -39,6 +41,10 @@ pub struct Record {
     pub length: u64,
     /// Whether a torn last line was dropped.
     pub torn: bool,
+    /// Whether its lines are those that were written, as far as their seals tell.
+    pub sealing: Sealing,
+    /// The seal that the next line goes on from; `None` before the first line.
+    pub seal: Option<Seal>,
 }
 
 /// Why a record could not be read.
@@ -68,11 +74,19 @@ pub enum ReadError {
         what: String,
     },
     /// The format is another.
-    #[error("the record's format is '{found}'; this program reads {SCHEMA}")]
+    #[error("the record's format is '{}'; this program reads {SCHEMA}", excerpt(found))]
     Schema {
         /// What the header says.
         found: String,
     },
+}
+
+impl ReadError {
+    /// What is wrong often repeats a part of the line, which may be as long as a line.
+    fn malformed(line: u64, what: &str) -> Self {
+        const LONGEST: usize = 400;
+        Self::Malformed { line, what: excerpt_of(what, LONGEST) }
+    }
 }
 
 /// Reads a whole record.
@@ -81,40 +95,35 @@ pub enum ReadError {
 /// When the input fails, is no record of this format, or contradicts itself.
 pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
     let mut lines = Lines { input: io::BufReader::new(input), number: 0, length: 0 };
+    let mut seals = SealCheck::default();
     let header = match lines.next_line()? {
         None => return Err(ReadError::Empty),
         Some(text) if !text.ends_with(b"\n") => return Err(ReadError::TornHeader),
-        Some(text) => parse_header(&text)?,
+        Some(text) => parse_header(&text, &mut seals)?,
     };
+    let mut history = History::new(&header);
     let mut record = Record { length: lines.length, ..Record::new(header) };
-    let mut seen = Seen::default();
     while let Some(text) = lines.next_line()? {
         if !text.ends_with(b"\n") {
             record.torn = true;
             break;
         }
-        let malformed = |what: String| ReadError::Malformed { line: lines.number, what };
-        let line: Line =
-            serde_json::from_slice(&text).map_err(|error| malformed(error.to_string()))?;
-        match line {
-            Line::Header(_) => return Err(malformed("a second header".into())),
-            Line::Case(case) => {
-                seen.case(&case).map_err(malformed)?;
-                record.cases.push(case);
-            }
-            Line::Sample(sample) => {
-                seen.sample(&sample).map_err(malformed)?;
-                record.samples.push(sample);
-            }
-            Line::Absent(absent) => record.absent.push(absent),
-            Line::Warning(warning) => record.add_warning(warning),
-            Line::Resumed(resumed) => record.note_resumed(resumed),
-            Line::Finished(finished) => record.note_finished(finished),
-        }
+        let malformed = |what: String| ReadError::malformed(lines.number, &what);
+        let (line, seal) = parse_line(&text).map_err(malformed)?;
+        seals.take(&text, seal);
+        record.take(line, &mut history).map_err(malformed)?;
         record.length = lines.length;
     }
+    record.seal = seals.last();
+    record.sealing = seals.sealing();
     record.drop_superseded_refusals();
     Ok(record)
+}
+
+fn parse_line(text: &[u8]) -> Result<(Line, Option<Seal>), String> {
+    let fields: LineFields = serde_json::from_slice(text).map_err(|error| error.to_string())?;
+    let seal = fields.seal;
+    Ok((Line::try_from(fields)?, seal))
 }
 
 impl Record {
@@ -132,7 +141,41 @@ impl Record {
             seconds: 0.0,
             length: 0,
             torn: false,
+            sealing: Sealing::Fits,
+            seal: None,
         }
+    }
+
+    /// Takes in a line that was read, if it does not contradict those before it.
+    fn take(&mut self, line: Line, history: &mut History) -> Result<(), String> {
+        if !matches!(line, Line::Resumed(_)) {
+            history.line()?;
+        }
+        match line {
+            Line::Header(_) => return Err("a second header".into()),
+            Line::Case(case) => {
+                history.case(&self.header, &case)?;
+                self.cases.push(case);
+            }
+            Line::Sample(sample) => {
+                history.sample(&self.header, &sample)?;
+                self.samples.push(sample);
+            }
+            Line::Absent(absent) => {
+                history.absent(&self.header, &absent)?;
+                self.absent.push(absent);
+            }
+            Line::Warning(warning) => self.add_warning(warning),
+            Line::Resumed(resumed) => {
+                history.resumed(&resumed)?;
+                self.note_resumed(resumed);
+            }
+            Line::Finished(finished) => {
+                history.finished(&finished)?;
+                self.note_finished(finished);
+            }
+        }
+        Ok(())
     }
 
     /// Takes a warning in; a later one of the same code replaces an earlier one.
@@ -166,7 +209,7 @@ impl Record {
     }
 }
 
-fn parse_header(text: &[u8]) -> Result<Header, ReadError> {
+fn parse_header(text: &[u8], seals: &mut SealCheck) -> Result<Header, ReadError> {
     // The schema is looked at before the rest, so that a record of another
     // version is called that and not "malformed".
     #[derive(serde::Deserialize)]
@@ -177,107 +220,20 @@ fn parse_header(text: &[u8]) -> Result<Header, ReadError> {
     struct SchemaOnly {
         schema: String,
     }
-    let malformed = |error: serde_json::Error| ReadError::Malformed {
-        line: 1,
-        what: format!("not a record's header: {error}"),
-    };
+    let malformed = |what: String| ReadError::malformed(1, &what);
+    let no_header = |error: serde_json::Error| malformed(format!("not a record's header: {error}"));
     let HeaderLine { header: SchemaOnly { schema } } =
-        serde_json::from_slice(text).map_err(malformed)?;
+        serde_json::from_slice(text).map_err(no_header)?;
     if schema != SCHEMA {
         return Err(ReadError::Schema { found: schema });
     }
-    let header = match serde_json::from_slice(text).map_err(malformed)? {
-        Line::Header(header) => *header,
-        _ => return Err(ReadError::Malformed { line: 1, what: "not a record's header".into() }),
+    let (line, seal) = parse_line(text).map_err(malformed)?;
+    let Line::Header(header) = line else {
+        return Err(malformed("not a record's header".into()));
     };
-    match contradiction(&header) {
-        None => Ok(header),
-        Some(what) => Err(ReadError::Malformed { line: 1, what }),
-    }
-}
-
-/// What in a header cannot have been written by this program.
-fn contradiction(header: &Header) -> Option<String> {
-    /// Far above what any suite asks for; the engine makes room for so many.
-    const MOST_WINDOWS: u32 = 10_000;
-    let inputs = &header.inputs;
-    let mut modules = header.machine.memory_modules.iter().flatten();
-    if let Some(absurd) = modules.find_map(MemoryModule::absurdity) {
-        return Some(absurd);
-    }
-    if header.fingerprint != header.machine.fingerprint() {
-        return Some("the fingerprint is not that of the machine beside it".into());
-    }
-    if inputs.min_rounds == 0 || inputs.max_rounds < inputs.min_rounds {
-        return Some(format!("{} to {} rounds", inputs.min_rounds, inputs.max_rounds));
-    }
-    if inputs.windows_per_round == 0 || inputs.windows_per_round > MOST_WINDOWS {
-        return Some(format!("{} windows a round", inputs.windows_per_round));
-    }
-    None
-}
-
-/// What was read so far, to catch lines that contradict each other.
-#[derive(Default)]
-struct Seen {
-    /// Number of actors and threads of each case.
-    cases: HashMap<String, Vec<usize>>,
-    windows: HashSet<(String, u32, u32)>,
-    next_sequence: u64,
-}
-
-impl Seen {
-    fn case(&mut self, case: &Case) -> Result<(), String> {
-        let threads = case
-            .actors
-            .iter()
-            .map(|crate::case::Actor::Stream(stream)| stream.threads as usize)
-            .collect();
-        match self.cases.insert(case.id.clone(), threads) {
-            None => Ok(()),
-            Some(_) => Err(format!("the case {} stands there twice", case.id)),
-        }
-    }
-
-    fn sample(&mut self, sample: &Sample) -> Result<(), String> {
-        let Some(actors) = self.cases.get(&sample.case) else {
-            return Err(format!("a sample of the case {}, which is not planned", sample.case));
-        };
-        if sample.sequence < self.next_sequence {
-            return Err(format!("sample {} comes after a later one", sample.sequence));
-        }
-        self.next_sequence = sample
-            .sequence
-            .checked_add(1)
-            .ok_or_else(|| format!("{} is no sample's number", sample.sequence))?;
-        if !self.windows.insert((sample.case.clone(), sample.round, sample.window)) {
-            return Err(format!(
-                "window {} of round {} of the case {} stands there twice",
-                sample.window, sample.round, sample.case
-            ));
-        }
-        if sample.window_ns == 0 {
-            return Err("a window without length".into());
-        }
-        let threads: Vec<usize> = sample.actors.iter().map(|actor| actor.threads.len()).collect();
-        if threads != *actors {
-            return Err(format!("the sample's threads {threads:?} are not the case's {actors:?}"));
-        }
-        for actor in &sample.actors {
-            let sum: u128 =
-                actor.threads.iter().map(|thread| u128::from(thread.useful_bytes)).sum();
-            if sum != u128::from(actor.useful_bytes) {
-                return Err(format!(
-                    "useful_bytes is {} but its threads' sum is {sum}",
-                    actor.useful_bytes
-                ));
-            }
-            if actor.traffic_bytes_min > actor.traffic_bytes_max {
-                return Err("traffic_bytes_min is above traffic_bytes_max".into());
-            }
-        }
-        Ok(())
-    }
+    check_header(&header).map_err(malformed)?;
+    seals.take(text, seal);
+    Ok(*header)
 }
 
 struct Lines<R> {

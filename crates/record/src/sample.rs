@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::disturbance::Disturbance;
+
 /// One window of one case: what every thread moved in it, where the pages were,
 /// and what disturbed it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -131,6 +133,9 @@ pub struct PageNodes {
     pub unknown: u64,
 }
 
+/// At least this fraction of an actor's pages must be where its policy puts them.
+pub const PLACED_FRACTION: f64 = 0.999;
+
 impl PageNodes {
     /// Fraction of the pages that are on one node.
     #[must_use]
@@ -152,39 +157,6 @@ pub struct PageSizes {
     pub huge_bytes: Option<u64>,
     /// Bytes that are present in memory; null when the system does not say.
     pub resident_bytes: Option<u64>,
-}
-
-/// What disturbed a window.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "disturbance", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Disturbance {
-    /// The kernel took the CPU from a thread for longer than 0.5 % of the window.
-    Switched {
-        /// Times that CPUs were taken, over all threads.
-        times: u64,
-        /// Longest time that one thread had no CPU, in all.
-        microseconds: u64,
-    },
-    /// A thread was on another CPU at the end.
-    Moved {
-        /// Threads that were.
-        threads: u32,
-    },
-    /// Pages were faulted in while the window was open.
-    Faulted {
-        /// Faults, over all threads.
-        times: u64,
-    },
-    /// The hypervisor ran something else on the CPUs used, in this round of the case.
-    Stolen {
-        /// Time, as /proc/stat counts it (in ticks).
-        microseconds: u64,
-    },
-    /// The control group's CPU quota stopped the process, in this round of the case.
-    Throttled {
-        /// Time stopped.
-        microseconds: u64,
-    },
 }
 
 impl Sample {

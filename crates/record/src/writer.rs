@@ -6,11 +6,23 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use crate::line::Line;
+use crate::reader::Record;
+use crate::seal::{Seal, Sealing, seal_line};
 
 /// Appends lines to a record.
 #[derive(Debug)]
 pub struct RecordWriter {
     sink: Sink,
+    chain: Chain,
+}
+
+/// What the next line's seal goes on from.
+#[derive(Debug, Clone, Copy)]
+enum Chain {
+    /// The seal of the last line; `None` before the first.
+    Sealed(Option<Seal>),
+    /// The lines that are there have no seals, and those to come get none either.
+    Unsealed,
 }
 
 #[derive(Debug)]
@@ -85,15 +97,16 @@ impl RecordWriter {
             io::ErrorKind::AlreadyExists => WriteError::Exists(path.into()),
             _ => WriteError::Create { path: path.into(), cause },
         })?;
-        Ok(Self { sink: Sink::File { file, path: path.into(), length: 0 } })
+        Ok(Self::new(Sink::File { file, path: path.into(), length: 0 }))
     }
 
-    /// Opens a record to append after its first `length` bytes; what follows them
-    /// (a torn line) is cut off.
+    /// Opens a record to append to what was read of it; what follows its last whole line
+    /// (a torn one) is cut off.
     ///
     /// # Errors
     /// When it cannot be opened or cut.
-    pub fn append(path: &Path, length: u64) -> Result<Self, WriteError> {
+    pub fn append(path: &Path, record: &Record) -> Result<Self, WriteError> {
+        let length = record.length;
         let open = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(path)?;
             file.set_len(length)?;
@@ -101,22 +114,31 @@ impl RecordWriter {
             Ok(file)
         };
         let file = open().map_err(|cause| WriteError::Open { path: path.into(), cause })?;
-        Ok(Self { sink: Sink::File { file, path: path.into(), length } })
+        let chain = match record.sealing {
+            Sealing::Unsealed => Chain::Unsealed,
+            Sealing::Fits | Sealing::Edited { .. } => Chain::Sealed(record.seal),
+        };
+        Ok(Self { sink: Sink::File { file, path: path.into(), length }, chain })
     }
 
     /// Writes to standard output.
     #[must_use]
     pub fn stdout() -> Self {
-        Self { sink: Sink::Stdout }
+        Self::new(Sink::Stdout)
     }
 
     /// Writes nothing: for records that are only worked out in memory.
     #[must_use]
     pub fn nowhere() -> Self {
-        Self { sink: Sink::Nowhere }
+        Self::new(Sink::Nowhere)
     }
 
-    /// Appends one line by one `write`. When it fails, what part of the line has
+    /// A writer of a record of which nothing is there yet.
+    fn new(sink: Sink) -> Self {
+        Self { sink, chain: Chain::Sealed(None) }
+    }
+
+    /// Appends one line, with its seal, by one `write`. When it fails, what part of the line has
     /// reached the file is cut off again.
     ///
     /// # Errors
@@ -125,15 +147,31 @@ impl RecordWriter {
         if matches!(self.sink, Sink::Nowhere) {
             return Ok(());
         }
-        let mut text = serde_json::to_vec(line)?;
-        text.push(b'\n');
-        match &mut self.sink {
-            Sink::Nowhere => Ok(()),
-            Sink::Stdout => {
-                let mut stdout = io::stdout().lock();
-                stdout.write_all(&text).and_then(|()| stdout.flush()).map_err(WriteError::Stdout)
+        let mut object = serde_json::to_vec(line)?;
+        match self.chain {
+            Chain::Unsealed => {
+                object.push(b'\n');
+                self.sink.write(&object)
             }
-            Sink::File { file, path, length } => match file.write_all(&text) {
+            Chain::Sealed(previous) => {
+                let (text, seal) = seal_line(previous, object);
+                self.sink.write(&text)?;
+                self.chain = Chain::Sealed(Some(seal));
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Sink {
+    fn write(&mut self, text: &[u8]) -> Result<(), WriteError> {
+        match self {
+            Self::Nowhere => Ok(()),
+            Self::Stdout => {
+                let mut stdout = io::stdout().lock();
+                stdout.write_all(text).and_then(|()| stdout.flush()).map_err(WriteError::Stdout)
+            }
+            Self::File { file, path, length } => match file.write_all(text) {
                 Ok(()) => {
                     *length += text.len() as u64;
                     Ok(())

@@ -7,6 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::pair_position::{PairPosition, positions};
 use crate::relations::Relations;
+use crate::sealing::SealingView;
 
 /// What gives the theoretical maximum where the record does not.
 pub(crate) const GAMMA_REMEDY: &str =
@@ -32,6 +33,8 @@ pub struct ClassesView {
     pub started: String,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
+    /// Whether the record is as it was written.
+    pub sealing: SealingView,
     /// How CPUs were grouped.
     pub initiator: InitiatorKind,
     /// Kernels of which a pair's best counts.
@@ -236,6 +239,7 @@ impl ClassesView {
             host: header.host.clone(),
             started: header.started.clone(),
             executor: header.executor,
+            sealing: SealingView::new(&record.sealing),
             initiator: header.inputs.initiator,
             kernels: measured_kernels(classes),
             absent_kernels: classes.absent_kernels.clone(),

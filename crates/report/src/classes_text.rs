@@ -21,6 +21,7 @@ impl ClassesView {
     pub fn text(&self) -> String {
         let mut text = format!("{}, {}\n", printable(&self.host), printable(&self.started));
         text += simulated_line(self.executor);
+        text += &self.sealing.warning();
         text += &paragraph("", &format!("Bandwidth classes: {}", self.rule()));
         text.push('\n');
         text += &self.class_table();

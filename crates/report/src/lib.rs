@@ -22,6 +22,7 @@ mod record_doctor_text;
 mod relations;
 mod reproduce;
 mod reproduce_text;
+mod sealing;
 mod show;
 mod show_text;
 mod table;
@@ -43,5 +44,6 @@ pub use record_doctor::{
     UnsteadinessView,
 };
 pub use reproduce::{PaperView, ReproduceView};
+pub use sealing::SealingView;
 pub use show::{AbsentView, CellView, FigureView, ShowView};
 pub use topo::{ClusterView, DeviceView, NodeView, TopoView};

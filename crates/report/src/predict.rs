@@ -2,10 +2,11 @@
 
 use nearfar_machine::{InitiatorKind, TheoreticalMaximum};
 use nearfar_model::{DataAccess, Mapping, Reach};
-use nearfar_record::{Executor, Header};
+use nearfar_record::{Executor, Record};
 use serde::Serialize;
 
 use crate::classes::{GAMMA_REMEDY, GammaView};
+use crate::sealing::SealingView;
 
 /// What programs get whose accesses are shared out over classes; `predict --json`
 /// prints it.
@@ -19,6 +20,8 @@ pub struct PredictView {
     pub started: Option<String>,
     /// Whether a machine was measured or simulated, or null.
     pub executor: Option<Executor>,
+    /// Whether the record is as it was written, or null without one.
+    pub sealing: Option<SealingView>,
     /// Alpha of each class: a record's, the fastest first, or as given.
     pub alphas: Vec<f64>,
     /// What they are relative to.
@@ -100,8 +103,8 @@ pub struct PredictRow {
 /// Alphas and where they are from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AlphaSource<'a> {
-    /// The record's header; `None` when the alphas were given.
-    pub header: Option<&'a Header>,
+    /// Their record; `None` when the alphas were given.
+    pub record: Option<&'a Record>,
     /// Alpha of each class.
     pub alphas: Vec<f64>,
     /// What they are relative to.
@@ -150,11 +153,13 @@ impl PredictView {
 
     fn new(source: AlphaSource<'_>, rows: Vec<PredictRow>) -> Option<Self> {
         let first = rows.first()?;
+        let header = || source.record.map(|record| &record.header);
         Some(Self {
             schema: "nearfar.predict/1",
-            host: source.header.map(|header| header.host.clone()),
-            started: source.header.map(|header| header.started.clone()),
-            executor: source.header.map(|header| header.executor),
+            host: header().map(|header| header.host.clone()),
+            started: header().map(|header| header.started.clone()),
+            executor: header().map(|header| header.executor),
+            sealing: source.record.map(|record| SealingView::new(&record.sealing)),
             unit_gb_per_s: source.unit_gb_per_s(),
             alphas: source.alphas,
             alphas_are: source.alphas_are,

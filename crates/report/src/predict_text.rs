@@ -19,6 +19,9 @@ impl PredictView {
             text += &format!("{}, {}\n", printable(host), printable(started));
         }
         text += self.executor.map_or("", simulated_line);
+        if let Some(sealing) = &self.sealing {
+            text += &sealing.warning();
+        }
         text += &self.alpha_lines();
         text += "\n";
         match &self.places {
@@ -162,7 +165,7 @@ mod tests {
 
     fn given(alphas: &[f64]) -> AlphaSource<'static> {
         AlphaSource {
-            header: None,
+            record: None,
             alphas: alphas.to_vec(),
             alphas_are: AlphaKind::Given,
             gamma: Err("not given".into()),

@@ -9,6 +9,7 @@ use nearfar_record::{Check, Executor, Record, Standing};
 use serde::Serialize;
 
 use crate::record_doctor_checks::checks;
+use crate::sealing::SealingView;
 
 /// A record looked over; `doctor RECORD --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -21,6 +22,8 @@ pub struct RecordDoctorView {
     pub started: String,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
+    /// Whether the record is as it was written.
+    pub sealing: SealingView,
     /// Cells of the pairs matrix that were compared with their twins.
     pub cells_compared: usize,
     /// Cells that were not, by the reason.
@@ -158,6 +161,7 @@ impl RecordDoctorView {
             host: record.header.host.clone(),
             started: record.header.started.clone(),
             executor: record.header.executor,
+            sealing: SealingView::new(&record.sealing),
             cells_compared: twins.compared,
             cells_not_compared: NotComparedView::new(&twins),
             groups: twins.groups,
@@ -172,7 +176,8 @@ impl RecordDoctorView {
         }
     }
 
-    /// Whether a part falls short or is unsteady, or a figure is above its maximum.
+    /// Whether the record was changed, a part falls short or is unsteady, or a figure is
+    /// above its maximum.
     #[must_use]
     pub fn has_failed(&self) -> bool {
         self.checks.iter().any(|check| check.standing == Standing::Failed)

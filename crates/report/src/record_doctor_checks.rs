@@ -12,6 +12,7 @@ use crate::record_doctor_text::{
     level_remedy, level_words, remedy, shortfall_words, unmeasured_remedy, unmeasured_words,
     unsteady_remedy, unsteady_words,
 };
+use crate::sealing::seal_check;
 
 /// All checks of a record, failures first.
 pub(crate) fn checks(
@@ -41,8 +42,15 @@ pub(crate) fn checks(
         let words = unmeasured_words(missing);
         check("unmeasured", Standing::Warning, words, unmeasured_remedy(missing))
     });
-    let mut checks: Vec<Check> = low.chain(unsteady).chain(levels).chain(missing).collect();
+    let edited = seal_check(&record.sealing);
+    let (first, last) = match edited.standing {
+        Standing::Failed => (Some(edited), None),
+        _ => (None, Some(edited)),
+    };
+    let found = low.chain(unsteady).chain(levels).chain(missing);
+    let mut checks: Vec<Check> = first.into_iter().chain(found).collect();
     checks.extend(comparison_check(record, twins));
+    checks.extend(last);
     checks.push(limit_check(record, gamma));
     checks
 }

@@ -8,6 +8,7 @@ use nearfar_record::{Absence, Absent, Executor, Record, Suite, Warning};
 use serde::Serialize;
 
 use crate::classes::ClassesView;
+use crate::sealing::SealingView;
 
 /// A record in figures; `show --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -20,6 +21,8 @@ pub struct ShowView {
     pub started: String,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
+    /// Whether the record is as it was written.
+    pub sealing: SealingView,
     /// How much was measured.
     pub suite: Suite,
     /// The CPU's name, or null.
@@ -150,6 +153,7 @@ impl ShowView {
             host: header.host.clone(),
             started: header.started.clone(),
             executor: header.executor,
+            sealing: SealingView::new(&record.sealing),
             suite: header.inputs.suite,
             cpu: header.environment.cpu.model_name.clone(),
             kernel_release: header.environment.kernel_release.clone(),

@@ -68,6 +68,7 @@ impl ShowView {
         let release = self.kernel_release.as_deref().unwrap_or("unknown");
         text += &format!("{}, Linux {}\n", printable(cpu), printable(release));
         text += simulated_line(self.executor);
+        text += &self.sealing.warning();
         if self.unfinished {
             text += "unfinished: the program was killed while measuring; go on with --resume\n";
         }

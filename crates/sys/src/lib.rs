@@ -24,6 +24,7 @@ mod hypervisor;
 mod limits;
 mod mapping;
 mod numa_maps;
+mod only_node;
 mod page_nodes;
 mod page_query;
 mod page_sizes;
@@ -47,7 +48,8 @@ pub use limits::{
 };
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
-pub use page_nodes::{PageNodes, ProofMethod, prove, prove_with};
+pub use only_node::nodes_by_kernel;
+pub use page_nodes::{PageNodes, ProofMethod, prove, prove_first, prove_with};
 pub use page_query::base_page_bytes;
 pub use page_sizes::{PageSizes, achieved_page_sizes, count_page_sizes};
 pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use nearfar_machine::NodeSet;
+use nearfar_units::excerpt;
 
 use crate::cgroup::{CgroupVersion, cgroups};
 use crate::refusal::Refusal;
@@ -93,7 +94,7 @@ fn level_room(folder: &Path, version: CgroupVersion) -> Result<Option<u64>, Refu
     let text = read_text(folder, usage)?;
     let used: u64 = text.trim().parse().map_err(|_| Refusal::Content {
         path: folder.join(usage).display().to_string(),
-        reason: format!("'{}' is not a number of bytes", text.trim()),
+        reason: format!("'{}' is not a number of bytes", excerpt(text.trim())),
     })?;
     let cache = read_text(folder, "memory.stat").ok().and_then(|text| field(&text, cache));
     Ok(Some(limit.saturating_sub(used.saturating_sub(cache.unwrap_or(0)))))
@@ -108,7 +109,7 @@ fn parse_limit(text: &str, path: &Path) -> Result<Option<u64>, Refusal> {
     }
     let limit: u64 = text.parse().map_err(|_| Refusal::Content {
         path: path.display().to_string(),
-        reason: format!("'{text}' is neither a number of bytes nor 'max'"),
+        reason: format!("'{}' is neither a number of bytes nor 'max'", excerpt(text)),
     })?;
     Ok((limit < NO_LIMIT).then_some(limit))
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use nearfar_units::excerpt;
+
 use crate::address_range::AddressRange;
 use crate::page_nodes::{PageNodes, ProofMethod};
 use crate::page_query::base_page_bytes;
@@ -42,10 +44,12 @@ fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, 
     let mut cover = Cover::new(range);
     let mut nodes: BTreeMap<u32, u64> = BTreeMap::new();
     let mut page_bytes = None;
+    let too_many = || format!("more pages are counted than the range {range} has room for");
     for line in numa_maps.lines() {
         let mut words = line.split_ascii_whitespace();
         let start = words.next().and_then(|word| usize::from_str_radix(word, 16).ok());
-        let start = start.ok_or_else(|| format!("'{line}' does not begin with an address"))?;
+        let start =
+            start.ok_or_else(|| format!("'{}' does not begin with an address", excerpt(line)))?;
         // Mappings may come and go between the two reads, but not those of the range.
         let Some(&vma) = ends.get(&start) else {
             continue;
@@ -62,15 +66,15 @@ fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, 
         }
         page_bytes = Some(entry.page_bytes);
         for (node, pages) in entry.nodes {
-            *nodes.entry(node).or_default() += pages;
+            let known = nodes.entry(node).or_default();
+            *known = known.checked_add(pages).ok_or_else(too_many)?;
         }
     }
     cover.finish()?;
     let page_bytes = page_bytes.unwrap_or(base_page_bytes() as u64);
     let pages = (range.bytes() as u64).div_ceil(page_bytes);
-    let absent = pages
-        .checked_sub(nodes.values().sum())
-        .ok_or_else(|| format!("more pages are counted than the range {range} has room for"))?;
+    let counted = nodes.values().try_fold(0_u64, |sum, &pages| sum.checked_add(pages));
+    let absent = counted.and_then(|counted| pages.checked_sub(counted)).ok_or_else(too_many)?;
     Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, nodes, absent, unknown: 0 })
 }
 
@@ -88,7 +92,7 @@ impl Counts {
 /// Reads `N<node>=<pages>` and `kernelpagesize_kB=`; the policy's name, which may
 /// hold a blank ("weighted interleave:0-1"), and other counts are passed over.
 fn parse_counts<'a>(words: impl Iterator<Item = &'a str>, line: &str) -> Result<Counts, String> {
-    let wrong = |word: &str| format!("'{word}' in '{line}' is not a count");
+    let wrong = |word: &str| format!("'{}' in '{}' is not a count", excerpt(word), excerpt(line));
     let mut page_bytes = None;
     let mut nodes = Vec::new();
     for word in words {
@@ -108,7 +112,9 @@ fn parse_counts<'a>(words: impl Iterator<Item = &'a str>, line: &str) -> Result<
     match (page_bytes, nodes.is_empty()) {
         (Some(page_bytes), _) => Ok(Counts { page_bytes, nodes }),
         (None, true) => Ok(Counts { page_bytes: 0, nodes }),
-        (None, false) => Err(format!("'{line}' has no kernelpagesize_kB (Linux 3.13 and later)")),
+        (None, false) => {
+            Err(format!("'{}' has no kernelpagesize_kB (Linux 3.13 and later)", excerpt(line)))
+        }
     }
 }
 
@@ -180,6 +186,8 @@ mod tests {
             "1000 default N0=1 kernelpagesize_kB=0",
             "1000 default N0=3 kernelpagesize_kB=4",
             "1000 default N0=1 kernelpagesize_kB=99999999999999999999",
+            "1000 default N0=18446744073709551615 N0=2 kernelpagesize_kB=4",
+            "1000 default N0=18446744073709551615 N1=2 kernelpagesize_kB=4",
             "zz default",
         ] {
             assert!(count_numa_maps(line, maps, range).is_err(), "{line:?}");

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use nearfar_machine::NodeSet;
 
 use crate::address_range::AddressRange;
+use crate::mapping::Mapping;
 use crate::numa_maps;
+use crate::only_node::only_node;
 use crate::page_query::{
     PageState, base_page_bytes, query_get_mempolicy, query_move_pages, query_resident,
 };
@@ -22,7 +25,8 @@ pub enum ProofMethod {
     GetMempolicy,
     /// /proc/self/numa_maps: exact, for ranges made of whole VMAs.
     NumaMaps,
-    /// The process may use one node only, so every resident page is there.
+    /// The process may use one node only, by the topology and the kernel's own files, so
+    /// every resident page is there.
     OneAllowedNode,
 }
 
@@ -122,6 +126,23 @@ pub fn prove(
     climb(range, |method| prove_with(method, range, allowed_nodes))
 }
 
+/// As [`prove`], for the first `bytes` of a mapping all of which was written.
+/// /proc/self/numa_maps counts whole mappings only and is asked about all of this one.
+///
+/// # Errors
+/// [`Refusal::Unproven`] with what every method said.
+pub fn prove_first(
+    bytes: usize,
+    mapping: &Mapping,
+    allowed_nodes: &NodeSet,
+) -> Result<PageNodes, Refusal> {
+    let part = AddressRange::new(mapping.address(), bytes);
+    climb(part, |method| match method {
+        ProofMethod::NumaMaps => prove_with(method, mapping, allowed_nodes),
+        _ => prove_with(method, part, allowed_nodes),
+    })
+}
+
 fn climb(
     range: AddressRange,
     mut ask: impl FnMut(ProofMethod) -> Result<PageNodes, Refusal>,
@@ -152,7 +173,7 @@ pub fn prove_with(
         ProofMethod::GetMempolicy => query_get_mempolicy(range, |page| found.count(page))?,
         ProofMethod::NumaMaps => return numa_maps::read(range),
         ProofMethod::OneAllowedNode => {
-            let node = only_node(allowed_nodes)?;
+            let node = only_node(Path::new("/"), allowed_nodes)?;
             query_resident(range, |_, resident| {
                 found.count(if resident { PageState::OnNode(node) } else { PageState::Absent });
                 Ok(())
@@ -160,16 +181,6 @@ pub fn prove_with(
         }
     }
     Ok(found)
-}
-
-fn only_node(allowed_nodes: &NodeSet) -> Result<u32, Refusal> {
-    match (allowed_nodes.first(), allowed_nodes.len()) {
-        (Some(node), 1) => Ok(node),
-        _ => Err(Refusal::Argument {
-            what: format!("the allowed nodes '{allowed_nodes}'"),
-            reason: "they prove a placement only when there is exactly one",
-        }),
-    }
 }
 
 #[cfg(test)]

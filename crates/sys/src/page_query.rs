@@ -2,6 +2,7 @@
 //! get_mempolicy(2) by address, mincore(2).
 
 use std::ffi::{c_int, c_ulong, c_void};
+use std::fmt::Display;
 use std::ptr;
 
 use crate::address_range::AddressRange;
@@ -14,6 +15,13 @@ pub(crate) const MPOL_F_ADDR: c_ulong = 2;
 
 /// Pages asked about in one call: 128 KiB of addresses, small beside any working set.
 const BATCH: usize = 16_384;
+
+/// What answers hold before the kernel writes them, so that one it never wrote is no
+/// answer: no node, no negated error of its own, no mode.
+const NO_ANSWER: c_int = c_int::MIN;
+
+/// As [`NO_ANSWER`], for mincore(2): it writes 0 or 1, other bits are reserved.
+const NO_RESIDENCY: u8 = 0xaa;
 
 /// What the kernel says about one page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +59,7 @@ pub(crate) fn query_move_pages(
             return Ok(());
         };
         states.clear();
-        states.resize(batch.len(), -libc::ENOENT);
+        states.resize(batch.len(), NO_ANSWER);
         let no_nodes = ptr::null::<c_int>();
         // SAFETY: the kernel reads batch.len() addresses, which it does not follow on
         // our behalf (no target nodes: a query), and writes as many numbers to `states`.
@@ -70,10 +78,14 @@ pub(crate) fn query_move_pages(
             let what = format_args!("query of {range}");
             return Err(Refusal::call("move_pages", what, Errno::last()));
         }
+        if states.contains(&NO_ANSWER) {
+            let arguments = format!("query of {range}");
+            return Err(Refusal::Unanswered { call: "move_pages", arguments });
+        }
         // Of an absent anonymous page Linux 6.12 says ENOENT and 6.1 says EFAULT, as it
         // does of the zero page; mincore tells them apart, and fails on holes.
         let resident = if states.contains(&-libc::EFAULT) {
-            resident_pages(first.addr(), batch.len(), page_bytes).ok()
+            resident_pages(first.addr(), batch.len(), page_bytes).ok().flatten()
         } else {
             None
         };
@@ -104,9 +116,8 @@ pub(crate) fn query_get_mempolicy(
             each(PageState::Absent);
             return Ok(());
         }
-        let node = get_mempolicy(None, page, MPOL_F_NODE | MPOL_F_ADDR).map_err(|errno| {
-            Refusal::call("get_mempolicy", format_args!("node of the page at {page:#x}"), errno)
-        })?;
+        let arguments = format_args!("node of the page at {page:#x}");
+        let node = get_mempolicy(None, page, MPOL_F_NODE | MPOL_F_ADDR, arguments)?;
         each(u32::try_from(node).map_or(PageState::Unknown, PageState::OnNode));
         Ok(())
     })
@@ -122,7 +133,8 @@ pub(crate) fn query_resident(
     while let Some(first) = pages.next() {
         let count = 1 + pages.by_ref().take(BATCH - 1).count();
         let resident = resident_pages(first, count, page_bytes)
-            .map_err(|errno| Refusal::call("mincore", range, errno))?;
+            .map_err(|errno| Refusal::call("mincore", range, errno))?
+            .ok_or_else(|| Refusal::Unanswered { call: "mincore", arguments: range.to_string() })?;
         for (page, resident) in (first..).step_by(page_bytes).zip(resident) {
             each(page, resident)?;
         }
@@ -130,9 +142,14 @@ pub(crate) fn query_resident(
     Ok(())
 }
 
-/// mincore(2) of `count` pages; fails when one of them is not mapped.
-fn resident_pages(first: usize, count: usize, page_bytes: usize) -> Result<Vec<bool>, Errno> {
-    let mut states = vec![0_u8; count];
+/// mincore(2) of `count` pages; fails when one of them is not mapped. `None` when it
+/// wrote no answer.
+fn resident_pages(
+    first: usize,
+    count: usize,
+    page_bytes: usize,
+) -> Result<Option<Vec<bool>>, Errno> {
+    let mut states = vec![NO_RESIDENCY; count];
     // SAFETY: the kernel looks the addresses up without reading through them, and
     // writes one byte a page, `count` in all, to `states`.
     let status = unsafe {
@@ -142,17 +159,19 @@ fn resident_pages(first: usize, count: usize, page_bytes: usize) -> Result<Vec<b
         return Err(Errno::last());
     }
     // The low bit is residency, the rest is reserved.
-    Ok(states.iter().map(|state| state & 1 == 1).collect())
+    let answered = !states.contains(&NO_RESIDENCY);
+    Ok(answered.then(|| states.iter().map(|state| state & 1 == 1).collect()))
 }
 
 /// get_mempolicy(2): returns the mode, or the node for `MPOL_F_NODE`, and fills the
-/// mask with the policy's nodes.
+/// mask with the policy's nodes. A refusal says what was asked by `arguments`.
 pub(crate) fn get_mempolicy(
     mask: Option<&mut [c_ulong]>,
     address: usize,
     flags: c_ulong,
-) -> Result<c_int, Errno> {
-    let mut answer: c_int = 0;
+    arguments: impl Display,
+) -> Result<c_int, Refusal> {
+    let mut answer = NO_ANSWER;
     // The kernel counts the bits from one: it uses maxnode - 1 of them.
     let (words, maxnode) = match mask {
         Some(words) => (words.as_mut_ptr(), crate::bit_mask::bits(words) as c_ulong + 1),
@@ -163,8 +182,11 @@ pub(crate) fn get_mempolicy(
     let status = unsafe {
         libc::syscall(libc::SYS_get_mempolicy, &raw mut answer, words, maxnode, address, flags)
     };
-    match status {
-        0 => Ok(answer),
-        _ => Err(Errno::last()),
+    match (status, answer) {
+        (0, NO_ANSWER) => {
+            Err(Refusal::Unanswered { call: "get_mempolicy", arguments: arguments.to_string() })
+        }
+        (0, answer) => Ok(answer),
+        _ => Err(Refusal::call("get_mempolicy", arguments, Errno::last())),
     }
 }

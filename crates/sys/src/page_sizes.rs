@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use nearfar_units::excerpt;
+
 use crate::address_range::AddressRange;
 use crate::refusal::Refusal;
 use crate::system_file::read_text;
@@ -81,7 +83,7 @@ fn parse_bytes(value: &str, line: &str) -> Result<u64, String> {
         // No machine has 2^50 kB; the bound keeps sums of damaged numbers in range.
         .filter(|&kilobytes: &u64| kilobytes < 1 << 40)
         .map(|kilobytes| kilobytes * 1024)
-        .ok_or_else(|| format!("'{line}' is not a number of kB"))
+        .ok_or_else(|| format!("'{}' is not a number of kB", excerpt(line)))
 }
 
 #[cfg(test)]

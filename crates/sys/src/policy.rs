@@ -186,8 +186,7 @@ pub(crate) fn mbind(range: AddressRange, policy: &KernelPolicy) -> Result<(), Re
 /// # Errors
 /// When nothing is mapped there or the kernel refuses to say.
 pub fn range_policy(address: usize) -> Result<KernelPolicy, Refusal> {
-    read_policy(address, MPOL_F_ADDR)
-        .map_err(|errno| Refusal::call("get_mempolicy", format_args!("{address:#x}"), errno))
+    read_policy(address, MPOL_F_ADDR, format_args!("{address:#x}"))
 }
 
 /// The policy of the calling thread, which holds wherever a range has none.
@@ -195,12 +194,16 @@ pub fn range_policy(address: usize) -> Result<KernelPolicy, Refusal> {
 /// # Errors
 /// When the kernel refuses to say.
 pub fn thread_policy() -> Result<KernelPolicy, Refusal> {
-    read_policy(0, 0).map_err(|errno| Refusal::call("get_mempolicy", "thread", errno))
+    read_policy(0, 0, "thread")
 }
 
-fn read_policy(address: usize, flags: c_ulong) -> Result<KernelPolicy, Errno> {
+fn read_policy(
+    address: usize,
+    flags: c_ulong,
+    arguments: impl fmt::Display,
+) -> Result<KernelPolicy, Refusal> {
     let mut mask: [c_ulong; READ_WORDS] = [0; READ_WORDS];
-    let mode = get_mempolicy(Some(&mut mask), address, flags)?;
+    let mode = get_mempolicy(Some(&mut mask), address, flags, arguments)?;
     Ok(KernelPolicy {
         mode: PolicyMode::from_number(mode & !MODE_FLAGS),
         nodes: bit_mask::members(&mask),

@@ -33,6 +33,17 @@ pub enum Refusal {
         /// What the user can do.
         remedy: &'static str,
     },
+    /// A system call returned success and left its answer as it was.
+    #[error(
+        "{call}({arguments}) returned success and no answer; a filter or sandbox only pretends to \
+         make the call: let it through, or forbid it openly"
+    )]
+    Unanswered {
+        /// Name of the call.
+        call: &'static str,
+        /// What it was asked.
+        arguments: String,
+    },
     /// A file of `/proc` or `/sys` could not be read or written.
     #[error("cannot {action} {path}: {reason}; is that file system mounted and not masked here?")]
     File {
@@ -90,13 +101,30 @@ impl Refusal {
         Self::Call { call, arguments: arguments.to_string(), errno, remedy: remedy(call, errno) }
     }
 
-    /// What failed and why, without what to do: for lists of several refusals.
-    pub(crate) fn cause(&self) -> String {
+    /// What failed and why, without what to do where that is known apart
+    /// ([`remedy`](Self::remedy)).
+    #[must_use]
+    pub fn cause(&self) -> String {
         match self {
             Self::Call { call, arguments, errno, .. } => {
                 format!("{call}({arguments}) failed with {errno}")
             }
+            Self::Unanswered { call, arguments } => {
+                format!("{call}({arguments}) returned success and no answer")
+            }
             other => other.to_string(),
+        }
+    }
+
+    /// What the user can do about a failed call; `None` where the message holds it.
+    #[must_use]
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::Call { remedy, .. } => Some(remedy),
+            Self::Unanswered { .. } => {
+                Some("a filter or sandbox only pretends to make the call; let it through")
+            }
+            _ => None,
         }
     }
 
@@ -198,6 +226,9 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
         }
         ("madvise(MADV_HUGEPAGE)", libc::EINVAL) => {
             "the kernel was built without transparent huge pages; ask for small pages"
+        }
+        ("madvise(MADV_HUGEPAGE)", libc::EPERM | libc::ENOSYS) => {
+            "a filter forbids it; allow the call, or ask for small pages (--pages small)"
         }
         ("madvise(MADV_DONTNEED)", libc::EINVAL) => {
             "pages of hugetlb can be dropped from Linux 5.18 on; map afresh instead"

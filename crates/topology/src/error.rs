@@ -118,6 +118,14 @@ pub enum TopologyError {
         /// What is wrong with it.
         why: String,
     },
+    /// A synthetic text that hwloc would take for something else, or would take too long over.
+    #[error("{name} is not handed to hwloc: {why}")]
+    UnsafeText {
+        /// The source's name.
+        name: String,
+        /// What is wrong with it, and what is allowed.
+        why: String,
+    },
     /// hwloc itself refused the description.
     #[error(
         "hwloc (interface {linked}) refused {name}: {why}; `lstopo -i` with the same input may say more"

@@ -26,6 +26,6 @@ mod xml;
 pub use error::TopologyError;
 pub use hwloc::linked_version;
 pub use live::{amend_from_sysfs, read_live};
-pub use memory_modules::amend_memory_modules;
+pub use memory_modules::{MemorySockets, amend_memory_modules, list_memory_sockets};
 pub use synthetic::parse_synthetic;
 pub use xml::{parse_xml, read_xml};

@@ -19,9 +19,12 @@ const MAX_TABLES: u64 = 4 << 20;
 const MIB: u64 = 1 << 20;
 
 /// What the firmware lists.
-struct Sockets {
-    modules: Vec<MemoryModule>,
-    empty: u32,
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemorySockets {
+    /// The modules, in the order of the tables; at least one.
+    pub modules: Vec<MemoryModule>,
+    /// Sockets without a module.
+    pub empty: u32,
 }
 
 /// Fills in the memory modules of a machine from the firmware's tables under `root`,
@@ -29,8 +32,7 @@ struct Sockets {
 /// [`Machine::memory_modules_unknown`] says why; what to do about it depends on who
 /// asked, and is said there.
 pub fn amend_memory_modules(machine: &mut Machine, root: &Path) {
-    let read = read_tables(root).and_then(|tables| list_sockets(&tables));
-    match read {
+    match read_memory_sockets(&root.join(FOLDER)) {
         Ok(sockets) => {
             machine.memory_modules = Some(sockets.modules);
             machine.empty_memory_sockets = Some(sockets.empty);
@@ -44,11 +46,18 @@ pub fn amend_memory_modules(machine: &mut Machine, root: &Path) {
     }
 }
 
-fn read_tables(root: &Path) -> Result<SMBiosData, String> {
-    let folder = root.join(FOLDER);
-    let entry_point = read_file(&folder, "smbios_entry_point")?;
+fn read_memory_sockets(folder: &Path) -> Result<MemorySockets, String> {
+    let entry_point = read_file(folder, "smbios_entry_point")?;
+    list_memory_sockets(entry_point, read_file(folder, "DMI")?)
+}
+
+/// The sockets by the bytes of the firmware's entry point and tables.
+///
+/// # Errors
+/// In words: the bytes are no SMBIOS tables, are damaged, or say nothing of memory modules.
+pub fn list_memory_sockets(entry_point: Vec<u8>, tables: Vec<u8>) -> Result<MemorySockets, String> {
     let announced = structures_announced(entry_point)?;
-    let tables = SMBiosData::from_vec_and_version(read_file(&folder, "DMI")?, None);
+    let tables = SMBiosData::from_vec_and_version(tables, None);
     let ends = tables.iter().any(|one| one.header.struct_type() == SMBiosEndOfTable::STRUCT_TYPE);
     // The end mark came with SMBIOS 2.2; before it, the entry point's count says the end.
     let whole = ends || announced.is_some_and(|count| tables.iter().count() == count);
@@ -58,7 +67,7 @@ fn read_tables(root: &Path) -> Result<SMBiosData, String> {
             tables.iter().count()
         ));
     }
-    Ok(tables)
+    list_sockets(&tables)
 }
 
 fn read_file(folder: &Path, name: &str) -> Result<Vec<u8>, String> {
@@ -101,9 +110,9 @@ fn structures_announced(mut bytes: Vec<u8>) -> Result<Option<usize>, String> {
         .map_err(|error| refused(error.to_string()))
 }
 
-fn list_sockets(tables: &SMBiosData) -> Result<Sockets, String> {
+fn list_sockets(tables: &SMBiosData) -> Result<MemorySockets, String> {
     let arrays: Vec<SMBiosPhysicalMemoryArray<'_>> = tables.collect();
-    let mut sockets = Sockets { modules: Vec::new(), empty: 0 };
+    let mut sockets = MemorySockets { modules: Vec::new(), empty: 0 };
     for device in tables.defined_struct_iter::<SMBiosMemoryDevice<'_>>() {
         let array = array_of(&arrays, device.physical_memory_array_handle());
         // Flash for the firmware itself is listed by some as well.

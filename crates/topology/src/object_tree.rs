@@ -7,6 +7,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The sets that every object but I/O and Misc has in format 2.
 const SETS: [&str; 4] = ["cpuset", "complete_cpuset", "nodeset", "complete_nodeset"];
 
+/// The kinds of objects as hwloc 2 writes them. It also reads other spellings, which would
+/// not be held against each other here, and leaves out what it does not know.
+const KINDS: [&str; 20] = [
+    "Machine", "Package", "Die", "Core", "PU", "L1Cache", "L2Cache", "L3Cache", "L4Cache",
+    "L5Cache", "L1iCache", "L2iCache", "L3iCache", "Group", "NUMANode", "MemCache", "Bridge",
+    "PCIDev", "OSDev", "Misc",
+];
+
 /// The objects that are open at one place of a file.
 #[derive(Default)]
 pub(crate) struct ObjectTree {
@@ -46,6 +54,11 @@ impl ObjectTree {
     ) -> Result<(), String> {
         let kind = attribute("type").unwrap_or_default();
         if tag == "object" {
+            if !KINDS.contains(&kind) {
+                return Err(format!(
+                    "an object is of the kind '{kind}', which hwloc 2 does not write"
+                ));
+            }
             if (self.open.len() == 1) != (kind == "Machine") {
                 return Err(format!("a {kind} is not where the machine, and only it, belongs"));
             }

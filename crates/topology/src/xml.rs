@@ -34,6 +34,9 @@ const KIND_LATENCY: u64 = 1 << 2;
 const KIND_BANDWIDTH: u64 = 1 << 3;
 const KIND_ALL: u64 = (1 << 6) - 1;
 
+/// hwloc's own parser passes over attributes that XML allows and hwloc does not write.
+const UNLIKE_HWLOC: &str = "hwloc writes attributes as name=\"value\", without blanks";
+
 /// Reads a topology that hwloc saved (`lstopo --of xml FILE`, format 2).
 /// The machine's source is the file's name without its folder.
 ///
@@ -146,9 +149,14 @@ impl Check<'_> {
         let tag = element.name();
         let tag = tag.as_ref();
         let mut attributes = Vec::new();
+        let mut raw = element.attributes_raw();
         for attribute in element.attributes() {
             let attribute = attribute.map_err(|error| self.not_xml(byte, &error))?;
-            attributes.push((attribute.key.as_ref().to_owned(), attribute.value));
+            let name = attribute.key.as_ref();
+            raw = after_attribute(raw, name, &attribute.value).ok_or_else(|| {
+                self.unsafe_value(&format!("{tag} {name}"), &attribute.value, UNLIKE_HWLOC)
+            })?;
+            attributes.push((name.to_owned(), attribute.value));
         }
         if self.depth == 0 {
             if self.rooted {
@@ -296,6 +304,12 @@ impl Check<'_> {
     fn not_xml(&self, byte: u64, why: &dyn std::fmt::Display) -> TopologyError {
         TopologyError::NotXml { name: self.name.into(), byte, why: shortened(&why.to_string()) }
     }
+}
+
+/// What follows an attribute that is written as hwloc writes it.
+fn after_attribute<'text>(raw: &'text str, name: &str, value: &str) -> Option<&'text str> {
+    let value_on = raw.trim_start().strip_prefix(name)?.strip_prefix("=\"")?;
+    value_on.strip_prefix(value)?.strip_prefix('"')
 }
 
 fn find<'list, Value: AsRef<str>>(

@@ -113,14 +113,21 @@ fn synthetic_text() {
 
 #[test]
 fn synthetic_text_that_is_refused() {
-    for text in ["", "node:", "node:4 core:four", "elephant:3", "node:0 pu:1"] {
+    for text in ["", "elephant:3"] {
         let refused = parse_synthetic(text);
         assert!(matches!(refused, Err(TopologyError::Refused { .. })), "{text:?}: {refused:?}");
     }
-    for text in ["node:65537 pu:1", "pack:256 core:256 pu:2", "pu:99999999999999999999"] {
+    for text in [
+        "node:",
+        "node:4 core:four",
+        "node:0 pu:1",
+        "node:65537 pu:1",
+        "pack:256 core:256 pu:2",
+        "pu:8193",
+        "pu:99999999999999999999",
+    ] {
         let refused = parse_synthetic(text);
-        let too_large = matches!(refused, Err(TopologyError::IndexTooLarge { .. }));
-        assert!(too_large, "{text:?}: {refused:?}");
+        assert!(matches!(refused, Err(TopologyError::UnsafeText { .. })), "{text:?}: {refused:?}");
     }
 }
 
@@ -200,7 +207,8 @@ fn refusals() {
     assert_eq!(changed("allowed_cpuset=\"0x00000010\"", &wide), "IndexTooLarge");
     let deep = format!("{}{}</topology>", "<info>".repeat(200), "</info>".repeat(200));
     assert_eq!(changed("</topology>", &deep), "TooDeep");
-    assert_eq!(changed("type=\"Core\"", "type=\"Elephant\""), "Refused");
+    assert_eq!(changed("type=\"Core\"", "type=\"Elephant\""), "Contradictory");
+    assert_eq!(changed("type=\"Core\"", "type = \"Core\""), "UnsafeValue");
     let long = format!("<!--{}--></topology>", "x".repeat(17 << 20));
     assert_eq!(changed("</topology>", &long), "LineTooLong");
     let large = format!("<!--{}--></topology>", "x\n".repeat(33 << 20));

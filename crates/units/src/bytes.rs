@@ -41,11 +41,11 @@ impl FromStr for Bytes {
         #[expect(clippy::cast_precision_loss, reason = "the factors are exact in an f64")]
         let bytes = number * factor as f64;
         // 2^53: beyond it an f64 no longer counts single bytes, and no machine has it.
-        if bytes < 9_007_199_254_740_992.0 {
+        if bytes <= 9_007_199_254_740_992.0 {
             #[expect(
                 clippy::cast_possible_truncation,
                 clippy::cast_sign_loss,
-                reason = "not negative by the grammar, below 2^53 by the comparison"
+                reason = "not negative by the grammar, at most 2^53 by the comparison"
             )]
             Ok(Self(bytes as u64))
         } else {

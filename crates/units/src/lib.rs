@@ -11,10 +11,12 @@
 
 mod bandwidth;
 mod bytes;
+mod excerpt;
 mod number;
 mod time;
 
 pub use bandwidth::BytesPerSecond;
 pub use bytes::Bytes;
+pub use excerpt::{excerpt, excerpt_of};
 pub use number::{QuantityError, format_significant};
 pub use time::{format_duration, nanoseconds, parse_duration};

@@ -1,13 +1,15 @@
 //! Splitting a quantity's text into number and unit, and printing numbers.
 
+use crate::excerpt::excerpt;
+
 /// Why a quantity could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
     /// There is no number at its start.
-    #[error("'{0}' does not start with a number such as 8 or 1.5")]
+    #[error("'{}' does not start with a number such as 8 or 1.5", excerpt(.0))]
     NoNumber(String),
     /// The unit is missing or unknown.
-    #[error("'{text}' has no unit that is known here; write for example {examples}")]
+    #[error("'{}' has no unit that is known here; write for example {examples}", excerpt(text))]
     Unit {
         /// What was given.
         text: String,
@@ -15,7 +17,7 @@ pub enum QuantityError {
         examples: &'static str,
     },
     /// Negative, not finite or beyond what can be held.
-    #[error("'{0}' is out of range")]
+    #[error("'{}' is out of range", excerpt(.0))]
     Range(String),
 }
 

@@ -9,10 +9,12 @@ use nearfar_measure::experiment::pairs;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
 use nearfar_measure::{
-    Engine, Estimate, Executor, HostLock, Interrupt, Outcome, Rates, SCREENING_ROUNDS,
-    before_measuring, estimate, setting, store_method,
+    Engine, Estimate, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate,
+    setting, store_method,
 };
-use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
+use nearfar_record::{
+    Absence, Executor as ExecutorKind, Header, Record, RecordWriter, SCREENING_ROUNDS,
+};
 use nearfar_report::{CharacterizeView, DryRunView, KernelsView};
 use nearfar_units::format_duration;
 
@@ -20,7 +22,7 @@ use super::simulated;
 use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Progress;
-use crate::{output, record_file, record_header};
+use crate::{live_machine, output, record_file, record_header};
 
 pub fn run(
     arguments: &CharacterizeArguments,
@@ -58,7 +60,7 @@ pub fn run(
         None => record_file::new_path(&header.host, &header.started)?,
     };
     let mut writer = if arguments.resume {
-        RecordWriter::append(&path, record.length)?
+        RecordWriter::append(&path, &record)?
     } else if to_stdout {
         RecordWriter::stdout()
     } else {
@@ -93,7 +95,7 @@ fn record_and_path(
         let (record, path) = record_header::to_resume(arguments)?;
         record_header::refuse_another_version(&path, &record)?;
         if !simulated {
-            let machine = nearfar_topology::read_live(Path::new("/"))?;
+            let machine = live_machine::read_to_measure()?;
             record_header::refuse_another_machine(&path, &record, &machine)?;
         }
         return Ok((record, Some(path)));
@@ -101,7 +103,7 @@ fn record_and_path(
     let record = match &arguments.simulate {
         Some(name) => record_header::of_simulated(arguments, &nearfar_flow::read_machine(name)?)?,
         None => {
-            let machine = nearfar_topology::read_live(Path::new("/"))?;
+            let machine = live_machine::read_to_measure()?;
             record_header::of_this_machine(arguments, machine)?
         }
     };

@@ -9,7 +9,7 @@ use nearfar_report::{DoctorView, RecordDoctorView};
 
 use crate::args::DoctorArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file};
+use crate::{live_machine, output, record_file};
 
 pub fn run(arguments: &DoctorArguments, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
     match &arguments.record {
@@ -23,7 +23,7 @@ fn look_over_machine(
     hwloc_overrides: &[String],
 ) -> anyhow::Result<ExitStatus> {
     let root = Path::new("/");
-    let machine = nearfar_topology::read_live(root)?;
+    let machine = live_machine::read()?;
     let environment = read_environment(root);
     let probes = nearfar_sys::probe_calls(&machine.allowed_nodes);
     let checks = check_machine(&machine, &environment, hwloc_overrides, &probes);

@@ -1,6 +1,5 @@
 //! `man`: the manual pages, made from the same definitions as `--help`.
 
-use std::fs;
 use std::path::Path;
 
 use anyhow::Context;
@@ -11,7 +10,7 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::Arguments;
 use crate::exit_status::ExitStatus;
-use crate::output;
+use crate::{output, written_file};
 
 pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
     let mut command = Arguments::command().disable_help_subcommand(true);
@@ -21,7 +20,7 @@ pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
             for command in shown.chain([&command]) {
                 let path = folder.join(Man::new(command.clone()).get_filename());
-                fs::write(&path, page(command)?)
+                written_file::write(&path, page(command)?.as_bytes())
                     .with_context(|| format!("cannot write the manual page {}", path.display()))?;
             }
         }

@@ -43,7 +43,7 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
 fn given_alphas(arguments: &PredictArguments) -> AlphaSource<'static> {
     let gamma = arguments.classes.gamma.clone();
     AlphaSource {
-        header: None,
+        record: None,
         alphas: arguments.alpha.clone(),
         alphas_are: AlphaKind::Given,
         unit: gamma.as_ref().map(|gamma| gamma.bytes_per_s),
@@ -63,13 +63,7 @@ fn alphas_of_record<'a>(
         (Some(absolute), Ok(gamma)) => (absolute, AlphaKind::Absolute, Some(gamma.bytes_per_s)),
         _ => (alphas.relative, AlphaKind::Relative, fastest),
     };
-    AlphaSource {
-        header: Some(&record.header),
-        alphas: values,
-        alphas_are,
-        gamma: alphas.gamma,
-        unit,
-    }
+    AlphaSource { record: Some(record), alphas: values, alphas_are, gamma: alphas.gamma, unit }
 }
 
 /// What shares and reaches that were given come to.

@@ -1,13 +1,11 @@
 //! `topo`: what the machine is.
 
-use std::path::Path;
-
 use nearfar_report::TopoView;
 
 use super::simulated;
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
-use crate::{foreign_machine, output};
+use crate::{foreign_machine, live_machine, output};
 
 pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     let source = &arguments.source;
@@ -19,7 +17,7 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     } else if source.xml.is_some() || source.synthetic.is_some() {
         foreign_machine::read(source)?
     } else {
-        nearfar_topology::read_live(Path::new("/"))?
+        live_machine::read()?
     };
     let view = TopoView::new(&machine);
     if arguments.json {

@@ -4,14 +4,14 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{
-    Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, InitiatorKind, Link,
-    Machine, MemoryKind, MemoryModule, MemoryNode, Package, Source,
+    Cache, CacheKind, Core, CpuSet, Device, DeviceKind, Distances, FirmwareFigure, InitiatorKind,
+    Link, Machine, MemoryKind, MemoryModule, MemoryNode, Package, Source,
 };
 use nearfar_record::{
     Absence, Absent, Actor, ActorSample, Case, Cgroup, Coordinates, Cpu, Disturbance, Environment,
     Executor, Finished, Firmware, Header, Inputs, Line, PageNodes, PageSizes, Pages, Pinning,
-    Proof, ProofMethod, Reason, Resumed, SCHEMA, Sample, Simulation, Stage, Stream, Suite,
-    ThreadSample, TrafficMethod, Versions,
+    Proof, ProofMethod, Reason, ReasonCode, Resumed, SCHEMA, Sample, Simulation, Stage, Stream,
+    Suite, ThreadSample, TrafficMethod, Versions,
 };
 
 use crate::vocabulary;
@@ -255,29 +255,39 @@ pub fn unknown_header(source: Source) -> Header {
     }
 }
 
-/// A case of the matrix on node `node`; odd nodes have nothing that can be null.
-pub fn case(node: u32, binding: &str, pinning: Pinning) -> Case {
+/// The CPUs of the first initiator of the kind that a header asks for.
+fn initiator_cpus(header: &Header) -> CpuSet {
+    header.machine.initiators(header.inputs.initiator)[0].cpus()
+}
+
+/// A case of the header's first initiator on node `node`, one thread on each of its CPUs;
+/// odd nodes have nothing that can be null. Only pairs have coordinates.
+pub fn case(header: &Header, node: u32, memory: &str, pinning: Pinning) -> Case {
     let known = node.is_multiple_of(2);
+    let cpus = initiator_cpus(header);
+    let threads = u32::try_from(cpus.len()).unwrap();
+    let pair = Coordinates::Pairs {
+        initiator: header.inputs.initiator,
+        index: 0,
+        cluster: 0,
+        cpu_node: known.then_some(0),
+        memory_node: node,
+        kernel: "load".into(),
+        variant: "avx512".into(),
+        threads,
+        stage: if node == 5 { Stage::Screening } else { Stage::Matrix },
+    };
+    let is_pair = memory == format!("preferred:{node}");
     Case {
-        id: format!("pairs/cluster0/node{node}/load/avx512/t2"),
-        coordinates: vec![Coordinates::Pairs {
-            initiator: InitiatorKind::Cluster,
-            index: 0,
-            cluster: 0,
-            cpu_node: known.then_some(0),
-            memory_node: node,
-            kernel: "load".into(),
-            variant: "avx512".into(),
-            threads: 2,
-            stage: if node == 5 { Stage::Screening } else { Stage::Matrix },
-        }],
+        id: format!("pairs/{}0/node{node}/load/avx512/t{threads}", header.inputs.initiator),
+        coordinates: if is_pair { vec![pair] } else { Vec::new() },
         actors: vec![Actor::Stream(Stream {
             kernel: "load".into(),
             variant: "avx512".into(),
-            binding: binding.parse().unwrap(),
-            threads: 2,
+            binding: format!("cpus={cpus} mem={memory}").parse().unwrap(),
+            threads,
             pinning,
-            thread_cpus: if pinning == Pinning::Unbound { Vec::new() } else { vec![0, 1] },
+            thread_cpus: if pinning == Pinning::Unbound { vec![] } else { cpus.iter().collect() },
             working_set_bytes: 8 << 20,
             llc_multiple: known.then_some(4.25),
             pages: if known { Pages::Transparent } else { Pages::Huge },
@@ -285,7 +295,8 @@ pub fn case(node: u32, binding: &str, pinning: Pinning) -> Case {
     }
 }
 
-/// A sample of a case; `useful_bytes` are of each thread.
+/// A sample of a case; `useful_bytes` are of each thread. With disturbances its first
+/// thread notes what [`vocabulary::disturbances`] say.
 pub fn sample(
     case: &Case,
     sequence: u64,
@@ -295,19 +306,27 @@ pub fn sample(
     disturbances: Vec<Disturbance>,
 ) -> Sample {
     let known = sequence.is_multiple_of(2);
-    let thread = ThreadSample {
-        cpu_before: known.then_some(0),
-        cpu_after: known.then_some(1),
-        useful_bytes,
-        passes: 3,
-        involuntary_switches: 0,
-        off_cpu_ns: 0,
-        minor_faults: 0,
+    let Actor::Stream(stream) = &case.actors[0];
+    let thread = |number: u32| {
+        let disturbed = number == 0 && !disturbances.is_empty();
+        let noted = |count| if disturbed { count } else { 0 };
+        ThreadSample {
+            cpu_before: known.then_some(number),
+            cpu_after: known.then_some(if disturbed { 1 } else { number }),
+            useful_bytes,
+            passes: 3,
+            involuntary_switches: noted(3),
+            off_cpu_ns: noted(900_000),
+            minor_faults: noted(12),
+        }
     };
+    let threads: Vec<ThreadSample> = (0..stream.threads).map(thread).collect();
+    let all_bytes = useful_bytes * u64::from(stream.threads);
+    let asked = stream.binding.memory.nodes().and_then(|nodes| nodes.first()).unwrap_or(0);
     let nodes = PageNodes {
         method,
         page_bytes: 4096,
-        pages: BTreeMap::from([(0, 2046), (12, 1)]),
+        pages: BTreeMap::from([(asked, 2046), (5, 1)]),
         unknown: 1,
     };
     Sample {
@@ -315,19 +334,19 @@ pub fn sample(
         sequence,
         round: u32::try_from(sequence / 2).unwrap(),
         window: u32::try_from(sequence % 2).unwrap(),
-        start_ns: 1,
+        start_ns: 6_000_000 * sequence,
         window_ns: 5_000_000,
         actors: vec![ActorSample {
             kernel: "load".into(),
             variant: "avx512".into(),
             unroll: 4,
-            useful_bytes: 2 * useful_bytes,
-            traffic_bytes_min: 2 * useful_bytes,
-            traffic_bytes_max: 2 * useful_bytes,
+            useful_bytes: all_bytes,
+            traffic_bytes_min: all_bytes,
+            traffic_bytes_max: all_bytes,
             traffic_method,
             flops: 0,
-            accesses: useful_bytes / 4,
-            threads: vec![thread.clone(), thread],
+            accesses: all_bytes / 8,
+            threads,
             proof: Proof { before: nodes.clone(), after: nodes },
             page_sizes: PageSizes {
                 huge_bytes: known.then_some(8 << 20),
@@ -338,52 +357,61 @@ pub fn sample(
     }
 }
 
-fn absent(code: nearfar_record::ReasonCode, case: &Case, refused: bool) -> Absent {
-    Absent {
+/// A case that was refused in a round, and one that was not asked for; `None` where the
+/// code is not a reason for that.
+fn absent(code: ReasonCode, case: &Case, refused: bool) -> Option<Absent> {
+    use ReasonCode::{Budget, CpusNotAllowed, NoVariant, NodeNotAllowed, OneNode, ScreenedOut};
+    let omits = matches!(code, Budget | CpusNotAllowed | NodeNotAllowed | OneNode | ScreenedOut);
+    (code == NoVariant || omits != refused).then(|| Absent {
         case: case.id.clone(),
         coordinates: if refused { case.coordinates.clone() } else { Vec::new() },
         absence: if refused { Absence::Refused } else { Absence::Omitted },
         reason: Reason { code, text: "what happened; what to do".into() },
         round: refused.then_some(2),
-    }
+    })
 }
 
 /// A record that can be read, with lines of every kind after `header`.
 pub fn record(header: Header) -> Vec<Line> {
     let cases = [
-        case(0, "cpus=0-1 mem=preferred:0", Pinning::OnePerCore),
-        case(1, "cpus=0-1 mem=bind:1,3", Pinning::OnePerPu),
-        case(2, "cpus=0-1 mem=first-touch", Pinning::Unbound),
-        case(3, "cpus=0,3 mem=interleave:0-3", Pinning::Unbound),
-        case(5, "cpus= mem=weighted:0=3,2=255", Pinning::Unbound),
+        case(&header, 0, "preferred:0", Pinning::OnePerCore),
+        case(&header, 1, "preferred:1", Pinning::OnePerPu),
+        case(&header, 2, "first-touch", Pinning::Unbound),
+        case(&header, 3, "interleave:0-3", Pinning::Unbound),
+        case(&header, 4, "bind:1,3", Pinning::Unbound),
+        case(&header, 5, "preferred:5", Pinning::OnePerCore),
+        case(&header, 6, "weighted:0=3,2=255", Pinning::Unbound),
     ];
     use ProofMethod::{GetMempolicy, MovePages, NumaMaps, OneAllowedNode, Simulated};
     use TrafficMethod::{Allocate, Counted, EvasionPossible, Nt};
+    let by = |method| if header.executor == Executor::Simulated { Simulated } else { method };
+    let disturbances = vocabulary::disturbances;
     let samples = [
-        sample(&cases[0], 0, MovePages, Nt, 1 << 30, Vec::new()),
-        sample(&cases[0], 1, GetMempolicy, Allocate, 1 << 29, Vec::new()),
-        sample(&cases[1], 2, NumaMaps, EvasionPossible, 1 << 28, vocabulary::disturbances()),
-        sample(&cases[2], 3, OneAllowedNode, Counted, 1 << 27, Vec::new()),
-        sample(&cases[3], 4, Simulated, Nt, 0, vocabulary::disturbances()),
+        sample(&cases[0], 0, by(MovePages), Nt, 4 << 20, Vec::new()),
+        sample(&cases[0], 1, by(GetMempolicy), Allocate, 2 << 20, Vec::new()),
+        sample(&cases[1], 2, by(NumaMaps), EvasionPossible, 1 << 20, disturbances()),
+        sample(&cases[2], 3, by(OneAllowedNode), Counted, 1 << 20, Vec::new()),
+        sample(&cases[3], 4, by(MovePages), Nt, 0, Vec::new()),
     ];
     let mut lines = vec![Line::Header(Box::new(header))];
     lines.extend(cases.iter().cloned().map(Line::Case));
     lines.extend(samples.into_iter().map(Line::Sample));
     for code in vocabulary::reason_codes() {
-        lines.push(Line::Absent(absent(code, &cases[1], true)));
-        lines.push(Line::Absent(absent(code, &cases[1], false)));
+        lines.extend(
+            [true, false]
+                .into_iter()
+                .filter_map(|refused| absent(code, &cases[1], refused))
+                .map(Line::Absent),
+        );
     }
     lines.extend(vocabulary::cautions().iter().map(|caution| Line::Warning(caution.warning())));
-    for torn_line_dropped in [false, true] {
-        let at = "2025-03-01T12:05:00Z".into();
-        lines.push(Line::Resumed(Resumed {
-            at,
-            samples: 5,
-            torn_line_dropped,
-            budget_ns: torn_line_dropped.then_some(1),
-        }));
-    }
     for given in [true, false] {
+        lines.push(Line::Resumed(Resumed {
+            at: "2025-03-01T12:05:00Z".into(),
+            samples: 5,
+            torn_line_dropped: given,
+            budget_ns: given.then_some(1),
+        }));
         lines.push(Line::Finished(Finished {
             at: "2025-03-01T12:06:00Z".into(),
             seconds: 1.25,

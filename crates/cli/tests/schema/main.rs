@@ -54,7 +54,14 @@ fn every_line() -> Vec<Value> {
     lines.extend(
         described().map(|source| Line::Header(Box::new(every_line::unknown_header(source)))),
     );
-    lines.iter().map(|line| serde_json::to_value(line).unwrap()).collect()
+    lines.iter().map(sealed).collect()
+}
+
+/// A line as a record holds it, with a seal.
+fn sealed(line: &Line) -> Value {
+    let mut value = serde_json::to_value(line).unwrap();
+    value["seal"] = "0123456789abcdef".into();
+    value
 }
 
 fn record_text(lines: &[Line]) -> Vec<u8> {
@@ -274,7 +281,7 @@ fn tables_of_a_record_with_everything_and_of_one_without_figures() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.jsonl");
     let header = every_line::known_header();
-    let idle = every_line::case(0, "cpus=0-1 mem=preferred:0", nearfar_record::Pinning::OnePerPu);
+    let idle = every_line::case(&header, 0, "preferred:0", nearfar_record::Pinning::OnePerPu);
     // Windows in which no byte was moved have a median of 0, and no relative spread.
     let windows = [0, 1].map(|sequence| {
         let method = ProofMethod::MovePages;

@@ -97,7 +97,7 @@ fn predict_views() -> Vec<PredictView> {
     let shares = vec![0.5, 0.5];
     let access = DataAccess { shares: shares.clone(), d: 0.4, d_serial: 0.33, d_overlap: 0.73 };
     let source = AlphaSource {
-        header: Some(&record.header),
+        record: Some(&record),
         alphas: vec![0.5, 0.3],
         alphas_are: AlphaKind::Absolute,
         gamma: Ok(gamma(Scope::Channel)),
@@ -106,7 +106,7 @@ fn predict_views() -> Vec<PredictView> {
     let mapping =
         Mapping { shares, d: 0.4, slowest_alpha: 0.3, count: u128::MAX, example: vec![1, 0] };
     let given = AlphaSource {
-        header: None,
+        record: None,
         alphas_are: AlphaKind::Given,
         gamma: Err("not given".into()),
         unit: None,

@@ -1,10 +1,10 @@
 //! What `doctor RECORD` prints, with every optional field given and null.
 
 use nearfar_machine::Source;
-use nearfar_record::Executor;
+use nearfar_record::{Executor, Sealing};
 use nearfar_report::{
-    HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,
-    UnsteadinessView,
+    HiddenLevelView, NotComparedView, PartView, RecordDoctorView, SealingView, ShortfallView,
+    UnmeasuredView, UnsteadinessView,
 };
 use serde_json::Value;
 
@@ -70,6 +70,7 @@ pub fn views() -> Vec<(&'static str, Value)> {
         host: "node17".into(),
         started: "2025-03-01T12:00:00Z".into(),
         executor: Executor::Native,
+        sealing: SealingView::new(&Sealing::Fits),
         cells_compared: 1280,
         cells_not_compared: NotComparedView { no_twin: 4, few_rounds: 2, no_figure: 1 },
         groups: 60,
@@ -84,6 +85,7 @@ pub fn views() -> Vec<(&'static str, Value)> {
     };
     let mut views = vec![("record-doctor", serde_json::to_value(&view).unwrap())];
     view.executor = Executor::Simulated;
+    view.sealing = SealingView::new(&Sealing::Edited { lines: vec![1, 9], count: 7 });
     view.noise = None;
     view.resolution = None;
     views.push(("record-doctor", serde_json::to_value(&view).unwrap()));

@@ -22,7 +22,8 @@ pub fn reason_codes() -> Vec<ReasonCode> {
         Unproven => Some(WrongData),
         WrongData => Some(Threads),
         Threads => Some(NotSimulated),
-        NotSimulated => None,
+        NotSimulated => Some(Contradiction),
+        Contradiction => None,
     };
     successors(Some(OneNode), next).collect()
 }
@@ -34,7 +35,8 @@ pub fn disturbances() -> Vec<Disturbance> {
         Moved { .. } => Some(Faulted { times: 12 }),
         Faulted { .. } => Some(Stolen { microseconds: 10_000 }),
         Stolen { .. } => Some(Throttled { microseconds: 2_500 }),
-        Throttled { .. } => None,
+        Throttled { .. } => Some(Clock { microseconds: 1_200 }),
+        Clock { .. } => None,
     };
     successors(Some(Switched { times: 3, microseconds: 900 }), next).collect()
 }

@@ -186,8 +186,7 @@ impl Body {
             .with(one_by_one(tail_operands, &shifted))
             .with(self.run_iterations(operation, body_operands, &shifted, iterations, repeats));
         if non_temporal {
-            // SAFETY: every x86-64 CPU has sfence, and it has no other condition.
-            unsafe { _mm_sfence() };
+            fence_stores();
         }
         checksum
     }
@@ -246,11 +245,17 @@ fn elements_to_next_line(operands: &Operands<'_>) -> usize {
     })
 }
 
-/// A non-temporal store of one element. Whoever uses it ends with `sfence`.
+/// Makes non-temporal stores visible before all later ones.
+pub(crate) fn fence_stores() {
+    // SAFETY: every x86-64 CPU has sfence, and it has no other condition.
+    unsafe { _mm_sfence() };
+}
+
+/// A non-temporal store of one element. Whoever uses it ends with [`fence_stores`].
 #[inline(always)]
-fn write_non_temporal(place: &mut f64, value: f64) {
+pub(crate) fn write_non_temporal(place: &mut f64, value: f64) {
     // SAFETY: movnti is in SSE2, which every x86-64 CPU has; a mutable reference is valid for
-    // writes. The fence at the end of `Body::run` orders the store before the borrow ends.
+    // writes. The caller's fence orders the store before the borrow ends.
     unsafe {
         asm!(
             "movnti [{place}], {value}",

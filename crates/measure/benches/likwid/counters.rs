@@ -4,7 +4,10 @@
 use std::hint::black_box;
 use std::io::{self, Write};
 
-use nearfar_kernels::{CATALOG, Constants, Kernel, Operands, Pattern, TimedLoop};
+use nearfar_kernels::{
+    CATALOG, Constants, FlopOperation, Flops, Kernel, Mix, Operands, Pattern, Precision, TimedLoop,
+    Variant,
+};
 use nearfar_machine::CpuSet;
 use nearfar_record::{Cpu, Environment};
 use nearfar_sys::{Mapping, PageRequest, pin_thread};
@@ -161,7 +164,65 @@ fn check_kernels(
             }
         }
     }
+    if flops_believed {
+        disagree += check_generated(events, arrays, out)?;
+    }
     Ok(disagree)
+}
+
+/// Generated arithmetic, and generated mixes that compute; gives how many disagree. Two lengths
+/// are compared, so that what a call does once drops out.
+fn check_generated(
+    events: &Events,
+    arrays: &mut [f64],
+    out: &mut impl Write,
+) -> anyhow::Result<usize> {
+    const TURNS: usize = 1000;
+    const STEPS: usize = 4096;
+    let mut disagree = 0;
+    for variant in Variant::available() {
+        for operation in FlopOperation::ALL {
+            let flops = Flops { operation, precision: Precision::Double };
+            let Ok(generated) = flops.generate(variant) else { continue };
+            let count = |turns| {
+                events.count_flops(|| {
+                    black_box(generated.run(turns));
+                })
+            };
+            let counted = i128::from(count(3 * TURNS)?) - i128::from(count(TURNS)?);
+            let declared = i128::from(generated.flops(2 * TURNS as u64));
+            disagree += usize::from(!agrees(&flops.to_string(), variant, counted, declared, out)?);
+        }
+        for text in ["1l_1add", "4l_1fma", "2l1s_4fma", "1l_64fma"] {
+            let mix: Mix = text.parse()?;
+            let Ok(generated) = mix.generate(variant) else { continue };
+            let (source, rest) = arrays.split_at_mut(STEPS * mix.loads() as usize);
+            let destination = &mut rest[..STEPS * mix.stores() as usize];
+            let constants = Constants::for_pass(0);
+            let mut count = |repeats| {
+                events.count_flops(|| {
+                    black_box(generated.run(destination, source, &constants, repeats));
+                })
+            };
+            let counted = i128::from(count(3)?) - i128::from(count(1)?);
+            let declared = i128::from(2 * u64::from(mix.flops()) * STEPS as u64);
+            disagree += usize::from(!agrees(text, variant, counted, declared, out)?);
+        }
+    }
+    Ok(disagree)
+}
+
+fn agrees(
+    name: &str,
+    variant: Variant,
+    counted: i128,
+    declared: i128,
+    out: &mut impl Write,
+) -> io::Result<bool> {
+    let agree = counted == declared;
+    let word = if agree { "ok" } else { "DISAGREE" };
+    writeln!(out, "{name:<12} {variant:<8} FLOPs {counted} of {declared} {word}")?;
+    Ok(agree)
 }
 
 /// Counts additions one by one, each of which the compiler must make.

@@ -43,6 +43,8 @@ pub struct Run {
     pub iterations: u64,
     /// Bytes by STREAM's convention, all threads.
     pub bytes: f64,
+    /// Floating-point operations of all threads.
+    pub flops: f64,
     /// Ticks from the common start until the slowest thread was done.
     pub cycles: f64,
     /// Ticks per second, as this run calibrated them.
@@ -109,6 +111,11 @@ impl LikwidBench {
     /// Never after [`LikwidBench::find`], which refuses an empty domain.
     pub fn first_cpu(&self) -> anyhow::Result<u32> {
         self.domain.hwthreads.first().copied().context("likwid's domain has no CPUs")
+    }
+
+    /// Whether it has a test of that name.
+    pub fn has(&self, test: &str) -> bool {
+        self.tests.iter().any(|name| name == test)
     }
 
     /// A workgroup of one thread.
@@ -238,6 +245,7 @@ fn parse_run(text: &str, cpus: &[u32]) -> anyhow::Result<Run> {
     let run = Run {
         iterations,
         bytes: value("Data volume (Byte)")?,
+        flops: value("Number of Flops")?,
         cycles: value("Cycles")?,
         clock_hz: value("Cycle Clock")?,
     };
@@ -253,5 +261,10 @@ impl Run {
     /// Bytes/s of the slowest thread times threads, with so many ticks per second.
     pub fn rate(&self, clock_hz: f64) -> f64 {
         self.bytes * clock_hz / self.cycles
+    }
+
+    /// FLOP/s, with so many ticks per second.
+    pub fn flop_rate(&self, clock_hz: f64) -> f64 {
+        self.flops * clock_hz / self.cycles
     }
 }

@@ -1,9 +1,12 @@
 //! `make bench`: the kernels beside likwid-bench, the declared work beside the
-//! CPU's counters, `nearfar topo` beside lstopo, and what a quick suite costs.
+//! CPU's counters, generated arithmetic beside likwid-bench, the chase beside a plain loop,
+//! `nearfar topo` beside lstopo, and what a quick suite costs.
 //!
 //! Status 1 when a judged figure misses its mark, 2 when the bench could not run.
 
+mod arithmetic;
 mod cell;
+mod chase;
 mod comparison;
 mod counters;
 mod level;
@@ -21,7 +24,7 @@ use nearfar_measure::HostLock;
 
 use comparison::Contest;
 use likwid_bench::LikwidBench;
-use options::Options;
+use options::{Options, Part};
 use program_cost::Programs;
 use surroundings::Surroundings;
 
@@ -46,15 +49,24 @@ fn run(options: &Options) -> anyhow::Result<usize> {
     }
     // What is missing is said before minutes are spent.
     let likwid = LikwidBench::find()?;
-    let programs = (!options.skip_tools).then(Programs::find).transpose()?;
+    let programs = options.wants(Part::Tools).then(Programs::find).transpose()?;
     let surroundings = Surroundings::read(&likwid)?;
 
     let lock = HostLock::take()?;
-    let mut contest = Contest::new(&surroundings, &likwid, options)?;
     surroundings.print(&likwid, options, &mut out)?;
-    contest.run(options)?;
-    let mut missed = contest.print(&mut out)?;
-    missed += counters::check(&surroundings, &mut out)?;
+    let mut missed = 0;
+    if options.wants(Part::Catalog) {
+        let mut contest = Contest::new(&surroundings, &likwid, options)?;
+        contest.run(options)?;
+        missed += contest.print(&mut out)?;
+        missed += counters::check(&surroundings, &mut out)?;
+    }
+    if options.wants(Part::Arithmetic) {
+        missed += arithmetic::compare(&surroundings, &likwid, options, &mut out)?;
+    }
+    if options.wants(Part::Chase) {
+        missed += chase::compare(&surroundings, options, &mut out)?;
+    }
     drop(lock);
 
     if let Some(programs) = programs {

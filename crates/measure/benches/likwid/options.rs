@@ -8,7 +8,7 @@ use crate::level::Level;
 /// ends within 20 minutes, and they still see all of its time.
 pub const ROUNDS_PER_ROUND_OF_ALL: u32 = 3;
 
-/// The kernels beside likwid-bench, the counters, lstopo and a quick suite.
+/// Kernels, arithmetic and chase beside other programs, the counters, lstopo and a quick suite.
 #[derive(Debug, Parser)]
 #[command(name = "cargo bench -p nearfar-measure --bench likwid --")]
 pub struct Options {
@@ -24,12 +24,28 @@ pub struct Options {
     /// Only with so many threads
     #[arg(long, value_enum)]
     pub threads: Option<Threads>,
+    /// Only these parts
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "PART")]
+    pub part: Vec<Part>,
     /// Leave out lstopo and the quick suite
     #[arg(long)]
     pub skip_tools: bool,
     /// Given by cargo bench, and not by cargo test, which must not measure
     #[arg(long, hide = true)]
     pub bench: bool,
+}
+
+/// What is compared with what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Part {
+    /// The kernels of the catalog beside likwid-bench and the CPU's counters.
+    Catalog,
+    /// Generated arithmetic beside likwid-bench's peakflops.
+    Arithmetic,
+    /// The chase beside a plain loop of dependent loads.
+    Chase,
+    /// `nearfar topo` beside lstopo, and what a quick suite costs.
+    Tools,
 }
 
 /// How many threads run a kernel.
@@ -43,6 +59,11 @@ pub enum Threads {
 }
 
 impl Options {
+    pub fn wants(&self, part: Part) -> bool {
+        let wanted = self.part.is_empty() || self.part.contains(&part);
+        wanted && !(part == Part::Tools && self.skip_tools)
+    }
+
     pub fn wants_level(&self, level: Level) -> bool {
         self.only.is_empty() || self.only.contains(&level)
     }

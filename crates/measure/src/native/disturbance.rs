@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearfar_machine::CpuSet;
-use nearfar_record::{ActorSample, Disturbance};
+use nearfar_record::{ActorSample, Case, Disturbance, disturbances_of_threads, is_disturbing};
 use nearfar_sys::{steal_time, throttled};
 
 /// CPU time that others took from a case, while it ran.
@@ -32,32 +32,16 @@ impl Taken {
     }
 }
 
-/// A thread without a CPU for more than this fraction of a window disturbs it. What
-/// is shorter cannot change the figure by more, and on machines with many cores some
-/// thread of every window is interrupted for microseconds.
-const OFF_CPU_FRACTION: f64 = 0.005;
-
+/// What disturbed one window: what the threads noted, and a clock that they contradict.
 pub(super) fn disturbances_of(
+    case: &Case,
     actors: &[ActorSample],
-    length: Duration,
-    pinned: bool,
+    length_ns: u64,
+    clock_lag_ns: u64,
 ) -> Vec<Disturbance> {
-    let threads = || actors.iter().flat_map(|actor| &actor.threads);
-    let off_cpu = Duration::from_nanos(threads().map(|t| t.off_cpu_ns).max().unwrap_or(0));
-    let faults: u64 = threads().map(|thread| thread.minor_faults).sum();
-    let moved = threads().filter(|thread| pinned && thread.cpu_before != thread.cpu_after).count();
-    let mut found = Vec::new();
-    if off_cpu > length.mul_f64(OFF_CPU_FRACTION) {
-        found.push(Disturbance::Switched {
-            times: threads().map(|thread| thread.involuntary_switches).sum(),
-            microseconds: u64::try_from(off_cpu.as_micros()).unwrap_or(u64::MAX),
-        });
-    }
-    if moved > 0 {
-        found.push(Disturbance::Moved { threads: u32::try_from(moved).unwrap_or(u32::MAX) });
-    }
-    if faults > 0 {
-        found.push(Disturbance::Faulted { times: faults });
+    let mut found = disturbances_of_threads(case, actors, length_ns);
+    if is_disturbing(clock_lag_ns, length_ns) {
+        found.push(Disturbance::Clock { microseconds: clock_lag_ns / 1000 });
     }
     found
 }

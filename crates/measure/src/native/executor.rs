@@ -6,13 +6,14 @@ use std::time::Duration;
 use nearfar_kernels::{CATALOG, Pattern, TimedLoop, UnknownVariant, Variant};
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{
-    Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, Pinning, Proof, Reason,
-    ReasonCode, Stream as StreamActor, ThreadSample, TrafficMethod,
+    Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, Proof, Reason, ReasonCode,
+    Stream as StreamActor, ThreadSample, TrafficMethod,
 };
 use nearfar_sys::monotonic;
 use nearfar_units::nanoseconds;
 
 use super::disturbance::{Taken, disturbances_of};
+use super::instruments::Instruments;
 use super::layout::{
     PoolKey, Prepared, cut_slices, pool_elements, pool_key, pool_needs, slice_elements, thread_cpus,
 };
@@ -33,6 +34,7 @@ pub struct NativeExecutor {
     pattern: Pattern,
     interrupt: Interrupt,
     made: Duration,
+    pub(super) instruments: Instruments,
     node_memory_is_known: bool,
     pools: BTreeMap<PoolKey, Pool>,
     /// Bytes that each pool needs in this round.
@@ -57,6 +59,7 @@ impl NativeExecutor {
             pattern: Pattern::new(seed),
             interrupt,
             made: monotonic(),
+            instruments: Instruments::default(),
             node_memory_is_known,
             pools: BTreeMap::new(),
             needs: BTreeMap::new(),
@@ -133,8 +136,9 @@ impl NativeExecutor {
     }
 
     /// Where the pages of each stream's pool are, by the elements that the case uses.
-    fn prove(&self, streams: &[Prepared<'_>]) -> Result<Vec<PageNodes>, Reason> {
-        streams
+    /// Pools with pages elsewhere are given up, so that later cases get others.
+    fn prove(&mut self, streams: &[Prepared<'_>], when: &str) -> Result<Vec<PageNodes>, Reason> {
+        let found: Result<Vec<PageNodes>, Reason> = streams
             .iter()
             .map(|stream| {
                 let end = streams
@@ -144,7 +148,13 @@ impl NativeExecutor {
                     .max();
                 self.pools[&stream.key].prove(end.unwrap_or(0) * size_of::<f64>(), &self.machine)
             })
-            .collect()
+            .collect();
+        found.map_err(|reason| {
+            if reason.code == ReasonCode::Misplaced {
+                streams.iter().for_each(|stream| drop(self.pools.remove(&stream.key)));
+            }
+            Reason { text: format!("{when} the case: {}", reason.text), ..reason }
+        })
     }
 
     fn run_threads(
@@ -154,12 +164,13 @@ impl NativeExecutor {
     ) -> Result<(Windows, Vec<Vec<Walk>>), Failure> {
         let threads = streams.iter().map(|stream| stream.actor.threads).sum();
         let moved: u64 = streams.iter().map(|stream| stream.actor.working_set_bytes).sum();
-        let meeting = Meeting::new(threads, request, moved / 2, &self.interrupt);
+        let meeting = Meeting::new(threads, request, moved / 2, &self.interrupt, self.instruments);
         let jobs = cut_slices(&mut self.pools, streams, &self.pattern);
         let walks = std::thread::scope(|scope| {
             let mut handles = Vec::new();
             for (actor, mut job) in jobs {
                 let meeting = &meeting;
+                job.stream.run_by(self.instruments.run_loop);
                 let run = move || walk(&job.cpus, &mut job.stream, meeting);
                 match std::thread::Builder::new().spawn_scoped(scope, run) {
                     Ok(handle) => handles.push((actor, handle)),
@@ -202,8 +213,8 @@ impl NativeExecutor {
             .iter()
             .map(|walk| {
                 let bytes = walk.log.bytes_between(windows.edge(index), windows.edge(index + 1));
-                let open = &walk.edges[index as usize].before;
-                let close = &walk.edges[index as usize + 1].after;
+                let span = walk.span(index);
+                let (open, close) = (&span.open, &span.close);
                 ThreadSample {
                     cpu_before: open.cpu,
                     cpu_after: close.cpu,
@@ -213,8 +224,7 @@ impl NativeExecutor {
                         .usage
                         .involuntary_switches
                         .saturating_sub(open.usage.involuntary_switches),
-                    off_cpu_ns: (close.time - open.time)
-                        .saturating_sub(close.cpu_time - open.cpu_time),
+                    off_cpu_ns: span.off_cpu(),
                     minor_faults: close.usage.minor_faults.saturating_sub(open.usage.minor_faults),
                 }
             })
@@ -290,7 +300,7 @@ impl Executor for NativeExecutor {
             return Err(Failure::Interrupted);
         }
         let streams = self.prepare(case).map_err(Failure::Refused)?;
-        let before = self.prove(&streams).map_err(Failure::Refused)?;
+        let before = self.prove(&streams, "before").map_err(Failure::Refused)?;
         let cpus: CpuSet = streams
             .iter()
             .flat_map(|stream| {
@@ -301,10 +311,9 @@ impl Executor for NativeExecutor {
         let others = Taken::read(&cpus);
         let (windows, walks) = self.run_threads(&streams, request)?;
         let taken = Taken::read(&cpus).since(&others);
-        let after = self.prove(&streams).map_err(Failure::Refused)?;
+        let after = self.prove(&streams, "after").map_err(Failure::Refused)?;
         let proofs: Vec<Proof> =
             before.into_iter().zip(after).map(|(before, after)| Proof { before, after }).collect();
-        let pinned = streams.iter().all(|stream| stream.actor.pinning != Pinning::Unbound);
         let made = nanoseconds(self.made);
         Ok((0..windows.count)
             .map(|index| {
@@ -317,7 +326,9 @@ impl Executor for NativeExecutor {
                     })
                     .collect();
                 let length = Duration::from_nanos(windows.length);
-                let mut disturbances = disturbances_of(&actors, length, pinned);
+                let lags = walks.iter().flatten().map(|walk| walk.span(index).clock_lag());
+                let clock_lag = lags.max().unwrap_or(0);
+                let mut disturbances = disturbances_of(case, &actors, windows.length, clock_lag);
                 disturbances.extend(taken.iter().cloned());
                 Window {
                     start: Duration::from_nanos(windows.edge(index).saturating_sub(made)),

@@ -7,7 +7,10 @@
 
 mod disturbance;
 mod executor;
+mod instruments;
 mod layout;
+#[cfg(test)]
+mod lies;
 mod look;
 mod pool;
 mod stream;

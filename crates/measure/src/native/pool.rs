@@ -6,10 +6,12 @@ use std::path::Path;
 
 use nearfar_kernels::Pattern;
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
-use nearfar_record::{PageNodes, PageSizes, Pages, ProofMethod, Reason, ReasonCode};
+use nearfar_record::{
+    PLACED_FRACTION, PageNodes, PageSizes, Pages, ProofMethod, Reason, ReasonCode,
+};
 use nearfar_sys::{
-    AddressRange, Mapping, PageRequest, achieved_page_sizes, available_memory, bind_range,
-    node_free_bytes, pin_thread, prove,
+    Mapping, PageRequest, achieved_page_sizes, available_memory, bind_range, node_free_bytes,
+    pin_thread, prove_first,
 };
 
 /// Memory that is left to the rest of the program and the system.
@@ -17,9 +19,6 @@ const SPARE_BYTES: u64 = 256 << 20;
 
 /// Threads that touch together take parts of whole huge pages.
 const HUGE_PAGE_ELEMENTS: usize = (2 << 20) / size_of::<f64>();
-
-/// At least this fraction of the pages must be where they were asked for.
-const PLACED_FRACTION: f64 = 0.999;
 
 /// Memory with one policy, filled with the pattern except where a kernel wrote.
 #[derive(Debug)]
@@ -164,10 +163,7 @@ impl Pool {
     /// # Errors
     /// When nothing can tell, or they are not where the policy says.
     pub fn prove(&self, bytes: usize, machine: &Machine) -> Result<PageNodes, Reason> {
-        let part = AddressRange::new(self.mapping.address(), bytes);
-        // /proc/self/numa_maps counts whole mappings only; all of this one was touched.
-        let found = prove(part, &machine.allowed_nodes)
-            .or_else(|_| prove(&self.mapping, &machine.allowed_nodes))
+        let found = prove_first(bytes, &self.mapping, &machine.allowed_nodes)
             .map_err(|refusal| Reason { code: ReasonCode::Unproven, text: refusal.to_string() })?;
         let nodes = PageNodes {
             method: match found.method {
@@ -204,7 +200,8 @@ fn check_placement(
         code: ReasonCode::Misplaced,
         text: format!(
             "{:.1} % of the pages are where '{policy}' puts them ({}, not known: {}): the node may be \
-             full, or the kernel migrates pages (sysctl kernel.numa_balancing)",
+             full, its use forbidden meanwhile (cpuset), or the kernel migrates pages (sysctl \
+             kernel.numa_balancing)",
             fraction * 100.0,
             counts.join(", "),
             found.unknown
@@ -258,7 +255,13 @@ pub(super) fn denied(refusal: nearfar_sys::Refusal) -> Reason {
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 pub(super) fn no_thread(error: std::io::Error) -> Reason {
-    Reason { code: ReasonCode::Threads, text: format!("a thread cannot be started: {error}") }
+    Reason {
+        code: ReasonCode::Threads,
+        text: format!(
+            "a thread cannot be started: {error}; raise the limit on processes (ulimit -u, pids.max of the \
+             control group, --pids-limit of the container) or on memory (ulimit -v)"
+        ),
+    }
 }
 
 #[cfg(test)]

@@ -4,8 +4,14 @@
 use nearfar_kernels::{Checksum, Constants, Kernel, Operands, Operation, Pattern, TimedLoop};
 use nearfar_record::{Reason, ReasonCode};
 
+use super::instruments::RunLoop;
+
 /// Elements of a base page: one element of each page is looked at afterwards.
 const PAGE_ELEMENTS: usize = 4096 / size_of::<f64>();
+
+/// Of so many elements that are looked at one is marked again after the first pass: a
+/// marked line costs a non-temporal store a little, and a few show what was not walked.
+const MARKED_AGAIN: usize = 16;
 
 /// No kernel leaves this in its destination: sources, and so all results, are positive.
 const UNWRITTEN: f64 = -1.0;
@@ -29,6 +35,7 @@ pub(super) struct Source<'a> {
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
     timed_loop: TimedLoop,
+    run_loop: RunLoop,
     pattern: &'a Pattern,
     destination: Option<&'a mut [f64]>,
     sources: Vec<Source<'a>>,
@@ -41,6 +48,8 @@ pub(super) struct Stream<'a> {
     last_repeats: u32,
     position: usize,
     passes: u64,
+    /// Passes when the destination was marked the second time.
+    marked_again: Option<u64>,
     useful_bytes: u64,
     pass_xor: u64,
     pass_sum: f64,
@@ -65,18 +74,9 @@ impl<'a> Stream<'a> {
                 slice[position] = UNWRITTEN;
             }
         }
-        let (mut expected_xor, mut expected_sum) = (0, 0.0);
-        match (timed_loop.kernel().operation, sources.as_slice()) {
-            (Operation::Load, [b]) => {
-                expected_xor = pattern.xor(b.first_index..b.first_index + elements as u64);
-            }
-            (Operation::Ddot, [b, c]) => {
-                expected_sum = pattern.dot(b.first_index, c.first_index, elements as u64);
-            }
-            _ => {}
-        }
-        Self {
+        let mut stream = Self {
             timed_loop,
+            run_loop: TimedLoop::run,
             pattern,
             destination,
             sources,
@@ -86,12 +86,20 @@ impl<'a> Stream<'a> {
             last_repeats: 1,
             position: 0,
             passes: 0,
+            marked_again: None,
             useful_bytes: 0,
             pass_xor: 0,
             pass_sum: 0.0,
-            expected_xor,
-            expected_sum,
-        }
+            expected_xor: 0,
+            expected_sum: 0.0,
+        };
+        (stream.expected_xor, stream.expected_sum) = stream.expected_sums(elements);
+        stream
+    }
+
+    /// Runs the loop by this function.
+    pub fn run_by(&mut self, run_loop: RunLoop) {
+        self.run_loop = run_loop;
     }
 
     fn kernel(&self) -> &'static Kernel {
@@ -161,7 +169,7 @@ impl<'a> Stream<'a> {
             (Some(a), Some(b), Some(c)) => Operands::zip(a, b, c),
             (None, None, _) => return Checksum::None,
         };
-        self.timed_loop.run(operands, &constants, repeats)
+        (self.run_loop)(&self.timed_loop, operands, &constants, repeats)
     }
 
     fn end_pass(&mut self, passes: u64) -> Result<(), Reason> {
@@ -169,47 +177,62 @@ impl<'a> Stream<'a> {
         self.passes += passes;
         let xor = std::mem::take(&mut self.pass_xor);
         let sum = std::mem::take(&mut self.pass_sum);
-        if xor != self.expected_xor {
+        self.check_sums((xor, self.expected_xor), (sum, self.expected_sum))
+    }
+
+    /// Checks what was found against what had to be.
+    fn check_sums(&self, xors: (u64, u64), sums: (f64, f64)) -> Result<(), Reason> {
+        if xors.0 != xors.1 {
             return Err(self.wrong(format!(
-                "the exclusive or of all elements read is {xor:#x} instead of {:#x}",
-                self.expected_xor
+                "the exclusive or of all elements read is {:#x} instead of {:#x}",
+                xors.0, xors.1
             )));
         }
-        if (sum - self.expected_sum).abs() > SUM_TOLERANCE * self.expected_sum {
+        if (sums.0 - sums.1).abs() > SUM_TOLERANCE * sums.1 {
             return Err(self.wrong(format!(
-                "the sum of all products is {sum:e} instead of {:e}",
-                self.expected_sum
+                "the sum of all products is {:e} instead of {:e}",
+                sums.0, sums.1
             )));
         }
         Ok(())
     }
 
-    /// Looks at one element of every page of the destination: it must hold what a pass
-    /// leaves there; for `store`, whose values change, what the last pass left.
+    /// After the first pass: checks what it left, and marks some elements again, so that
+    /// what is walked from now on shows as well.
     ///
     /// # Errors
-    /// When one does not.
-    pub fn check_destination(&self) -> Result<(), Reason> {
+    /// When an element is not what the pass leaves.
+    pub fn check_and_mark(&mut self) -> Result<(), Reason> {
+        self.check_results()?;
+        if let Some(destination) = &mut self.destination {
+            for position in looked_at(self.elements).step_by(MARKED_AGAIN) {
+                destination[position] = UNWRITTEN;
+            }
+            self.marked_again = Some(self.passes);
+        }
+        Ok(())
+    }
+
+    /// Checks the results so far: the sums of the pass that has not ended, and one element
+    /// of every page of the destination. It must hold what a pass leaves there; for
+    /// `store`, whose values change, what the last pass left; the mark, where one was made
+    /// again and no pass has come by since.
+    ///
+    /// # Errors
+    /// When something is not as it must be.
+    pub fn check_results(&self) -> Result<(), Reason> {
+        let (xor, sum) = self.expected_sums(self.position);
+        self.check_sums((self.pass_xor, xor), (self.pass_sum, sum))?;
         let Some(destination) = &self.destination else {
             return Ok(());
         };
-        for position in looked_at(self.elements) {
-            let pass = if position < self.position {
-                self.passes
+        for (number, position) in looked_at(self.elements).enumerate() {
+            let unwalked = self.marked_again == Some(self.passes) && position >= self.position;
+            let expected = if unwalked && number.is_multiple_of(MARKED_AGAIN) {
+                Some(UNWRITTEN)
             } else {
-                // A call with repeats writes what its first pass would.
-                self.passes.saturating_sub(u64::from(self.last_repeats))
+                self.expected_at(position)
             };
-            let value = |source: Option<&Source<'_>>| {
-                source.map_or(0.0, |s| self.pattern.value(s.first_index + position as u64))
-            };
-            // Lanes count from a block's start; blocks are multiples of eight.
-            let expected = self.kernel().expected(
-                &Constants::for_pass(pass),
-                position as u64,
-                value(self.sources.first()),
-                value(self.sources.get(1)),
-            );
             let found = destination[position];
             if expected.is_some_and(|expected| expected.to_bits() != found.to_bits()) {
                 return Err(self.wrong(format!(
@@ -221,6 +244,41 @@ impl<'a> Stream<'a> {
             }
         }
         Ok(())
+    }
+
+    /// What the last pass that came by left at a position of the destination.
+    fn expected_at(&self, position: usize) -> Option<f64> {
+        let pass = if position < self.position {
+            self.passes
+        } else {
+            // A call with repeats writes what its first pass would.
+            self.passes.saturating_sub(u64::from(self.last_repeats))
+        };
+        let value = |source: Option<&Source<'_>>| {
+            source.map_or(0.0, |s| self.pattern.value(s.first_index + position as u64))
+        };
+        // Lanes count from a block's start; blocks are multiples of eight.
+        self.kernel().expected(
+            &Constants::for_pass(pass),
+            position as u64,
+            value(self.sources.first()),
+            value(self.sources.get(1)),
+        )
+    }
+
+    /// The exclusive or, and the sum of products, of the first elements of the sources;
+    /// zero for kernels that have none.
+    fn expected_sums(&self, elements: usize) -> (u64, f64) {
+        let elements = elements as u64;
+        match (self.kernel().operation, self.sources.as_slice()) {
+            (Operation::Load, [b]) => {
+                (self.pattern.xor(b.first_index..b.first_index + elements), 0.0)
+            }
+            (Operation::Ddot, [b, c]) => {
+                (0, self.pattern.dot(b.first_index, c.first_index, elements))
+            }
+            _ => (0, 0.0),
+        }
     }
 
     fn wrong(&self, what: String) -> Reason {
@@ -271,7 +329,7 @@ mod tests {
             stream.step()?;
         }
         assert!(stream.passes() >= 1, "the test must make a pass");
-        stream.check_destination()?;
+        stream.check_results()?;
         Ok(stream.useful_bytes())
     }
 
@@ -319,10 +377,71 @@ mod tests {
         let mut stream = Stream::new(timed_loop, &pattern, Some(&mut a), sources);
         stream.set_block(512 * 16);
         stream.step().unwrap();
-        assert_eq!(stream.check_destination().unwrap_err().code, ReasonCode::WrongData);
+        assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
         while stream.passes() == 0 {
             stream.step().unwrap();
         }
-        stream.check_destination().unwrap();
+        stream.check_results().unwrap();
+    }
+
+    /// What a pass that does not end has read is checked as well.
+    #[test]
+    fn wrong_sums_of_an_unfinished_pass_are_noticed() {
+        fn lying(l: &TimedLoop, operands: Operands<'_>, c: &Constants, repeats: u32) -> Checksum {
+            match l.run(operands, c, repeats) {
+                Checksum::Xor(xor) => Checksum::Xor(xor ^ 1),
+                Checksum::Sum(sum) => Checksum::Sum(sum * 1.01),
+                Checksum::None => Checksum::None,
+            }
+        }
+        let pattern = Pattern::new(5);
+        let (mut b, mut c) = (vec![0.0; 2048], vec![0.0; 2048]);
+        pattern.fill(&mut b, 3);
+        pattern.fill(&mut c, 9000);
+        for name in ["load", "ddot"] {
+            let kernel = nearfar_kernels::find(name).unwrap();
+            let sources = [
+                Source { elements: &b, first_index: 3 },
+                Source { elements: &c, first_index: 9000 },
+            ];
+            let sources = sources.into_iter().take(kernel.loads() as usize).collect();
+            let timed_loop = kernel.in_variant(kernel.variants()[0]).unwrap();
+            let mut stream = Stream::new(timed_loop, &pattern, None, sources);
+            stream.set_block(kernel.useful_bytes(512));
+            for _ in 0..6 {
+                stream.step().unwrap();
+                stream.check_results().unwrap();
+            }
+            stream.run_by(lying);
+            stream.step().unwrap();
+            assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
+        }
+    }
+
+    /// Marks that are made again after the first pass show what is not walked from then on.
+    #[test]
+    fn what_is_not_walked_after_the_first_pass_is_noticed() {
+        fn idle(_: &TimedLoop, _: Operands<'_>, _: &Constants, _: u32) -> Checksum {
+            Checksum::None
+        }
+        let pattern = Pattern::new(5);
+        let (mut a, mut b) = (vec![0.0; 65536], vec![0.0; 65536]);
+        pattern.fill(&mut b, 0);
+        let copy = nearfar_kernels::find("copy").unwrap();
+        let timed_loop = copy.in_variant(copy.variants()[0]).unwrap();
+        let sources = vec![Source { elements: &b, first_index: 0 }];
+        let mut stream = Stream::new(timed_loop, &pattern, Some(&mut a), sources);
+        stream.set_block(copy.useful_bytes(8192));
+        while stream.passes() == 0 {
+            stream.step().unwrap();
+        }
+        stream.check_and_mark().unwrap();
+        for _ in 0..3 {
+            stream.step().unwrap();
+            stream.check_results().unwrap();
+        }
+        stream.run_by(idle);
+        stream.step().unwrap();
+        assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use nearfar_units::nanoseconds;
 
+use super::instruments::Instruments;
 use crate::executor::{Interrupt, WindowRequest};
 
 /// Blocks are at most this fraction of the shortest window, so that the bytes of
@@ -34,6 +35,7 @@ impl Windows {
 #[derive(Debug)]
 pub(super) struct Meeting<'a> {
     interrupt: &'a Interrupt,
+    instruments: Instruments,
     request: WindowRequest,
     /// Bytes that all threads together move in a window at least: half the working
     /// set, which is twice the caches involved when the set is four times them.
@@ -53,9 +55,11 @@ impl<'a> Meeting<'a> {
         request: WindowRequest,
         least_bytes: u64,
         interrupt: &'a Interrupt,
+        instruments: Instruments,
     ) -> Self {
         Self {
             interrupt,
+            instruments,
             request,
             least_bytes,
             threads,
@@ -65,6 +69,11 @@ impl<'a> Meeting<'a> {
             length: AtomicU64::new(0),
             given_up: AtomicBool::new(false),
         }
+    }
+
+    /// The time by the clock that windows are set by, ns.
+    pub fn now(&self) -> u64 {
+        (self.instruments.clock)()
     }
 
     pub fn shortest(&self) -> Duration {
@@ -96,7 +105,7 @@ impl<'a> Meeting<'a> {
         let by_bytes = self.least_bytes as f64 / together;
         let length = self.request.shortest.max(Duration::from_secs_f64(by_bytes));
         self.length.store(nanoseconds(length), Ordering::Relaxed);
-        let open = nearfar_sys::monotonic_ns() + nanoseconds(LEAD);
+        let open = self.now() + nanoseconds(LEAD);
         self.open.store(open, Ordering::Release);
     }
 
@@ -194,7 +203,7 @@ mod tests {
         let interrupt = Interrupt::default();
         let request =
             WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_millis(50) };
-        let meeting = Meeting::new(2, request, 1_000_000_000, &interrupt);
+        let meeting = Meeting::new(2, request, 1_000_000_000, &interrupt, Instruments::default());
         meeting.arrive(2e9);
         assert_eq!(meeting.windows(), None);
         // The last thread runs at 1 GB/s among others: all together at most 2 GB/s.

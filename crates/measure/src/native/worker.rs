@@ -5,14 +5,11 @@ use std::time::Duration;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{Reason, ReasonCode};
-use nearfar_sys::{
-    ThreadUsage, current_cpu, monotonic_ns, pin_thread, thread_cpu_ns, thread_usage,
-};
-
+use nearfar_sys::{ThreadUsage, current_cpu, pin_thread, thread_cpu_ns, thread_usage};
 use nearfar_units::nanoseconds;
 
 use super::stream::Stream;
-use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting};
+use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting, Windows};
 use crate::executor::Failure;
 
 /// Longest wait for the other threads of the case after this one is ready.
@@ -44,12 +41,47 @@ pub(super) struct Edge {
     pub after: Look,
 }
 
+/// What a thread saw from before a window's opening to after its close.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Span {
+    pub open: Look,
+    pub close: Look,
+}
+
+impl Span {
+    fn time(&self) -> u64 {
+        self.close.time.saturating_sub(self.open.time)
+    }
+
+    fn cpu_time(&self) -> u64 {
+        self.close.cpu_time.saturating_sub(self.open.cpu_time)
+    }
+
+    /// Time for which the thread had no CPU, ns.
+    pub fn off_cpu(&self) -> u64 {
+        self.time().saturating_sub(self.cpu_time())
+    }
+
+    /// CPU time that the thread had beyond the time that passed by the clock, ns.
+    pub fn clock_lag(&self) -> u64 {
+        self.cpu_time().saturating_sub(self.time())
+    }
+}
+
 /// What a thread did.
 #[derive(Debug)]
 pub(super) struct Walk {
     pub log: BlockLog,
     /// At the opening of each window and at the end of the last.
     pub edges: Vec<Edge>,
+}
+
+impl Walk {
+    /// What was seen around window `index`.
+    pub fn span(&self, index: u32) -> Span {
+        let index = index as usize;
+        Span { open: self.edges[index].before, close: self.edges[index + 1].after }
+    }
 }
 
 /// Makes the other threads end when this one fails, by an error or by a panic.
@@ -92,64 +124,97 @@ fn pin_and_walk(
     let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
     let mut edges = Vec::with_capacity(count + 1);
     // The first look sets up what later ones use.
-    look_around(stream)?;
+    look_around(stream, meeting)?;
     warm_up(stream, meeting)?;
-    wait_for_windows(stream, meeting, &mut log)?;
+    let mut before = wait_for_windows(stream, meeting, &mut log)?;
     let Some(windows) = meeting.windows() else { return Err(Failure::Interrupted) };
     let apart = windows.length / u64::from(2 * BLOCKS_PER_WINDOW);
-    let mut before = look_around(stream)?;
     let mut block_began = before.time;
     loop {
         stream.step().map_err(Failure::Refused)?;
-        let time = monotonic_ns();
+        let time = now_after(block_began, meeting)?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
-        let next = windows.edge(u32::try_from(edges.len()).unwrap_or(u32::MAX));
+        let next = next_edge(windows, &edges);
         // Two more blocks may pass before the edge: the looks cost too much for
         // every block, and a late one would miss what happens at the edge itself.
         let near = next.saturating_sub(2 * (time - block_began));
         block_began = time;
         if time >= next {
             log.note(time, stream.useful_bytes(), 0);
-            let after = look_around(stream)?;
-            edges.push(Edge { before, after });
-            before = after;
+            let after = look_around(stream, meeting)?;
+            // A thread that had no CPU for long may pass several edges in one block.
+            while edges.len() <= count && time >= next_edge(windows, &edges) {
+                edges.push(Edge { before, after });
+            }
             if edges.len() > count {
                 break;
+            }
+            if after.time < next_edge(windows, &edges) {
+                before = after;
             }
         } else {
             log.note(time, stream.useful_bytes(), apart);
             if time >= near {
-                before = look_around(stream)?;
+                let look = look_around(stream, meeting)?;
+                // One that comes late, here or above, would not show what happened before it.
+                if look.time < next {
+                    before = look;
+                }
             }
         }
     }
-    stream.check_destination().map_err(Failure::Refused)?;
+    stream.check_results().map_err(Failure::Refused)?;
     Ok(Walk { log, edges })
 }
 
-/// Goes on until every thread has made its first pass and the windows are set.
-/// Blocks that prove too long among the other threads are shortened meanwhile.
+fn next_edge(windows: Windows, edges: &[Edge]) -> u64 {
+    windows.edge(u32::try_from(edges.len()).unwrap_or(u32::MAX))
+}
+
+/// The time, which cannot be before an earlier one.
+fn now_after(earlier: u64, meeting: &Meeting<'_>) -> Result<u64, Failure> {
+    let now = meeting.now();
+    if now >= earlier {
+        return Ok(now);
+    }
+    Err(Failure::Refused(Reason {
+        code: ReasonCode::Contradiction,
+        text: format!(
+            "the clock went back by {} ns while threads were timed; choose another clock source \
+             (/sys/devices/system/clocksource)",
+            earlier - now
+        ),
+    }))
+}
+
+/// Goes on until every thread has made its first pass and the windows are set; gives the
+/// last look before that, and so before the first window opens, however late this thread
+/// gets its CPU again. Blocks that prove too long among the other threads are shortened
+/// meanwhile.
 fn wait_for_windows(
     stream: &mut Stream<'_>,
     meeting: &Meeting<'_>,
     log: &mut BlockLog,
-) -> Result<(), Failure> {
+) -> Result<Look, Failure> {
     let longest = nanoseconds(meeting.shortest() / LONGEST_BLOCK);
-    let mut last = monotonic_ns();
+    let mut before = look_around(stream, meeting)?;
+    let mut last = before.time;
     log.restart(last, stream.useful_bytes());
     let impatient = last + nanoseconds(PATIENCE);
     loop {
         stream.step().map_err(Failure::Refused)?;
-        let time = monotonic_ns();
+        let look = look_around(stream, meeting)?;
+        let time = look.time;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
+        // Looked at after the look: one that comes before the windows are set is early enough.
         if meeting.windows().is_some() {
             // The note before this block stays: it may be the last one before the opening.
             log.note(time, stream.useful_bytes(), 0);
-            return Ok(());
+            return Ok(before);
         }
         if time > impatient {
             return Err(Failure::Refused(Reason {
@@ -161,22 +226,24 @@ fn wait_for_windows(
         if time - last > longest {
             stream.halve_block();
         }
-        last = time;
+        (before, last) = (look, time);
     }
 }
 
 /// One full pass: afterwards the caches hold what a long run would leave in them.
 fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure> {
-    let start = monotonic_ns();
+    let start = meeting.now();
     while stream.passes() == 0 {
         stream.step().map_err(Failure::Refused)?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
     }
-    let elapsed = Duration::from_nanos((monotonic_ns() - start).max(1)).as_secs_f64();
+    let elapsed =
+        Duration::from_nanos(now_after(start, meeting)?.saturating_sub(start).max(1)).as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "bytes of a pass are far below 2^53")]
     let rate = stream.useful_bytes() as f64 / elapsed;
+    stream.check_and_mark().map_err(Failure::Refused)?;
     let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
         clippy::cast_possible_truncation,
@@ -188,11 +255,11 @@ fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure
     Ok(())
 }
 
-fn look_around(stream: &Stream<'_>) -> Result<Look, Failure> {
+fn look_around(stream: &Stream<'_>, meeting: &Meeting<'_>) -> Result<Look, Failure> {
     let usage = thread_usage().map_err(denied)?;
     Ok(Look {
         cpu: current_cpu(),
-        time: monotonic_ns(),
+        time: meeting.now(),
         cpu_time: thread_cpu_ns(),
         usage,
         passes: stream.passes(),

@@ -82,7 +82,7 @@ pub fn measure(
     }
     let resumed = record.length > 0;
     let mut writer = if resumed {
-        RecordWriter::append(path, record.length).unwrap()
+        RecordWriter::append(path, &record).unwrap()
     } else {
         RecordWriter::create(path, true).unwrap()
     };

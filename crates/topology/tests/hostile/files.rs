@@ -44,6 +44,10 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("sound", around(&plain, "")),
         ("empty", String::new()),
         ("nul", "\0".repeat(4096)),
+        // hwloc's own parser ends at the blank, and what follows has no gp_index.
+        ("blank-before-value", around(&plain.replacen("gp_index=", "gp_index= ", 1), "")),
+        ("no-kind", around(&format!("{plain}<object {one} gp_index=\"7\"/>"), "")),
+        ("other-spelling", around(&format!("{node}{}", unit.replace("PU", "pu")), "")),
         ("no-objects", "<topology version=\"2.0\"/>".into()),
         ("no-units", around(&node, "")),
         ("no-nodes", around(&unit, "")),

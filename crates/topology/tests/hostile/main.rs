@@ -119,7 +119,17 @@ fn no_hostile_file_kills_the_reader() {
     let results = read_in_child(folder.path());
     assert_eq!(results.len(), files.len(), "every file has a result");
     assert_eq!(results["sound"], "read", "the file that the others are built from");
-    for name in ["empty", "nul", "entities", "huge-matrix", "kind-of-all", "same-unit-twice"] {
+    for name in [
+        "blank-before-value",
+        "no-kind",
+        "other-spelling",
+        "empty",
+        "nul",
+        "entities",
+        "huge-matrix",
+        "kind-of-all",
+        "same-unit-twice",
+    ] {
         assert_ne!(results[name], "read", "{name}");
     }
     for (name, result) in &results {

@@ -1,0 +1,138 @@
+//! A guest and the runs of the program in it.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, LabError, Programs};
+use nearfar_record::{Record, read_record};
+
+use crate::expected::Expected;
+
+/// Linux 6.1 has no weighted interleave, 6.12 has.
+pub const OLD: &str = "bookworm";
+pub const NEW: &str = "trixie";
+
+/// A guest, and what is run in it one after the other.
+pub struct Boot {
+    pub machine: &'static str,
+    pub suite: &'static str,
+    pub node_mib: u32,
+    pub devices: Vec<(u32, String)>,
+    /// What root does first.
+    pub setup: &'static str,
+    pub runs: Vec<Run>,
+}
+
+/// A run of `nearfar characterize`.
+pub struct Run {
+    /// What is special, in a few words.
+    pub name: &'static str,
+    pub user: User,
+    /// What root does before.
+    pub before: &'static str,
+    /// What the run's shell does before it becomes the program.
+    pub within: &'static str,
+    /// Words before `nearfar`.
+    pub through: &'static str,
+    pub window: &'static str,
+    pub working_set: &'static str,
+    /// Beside those that make it small.
+    pub options: &'static str,
+    pub expected: Expected,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum User {
+    Root,
+    Nobody,
+}
+
+/// What a run left.
+pub struct Found {
+    pub status: i32,
+    pub seconds: f64,
+    pub said: String,
+    pub record: Record,
+}
+
+impl Boot {
+    /// Room for the guest's files and for [`Run::options`]'s working sets.
+    pub fn new(machine: &'static str, suite: &'static str, runs: Vec<Run>) -> Self {
+        Self { machine, suite, node_mib: 384, devices: Vec::new(), setup: "", runs }
+    }
+
+    pub fn run(
+        &self,
+        machine: &GuestMachine,
+        kernel: &Kernel,
+        programs: &Programs,
+    ) -> Result<Ended, LabError> {
+        let guest = Guest {
+            machine,
+            kernel,
+            programs,
+            node_mib: self.node_mib,
+            devices: &self.devices,
+            script: &self.script(),
+            limit: Duration::from_secs(240),
+        };
+        guest.run()
+    }
+
+    fn script(&self) -> String {
+        let mut script = format!("{}\n", self.setup);
+        for (number, run) in self.runs.iter().enumerate() {
+            let Run { before, within, through, options, window, working_set, .. } = run;
+            let user = if run.user == User::Nobody { "as-nobody" } else { "" };
+            let written = writeln!(
+                script,
+                "{before}
+                read began _ </proc/uptime
+                ( {within}
+                  exec {user} {through} nearfar characterize --working-set {working_set} --samples 1 \
+                      --window {window} {options} --out /out/{number}.jsonl
+                ) >/out/{number}.said 2>&1
+                echo $? >/out/{number}.status
+                read ended _ </proc/uptime
+                echo $began $ended >/out/{number}.times"
+            );
+            written.unwrap();
+        }
+        script
+    }
+}
+
+impl Run {
+    pub fn new(name: &'static str, user: User, expected: Expected) -> Self {
+        Self {
+            name,
+            user,
+            before: "",
+            within: "",
+            through: "",
+            window: "5ms",
+            working_set: "4MiB",
+            options: "",
+            expected,
+        }
+    }
+
+    /// What this run left in its guest, of which it was the `number`th.
+    pub fn read(&self, number: usize, ended: &Ended) -> Found {
+        let file = |ending: &str| {
+            let bytes = ended.files.get(&format!("{number}.{ending}")).cloned().unwrap_or_default();
+            String::from_utf8_lossy(&bytes).trim().to_string()
+        };
+        let said = format!("{}\n{}", file("said"), String::from_utf8_lossy(&ended.stderr));
+        let record = read_record(file("jsonl").as_bytes())
+            .unwrap_or_else(|error| panic!("{}: {error}\n{said}", self.name));
+        let times = file("times");
+        let (began, until) = times.split_once(' ').unwrap();
+        Found {
+            status: file("status").parse().unwrap(),
+            seconds: until.parse::<f64>().unwrap() - began.parse::<f64>().unwrap(),
+            said,
+            record,
+        }
+    }
+}

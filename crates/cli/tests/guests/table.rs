@@ -1,0 +1,77 @@
+//! The table that the runs make, for whoever runs them.
+
+use std::io::Write;
+use std::sync::Once;
+
+use nearfar_lab::Ended;
+use nearfar_record::{Absence, Actor};
+
+use crate::boot::{Boot, Found, Run, User};
+use crate::expected::{absences, pages_on};
+
+static HEAD: Once = Once::new();
+
+/// Prints a line past the test runner, which hides what passing tests print.
+pub fn say(line: &str) {
+    std::io::stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+/// Says which boots of a guest died before its script began, and how.
+pub fn print_deaths(boot: &Boot, ended: &Ended) {
+    for log in &ended.deaths {
+        let lines: Vec<&str> = log.lines().collect();
+        let last = lines[lines.len().saturating_sub(8)..].join("\n  ");
+        say(&format!(
+            "{} {} died before its script began, and was booted again:\n  {last}",
+            boot.machine, ended.release
+        ));
+    }
+}
+
+/// Prints the row of a run, after the head where it is the first.
+pub fn print_row(boot: &Boot, run: &Run, release: &str, found: &Found, as_expected: bool) {
+    HEAD.call_once(|| {
+        say(&format!(
+            "{:9} {:27} {:6} {:24} {:>5} {:>12} {:>7} {:>7} {:22} {:>6} {:>7}",
+            "machine",
+            "kernel",
+            "user",
+            "what",
+            "cases",
+            "pages proven",
+            "omitted",
+            "refused",
+            "as",
+            "status",
+            "seconds"
+        ));
+    });
+    let record = &found.record;
+    let user = if run.user == User::Root { "root" } else { "nobody" };
+    let mut pages = 0;
+    for sample in &record.samples {
+        let case = record.cases.iter().find(|case| case.id == sample.case).unwrap();
+        for (Actor::Stream(stream), actor) in case.actors.iter().zip(&sample.actors) {
+            for node in stream.binding.memory.nodes().unwrap().iter() {
+                pages += pages_on(&actor.proof.before, node) + pages_on(&actor.proof.after, node);
+            }
+        }
+    }
+    let refused = record.absent.iter().filter(|it| it.absence == Absence::Refused);
+    let mut codes: Vec<&str> = refused.map(|absent| absent.reason.code.as_str()).collect();
+    codes.sort_unstable();
+    codes.dedup();
+    let mark = if as_expected { "" } else { "  NOT AS EXPECTED" };
+    say(&format!(
+        "{:9} {:27} {user:6} {:24} {:>5} {pages:>12} {:>7} {:>7} {:22} {:>6} {:>7.1}{mark}",
+        boot.machine,
+        release,
+        run.name,
+        record.cases.len(),
+        absences(record, Absence::Omitted).len(),
+        absences(record, Absence::Refused).len(),
+        codes.join(","),
+        found.status,
+        found.seconds,
+    ));
+}

@@ -1,0 +1,97 @@
+//! Arithmetic without memory in x86-64.
+
+use iced_x86::{IcedError, Instruction};
+
+use super::looped::{Looped, exchange_vector};
+use super::vectors::{Combine, Vectors};
+use crate::Variant;
+use crate::generated::flops::{Chains, Map};
+use crate::generated::machine_code::Assembled;
+use crate::generated::{Flops, NotGenerated};
+
+/// The routine, whether or not this CPU runs it. Its first registers hold the chains, the next
+/// ones the constants, in the order of the exchange.
+///
+/// # Errors
+///
+/// If the variant has no vectors or no fused multiply-add where there must be one, or the
+/// assembler refuses.
+pub(in crate::generated) fn assemble_flops(
+    flops: &Flops,
+    variant: Variant,
+) -> Result<Assembled, NotGenerated> {
+    let not_written = |why| NotGenerated::NotWritten { recipe: flops.to_string(), variant, why };
+    let vectors =
+        Vectors::of(variant).ok_or_else(|| not_written("loops are generated for vectors"))?;
+    let fused = flops.operation.chains().iter().any(|chains| chains.map == Map::Quadratic);
+    if fused && !vectors.has_fused() {
+        return Err(not_written("it has no fused multiply-add"));
+    }
+    let assemble = || -> Result<Assembled, IcedError> {
+        let mut bytes = Vec::new();
+        let entry = routine(flops, vectors)?.assemble(&mut bytes)?;
+        Ok(Assembled { bytes, entries: vec![entry] })
+    };
+    assemble().map_err(|cause| NotGenerated::NotAssembled {
+        recipe: flops.to_string(),
+        variant,
+        cause: cause.to_string(),
+    })
+}
+
+/// Chains with their registers.
+#[derive(Clone, Copy)]
+struct Placed {
+    chains: Chains,
+    first_chain: u32,
+    first_constant: u32,
+}
+
+fn routine(flops: &Flops, vectors: Vectors) -> Result<Looped, IcedError> {
+    let all: u32 = flops.operation.chains().iter().map(|chains| chains.count).sum();
+    let (mut first_chain, mut first_constant) = (0, all);
+    let mut placed = Vec::new();
+    for &chains in flops.operation.chains() {
+        placed.push(Placed { chains, first_chain, first_constant });
+        first_chain += chains.count;
+        first_constant += u32::try_from(chains.map.constants().len()).unwrap_or(u32::MAX);
+    }
+
+    let before: Result<_, _> = (0..first_constant)
+        .map(|register| vectors.load(register, exchange_vector(register as usize)))
+        .collect();
+    let after: Result<Vec<_>, _> = (0..all)
+        .map(|register| vectors.store(exchange_vector(register as usize), register))
+        .collect();
+    let mut after = after?;
+    after.extend(vectors.leave());
+
+    // All kinds do the same number of operations in a turn, and take turns.
+    let operations = placed.first().map_or(0, |first| first.chains.count * first.chains.rounds);
+    let mut iteration = Vec::new();
+    for count in 0..operations {
+        for kind in &placed {
+            iteration.extend(operation(flops, vectors, *kind, count)?);
+        }
+    }
+    Ok(Looped { before: before?, iteration, destination_stride: 0, source_stride: 0, after })
+}
+
+/// The operation of that number on chains of one kind.
+fn operation(
+    flops: &Flops,
+    vectors: Vectors,
+    kind: Placed,
+    count: u32,
+) -> Result<Option<Instruction>, IcedError> {
+    let chain = kind.first_chain + count % kind.chains.count;
+    let even = (count / kind.chains.count).is_multiple_of(2);
+    let constant = kind.first_constant;
+    let combine = |op, constant| vectors.combine(op, flops.precision, chain, constant);
+    match kind.chains.map {
+        Map::Quadratic => vectors.subtract_square(flops.precision, chain, constant).transpose(),
+        Map::Addition if even => combine(Combine::Add, constant).map(Some),
+        Map::Addition => combine(Combine::Subtract, constant).map(Some),
+        Map::Multiplication => combine(Combine::Multiply, constant + u32::from(!even)).map(Some),
+    }
+}

@@ -1,0 +1,281 @@
+//! One guest: booted, its script run, its results read, gone.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::error::LabError;
+use crate::initramfs::Initramfs;
+use crate::kernel::Kernel;
+use crate::machine::GuestMachine;
+use crate::programs::Programs;
+
+/// A guest to run.
+#[derive(Clone)]
+pub struct Guest<'a> {
+    /// The machine that QEMU emulates.
+    pub machine: &'a GuestMachine,
+    /// The kernel that it boots.
+    pub kernel: &'a Kernel,
+    /// Programs that the script finds by their names, beside busybox's.
+    pub programs: &'a Programs,
+    /// Memory of each node, MiB.
+    pub node_mib: u32,
+    /// PCIe devices by QEMU's name, each near a node.
+    pub devices: &'a [(u32, String)],
+    /// Shell lines that root runs in /tmp; `as-nobody COMMAND` gives up root's rights.
+    pub script: &'a str,
+    /// The longest that it may take.
+    pub limit: Duration,
+}
+
+/// What a guest left.
+#[derive(Debug, Clone)]
+pub struct Ended {
+    /// The script's status.
+    pub status: i32,
+    /// Its standard output.
+    pub stdout: Vec<u8>,
+    /// Its standard error.
+    pub stderr: Vec<u8>,
+    /// The kernel's release.
+    pub release: String,
+    /// Files that it left in /out, by their paths below it.
+    pub files: BTreeMap<String, Vec<u8>>,
+    /// The kernel's last messages in boots that died before the script began, as those
+    /// of emulated kernels sometimes do.
+    pub deaths: Vec<String>,
+    /// Time from QEMU's start to its end.
+    pub elapsed: Duration,
+}
+
+const QEMU: &str = "qemu-system-x86_64";
+/// What the guest's first process prints before the script begins.
+const BEGINS: &str = "nearfar-lab: begins";
+/// At most so many boots of a guest that dies before its script begins. Such a death
+/// says nothing of the script; a later one does.
+const MOST_BOOTS: usize = 5;
+/// What a dying kernel prints; it then takes another ten seconds to end QEMU.
+const PANIC: &str = "Kernel panic - not syncing";
+/// Room for results; the file has holes where nothing was written.
+const RESULT_BYTES: u64 = 256 << 20;
+
+/// What QEMU reads and writes: files without names, so that nothing is left behind
+/// however this process ends.
+struct Files {
+    initramfs: File,
+    console: File,
+    results: File,
+}
+
+impl Guest<'_> {
+    /// Boots it, runs the script, reads what it left.
+    ///
+    /// # Errors
+    /// When QEMU is missing or refuses, when the guest dies or takes too long.
+    pub fn run(&self) -> Result<Ended, LabError> {
+        let mut deaths = Vec::new();
+        loop {
+            match self.boot() {
+                Err(LabError::Died { when: BEFORE, log }) if deaths.len() + 1 < MOST_BOOTS => {
+                    deaths.push(log);
+                }
+                ended => return ended.map(|ended| Ended { deaths, ..ended }),
+            }
+        }
+    }
+
+    fn files(&self) -> io::Result<Files> {
+        let mut own = Initramfs::default();
+        own.file("/lab/run", self.script.as_bytes(), 0o644)?;
+        let mut files = Files {
+            initramfs: tempfile::tempfile()?,
+            console: tempfile::tempfile()?,
+            results: tempfile::tempfile()?,
+        };
+        files.initramfs.write_all(self.programs.archive())?;
+        files.initramfs.write_all(&own.finish()?)?;
+        files.results.set_len(RESULT_BYTES)?;
+        Ok(files)
+    }
+
+    fn boot(&self) -> Result<Ended, LabError> {
+        let mut files = self.files().map_err(LabError::file("a temporary file"))?;
+        let began = Instant::now();
+        // The kernel ends QEMU when this thread dies, however it dies.
+        let mut qemu = Command::new("setpriv")
+            .args(["--pdeathsig", "KILL", "--", QEMU])
+            .args(self.arguments(&files))
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map(Running)
+            .map_err(|_| LabError::Missing("setpriv (util-linux)"))?;
+        let ended = qemu.wait_until(began + self.limit, &mut files.console);
+        let complaint = qemu.complaint();
+        if complaint.contains("setpriv: failed to execute") {
+            return Err(LabError::Missing("qemu-system-x86"));
+        }
+        let log = read_text(&mut files.console).unwrap_or_default();
+        let tail = || {
+            let lines: Vec<&str> = log.lines().chain(complaint.lines()).collect();
+            lines[lines.len().saturating_sub(60)..].join("\n")
+        };
+        if !ended {
+            return Err(LabError::TooLong { seconds: self.limit.as_secs(), log: tail() });
+        }
+        if log.is_empty() && !complaint.is_empty() {
+            return Err(LabError::Failed { what: QEMU.into(), said: complaint });
+        }
+        if !log.contains(BEGINS) {
+            return Err(LabError::Died { when: BEFORE, log: tail() });
+        }
+        let died = || LabError::Died { when: AFTER, log: tail() };
+        let mut left = read_results(&mut files.results).map_err(|_| died())?;
+        let mut take = |name: &str| left.remove(name).ok_or_else(died);
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_string();
+        Ok(Ended {
+            status: text(take("status")?).parse().map_err(|_| died())?,
+            stdout: take("stdout")?,
+            stderr: take("stderr")?,
+            release: text(take("release")?),
+            files: left,
+            deaths: Vec::new(),
+            elapsed: began.elapsed(),
+        })
+    }
+
+    fn arguments(&self, files: &Files) -> Vec<String> {
+        let process = std::process::id();
+        let path = |file: &File| format!("/proc/{process}/fd/{}", file.as_raw_fd());
+        let mut arguments: Vec<String> = [
+            "-accel",
+            "tcg,thread=multi",
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+        ]
+        .map(ToString::to_string)
+        .to_vec();
+        arguments.extend([
+            "-kernel".into(),
+            self.kernel.image.display().to_string(),
+            "-initrd".into(),
+            path(&files.initramfs),
+            "-append".into(),
+            // What makes an emulated boot short: no calibration of delays, no mitigations.
+            "console=ttyS0,115200 panic=-1 mitigations=off no_timer_check lpj=4000000 clocksource=tsc \
+             tsc=reliable rcupdate.rcu_expedited=1 quiet"
+                .into(),
+            "-serial".into(),
+            format!("file:{}", path(&files.console)),
+            "-drive".into(),
+            format!("if=none,id=results,format=raw,file={}", path(&files.results)),
+            "-device".into(),
+            "nvme,serial=nearfar-lab,drive=results".into(),
+        ]);
+        arguments.extend(self.machine.qemu_arguments(self.node_mib));
+        arguments.extend(self.bridges());
+        arguments
+    }
+
+    /// A host bridge near each node that devices are near to, and the devices.
+    fn bridges(&self) -> Vec<String> {
+        let mut arguments = Vec::new();
+        let mut known: Vec<u32> = Vec::new();
+        for (number, (node, device)) in self.devices.iter().enumerate() {
+            if !known.contains(node) {
+                let bus = 32 + 24 * known.len();
+                known.push(*node);
+                arguments.extend([
+                    "-device".into(),
+                    format!("pxb-pcie,id=bridge{node},bus=pcie.0,bus_nr={bus},numa_node={node}"),
+                ]);
+            }
+            arguments.extend([
+                "-device".into(),
+                format!("pcie-root-port,id=port{number},bus=bridge{node},chassis={}", number + 1),
+                "-device".into(),
+                format!("{device},bus=port{number}"),
+            ]);
+        }
+        arguments
+    }
+}
+
+const BEFORE: &str = "before the script began";
+const AFTER: &str = "while the script ran";
+
+/// QEMU, ended at the latest when this goes out of scope.
+struct Running(Child);
+
+impl Running {
+    /// Waits for QEMU's end or the kernel's death; whether it came before the deadline.
+    fn wait_until(&mut self, deadline: Instant, console: &mut File) -> bool {
+        while Instant::now() < deadline {
+            if matches!(self.0.try_wait(), Ok(Some(_))) {
+                return true;
+            }
+            if read_text(console).is_ok_and(|log| log.contains(PANIC)) {
+                self.end();
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        self.end();
+        false
+    }
+
+    fn complaint(&mut self) -> String {
+        let mut bytes = Vec::new();
+        if let Some(mut stderr) = self.0.stderr.take() {
+            // What came is worth more than why the rest did not.
+            stderr.read_to_end(&mut bytes).ok();
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+
+    fn end(&mut self) {
+        // Both fail only where it has ended already.
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn read_text(file: &mut File) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    file.rewind()?;
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The files in the archive that the guest wrote over its disk.
+fn read_results(disk: &mut File) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    disk.rewind()?;
+    let mut archive = tar::Archive::new(disk);
+    let mut files = BTreeMap::new();
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let name: PathBuf = entry.path()?.into_owned();
+        if entry.header().entry_type().is_file() {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes)?;
+            let name = name.display().to_string();
+            files.insert(name.trim_start_matches("./").to_string(), bytes);
+        }
+    }
+    Ok(files)
+}

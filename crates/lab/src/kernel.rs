@@ -1,0 +1,147 @@
+//! Kernels of guests: Debian's cloud kernels, which have serial ports, NVMe and NUMA
+//! built in. Fetched once by apt, kept in a cache.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use crate::apt::Apt;
+use crate::error::LabError;
+
+/// A kernel that can be booted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Kernel {
+    /// The compressed image.
+    pub image: PathBuf,
+}
+
+/// `${NEARFAR_LAB_CACHE:-${XDG_CACHE_HOME:-~/.cache}/nearfar-lab}`.
+fn cache() -> PathBuf {
+    let from = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let home = || from("HOME").unwrap_or_else(env::temp_dir).join(".cache");
+    from("NEARFAR_LAB_CACHE")
+        .unwrap_or_else(|| from("XDG_CACHE_HOME").unwrap_or_else(home).join("nearfar-lab"))
+}
+
+/// The cloud kernel of a Debian suite (`bookworm`, `trixie`), from the cache or fetched.
+///
+/// # Errors
+/// When it is not in the cache and cannot be fetched.
+pub fn find_kernel(suite: &str) -> Result<Kernel, LabError> {
+    let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let folder = cache().join(suite);
+    let missing = |source| LabError::NoKernel {
+        suite: suite.into(),
+        folder: folder.clone(),
+        source: Box::new(source),
+    };
+    if suite.is_empty() || !suite.chars().all(word) {
+        return Err(LabError::Failed {
+            what: format!("looking for the suite '{suite}'"),
+            said: "suites are named like bookworm, trixie, bookworm-backports".into(),
+        });
+    }
+    match newest_image(&folder) {
+        Some(image) => Ok(Kernel { image }),
+        None => fetch(suite, &folder).map(|image| Kernel { image }).map_err(missing),
+    }
+}
+
+/// The newest whole image of a folder.
+fn newest_image(folder: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let whole = |path: &PathBuf| is_named_image(path) && is_whole_image(path).unwrap_or(false);
+    // By when it was built: names sort 6.9 after 6.12.
+    entries.filter(whole).max_by_key(|path| path.metadata().and_then(|it| it.modified()).ok())
+}
+
+fn is_named_image(path: &Path) -> bool {
+    path.file_name().and_then(OsStr::to_str).is_some_and(|name| name.starts_with("vmlinuz-"))
+}
+
+/// Whether a file is a kernel image for x86 and as long as its header says
+/// (`Documentation/arch/x86/boot.rst` of Linux: `HdrS` at 0x202, setup sectors at
+/// 0x1f1, the rest in units of 16 bytes at 0x1f4).
+fn is_whole_image(path: &Path) -> io::Result<bool> {
+    let mut head = [0; 0x206];
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    if length < head.len() as u64 {
+        return Ok(false);
+    }
+    file.read_exact(&mut head)?;
+    let setup_bytes = (u64::from(head[0x1f1]) + 1) * 512;
+    let rest = u32::from_le_bytes([head[0x1f4], head[0x1f5], head[0x1f6], head[0x1f7]]);
+    Ok(&head[0x202..] == b"HdrS" && length >= setup_bytes + u64::from(rest) * 16)
+}
+
+fn fetch(suite: &str, folder: &Path) -> Result<PathBuf, LabError> {
+    fs::create_dir_all(folder).map_err(LabError::file(folder))?;
+    let apt = Apt::begin(suite, folder)?;
+    let meta = apt.dependency("linux-image-cloud-amd64", "linux-image-")?;
+    // From Linux 6.19 or so on the image itself is in a package linux-binary-*.
+    let package = apt.dependency(&meta, "linux-binary-").unwrap_or_else(|_| meta.clone());
+    let unpacked = apt.unpack(&package)?;
+    let image = find_image(&unpacked).ok_or_else(|| LabError::Failed {
+        what: format!("looking for the kernel in {package}"),
+        said: "there is no file vmlinuz-*".into(),
+    })?;
+    let kept = folder.join(format!("vmlinuz-{}", meta.trim_start_matches("linux-image-")));
+    // The unpacked package lies in the same file system, so the image is there at once.
+    fs::rename(&image, &kept).map_err(LabError::file(&kept))?;
+    if is_whole_image(&kept).map_err(LabError::file(&kept))? {
+        return Ok(kept);
+    }
+    Err(LabError::Failed {
+        what: format!("reading {}", kept.display()),
+        said: "it is not a whole kernel image; look at it and remove it".into(),
+    })
+}
+
+fn find_image(folder: &Path) -> Option<PathBuf> {
+    let entries: Vec<PathBuf> =
+        fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path()).collect();
+    let is_image = |path: &&PathBuf| is_named_image(path) && path.is_file() && !path.is_symlink();
+    let here = entries.iter().find(is_image).cloned();
+    let folders = || entries.iter().filter(|path| path.is_dir() && !path.is_symlink());
+    here.or_else(|| folders().find_map(|folder| find_image(folder)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An image of 2 setup sectors and `rest` units of 16 bytes, cut to `length`.
+    fn image(folder: &Path, name: &str, rest: u32, length: usize) {
+        let mut bytes = vec![0; 3 * 512 + rest as usize * 16];
+        bytes[0x1f1] = 2;
+        bytes[0x1f4..0x1f8].copy_from_slice(&rest.to_le_bytes());
+        bytes[0x202..0x206].copy_from_slice(b"HdrS");
+        bytes.truncate(length);
+        fs::write(folder.join(name), bytes).unwrap();
+    }
+
+    #[test]
+    fn only_whole_images_are_taken_from_the_cache() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path();
+        assert_eq!(newest_image(&path.join("nowhere")), None);
+        image(path, "vmlinuz-7.0", 100, 3135);
+        image(path, "vmlinuz-8.0", 100, 100);
+        image(path, "initrd-9.0", 100, 3136);
+        fs::write(path.join("vmlinuz-9.0"), vec![0; 4096]).unwrap();
+        assert_eq!(newest_image(path), None);
+        image(path, "vmlinuz-6.0", 100, 3136);
+        assert_eq!(newest_image(path), Some(path.join("vmlinuz-6.0")));
+    }
+
+    #[test]
+    fn a_suite_is_a_word() {
+        for wrong in ["", "../trixie", "trixie main", "Trixie"] {
+            let error = find_kernel(wrong).unwrap_err().to_string();
+            assert!(error.contains("suites are named like"), "{error}");
+        }
+    }
+}

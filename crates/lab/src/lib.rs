@@ -1,0 +1,23 @@
+//! Guests with several memory nodes, on a machine that has one: QEMU emulates the
+//! machine (no KVM, no root, no modules in the guest), a Debian cloud kernel boots from
+//! memory and runs one program. Time in a guest means nothing; where its pages are does.
+//!
+//! `lab/README.md` says what is in a guest and how to run one by hand.
+
+mod apt;
+mod error;
+mod filter;
+mod guest;
+mod initramfs;
+mod kernel;
+mod lab_program;
+mod machine;
+mod programs;
+
+pub use error::LabError;
+pub use filter::SyscallFilter;
+pub use guest::{Ended, Guest};
+pub use kernel::{Kernel, find_kernel};
+pub use lab_program::build_lab_program;
+pub use machine::{GuestMachine, guest_machines};
+pub use programs::Programs;

@@ -1,0 +1,215 @@
+//! Guest machines as data, and what QEMU must be told to make one.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+
+use crate::error::LabError;
+
+/// A machine that QEMU emulates.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestMachine {
+    /// Its name.
+    pub name: String,
+    /// What it is, in a line.
+    pub title: String,
+    /// The CPU's maker as CPUID gives it: `GenuineIntel`, `AuthenticAMD`.
+    pub vendor: String,
+    /// Packages, dies in each, cores in each, threads in each.
+    pub topology: [u32; 4],
+    /// Memory nodes in the order of their numbers.
+    pub node: Vec<GuestNode>,
+    /// The firmware's distances, from row to column; empty for one node.
+    #[serde(default)]
+    pub distances: Vec<Vec<u8>>,
+    /// What the firmware claims of latency and bandwidth (HMAT).
+    pub claims: Option<Claims>,
+}
+
+/// A memory node of a guest.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GuestNode {
+    /// CPUs of its own: so many of those that are left.
+    pub cpus: u32,
+    /// The node with CPUs that it is near to, for machines with claims.
+    pub near: Option<u32>,
+    /// Memory-side cache, MiB.
+    pub side_cache_mib: Option<u32>,
+}
+
+/// Rows: nodes with CPUs; columns: all nodes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// Access latency, ns.
+    pub latency_ns: Vec<Vec<u32>>,
+    /// Access bandwidth, MB/s.
+    pub bandwidth_mb_per_s: Vec<Vec<u32>>,
+}
+
+const MACHINES: [(&str, &str); 6] = [
+    ("amd-2p", include_str!("../../../lab/machines/amd-2p.toml")),
+    ("amd-4p", include_str!("../../../lab/machines/amd-4p.toml")),
+    ("cxl", include_str!("../../../lab/machines/cxl.toml")),
+    ("intel-2p", include_str!("../../../lab/machines/intel-2p.toml")),
+    ("knl", include_str!("../../../lab/machines/knl.toml")),
+    ("one-node", include_str!("../../../lab/machines/one-node.toml")),
+];
+
+/// All guest machines.
+///
+/// # Errors
+/// When a file is not one, which the tests exclude.
+pub fn guest_machines() -> Result<Vec<GuestMachine>, LabError> {
+    MACHINES
+        .iter()
+        .map(|(name, text)| {
+            let wrong = |why: String| LabError::Machine { name: (*name).into(), why };
+            let machine: GuestMachine =
+                toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
+            machine.check().map_err(wrong)?;
+            Ok(machine)
+        })
+        .collect()
+}
+
+impl GuestMachine {
+    /// CPUs in all.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.topology.iter().product()
+    }
+
+    /// CPUs in each core.
+    #[must_use]
+    pub fn threads_per_core(&self) -> u32 {
+        self.topology[3]
+    }
+
+    /// The numbers of the CPUs of a node; empty where it has none.
+    #[must_use]
+    pub fn cpus_of(&self, node: usize) -> Range<u32> {
+        let first: u32 = self.node.iter().take(node).map(|node| node.cpus).sum();
+        first..first + self.node.get(node).map_or(0, |node| node.cpus)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let of_nodes: u32 = self.node.iter().map(|node| node.cpus).sum();
+        if of_nodes != self.cpus() {
+            return Err(format!("nodes have {of_nodes} CPUs, the topology {}", self.cpus()));
+        }
+        let square = |rows: &[Vec<u8>]| {
+            rows.len() == self.node.len() && rows.iter().all(|row| row.len() == self.node.len())
+        };
+        if self.node.len() > 1 && !square(&self.distances) {
+            return Err("distances are not nodes x nodes".into());
+        }
+        let with_cpus = self.node.iter().filter(|node| node.cpus > 0).count();
+        if let Some(claims) = &self.claims {
+            for rows in [&claims.latency_ns, &claims.bandwidth_mb_per_s] {
+                if rows.len() != with_cpus || rows.iter().any(|row| row.len() != self.node.len()) {
+                    return Err("claims are not nodes with CPUs x nodes".into());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// QEMU's arguments for CPUs, memory, distances and claims, with so much memory on
+    /// each node.
+    #[must_use]
+    pub fn qemu_arguments(&self, node_mib: u32) -> Vec<String> {
+        let [packages, dies, cores, threads] = self.topology;
+        let hmat = if self.claims.is_some() { "on" } else { "off" };
+        let mut arguments: Vec<String> = vec![
+            "-machine".into(),
+            format!("q35,sata=off,smbus=off,hmat={hmat}"),
+            // Without cx16: QEMU 7.2's emulation of cmpxchg16b now and then kills kernels
+            // from 6.12 on (double fault in the slab allocator).
+            "-cpu".into(),
+            format!("max,-cx16,vendor={}", self.vendor),
+            "-smp".into(),
+            format!(
+                "{},sockets={packages},dies={dies},cores={cores},threads={threads}",
+                self.cpus()
+            ),
+            "-m".into(),
+            format!("{}M", node_mib as usize * self.node.len()),
+        ];
+        for (number, node) in self.node.iter().enumerate() {
+            let mut of_node = format!("node,nodeid={number},memdev=memory{number}");
+            let cpus = self.cpus_of(number);
+            if let Some(last) = cpus.clone().last() {
+                of_node += &format!(",cpus={}-{last}", cpus.start);
+            }
+            if let Some(near) = node.near {
+                of_node += &format!(",initiator={near}");
+            }
+            arguments.extend([
+                "-object".into(),
+                format!("memory-backend-ram,id=memory{number},size={node_mib}M"),
+                "-numa".into(),
+                of_node,
+            ]);
+        }
+        arguments.extend(self.tables().into_iter().flat_map(|table| ["-numa".into(), table]));
+        arguments
+    }
+
+    /// The firmware's tables: SLIT and HMAT, entry by entry.
+    fn tables(&self) -> Vec<String> {
+        let mut tables = Vec::new();
+        for (from, row) in self.distances.iter().enumerate() {
+            for (to, distance) in row.iter().enumerate() {
+                tables.push(format!("dist,src={from},dst={to},val={distance}"));
+            }
+        }
+        let with_cpus = || (0..self.node.len()).filter(|&number| self.node[number].cpus > 0);
+        if let Some(claims) = &self.claims {
+            for (row, from) in with_cpus().enumerate() {
+                for to in 0..self.node.len() {
+                    let access = format!(
+                        "hmat-lb,initiator={from},target={to},hierarchy=memory,data-type=access"
+                    );
+                    let latency = claims.latency_ns[row][to];
+                    let bandwidth = claims.bandwidth_mb_per_s[row][to];
+                    tables.push(format!("{access}-latency,latency={latency}"));
+                    tables.push(format!("{access}-bandwidth,bandwidth={bandwidth}M"));
+                }
+            }
+        }
+        for (number, node) in self.node.iter().enumerate() {
+            if let Some(mib) = node.side_cache_mib {
+                tables.push(format!(
+                    "hmat-cache,node-id={number},size={mib}M,level=1,associativity=direct,\
+                     policy=write-back,line=64"
+                ));
+            }
+        }
+        tables
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_machine_is_sound_and_named_as_its_file() {
+        let machines = guest_machines().unwrap_or_else(|error| panic!("{error}"));
+        let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
+        assert_eq!(names, MACHINES.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn qemu_is_told_every_node_and_every_distance() {
+        for machine in guest_machines().unwrap_or_else(|error| panic!("{error}")) {
+            let arguments = machine.qemu_arguments(64);
+            let count = |start: &str| arguments.iter().filter(|it| it.starts_with(start)).count();
+            assert_eq!(count("node,"), machine.node.len());
+            assert_eq!(count("dist,"), machine.distances.len().pow(2));
+        }
+    }
+}

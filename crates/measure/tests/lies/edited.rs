@@ -1,0 +1,299 @@
+//! A record edited by hand so that it contradicts itself: every reader refuses it, with the
+//! seals as they were and with seals that were made again.
+
+use std::path::Path;
+
+use nearfar_machine::MemoryPolicy;
+use nearfar_record::{
+    Absence, Absent, Actor, Case, Coordinates, Disturbance, Header, Line, Pinning, ProofMethod,
+    Reason, ReasonCode, Resumed, Sample, Stream, TrafficMethod, read_record,
+};
+
+use crate::native;
+use crate::seals::{reseal, with_old_seals};
+
+/// What is done to the lines of a record.
+type Edit = fn(&mut Vec<Line>);
+
+fn header(lines: &mut [Line]) -> &mut Header {
+    let Line::Header(header) = &mut lines[0] else { panic!("the first line is no header") };
+    header
+}
+
+fn cases(lines: &mut [Line]) -> Vec<&mut Case> {
+    let cases = lines.iter_mut().filter_map(|line| match line {
+        Line::Case(case) => Some(case),
+        _ => None,
+    });
+    cases.collect()
+}
+
+fn samples(lines: &mut [Line]) -> Vec<&mut Sample> {
+    let samples = lines.iter_mut().filter_map(|line| match line {
+        Line::Sample(sample) => Some(sample),
+        _ => None,
+    });
+    samples.collect()
+}
+
+fn stream(lines: &mut [Line]) -> &mut Stream {
+    let Actor::Stream(stream) = &mut cases(lines).swap_remove(0).actors[0];
+    stream
+}
+
+fn sample(lines: &mut [Line]) -> &mut Sample {
+    samples(lines).swap_remove(0)
+}
+
+/// The positions of the samples' lines.
+fn positions(lines: &[Line]) -> Vec<usize> {
+    let sample =
+        |(position, line): (usize, &Line)| matches!(line, Line::Sample(_)).then_some(position);
+    lines.iter().enumerate().filter_map(sample).collect()
+}
+
+/// Gives the first sample's first thread so many times its bytes, and adds all up again.
+fn multiply(lines: &mut [Line], factor: u64) {
+    let actor = &mut sample(lines).actors[0];
+    actor.threads[0].useful_bytes *= factor;
+    let elements = |bytes: u64| bytes / 8;
+    let (before, flops) = (actor.accesses, actor.flops);
+    actor.useful_bytes = actor.threads.iter().map(|thread| thread.useful_bytes).sum();
+    actor.accesses = elements(actor.useful_bytes);
+    actor.flops = actor.accesses / before * flops;
+    let more =
+        if actor.traffic_bytes_min == actor.traffic_bytes_max { 0 } else { actor.useful_bytes / 3 };
+    actor.traffic_bytes_min = actor.useful_bytes;
+    actor.traffic_bytes_max = actor.useful_bytes + more;
+}
+
+fn absent(lines: &mut Vec<Line>, absence: Absence, code: ReasonCode, round: Option<u32>) {
+    let case = cases(lines)[0].id.clone();
+    let reason = Reason { code, text: "because".into() };
+    let end = lines.len() - 1;
+    lines.insert(end, Line::Absent(Absent { case, coordinates: vec![], absence, reason, round }));
+}
+
+fn pairs(case: &mut Case) -> (&mut u32, &mut u32, &mut u32) {
+    let Coordinates::Pairs { index, memory_node, threads, .. } = &mut case.coordinates[0];
+    (index, memory_node, threads)
+}
+
+/// Edits and what the reader says.
+const EDITS: [(Edit, &str); 62] = [
+    // The header.
+    (|l| header(l).fingerprint = "0000000000000000".into(), "fingerprint"),
+    (|l| header(l).machine.cores.truncate(0), "fingerprint"),
+    (|l| header(l).inputs.min_rounds = 0, "0 to 2 rounds"),
+    (|l| header(l).inputs.max_rounds = 1, "2 to 1 rounds"),
+    (|l| header(l).inputs.windows_per_round = 0, "0 windows"),
+    (|l| header(l).inputs.windows_per_round = 4_000_000_000, "4000000000 windows"),
+    (|l| header(l).inputs.window_ns = 1_000_000_000_000, "none is shorter"),
+    (|l| header(l).schema = "nearfar.record/9".into(), "nearfar.record/9"),
+    // A case.
+    (|l| cases(l)[0].actors.clear(), "nothing moves data"),
+    (|l| stream(l).threads = 0, "0 threads"),
+    (|l| stream(l).working_set_bytes = 0, "working set of 0 bytes"),
+    (|l| stream(l).working_set_bytes *= 4, "do not hold the working set"),
+    (|l| stream(l).working_set_bytes /= 1 << 20, "passes of"),
+    (|l| stream(l).binding.cpus = "9999".parse().unwrap(), "its CPUs 9999 are not among"),
+    (|l| stream(l).binding.cpus = "".parse().unwrap(), "are not among"),
+    (|l| stream(l).binding.memory = MemoryPolicy::Preferred(77), "memory nodes 77"),
+    (|l| stream(l).binding.memory = MemoryPolicy::FirstTouch, "its coordinates say memory node"),
+    (|l| stream(l).thread_cpus = vec![9999], "CPU 9999 is outside"),
+    (|l| stream(l).thread_cpus.clear(), "0 CPUs of threads"),
+    (|l| stream(l).pinning = Pinning::Unbound, "CPUs of threads where there are 0"),
+    (|l| stream(l).kernel = "copy".into(), "its actor copy"),
+    (|l| *pairs(cases(l)[0]).0 = 40, "no cluster40"),
+    (|l| *pairs(cases(l)[0]).1 = 40, "memory node 40"),
+    (|l| *pairs(cases(l)[0]).2 = 40, "by 40 threads"),
+    (
+        |l| {
+            let case = cases(l)[0].clone();
+            l.insert(2, Line::Case(case));
+        },
+        "stands there twice",
+    ),
+    // A sample's place.
+    (|l| sample(l).case = "pairs/cluster0/node0/nothing".into(), "which is not planned"),
+    (|l| sample(l).round = 2, "round 2 of 2"),
+    (|l| sample(l).window = 2, "window 2 of 2"),
+    (|l| sample(l).sequence = 7, "where sample 0 should be"),
+    (|l| samples(l)[1].sequence = 0, "comes after a later one"),
+    (|l| sample(l).sequence = u64::MAX, "no sample's number"),
+    (|l| samples(l)[1].window = 0, "stands there twice"),
+    (
+        |l| {
+            let first = positions(l)[0];
+            l.remove(first);
+        },
+        "sample 1 where sample 0 should be",
+    ),
+    (
+        |l| {
+            let at = positions(l);
+            l.swap(at[0], at[1]);
+        },
+        "sample 1 where sample 0 should be",
+    ),
+    // Its time.
+    (|l| sample(l).window_ns = 0, "without length"),
+    (|l| sample(l).window_ns = 4_999_999, "none is shorter"),
+    (|l| sample(l).window_ns = u64::MAX, "ends before it begins"),
+    (|l| sample(l).window_ns += 1, "while the one before closes"),
+    (|l| samples(l)[1].start_ns -= 1, "while the one before closes"),
+    (|l| samples(l).pop().unwrap().start_ns += 1_000_000_000_000, "with windows over"),
+    // Its counts.
+    (|l| sample(l).actors[0].useful_bytes += 8, "threads' sum"),
+    (|l| sample(l).actors[0].accesses += 1, "accesses"),
+    (|l| sample(l).actors[0].traffic_bytes_max = 0, "above traffic_bytes_max"),
+    (|l| sample(l).actors[0].traffic_bytes_max *= 3, "does not follow"),
+    (|l| sample(l).actors[0].traffic_bytes_min /= 2, "does not follow"),
+    (|l| multiply(l, 100_000), "passes of"),
+    (
+        |l| {
+            sample(l).actors[0].threads[0].passes = u64::MAX / 2;
+            multiply(l, 100_000);
+        },
+        "no core can",
+    ),
+    (|l| sample(l).actors[0].threads[0].passes = 0, "before its first pass"),
+    (|l| sample(l).actors[0].unroll += 1, "another unroll"),
+    (|l| sample(l).actors[0].flops += 1_000_000, "other operations"),
+    // Who did it, and where.
+    (|l| sample(l).actors.clear(), "the sample's threads []"),
+    (|l| sample(l).actors[0].threads.truncate(0), "the sample's threads"),
+    (|l| sample(l).actors[0].variant = "mmx".into(), "in mmx ran where"),
+    (|l| sample(l).actors[0].threads[0].cpu_after = Some(9999), "CPU 9999"),
+    (|l| sample(l).actors[0].proof.before.method = ProofMethod::Simulated, "'simulated'"),
+    (|l| sample(l).actors[0].proof.before.page_bytes = 0, "pages of 0 bytes"),
+    (|l| sample(l).actors[0].proof.after.pages.clear(), "0 pages of"),
+    (|l| sample(l).actors[0].proof.before.unknown += 1_000_000, "% of the pages"),
+    (
+        |l| {
+            let pages = &mut sample(l).actors[0].proof.after.pages;
+            *pages = pages.values().map(|&pages| (40, pages)).collect();
+        },
+        "node 40, which the machine does not have",
+    ),
+    (|l| sample(l).actors[0].page_sizes.huge_bytes = Some(u64::MAX), "in huge pages"),
+    // What disturbed it.
+    (|l| sample(l).disturbances.push(Disturbance::Moved { threads: 3 }), "its threads noted"),
+    (|l| sample(l).actors[0].threads[0].minor_faults += 4, "its threads noted"),
+];
+
+/// Edits of the other lines.
+const EDITS_OF_RUNS: [(Edit, &str); 8] = [
+    (|l| absent(l, Absence::Refused, ReasonCode::OneNode, Some(0)), "'one_node' is not why"),
+    (|l| absent(l, Absence::Omitted, ReasonCode::NoRoom, None), "'no_room' is not why"),
+    (|l| absent(l, Absence::Omitted, ReasonCode::Budget, Some(1)), "begun in round 1"),
+    (|l| absent(l, Absence::Refused, ReasonCode::NoRoom, Some(3)), "round 3 of 2"),
+    (
+        |l| {
+            let header = l[0].clone();
+            l.push(header);
+        },
+        "after the end of a run",
+    ),
+    (
+        |l| {
+            let header = l[0].clone();
+            l.insert(1, header);
+        },
+        "a second header",
+    ),
+    (
+        |l| {
+            if let Some(Line::Finished(finished)) = l.last_mut() {
+                finished.seconds = 0.0;
+            }
+        },
+        "a run of 0 s",
+    ),
+    (
+        |l| {
+            let at = "2026-01-01T00:00:00Z".into();
+            l.push(Line::Resumed(Resumed {
+                at,
+                samples: 1,
+                torn_line_dropped: false,
+                budget_ns: None,
+            }));
+        },
+        "gone on with 1 samples",
+    ),
+];
+
+/// A measured record's lines, as they stand in its file and as they are.
+fn measured(path: &Path) -> (Vec<String>, Vec<Line>) {
+    let record = native::measure(path, &mut native::executor());
+    assert!(record.samples.len() >= 8 && record.cases.len() >= 2, "the record is too small");
+    let text = std::fs::read_to_string(path).unwrap();
+    let texts: Vec<String> = text.lines().map(ToString::to_string).collect();
+    let lines = texts.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (texts, lines)
+}
+
+fn refusal(text: &[u8]) -> Option<String> {
+    read_record(text).err().map(|error| error.to_string())
+}
+
+#[test]
+fn contradictions_are_refused_whatever_the_seals_say() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let (texts, honest) = measured(&path);
+    assert_eq!(refusal(&reseal(&path, &honest)), None);
+    for (number, (edit, why)) in EDITS.into_iter().chain(EDITS_OF_RUNS).enumerate() {
+        let mut lines = honest.clone();
+        edit(&mut lines);
+        assert_ne!(lines, honest, "edit {number} ({why}) changes nothing");
+        for text in [reseal(&path, &lines), with_old_seals(&texts, &honest, &lines)] {
+            let said =
+                refusal(&text).unwrap_or_else(|| panic!("edit {number} ({why}) went through"));
+            assert!(said.contains(why), "edit {number}: '{said}' does not say '{why}'");
+        }
+    }
+}
+
+/// What a method of traffic allows follows from the bytes: none of the others does for triad.
+#[test]
+fn traffic_follows_from_its_method() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let (_, honest) = measured(&path);
+    for method in [TrafficMethod::Nt, TrafficMethod::Allocate] {
+        let mut lines = honest.clone();
+        for sample in samples(&mut lines) {
+            if sample.actors[0].kernel == "triad" {
+                sample.actors[0].traffic_method = method;
+            }
+        }
+        let said = refusal(&reseal(&path, &lines)).unwrap();
+        assert!(said.contains("by its method"), "{said}");
+    }
+}
+
+/// Text that is no record at all.
+#[test]
+fn what_is_no_record_is_refused() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let (texts, _) = measured(&folder.path().join("r.jsonl"));
+    let text = texts.join("\n") + "\n";
+    let long = format!("{text}{}\n", "x".repeat(nearfar_record::MAX_LINE_BYTES + 1));
+    for (wrong, why) in [
+        (String::new(), "empty"),
+        ("{}\n".into(), "line 1"),
+        (format!("{text}not json\n"), "cannot be understood"),
+        (text.replacen("\"flops\":", "\"flips\":", 1), "flips"),
+        (text.replacen("{\"sample\":", "{\"warning\":null,\"sample\":", 1), "null"),
+        (text.replacen(",\"seal\":\"", ",\"seal\":\"z", 1), "16 hexadecimal digits"),
+        (long, "16 MiB"),
+    ] {
+        let said = refusal(wrong.as_bytes()).unwrap_or_else(|| panic!("{why} went through"));
+        assert!(said.contains(why), "'{said}' does not say '{why}'");
+    }
+}

@@ -1,0 +1,143 @@
+//! An executor that counts wrongly: what contradicts itself is refused, and no sample of it
+//! gets into the record.
+
+use std::time::Duration;
+
+use nearfar_measure::native::NativeExecutor;
+use nearfar_measure::{Executor, Failure, OfferedVariants, Rates, Window, WindowRequest};
+use nearfar_record::{Absence, Case, Executor as ExecutorKind, Reason, ReasonCode};
+
+use crate::native;
+
+/// What is done to an honest window.
+type Lie = fn(&mut Window);
+
+/// Runs cases honestly and lies about them.
+struct LyingExecutor {
+    honest: NativeExecutor,
+    lie: Lie,
+}
+
+impl Executor for LyingExecutor {
+    fn kind(&self) -> ExecutorKind {
+        self.honest.kind()
+    }
+
+    fn variants(&self) -> OfferedVariants {
+        self.honest.variants()
+    }
+
+    fn look(&mut self) -> Result<Rates, Reason> {
+        self.honest.look()
+    }
+
+    fn now(&self) -> Duration {
+        self.honest.now()
+    }
+
+    fn begin_round(&mut self, cases: &[&Case]) {
+        self.honest.begin_round(cases);
+    }
+
+    fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure> {
+        let mut windows = self.honest.run(case, request)?;
+        windows.iter_mut().for_each(self.lie);
+        Ok(windows)
+    }
+
+    fn peak_resident_bytes(&self) -> Option<u64> {
+        self.honest.peak_resident_bytes()
+    }
+}
+
+/// Makes all counts of bytes follow from the threads' again.
+fn add_up(window: &mut Window) {
+    for actor in &mut window.actors {
+        actor.useful_bytes = actor.threads.iter().map(|thread| thread.useful_bytes).sum();
+        actor.traffic_bytes_min = actor.useful_bytes;
+        actor.traffic_bytes_max = actor.useful_bytes;
+        actor.accesses = actor.useful_bytes / 8;
+    }
+}
+
+const LIES: [(&str, Lie, &str); 10] = [
+    ("twice the bytes", |window| window.actors[0].useful_bytes *= 2, "threads' sum"),
+    (
+        "bytes of passes that were not made",
+        |window| {
+            for thread in &mut window.actors[0].threads {
+                thread.useful_bytes += (thread.passes + 2) * native::WORKING_SET;
+            }
+            add_up(window);
+        },
+        "passes of",
+    ),
+    (
+        "bytes that no core moves",
+        |window| {
+            for thread in &mut window.actors[0].threads {
+                thread.passes *= 1_000_000;
+                thread.useful_bytes = 100_000_000_000;
+            }
+            add_up(window);
+        },
+        "no core can",
+    ),
+    ("operations of nobody", |window| window.actors[0].accesses += 1000, "accesses"),
+    ("a window without time", |window| window.length = Duration::ZERO, "without length"),
+    ("a short window", |window| window.length = Duration::from_millis(4), "none is shorter"),
+    ("one thread less", |window| window.actors[0].threads.truncate(0), "threads"),
+    (
+        "pages on a node that is not there",
+        |window| {
+            let pages = &mut window.actors[0].proof.after.pages;
+            *pages = pages.values().map(|&pages| (4711, pages)).collect();
+        },
+        "node 4711",
+    ),
+    (
+        "half of the pages unknown",
+        |window| {
+            let found = &mut window.actors[0].proof.before;
+            for pages in found.pages.values_mut() {
+                *pages /= 2;
+                found.unknown += *pages;
+            }
+        },
+        "% of the pages",
+    ),
+    (
+        "a page fault that is not told",
+        |window| window.actors[0].threads[0].minor_faults += 1,
+        "its threads noted",
+    ),
+];
+
+#[test]
+fn an_honest_executor_is_believed() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let mut honest = LyingExecutor { honest: native::executor(), lie: |_| {} };
+    let record = native::measure(&folder.path().join("r.jsonl"), &mut honest);
+    assert!(record.absent.iter().all(|absent| absent.absence == Absence::Omitted));
+    assert_eq!(record.samples.len(), record.cases.len() * 2 * 2);
+}
+
+#[test]
+fn counts_that_contradict_each_other_never_get_into_a_record() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    for (name, lie, why) in LIES {
+        let mut lying = LyingExecutor { honest: native::executor(), lie };
+        let record = native::measure(&path, &mut lying);
+        assert!(record.samples.is_empty(), "{name}: a sample went through");
+        let refused: Vec<_> =
+            record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
+        assert_eq!(refused.len(), record.cases.len(), "{name}");
+        for absent in refused {
+            assert_eq!(absent.reason.code, ReasonCode::Contradiction, "{name}");
+            assert!(absent.reason.text.contains(why), "{name}: {}", absent.reason.text);
+        }
+    }
+}

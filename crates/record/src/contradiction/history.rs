@@ -1,0 +1,221 @@
+//! What was read of a record so far, to catch lines that contradict earlier ones.
+
+use std::collections::{HashMap, HashSet};
+
+use nearfar_machine::Initiator;
+
+use super::case::check_case;
+use super::sample::check_sample;
+use crate::absent::{Absence, Absent, ReasonCode};
+use crate::case::{Actor, Case, SCREENING_ROUNDS};
+use crate::header::{Executor, Header};
+use crate::line::{Finished, Resumed};
+use crate::sample::{ActorSample, Sample};
+
+/// Slack of a run's seconds, which are a float.
+const SECOND_SLACK: f64 = 1e-6;
+
+/// What was read so far.
+pub(crate) struct History {
+    initiators: Vec<Initiator>,
+    cases: HashMap<String, Case>,
+    windows: HashSet<(String, u32, u32)>,
+    next_sequence: u64,
+    run: Run,
+    /// Counts of the first sample of each loop, by kernel and variant.
+    loops: HashMap<(String, String), LoopCounts>,
+}
+
+/// What was read of one run of the program.
+#[derive(Default)]
+struct Run {
+    finished: bool,
+    /// When the first window opened and the last one closed, ns.
+    windows: Option<(u64, u64)>,
+    /// Bytes of each thread in the round of a case that is being read.
+    walk: Option<(String, u32, Vec<u128>)>,
+}
+
+#[derive(Clone, Copy)]
+struct LoopCounts {
+    unroll: u32,
+    flops: u64,
+    accesses: u64,
+}
+
+impl History {
+    pub fn new(header: &Header) -> Self {
+        Self {
+            initiators: header.machine.initiators(header.inputs.initiator),
+            cases: HashMap::new(),
+            windows: HashSet::new(),
+            next_sequence: 0,
+            run: Run::default(),
+            loops: HashMap::new(),
+        }
+    }
+
+    /// Any line but `resumed`: nothing follows the end of a run.
+    pub fn line(&self) -> Result<(), String> {
+        if self.run.finished { Err("a line after the end of a run".into()) } else { Ok(()) }
+    }
+
+    pub fn case(&mut self, header: &Header, case: &Case) -> Result<(), String> {
+        check_case(&header.machine, &self.initiators, case)?;
+        match self.cases.insert(case.id.clone(), case.clone()) {
+            None => Ok(()),
+            Some(_) => Err(format!("the case {} stands there twice", case.id)),
+        }
+    }
+
+    pub fn sample(&mut self, header: &Header, sample: &Sample) -> Result<(), String> {
+        let Some(case) = self.cases.get(&sample.case) else {
+            return Err(format!("a sample of the case {}, which is not planned", sample.case));
+        };
+        self.next_sequence = next_sequence(self.next_sequence, sample.sequence)?;
+        if !self.windows.insert((sample.case.clone(), sample.round, sample.window)) {
+            return Err(format!(
+                "window {} of round {} of the case {} stands there twice",
+                sample.window, sample.round, sample.case
+            ));
+        }
+        check_sample(header, case, sample)?;
+        self.run.window(sample)?;
+        if header.executor == Executor::Native {
+            self.run.walk(case, sample)?;
+            sample.actors.iter().try_for_each(|actor| self.loop_counts(actor))?;
+        }
+        Ok(())
+    }
+
+    /// One program runs one loop: what its code does to an element never changes.
+    fn loop_counts(&mut self, actor: &ActorSample) -> Result<(), String> {
+        let counts =
+            LoopCounts { unroll: actor.unroll, flops: actor.flops, accesses: actor.accesses };
+        if counts.accesses == 0 {
+            return Ok(());
+        }
+        let key = (actor.kernel.clone(), actor.variant.clone());
+        let first = *self.loops.entry(key).or_insert(counts);
+        let product = |flops: u64, accesses: u64| u128::from(flops) * u128::from(accesses);
+        if first.unroll != counts.unroll
+            || product(first.flops, counts.accesses) != product(counts.flops, first.accesses)
+        {
+            return Err(format!(
+                "{} in {} has another unroll, or other operations for each element, than before",
+                actor.kernel, actor.variant
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn absent(&self, header: &Header, absent: &Absent) -> Result<(), String> {
+        let code = absent.reason.code;
+        let asked = match code {
+            ReasonCode::OneNode
+            | ReasonCode::ScreenedOut
+            | ReasonCode::NodeNotAllowed
+            | ReasonCode::CpusNotAllowed
+            | ReasonCode::Budget => Absence::Omitted,
+            ReasonCode::NoVariant => absent.absence,
+            ReasonCode::NoRoom
+            | ReasonCode::Denied
+            | ReasonCode::Misplaced
+            | ReasonCode::Unproven
+            | ReasonCode::WrongData
+            | ReasonCode::Threads
+            | ReasonCode::NotSimulated
+            | ReasonCode::Contradiction => Absence::Refused,
+        };
+        if asked != absent.absence {
+            return Err(format!("'{}' is not why the case is absent", code.as_str()));
+        }
+        match (absent.absence, absent.round) {
+            (Absence::Omitted, Some(round)) => {
+                Err(format!("omitted, and yet begun in round {round}"))
+            }
+            (Absence::Refused, Some(round))
+                if round >= header.inputs.max_rounds.max(SCREENING_ROUNDS) =>
+            {
+                Err(format!("round {round} of {}, counted from 0", header.inputs.max_rounds))
+            }
+            (Absence::Refused, _) if !self.cases.contains_key(&absent.case) => {
+                Err(format!("a refusal of the case {}, which is not planned", absent.case))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub fn resumed(&mut self, resumed: &Resumed) -> Result<(), String> {
+        self.run = Run::default();
+        let there = self.windows.len() as u64;
+        if resumed.samples != there {
+            return Err(format!("gone on with {} samples where {there} are", resumed.samples));
+        }
+        Ok(())
+    }
+
+    pub fn finished(&mut self, finished: &Finished) -> Result<(), String> {
+        self.run.finished = true;
+        let (opened, closed) = self.run.windows.unwrap_or_default();
+        #[expect(clippy::cast_precision_loss, reason = "ns of a run are far below 2^53")]
+        let windows = (closed - opened) as f64 / 1e9;
+        // Written so that a number of seconds that is none is caught as well.
+        if finished.seconds + SECOND_SLACK >= windows {
+            return Ok(());
+        }
+        Err(format!("a run of {} s with windows over {windows} s", finished.seconds))
+    }
+}
+
+fn next_sequence(expected: u64, found: u64) -> Result<u64, String> {
+    if found < expected {
+        return Err(format!("sample {found} comes after a later one"));
+    }
+    let next = found.checked_add(1).ok_or_else(|| format!("{found} is no sample's number"))?;
+    if found > expected {
+        return Err(format!("sample {found} where sample {expected} should be: some are missing"));
+    }
+    Ok(next)
+}
+
+impl Run {
+    /// Windows come one after the other.
+    fn window(&mut self, sample: &Sample) -> Result<(), String> {
+        let (open, close) = (sample.start_ns, sample.start_ns.saturating_add(sample.window_ns));
+        let (first, last) = self.windows.unwrap_or((open, open));
+        if open < last {
+            return Err(format!(
+                "a window that opens at {open} ns, while the one before closes at {last}"
+            ));
+        }
+        self.windows = Some((first, close));
+        Ok(())
+    }
+
+    /// The windows of a round are of the same threads: what each moved in all of them is
+    /// within its passes.
+    fn walk(&mut self, case: &Case, sample: &Sample) -> Result<(), String> {
+        let threads = || sample.actors.iter().flat_map(|actor| &actor.threads);
+        let mut moved = match self.walk.take() {
+            Some((id, round, moved)) if id == sample.case && round == sample.round => moved,
+            _ => vec![0; threads().count()],
+        };
+        let passes = case.actors.iter().flat_map(|Actor::Stream(stream)| {
+            let bytes = stream.working_set_bytes / u64::from(stream.threads.max(1));
+            std::iter::repeat_n(u128::from(bytes), stream.threads as usize)
+        });
+        for ((moved, thread), pass) in moved.iter_mut().zip(threads()).zip(passes) {
+            *moved += u128::from(thread.useful_bytes);
+            if *moved > (u128::from(thread.passes) + 1) * pass {
+                return Err(format!(
+                    "a thread moved {moved} bytes in the round's windows so far, in {} passes of \
+                     {pass}",
+                    thread.passes
+                ));
+            }
+        }
+        self.walk = Some((sample.case.clone(), sample.round, moved));
+        Ok(())
+    }
+}

@@ -1,0 +1,115 @@
+//! Everything in the project that reads bytes of strangers, or of the kernel, each as one
+//! function of bytes. A function panics where a reader breaks its word: it is used by the
+//! fuzz targets beside it, and by the mutation run of the tests (`crates/cli/tests/readers`),
+//! which includes this file.
+
+mod kernel_files;
+mod machine_file;
+mod mappings;
+mod memory_modules;
+mod record;
+mod topology;
+mod words;
+
+pub use kernel_files::kernel_files;
+pub use machine_file::machine_file;
+pub use mappings::{numa_maps, smaps};
+pub use memory_modules::memory_modules;
+pub use record::record;
+pub use topology::{synthetic, xml};
+pub use words::{binding, cpu_list, quantity, theoretical_maximum};
+
+use std::error::Error;
+
+use nearfar_report::printable;
+
+/// What a reader made of an input.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// It was read, and what was read is sound.
+    Accepted,
+    /// It was refused, as the program's user is told.
+    Rejected(String),
+}
+
+/// A reader, and what a run over all of them has to know of it.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader {
+    /// Its name: that of its fuzz target and of its folder below `fuzz/corpus`.
+    pub name: &'static str,
+    /// Reads an input.
+    pub read: fn(&[u8]) -> Outcome,
+    /// Its share of a run's time, against the others'.
+    pub share: u32,
+    /// Whether a C library reads what passes our own checks. The program has it in a child
+    /// process and says so when that dies.
+    pub in_c: bool,
+}
+
+const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome, share: u32) -> Reader {
+    Reader { name, read, share, in_c: false }
+}
+
+/// All readers.
+pub const READERS: [Reader; 12] = [
+    reader("record", record, 4),
+    reader("machine_file", machine_file, 4),
+    Reader { in_c: true, ..reader("xml", xml, 4) },
+    Reader { in_c: true, ..reader("synthetic", synthetic, 2) },
+    reader("cpu_list", cpu_list, 1),
+    reader("quantity", quantity, 1),
+    reader("binding", binding, 1),
+    reader("theoretical_maximum", theoretical_maximum, 1),
+    reader("memory_modules", memory_modules, 2),
+    reader("numa_maps", numa_maps, 1),
+    reader("smaps", smaps, 1),
+    reader("kernel_files", kernel_files, 2),
+];
+
+/// The longest message of a refusal, in characters: a screen of a terminal.
+const LONGEST_MESSAGE: usize = 1500;
+
+/// A refusal as the program prints it: an error with its causes.
+fn rejected(error: &dyn Error) -> Outcome {
+    let mut message = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        message = format!("{message}: {error}");
+        cause = error.source();
+    }
+    rejected_words(&message)
+}
+
+/// A refusal in words of the reader's own.
+fn rejected_words(message: &str) -> Outcome {
+    let message = printable(message);
+    assert!(!message.trim().is_empty(), "a refusal says nothing");
+    let length = message.chars().count();
+    let begin: String = message.chars().take(200).collect();
+    assert!(length <= LONGEST_MESSAGE, "a refusal of {length} characters: {begin}");
+    Outcome::Rejected(message.into_owned())
+}
+
+/// The input as text; the program refuses what is none before any reader sees it.
+fn text(input: &[u8]) -> Result<&str, Outcome> {
+    std::str::from_utf8(input).map_err(|error| rejected(&error))
+}
+
+/// A page for the terminal has lines, colours of its own, and no other control character.
+fn assert_printable(page: &str) {
+    for (number, part) in page.split('\u{1b}').enumerate() {
+        let part = match part.split_once('m') {
+            Some((colour, rest)) if number > 0 && is_colour(colour) => rest,
+            _ if number == 0 => part,
+            _ => panic!("a page has an escape that is no colour: {page:?}"),
+        };
+        let control = |letter: char| letter.is_control() && letter != '\n';
+        assert!(!part.contains(control), "a page has control characters: {page:?}");
+    }
+}
+
+/// What stands between ESC and `m` to set a colour (SGR).
+fn is_colour(text: &str) -> bool {
+    let numbers = text.strip_prefix('[');
+    numbers.is_some_and(|numbers| numbers.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'))
+}

@@ -1,0 +1,51 @@
+//! Files of simulated machines.
+
+use nearfar_flow::{FlowError, SimulatedMachine, parse_machine};
+
+use super::{Outcome, rejected, text};
+
+/// Files of simulated machines: what is read describes a machine that is sound and answers.
+pub fn machine_file(input: &[u8]) -> Outcome {
+    let text = match text(input) {
+        Ok(text) => text,
+        Err(outcome) => return outcome,
+    };
+    match parse_machine("machine.toml", text) {
+        Ok(machine) => {
+            assert_sound(&machine);
+            Outcome::Accepted
+        }
+        Err(error) => {
+            let outcome = rejected(&error);
+            let says_where = match &error {
+                // A file without a key that it must have has no line to name.
+                FlowError::NotAMachine { line, why, .. } => line.is_some() || !why.is_empty(),
+                FlowError::Key { key, .. } => !key.is_empty(),
+                FlowError::TooLarge { .. } | FlowError::UnknownBase { .. } => true,
+                _ => false,
+            };
+            assert!(says_where, "no place is named: {error:?}");
+            outcome
+        }
+    }
+}
+
+fn assert_sound(simulated: &SimulatedMachine) {
+    let wrong = simulated.machine.check();
+    assert!(wrong.is_empty(), "{wrong:?}");
+    // As a resumed record does it.
+    let again = parse_machine("machine.toml", &simulated.text);
+    assert!(again.is_ok_and(|again| again == *simulated), "its own text is another machine");
+    let json = serde_json::to_string(simulated);
+    let again = json.map(|json| serde_json::from_str::<SimulatedMachine>(&json));
+    match again {
+        Ok(Ok(again)) => assert!(again == *simulated, "its JSON is another machine"),
+        Ok(Err(error)) | Err(error) => panic!("its JSON does not read back: {error}"),
+    }
+    match simulated.look_rate() {
+        Ok(rate) => assert!(rate.is_finite() && rate > 0.0, "{rate} bytes/s"),
+        Err(error) => {
+            rejected(&error);
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Records, and what is shown of those that are read.
+
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::{ClassRule, classes};
+use nearfar_record::{Line, ReadError, Record, read_record};
+use nearfar_report::{ClassesView, RecordDoctorView, ShowView};
+
+use super::{Outcome, assert_printable, rejected};
+
+/// Records: what is read is written and read again as the same, and every page about it
+/// can be made.
+pub fn record(input: &[u8]) -> Outcome {
+    let record = match read_record(input) {
+        Ok(record) => record,
+        Err(error) => {
+            let outcome = rejected(&error);
+            let told = error.to_string();
+            let without_place = matches!(
+                error,
+                ReadError::Empty | ReadError::TornHeader | ReadError::Schema { .. }
+            );
+            assert!(without_place || told.starts_with("line "), "no line is named: {told}");
+            return outcome;
+        }
+    };
+    assert_cut_where_it_says(input, &record);
+    assert_written_alike(input, &record);
+    show(&record);
+    Outcome::Accepted
+}
+
+/// The whole lines alone are the same record, and none of them is torn.
+fn assert_cut_where_it_says(input: &[u8], record: &Record) {
+    let length = usize::try_from(record.length).unwrap_or(usize::MAX);
+    assert!(length <= input.len() && record.torn == (length < input.len()));
+    if record.torn {
+        let whole = read_record(&input[..length]);
+        let expected = Record { torn: false, ..record.clone() };
+        assert!(whole.is_ok_and(|whole| whole == expected), "the whole lines are another record");
+    }
+}
+
+/// Each line is written as it was understood; together they are the same record, but for
+/// its seals, which are those of the lines as they stood.
+fn assert_written_alike(input: &[u8], record: &Record) {
+    let length = usize::try_from(record.length).unwrap_or(usize::MAX);
+    let mut text = Vec::new();
+    for line in input[..length].split_inclusive(|&byte| byte == b'\n') {
+        let written =
+            serde_json::from_slice::<Line>(line).and_then(|line| serde_json::to_vec(&line));
+        match written {
+            Ok(line) => text.extend([&line[..], b"\n"].concat()),
+            Err(error) => panic!("a line that was read cannot be written: {error}"),
+        }
+    }
+    let again = match read_record(&text[..]) {
+        Ok(again) => again,
+        Err(error) => panic!("what is written is not read: {error}"),
+    };
+    let expected = Record {
+        length: again.length,
+        torn: again.torn,
+        sealing: again.sealing.clone(),
+        seal: again.seal,
+        ..record.clone()
+    };
+    assert!(again == expected, "what is written is read as another record");
+}
+
+/// Makes every page; pages of a hostile record may be odd, but they come.
+fn show(record: &Record) {
+    let show = ShowView::new(record);
+    let gamma = || TheoreticalMaximum::of_memory(&record.header.machine);
+    let doctor = RecordDoctorView::new(record, gamma());
+    let mut pages = vec![show.text(), doctor.text()];
+    let mut views = vec![serde_json::to_string(&show), serde_json::to_string(&doctor)];
+    match classes(record, &ClassRule::default()) {
+        Ok(classes) => {
+            let view = ClassesView::new(record, &classes, &gamma());
+            pages.push(view.text());
+            views.push(serde_json::to_string(&view));
+        }
+        Err(error) => {
+            rejected(&error);
+        }
+    }
+    for page in pages {
+        assert_printable(&page);
+    }
+    assert!(views.iter().all(Result::is_ok), "a view cannot be put into JSON");
+}
