@@ -6,6 +6,10 @@
 ///
 /// Both operands are registers: recent Intel cores add small constants before execution, several
 /// in one cycle.
+///
+/// # Panics
+///
+/// If the sum is not that of so many additions.
 pub fn add_in_sequence(additions: u64) -> Option<u64> {
     #[cfg(target_arch = "x86_64")]
     return Some(crate::x86_64::add_in_sequence(additions));

@@ -50,7 +50,7 @@ impl<'a> Chase<'a> {
         let nodes = memory.len() / NODE_ELEMENTS;
         assert!(nodes > 0, "a chase needs at least {} bytes", Self::NODE_BYTES);
         let cycle = Cycle::new(nodes, nodes_per_group, seed);
-        let base = memory.as_mut_ptr().expose_provenance();
+        let base = memory.as_ptr().addr();
         let address = |node: usize| base + node * Self::NODE_BYTES;
 
         let first = cycle.node_at(0);
@@ -60,6 +60,8 @@ impl<'a> Chase<'a> {
             last = node;
         }
         memory[last * NODE_ELEMENTS] = as_element(address(first));
+        // After the last write: one through `memory` would end what is exposed.
+        memory.as_mut_ptr().expose_provenance();
         Chase { base, cycle, place: address(first), accesses: 0, memory: PhantomData }
     }
 
@@ -70,8 +72,8 @@ impl<'a> Chase<'a> {
 
     /// Goes on for so many accesses.
     pub fn run(&mut self, accesses: u64) {
-        // SAFETY: `new` wrote to each node the address of a node, exposed the provenance of them
-        // all, and nobody else has been able to write there since.
+        // SAFETY: `new` wrote to each node the address of a node and exposed the provenance of
+        // them all afterwards; `memory` is borrowed since, so that nobody else has touched them.
         self.place = unsafe { follow(self.place, accesses) };
         self.accesses += accesses;
     }

@@ -34,6 +34,7 @@ mod checksum;
 mod constants;
 mod cycle;
 mod generated;
+mod line;
 mod operands;
 mod pattern;
 mod portable;

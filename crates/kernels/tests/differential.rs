@@ -236,7 +236,8 @@ fn special_values_come_through_like_any_other() {
         f64::MIN_POSITIVE,
         f64::from_bits(1),
         -f64::from_bits(0xF_FFFF_FFFF_FFFF),
-        // Twice this is finite: a fused multiply-add does not overflow half-way, a separate one does.
+        // Twice this is finite: a fused multiply-add does not overflow half-way, a separate one
+        // does.
         f64::MAX / 2.0,
         f64::EPSILON,
     ];

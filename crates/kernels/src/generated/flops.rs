@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::machine_code::MachineCode;
+use super::quotation::quotation;
 use super::{FlopLoop, NotGenerated, architecture};
 use crate::{Constants, Variant};
 
@@ -182,12 +183,7 @@ impl Flops {
     /// If there is no such form, this CPU does not run it, or Linux gives no executable memory.
     pub fn generate(&self, variant: Variant) -> Result<FlopLoop, NotGenerated> {
         let assembled = architecture::assemble_flops(self, variant)?;
-        if !variant.is_available() {
-            return Err(NotGenerated::NotOnThisCpu { recipe: self.to_string(), variant });
-        }
-        let code = MachineCode::load(assembled).map_err(|cause| {
-            NotGenerated::NoExecutableMemory { recipe: self.to_string(), cause }
-        })?;
+        let code = MachineCode::of(self, variant, assembled)?;
         Ok(FlopLoop::new(*self, variant, code))
     }
 
@@ -271,8 +267,9 @@ impl FromStr for Flops {
 /// A word that names no [`Flops`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no arithmetic: use add, mul, fma, fma_add or mul_add, with _dp for double or _sp for \
-     single precision"
+    "{} is no arithmetic: use add, mul, fma, fma_add or mul_add, with _dp for double or _sp for \
+     single precision",
+    quotation(.0)
 )]
 pub struct UnknownFlops(pub String);
 

@@ -1,9 +1,13 @@
 //! Assembled code in memory that may be executed.
 
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
 use memmap2::{Mmap, MmapMut};
+
+use super::NotGenerated;
+use crate::Variant;
 
 /// Bytes of machine code, and where in them its routines begin. Position-independent.
 #[derive(Debug)]
@@ -24,7 +28,8 @@ impl Exchange {
     pub const VECTORS: usize = 17;
 }
 
-/// A routine in the C convention of Linux: `passes` times the same `iterations` of its loop, over a destination and a source.
+/// A routine in the C convention of Linux: `passes` times the same `iterations` of its loop, over a
+/// destination and a source.
 ///
 /// # Safety
 ///
@@ -47,6 +52,23 @@ pub(super) struct MachineCode {
 }
 
 impl MachineCode {
+    /// The code of `recipe` in a variant, if this CPU runs that.
+    ///
+    /// # Errors
+    ///
+    /// If it does not, or Linux gives no executable memory.
+    pub fn of(
+        recipe: &impl Display,
+        variant: Variant,
+        assembled: Assembled,
+    ) -> Result<MachineCode, NotGenerated> {
+        let recipe = recipe.to_string();
+        if !variant.is_available() {
+            return Err(NotGenerated::NotOnThisCpu { recipe, variant });
+        }
+        Self::load(assembled).map_err(|cause| NotGenerated::NoExecutableMemory { recipe, cause })
+    }
+
     /// Copies code to pages of its own. They are writable first and executable afterwards, never
     /// both at once.
     ///
@@ -56,7 +78,7 @@ impl MachineCode {
     /// # Errors
     ///
     /// What Linux says when it has no such pages, or may not make them executable.
-    pub fn load(assembled: Assembled) -> io::Result<MachineCode> {
+    fn load(assembled: Assembled) -> io::Result<MachineCode> {
         let Assembled { bytes, entries } = assembled;
         let mut pages = MmapMut::map_anon(bytes.len())?;
         pages.copy_from_slice(&bytes);

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::machine_code::MachineCode;
+use super::quotation::quotation;
 use super::{MixLoop, NotGenerated, architecture};
 use crate::{Checksum, Pattern, Variant};
 
@@ -191,15 +192,12 @@ impl Mix {
     ///
     /// # Errors
     ///
-    /// If there is no such form, this CPU does not run it, or Linux gives no executable memory.
+    /// If there is no such form (also where the code would not stay in the instruction cache: in
+    /// SSE2, hundreds of multiply-adds beside many accesses), this CPU does not run it, or Linux
+    /// gives no executable memory.
     pub fn generate(&self, variant: Variant) -> Result<MixLoop, NotGenerated> {
         let assembled = architecture::assemble_mix(self, variant)?;
-        if !variant.is_available() {
-            return Err(NotGenerated::NotOnThisCpu { recipe: self.to_string(), variant });
-        }
-        let code = MachineCode::load(assembled).map_err(|cause| {
-            NotGenerated::NoExecutableMemory { recipe: self.to_string(), cause }
-        })?;
+        let code = MachineCode::of(self, variant, assembled)?;
         Ok(MixLoop::new(*self, variant, code))
     }
 
@@ -286,8 +284,9 @@ fn count(digits: &str) -> Option<u32> {
 pub enum InvalidMix {
     /// The text has another form.
     #[error(
-        "{0:?} is no mix: write loads and stores, as in 2l1s or, with non-temporal stores, 2l1nt, \
-         and operations if wanted, as in 2l1s_4fma or 2l_1add"
+        "{} is no mix: write loads and stores, as in 2l1s or, with non-temporal stores, 2l1nt, and \
+         operations if wanted, as in 2l1s_4fma or 2l_1add",
+        quotation(.0)
     )]
     NotUnderstood(String),
     /// Neither loads nor stores.

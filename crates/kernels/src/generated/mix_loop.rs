@@ -2,10 +2,8 @@
 
 use super::machine_code::{Exchange, MachineCode};
 use super::{Arithmetic, Mix, architecture};
+use crate::line::{LINE, elements_to_next_line};
 use crate::{Checksum, Constants, Operands, Operation, Variant, portable};
-
-/// A cache line, in bytes. Non-temporal stores want whole lines, each line once.
-const LINE: usize = 64;
 
 /// Elements of a cache line.
 const LINE_ELEMENTS: usize = LINE / size_of::<f64>();
@@ -210,28 +208,56 @@ impl MixLoop {
     }
 }
 
+/// Bytes of code in an iteration from which on it is not unrolled: half a cache for instructions
+/// of 32 KiB, as the smallest are.
+const MOST_CODE: usize = 16 << 10;
+
 /// Lines of each array that an iteration takes per load and per store of a step: a power of two,
 /// so that there are 16 vectors in an iteration if that can be, of at most 8; or of 16, if it
-/// takes as many to keep additions to one accumulator apart.
+/// takes as many to keep additions to one accumulator apart; but fewer where the code would be
+/// larger than [`MOST_CODE`].
 pub(super) fn iteration_lines(mix: &Mix, variant: Variant) -> usize {
     const VECTORS: usize = 16;
     let vectors_per_line = LINE / variant.vector_bytes();
     let vectors = vectors_per_line * (mix.loads() + mix.stores()) as usize;
-    let lines = VECTORS.div_ceil(vectors).next_power_of_two().min(8);
-    let held_up = |lines: usize| {
+    let mut lines = VECTORS.div_ceil(vectors).next_power_of_two().min(8);
+    while lines > 1 && code_bytes(mix, variant, lines) > MOST_CODE {
+        lines /= 2;
+    }
+    let accumulators = architecture::mix_accumulators(mix, variant).max(1);
+    // Half cycles for 16 lines.
+    let time = |lines: usize| {
         let loads = lines * vectors_per_line * mix.loads() as usize;
         let operations = lines * vectors_per_line * mix.operations() as usize;
-        let accumulators = architecture::mix_accumulators(mix, variant).max(1);
-        // Two loads and two operations begin in each cycle, and an addition takes five.
-        10 * operations.div_ceil(accumulators) > usize::max(loads, operations)
+        let chain = cycles_of_sum(variant) * operations.div_ceil(accumulators);
+        // Two loads and two operations begin in each cycle.
+        (2 * chain).max(loads).max(operations) * 16 / lines
     };
-    [lines, 8, 16].into_iter().find(|&lines| !held_up(lines)).unwrap_or(16)
+    let more = [8, 16].into_iter().filter(|&more| code_bytes(mix, variant, more) <= MOST_CODE);
+    // The first of the best.
+    more.fold(lines, |best, more| if time(more) < time(best) { more } else { best })
 }
 
-/// Elements before the first whole cache line, or all if there is none.
-fn elements_to_next_line(destination: &[f64]) -> usize {
-    let past = destination.as_ptr().addr() % LINE;
-    ((LINE - past) % LINE / size_of::<f64>()).min(destination.len())
+/// Cycles from one addition to an accumulator to the next, at most: a fused one takes five on
+/// Haswell and Broadwell. Where no additions are fused they take three or four.
+pub(super) fn cycles_of_sum(variant: Variant) -> usize {
+    if variant == Variant::Sse2 { 4 } else { 5 }
+}
+
+/// About so many bytes of code are in an iteration of so many lines.
+fn code_bytes(mix: &Mix, variant: Variant, lines: usize) -> usize {
+    /// Of an operation on registers, on the average.
+    const OPERATION: usize = 5;
+    /// Of one on memory, which holds an address.
+    const ACCESS: usize = 9;
+    let instructions = match mix.arithmetic() {
+        // A copy, a multiplication and an addition.
+        Some(Arithmetic::Fma) if variant == Variant::Sse2 => 3,
+        _ => 1,
+    };
+    let operations = OPERATION * instructions * mix.operations() as usize;
+    let accesses = ACCESS * (mix.loads() + mix.stores()) as usize;
+    lines * (LINE / variant.vector_bytes()) * (operations + accesses)
 }
 
 /// Element by element what the loop does with whole lines.

@@ -3,8 +3,8 @@
 //!
 //! [`Mix`] and [`Flops`] are plain data and say what is done; `generate` gives their code in one
 //! instruction set. What an instruction set looks like is known only to the module of its
-//! architecture, which offers `assemble_mix`, `assemble_flops`, `write_non_temporal` and
-//! `fence_stores`; another architecture is another such module.
+//! architecture, which offers `assemble_mix`, `mix_accumulators`, `assemble_flops`,
+//! `write_non_temporal` and `fence_stores`; another architecture is another such module.
 
 mod flop_loop;
 mod flops;
@@ -12,6 +12,7 @@ mod machine_code;
 mod mix;
 mod mix_loop;
 mod not_generated;
+mod quotation;
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64;

@@ -31,9 +31,9 @@ pub enum NotGenerated {
     },
     /// Linux gave no memory that may be executed.
     #[error(
-        "cannot make memory executable for the loop {recipe}: {cause}; a security policy may forbid \
-         it (SELinux: execmem; systemd: MemoryDenyWriteExecute): allow it for this program, or \
-         measure with the kernels of the catalog, which need none"
+        "cannot make memory executable for the loop {recipe}: {cause}; a security policy may \
+         forbid it (SELinux: execmem; systemd: MemoryDenyWriteExecute): allow it for this \
+         program, or measure with the kernels of the catalog, which need none"
     )]
     NoExecutableMemory {
         /// Text of what was to be generated.

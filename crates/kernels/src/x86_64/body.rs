@@ -5,10 +5,8 @@ use std::arch::x86_64::_mm_sfence;
 use std::ptr;
 
 use super::{avx2, avx512, sse2};
+use crate::line::elements_to_next_line;
 use crate::{Checksum, Constants, Kernel, Operands, Operation, Variant, portable};
-
-/// A cache line, in bytes. Non-temporal stores want whole lines, each line once.
-const LINE: usize = 64;
 
 /// What a body takes from memory before its loops, and leaves there after them.
 #[repr(C, align(64))]
@@ -171,7 +169,8 @@ impl Body {
             }
         };
 
-        let head = if non_temporal { elements_to_next_line(&operands) } else { 0 };
+        let head =
+            if non_temporal { operands.a.as_deref().map_or(0, elements_to_next_line) } else { 0 };
         let (head_operands, rest) = operands.split_at(head);
         let per_iteration = self.unroll as usize * self.vector_bytes / size_of::<f64>();
         let iterations = rest.len() / per_iteration;
@@ -235,14 +234,6 @@ impl Body {
             | Operation::Triad => Checksum::None,
         }
     }
-}
-
-/// Elements before the first whole cache line of the destination, or all if there is none.
-fn elements_to_next_line(operands: &Operands<'_>) -> usize {
-    operands.a.as_ref().map_or(0, |a| {
-        let past = a.as_ptr().addr() % LINE;
-        ((LINE - past) % LINE / size_of::<f64>()).min(a.len())
-    })
 }
 
 /// Makes non-temporal stores visible before all later ones.

@@ -1,8 +1,7 @@
 //! The kernels in the instruction sets of x86-64.
 //!
-//! `body` holds what all three have in common, `chase` the loop that follows pointers,
-//! `additions` the one that tells the clock; the other
-//! files hold the instructions of each set.
+//! `body` holds what all three have in common, `chase` the loop that follows pointers, `additions`
+//! the one that tells the clock; the other files hold the instructions of each set.
 
 mod additions;
 mod avx2;

@@ -3,10 +3,12 @@
 use std::ops::{Deref, DerefMut};
 use std::{io, ptr};
 
-const PAGE: usize = 4096;
-
-/// Elements of a page.
-const PAGE_ELEMENTS: usize = PAGE / size_of::<f64>();
+/// Bytes of a page.
+fn page() -> usize {
+    // SAFETY: this call takes a number and reads no memory of ours.
+    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    usize::try_from(bytes).unwrap()
+}
 
 /// Which end of an array is at the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,21 +27,22 @@ pub struct Fenced {
 
 impl Fenced {
     pub fn new(len: usize, edge: Edge) -> Fenced {
-        let inner = len.div_ceil(PAGE_ELEMENTS).max(1) * PAGE;
-        let mapped = inner + 2 * PAGE;
+        let page = page();
+        let inner = (len * size_of::<f64>()).max(1).next_multiple_of(page);
+        let mapped = inner + 2 * page;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
         // SAFETY: a new mapping at an address of the kernel's choice touches nothing that exists.
         let base = unsafe { libc::mmap(ptr::null_mut(), mapped, libc::PROT_NONE, flags, -1, 0) };
         assert_ne!(base, libc::MAP_FAILED, "{}", io::Error::last_os_error());
         let base: *mut u8 = base.cast();
-        let inside = base.wrapping_add(PAGE);
+        let inside = base.wrapping_add(page);
         // SAFETY: these pages are inside the mapping.
         let changed =
             unsafe { libc::mprotect(inside.cast(), inner, libc::PROT_READ | libc::PROT_WRITE) };
         assert_eq!(changed, 0, "{}", io::Error::last_os_error());
         let start = match edge {
-            Edge::First => PAGE,
-            Edge::Last => PAGE + inner - len * size_of::<f64>(),
+            Edge::First => page,
+            Edge::Last => page + inner - len * size_of::<f64>(),
         };
         Fenced { base, mapped, start, len }
     }

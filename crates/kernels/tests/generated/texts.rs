@@ -66,6 +66,18 @@ fn other_texts_are_refused_with_what_would_do() {
 }
 
 #[test]
+fn refusals_quote_a_long_text_only_in_part() {
+    let long = "x".repeat(100_000);
+    for refusal in [
+        long.parse::<Mix>().unwrap_err().to_string(),
+        long.parse::<Flops>().unwrap_err().to_string(),
+    ] {
+        assert!(refusal.starts_with(&format!("\"{}\"... is no", "x".repeat(60))), "{refusal}");
+        assert!(refusal.len() < 300, "{refusal}");
+    }
+}
+
+#[test]
 fn numbers_that_make_no_loop_are_refused_one_by_one() {
     for (text, refusal) in [
         ("65l", None),

@@ -1,12 +1,17 @@
 //! The chase beside a plain loop of dependent loads, written here and over the same nodes in the
 //! same order.
+//!
+//! The chase loads from the address that the load before gave. The plain loop has no unsafe code,
+//! so that it loads from the beginning of an array plus an index, which takes many CPUs one cycle
+//! more (Intel from Sandy Bridge to Skylake: five instead of four in the nearest cache). That
+//! cycle is allowed for.
 
 use std::hint::black_box;
 use std::io::Write;
 use std::time::Instant;
 
 use anyhow::{Context, ensure};
-use nearfar_kernels::Chase;
+use nearfar_kernels::{Chase, add_in_sequence};
 use nearfar_machine::CpuSet;
 use nearfar_stats::{median, ratio_of_medians};
 use nearfar_sys::{Mapping, PageRequest, pin_thread};
@@ -54,8 +59,10 @@ pub fn compare(
             }
             writeln!(
                 out,
-                "Both loops are over the same lines in the same order, in huge pages where Linux gives \
-                 them.\nJudged: ok unless the interval lies beyond 1 +- {TOLERANCE} as a whole."
+                "Both loops are over the same lines in the same order, in huge pages where Linux \
+                 gives them.\nJudged: ok unless the interval lies beyond 1 +- {TOLERANCE} as a \
+                 whole. Below, it may lie lower\nby one cycle of the plain loop's time, which many \
+                 CPUs take for its index."
             )?;
             Ok(missed)
         });
@@ -80,13 +87,15 @@ fn compare_size(bytes: usize, rounds: u32, out: &mut impl Write) -> anyhow::Resu
     }
     let estimate = ratio_of_medians(&ours, &plain, SEED).context("no round was run")?;
     let (low, high) = estimate.interval;
-    let agree = low <= 1.0 + TOLERANCE && high >= 1.0 - TOLERANCE;
+    let plain_ns = median(&plain).context("no round was run")?;
+    let index = cycle_ns().unwrap_or(0.0) / plain_ns;
+    let agree = low <= 1.0 + TOLERANCE && high >= 1.0 - TOLERANCE - index;
     writeln!(
         out,
         "{:<10} {:>9.3} {:>9.3} {:>6.3} {:>15}  {}",
         Bytes(bytes as u64).to_string(),
         median(&ours).unwrap_or(f64::NAN),
-        median(&plain).unwrap_or(f64::NAN),
+        plain_ns,
         estimate.ratio,
         format!("{low:.3} - {high:.3}"),
         if agree { "ok" } else { "DIFFERS" }
@@ -105,6 +114,13 @@ fn time(nodes: usize, mut go_on: impl FnMut(u64)) -> f64 {
     let started = Instant::now();
     go_on(accesses);
     started.elapsed().as_secs_f64() * 1e9 / accesses as f64
+}
+
+/// Nanoseconds of one cycle of this core; `None` where there is no loop that tells.
+fn cycle_ns() -> Option<f64> {
+    let started = Instant::now();
+    let additions = add_in_sequence(30_000_000)?;
+    Some(started.elapsed().as_secs_f64() * 1e9 / additions as f64)
 }
 
 fn run_ours(memory: &mut [f64]) -> anyhow::Result<f64> {

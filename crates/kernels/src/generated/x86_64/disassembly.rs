@@ -11,7 +11,8 @@ use super::looped::{DESTINATION, EXCHANGE, SOURCE};
 use super::{assemble_flops, assemble_mix};
 use crate::Variant;
 use crate::generated::machine_code::Assembled;
-use crate::generated::{Arithmetic, FlopOperation, Flops, Mix, Precision};
+use crate::generated::mix_loop::cycles_of_sum;
+use crate::generated::{Arithmetic, FlopOperation, Flops, Mix, NotGenerated, Precision};
 
 const VECTOR_VARIANTS: [Variant; 3] = [Variant::Avx512, Variant::Avx2, Variant::Sse2];
 
@@ -119,6 +120,13 @@ fn mixes() -> Vec<Mix> {
     });
     let named = ["1l", "1s", "1nt", "64l63s", "16l_1fma", "12l5nt_4add", "1l_256fma"];
     drawn.chain(named.map(|text| text.parse().unwrap())).collect()
+}
+
+/// Every operation in both precisions.
+fn all_flops() -> impl Iterator<Item = Flops> {
+    FlopOperation::ALL.into_iter().flat_map(|operation| {
+        Precision::ALL.into_iter().map(move |precision| Flops { operation, precision })
+    })
 }
 
 /// Every routine of a mix.
@@ -236,35 +244,28 @@ fn folded_loads_all_end_in_an_accumulator() {
 
 #[test]
 fn arithmetic_without_memory_has_the_declared_flops_in_the_declared_pipes_and_touches_none() {
-    for operation in FlopOperation::ALL {
-        for precision in Precision::ALL {
-            let kind = Flops { operation, precision };
-            for variant in VECTOR_VARIANTS {
-                let Ok(code) = assemble_flops(&kind, variant) else {
-                    assert_eq!(variant, Variant::Sse2);
-                    continue;
-                };
-                let routine = Routine::read(&code, code.entries[0]);
-                assert_eq!(routine.accesses(), [], "{kind} in {variant}");
-                assert_eq!(
-                    flops(&routine.iteration),
-                    kind.flops(variant, 1),
-                    "{kind} in {variant}"
-                );
-                let counts = arithmetic(&routine.iteration);
-                let all: usize = counts.values().sum();
-                assert_eq!(all, kind.operations_per_turn() as usize);
-                let fused: usize =
-                    counts.iter().filter(|((_, flops), _)| *flops == 2).map(|(_, n)| n).sum();
-                let wanted = match operation {
-                    FlopOperation::Fma => all,
-                    FlopOperation::FmaAdd => all / 2,
-                    FlopOperation::Add | FlopOperation::Mul | FlopOperation::MulAdd => 0,
-                };
-                assert_eq!(fused, wanted, "{kind} in {variant}: {counts:?}");
-                // Beside them the loop only counts.
-                assert_eq!(routine.iteration.len(), all + 2);
-            }
+    for kind in all_flops() {
+        for variant in VECTOR_VARIANTS {
+            let Ok(code) = assemble_flops(&kind, variant) else {
+                assert_eq!(variant, Variant::Sse2);
+                continue;
+            };
+            let routine = Routine::read(&code, code.entries[0]);
+            assert_eq!(routine.accesses(), [], "{kind} in {variant}");
+            assert_eq!(flops(&routine.iteration), kind.flops(variant, 1), "{kind} in {variant}");
+            let counts = arithmetic(&routine.iteration);
+            let all: usize = counts.values().sum();
+            assert_eq!(all, kind.operations_per_turn() as usize);
+            let fused: usize =
+                counts.iter().filter(|((_, flops), _)| *flops == 2).map(|(_, n)| n).sum();
+            let wanted = match kind.operation {
+                FlopOperation::Fma => all,
+                FlopOperation::FmaAdd => all / 2,
+                FlopOperation::Add | FlopOperation::Mul | FlopOperation::MulAdd => 0,
+            };
+            assert_eq!(fused, wanted, "{kind} in {variant}: {counts:?}");
+            // Beside them the loop only counts.
+            assert_eq!(routine.iteration.len(), all + 2);
         }
     }
 }
@@ -294,49 +295,107 @@ fn chains_are_apart_by_more_operations_than_a_core_has_under_way() {
 
 #[test]
 fn sums_are_apart_by_more_operations_or_loads_than_a_core_has_under_way() {
-    for text in ["1l_1fma", "1l_1add", "2l_2fma", "4l_1fma", "2l1s_2fma", "1l_3add", "1l_256fma"] {
+    for text in [
+        "1l_1fma",
+        "1l_1add",
+        "2l_2fma",
+        "4l_1fma",
+        "1l1s_1fma",
+        "2l1s_2fma",
+        "2l1nt_2add",
+        "1l_3add",
+        "1l_256fma",
+        "1l_512fma",
+        "1l1s_512add",
+    ] {
         let mix: Mix = text.parse().unwrap();
-        for variant in [Variant::Avx512, Variant::Avx2] {
+        for variant in VECTOR_VARIANTS {
             let iteration = &routines(&mix, variant)[0].iteration;
-            let loads = variant.vector_bytes();
-            let loads =
-                accesses(iteration).iter().filter(|a| a.0 == SOURCE && a.2 == loads).count();
+            let loads = accesses(iteration).iter().filter(|access| access.0 == SOURCE).count();
             let mut sums = BTreeMap::new();
-            for instruction in iteration.iter().filter(|instruction| flops_of(instruction).0 > 0) {
+            // SSE2 has no fused operation, and its multiplications go to a register of their own.
+            let multiplies = |i: &Instruction| i.mnemonic() == Mnemonic::Mulpd;
+            for instruction in iteration.iter().filter(|i| flops_of(i).0 > 0 && !multiplies(i)) {
                 *sums.entry(instruction.op0_register()).or_insert(0) += 1;
             }
             let all: usize = sums.values().sum();
-            // Four cycles for one after the other; two operations, or two loads, in each cycle.
-            let chain = 4 * sums.values().max().unwrap();
+            let chain = cycles_of_sum(variant) * sums.values().max().unwrap();
+            // Two operations, or two loads, in each cycle.
             assert!(2 * chain <= usize::max(all, loads), "{mix} in {variant}: {sums:?}, {loads}");
         }
     }
 }
 
 #[test]
+fn an_iteration_stays_in_the_cache_for_instructions() {
+    let named = ["1l_256fma", "1l_512fma", "1l1s_512fma", "1l64nt_512fma", "64l63s_512fma"];
+    let largest = named.map(|text| text.parse().unwrap());
+    let mut random = fastrand::Rng::with_seed(78);
+    let drawn = std::iter::repeat_with(|| {
+        let (loads, stores) = (1 << random.u32(..=6), random.u32(..=64));
+        let operations = random.u32(1..=512 / loads) * loads;
+        let arithmetic = if random.bool() { Arithmetic::Add } else { Arithmetic::Fma };
+        Mix::with_arithmetic(loads, stores, false, operations, arithmetic).unwrap()
+    });
+    for mix in mixes().into_iter().chain(largest).chain(drawn.take(60)) {
+        for variant in VECTOR_VARIANTS {
+            let code = match assemble_mix(&mix, variant) {
+                Err(NotGenerated::NotWritten { why, .. }) => {
+                    // Three instructions for each operation, and more than a few accesses.
+                    assert!(why.contains("cache for instructions"), "{why}");
+                    assert_eq!(variant, Variant::Sse2, "{mix}");
+                    assert_eq!(mix.arithmetic(), Some(Arithmetic::Fma), "{mix}");
+                    assert!(mix.operations() > 400 && mix.loads() + mix.stores() > 8, "{mix}");
+                    continue;
+                }
+                code => code.unwrap(),
+            };
+            for &entry in &code.entries {
+                let iteration = Routine::read(&code, entry).iteration;
+                let (first, last) = (iteration[0], iteration.last().unwrap());
+                let bytes = last.next_ip() - first.ip();
+                assert!(bytes <= 24 << 10, "{mix} in {variant}: {bytes} bytes");
+            }
+        }
+    }
+}
+
+#[test]
 fn the_caller_keeps_its_registers_and_its_speed() {
-    let kept = [Register::RBX, Register::RBP, Register::RSP].into_iter().chain([
+    for variant in VECTOR_VARIANTS {
+        for routine in mixes().iter().flat_map(|mix| routines(mix, variant)) {
+            check_kept(&routine, variant);
+        }
+        let mut routines = 0;
+        for code in all_flops().filter_map(|kind| assemble_flops(&kind, variant).ok()) {
+            check_kept(&Routine::read(&code, code.entries[0]), variant);
+            routines += 1;
+        }
+        // Without fused multiply-add there are three operations, in both precisions.
+        assert_eq!(routines, if variant == Variant::Sse2 { 6 } else { 10 });
+    }
+}
+
+/// Holds a routine to the calling convention, and to its end as SSE code wants it.
+fn check_kept(routine: &Routine, variant: Variant) {
+    let kept = [
+        Register::RBX,
+        Register::RBP,
+        Register::RSP,
         Register::R12,
         Register::R13,
         Register::R14,
         Register::R15,
-    ]);
-    let kept: Vec<Register> = kept.collect();
-    for mix in mixes() {
-        for variant in VECTOR_VARIANTS {
-            for routine in routines(&mix, variant) {
-                let Routine { before, iteration, after } = &routine;
-                let mut factory = InstructionInfoFactory::new();
-                let all = before.iter().chain(iteration).chain(after);
-                for instruction in all.filter(|i| i.flow_control() != FlowControl::Return) {
-                    for register in factory.info(instruction).used_registers() {
-                        let full = register.register().full_register();
-                        assert!(!kept.contains(&full), "{instruction:?}");
-                    }
-                }
-                let left = after.iter().any(|i| i.mnemonic() == Mnemonic::Vzeroupper);
-                assert_eq!(left, variant != Variant::Sse2);
-            }
+    ];
+    let Routine { before, iteration, after } = routine;
+    let mut factory = InstructionInfoFactory::new();
+    let all = before.iter().chain(iteration).chain(after);
+    for instruction in all.filter(|i| i.flow_control() != FlowControl::Return) {
+        for register in factory.info(instruction).used_registers() {
+            let full = register.register().full_register();
+            assert!(!kept.contains(&full), "{instruction:?}");
         }
     }
+    let left = after.iter().any(|i| i.mnemonic() == Mnemonic::Vzeroupper);
+    assert_eq!(left, variant != Variant::Sse2);
 }

@@ -8,20 +8,23 @@ use crate::Variant;
 use crate::generated::machine_code::Assembled;
 use crate::generated::mix_loop::iteration_lines;
 use crate::generated::{Arithmetic, Mix, NotGenerated, Precision};
+use crate::line::LINE;
 
-/// A cache line, in bytes; also the eight lanes that are stored.
-const LINE: usize = 64;
+/// The most bytes of a routine: it must stay in a cache for instructions, of 32 KiB or more,
+/// beside what else is run there.
+const MOST_CODE: usize = 24 << 10;
 
 /// Accumulators of the exclusive or, which takes one cycle.
 const FOLDING: u32 = 4;
 
-/// Registers of a routine: those with the lanes that are stored come first, then accumulators,
-/// then those that loads go through in turns (few are enough, since the core renames them), then
-/// one for the product where multiplication and addition are not fused.
+/// Registers of a routine: first two that loads go through in turns (more are not needed, since
+/// the core renames them) and one for the product where multiplication and addition are not fused,
+/// then accumulators, then those with the eight lanes that are stored. Instructions of SSE2 are
+/// shorter on the first eight registers, so these are the ones that most instructions use.
 struct Registers {
-    lanes: u32,
+    first_accumulator: u32,
     accumulators: u32,
-    loaded: u32,
+    lanes: u32,
 }
 
 impl Registers {
@@ -35,22 +38,30 @@ impl Registers {
             // if every iteration used all of them equally often.
             Some(_) if vectors.registers > 16 => 16,
             Some(_) if vectors.has_fused() || !stores => 12,
-            // The lanes take four registers. Without fused multiply-add sums begin less often.
+            // The lanes take four registers. Sums that are not fused take up to four cycles.
             Some(_) => 8,
         };
-        Registers { lanes, accumulators, loaded: 2 }
+        let first_accumulator = if vectors.has_fused() { 2 } else { 3 };
+        Registers { first_accumulator, accumulators, lanes }
     }
 
+    /// The register of the product.
+    const PRODUCT: u32 = 2;
+
+    /// The register of a load that so many come before.
+    fn loaded(count: usize) -> u32 {
+        if count.is_multiple_of(2) { 0 } else { 1 }
+    }
+
+    /// Of the operations that so many come before.
     fn accumulator(&self, count: u32) -> u32 {
-        self.lanes + count % self.accumulators
+        self.first_accumulator + count % self.accumulators
     }
 
-    fn loaded(&self, count: u32) -> u32 {
-        self.lanes + self.accumulators + count % self.loaded
-    }
-
-    fn product(&self) -> u32 {
-        self.lanes + self.accumulators + self.loaded
+    /// Of the stores that so many come before.
+    fn lane(&self, count: usize) -> u32 {
+        let lane = u32::try_from(count).unwrap_or(u32::MAX) % self.lanes;
+        self.first_accumulator + self.accumulators + lane
     }
 }
 
@@ -63,16 +74,14 @@ pub(in crate::generated) fn accumulators(mix: &Mix, variant: Variant) -> usize {
 ///
 /// # Errors
 ///
-/// If the variant has no vectors, or the assembler refuses.
+/// If the variant has no vectors, the code would be too large, or the assembler refuses.
 pub(in crate::generated) fn assemble_mix(
     mix: &Mix,
     variant: Variant,
 ) -> Result<Assembled, NotGenerated> {
-    let vectors = Vectors::of(variant).ok_or_else(|| NotGenerated::NotWritten {
-        recipe: mix.to_string(),
-        variant,
-        why: "loops are generated for vectors",
-    })?;
+    let not_written = |why| NotGenerated::NotWritten { recipe: mix.to_string(), variant, why };
+    let vectors =
+        Vectors::of(variant).ok_or_else(|| not_written("loops are generated for vectors"))?;
     let lines = iteration_lines(mix, variant);
     let assemble = || -> Result<Assembled, IcedError> {
         let (mut bytes, mut entries) = (Vec::new(), Vec::new());
@@ -82,11 +91,16 @@ pub(in crate::generated) fn assemble_mix(
         }
         Ok(Assembled { bytes, entries })
     };
-    assemble().map_err(|cause| NotGenerated::NotAssembled {
+    let assembled = assemble().map_err(|cause| NotGenerated::NotAssembled {
         recipe: mix.to_string(),
         variant,
         cause: cause.to_string(),
-    })
+    })?;
+    // Of two routines only one is run at a time, and both are small.
+    if assembled.bytes.len() > MOST_CODE {
+        return Err(not_written("its loop would not stay in the cache for instructions"));
+    }
+    Ok(assembled)
 }
 
 /// One routine; `fold` says whether loaded values that are not computed with are kept account of.
@@ -98,9 +112,9 @@ fn routine(mix: &Mix, vectors: Vectors, lines: usize, fold: bool) -> Result<Loop
     let stride = |count: usize| i32::try_from(count * vectors.bytes).unwrap_or(i32::MAX);
 
     let mut before = Vec::new();
-    for lane in 0..registers.lanes {
-        let from = at(super::looped::EXCHANGE, lane as usize * vectors.bytes);
-        before.push(vectors.load(lane, from)?);
+    for lane in 0..registers.lanes as usize {
+        let from = at(super::looped::EXCHANGE, lane * vectors.bytes);
+        before.push(vectors.load(registers.lane(lane), from)?);
     }
     for count in 0..registers.accumulators {
         before.push(vectors.clear(registers.accumulator(count))?);
@@ -158,7 +172,7 @@ impl Body<'_> {
         let from = at(SOURCE, index * vectors.bytes);
         let line = index / (LINE / vectors.bytes);
         let computed = line.is_multiple_of(self.mix.lines_per_computed() as usize);
-        let register = self.registers.loaded(u32::try_from(index % 2).unwrap_or(0));
+        let register = Registers::loaded(index);
         match self.mix.arithmetic() {
             Some(arithmetic) if computed => {
                 self.code.push(vectors.load(register, from)?);
@@ -182,7 +196,7 @@ impl Body<'_> {
             Arithmetic::Fma => match vectors.add_square(accumulator, loaded) {
                 Some(fused) => self.code.push(fused?),
                 None => {
-                    let product = self.registers.product();
+                    let product = Registers::PRODUCT;
                     self.code.push(vectors.copy(product, loaded)?);
                     self.code.push(combine(Combine::Multiply, product, product)?);
                     self.code.push(combine(Combine::Add, accumulator, product)?);
@@ -232,7 +246,7 @@ impl Body<'_> {
 
     /// Stores the vector of that index: the lanes that are due there.
     fn store(&mut self, index: usize) -> Result<(), IcedError> {
-        let lane = u32::try_from(index).unwrap_or(u32::MAX) % self.registers.lanes;
+        let lane = self.registers.lane(index);
         let to = at(DESTINATION, index * self.vectors.bytes);
         self.code.push(if self.mix.non_temporal() {
             self.vectors.store_non_temporal(to, lane)?

@@ -27,6 +27,8 @@ pub(super) struct Vectors {
     /// How many vector registers there are.
     pub registers: u32,
     load: Code,
+    /// From register to register, in the fewest bytes.
+    copy: Code,
     store: Code,
     store_non_temporal: Code,
     /// Whether `one = one op two` is all that it has, and operands in memory must be aligned.
@@ -47,6 +49,7 @@ const SSE2: Vectors = Vectors {
     bytes: 16,
     registers: 16,
     load: Code::Movupd_xmm_xmmm128,
+    copy: Code::Movaps_xmm_xmmm128,
     store: Code::Movupd_xmmm128_xmm,
     store_non_temporal: Code::Movntpd_m128_xmm,
     two_operands: true,
@@ -66,6 +69,7 @@ const AVX2: Vectors = Vectors {
     bytes: 32,
     registers: 16,
     load: Code::VEX_Vmovupd_ymm_ymmm256,
+    copy: Code::VEX_Vmovaps_ymm_ymmm256,
     store: Code::VEX_Vmovupd_ymmm256_ymm,
     store_non_temporal: Code::VEX_Vmovntpd_m256_ymm,
     two_operands: false,
@@ -88,6 +92,7 @@ const AVX512: Vectors = Vectors {
     bytes: 64,
     registers: 32,
     load: Code::EVEX_Vmovupd_zmm_k1z_zmmm512,
+    copy: Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
     store: Code::EVEX_Vmovupd_zmmm512_k1z_zmm,
     store_non_temporal: Code::EVEX_Vmovntpd_m512_zmm,
     two_operands: false,
@@ -151,7 +156,7 @@ impl Vectors {
     }
 
     pub fn copy(&self, to: u32, from: u32) -> Assembled {
-        Instruction::with2(self.load, self.register(to), self.register(from))
+        Instruction::with2(self.copy, self.register(to), self.register(from))
     }
 
     /// `one = one op two`
