@@ -3,6 +3,7 @@
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
+DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,11 +22,14 @@ test: ## install what is missing, check, run every test
 	@$(STAGE) packages scripts/install-packages build test guest
 	@$(STAGE) check $(MAKE) --no-print-directory check
 	@$(STAGE) build-tests cargo test --locked --workspace --no-run
+	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) tests cargo test --locked --workspace
 
 guest: ## run the program in emulated machines with 1 to 8 memory nodes, and print what was proven
 	@scripts/install-packages build guest
-	cargo test --locked --quiet -p nearfar --test guests
+	cargo build --locked --quiet --workspace --bin guest --bin under_filter
+	$(DEBUG)/guest --fetch
+	cargo test --locked --workspace --test guests -- --test-threads 2
 
 check: ## the fast one: format, lints, layers and other house rules
 	cargo fmt --all --check

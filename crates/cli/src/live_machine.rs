@@ -36,20 +36,39 @@ pub fn read() -> anyhow::Result<Machine> {
     Ok(machine)
 }
 
-/// Reads this machine to measure it. Where /sys is hidden and the kernel lets this
-/// process use several nodes, nobody knows which CPUs are near to which.
+/// Reads this machine to measure it. Where /sys is hidden, one node is shown whatever
+/// the machine has: it is measured only when the kernel says that it is the node of all
+/// CPUs and of all memory that this process may use.
 pub fn read_to_measure() -> anyhow::Result<Machine> {
     let machine = read()?;
+    if Path::new(NODES).exists() {
+        return Ok(machine);
+    }
     let shown: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
-    if let Ok(Some(by_kernel)) = nearfar_sys::nodes_by_kernel(Path::new("/"))
-        && !Path::new(NODES).exists()
-        && by_kernel.len() > 1
+    let of_memory = nearfar_sys::nodes_by_kernel().with_context(|| unknown("the memory is"))?;
+    if let Some(nodes) = of_memory
+        && nodes != shown
     {
-        bail!(
-            "this process may use the memory nodes {by_kernel} and sees {shown} only, because there is \
-             no {NODES}: which CPUs are near to which memory is not known; mount /sys (in a \
-             container: do not mask it)"
-        );
+        bail!("{}", hidden(&format!("may use the memory nodes {nodes}"), &shown));
+    }
+    let cpus = nearfar_sys::thread_cpus()?;
+    let of_cpus = nearfar_sys::nodes_of_cpus(&cpus).with_context(|| unknown("the CPUs are"))?;
+    if of_cpus != shown {
+        bail!("{}", hidden(&format!("runs on CPUs of the nodes {of_cpus}"), &shown));
     }
     Ok(machine)
+}
+
+fn hidden(what: &str, shown: &NodeSet) -> String {
+    format!(
+        "this process {what} and sees node {shown} only, because there is no {NODES}: which CPUs are \
+         near to which memory is not known; mount /sys (in a container: do not mask it)"
+    )
+}
+
+fn unknown(what: &str) -> String {
+    format!(
+        "there is no {NODES}, and the kernel does not say on which nodes {what} that this process may \
+         use; mount /sys (in a container: do not mask it)"
+    )
 }

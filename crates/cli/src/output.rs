@@ -5,17 +5,13 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-/// Standard output cannot be written. Records that were made are kept.
+/// Standard output cannot be written.
 #[derive(Debug)]
 pub struct OutputError(io::Error);
 
 impl fmt::Display for OutputError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            out,
-            "cannot write to standard output: {}; send it elsewhere (a record that was named is kept)",
-            self.0
-        )
+        write!(out, "cannot write to standard output: {}; send it elsewhere", self.0)
     }
 }
 

@@ -28,36 +28,54 @@ impl Apt {
         apt.set("Dir::State::lists", &apt.path("lists"));
         apt.set("Dir::Cache", &apt.path(""));
         apt.set("APT::Sandbox::User", "");
-        let mirror = match env::var("NEARFAR_LAB_MIRROR") {
-            Ok(mirror) => mirror,
-            Err(_) => apt.mirror()?,
-        };
+        // What a machine's own sources say, before apt is told to look at others.
+        let archives = apt.archives(suite)?;
         let list = apt.path("sources.list");
-        fs::write(&list, format!("deb [signed-by={KEYRING}] {mirror} {suite} main\n"))
-            .map_err(LabError::file(&list))?;
         apt.set("Dir::Etc::sourcelist", &list);
         for (option, value) in [
             ("Dir::Etc::sourceparts", "/dev/null"),
             ("Dir::Etc::preferencesparts", "/dev/null"),
             ("Dir::State::status", "/dev/null"),
             ("APT::Architecture", "amd64"),
+            // Without it apt-get ends with 0 where the network is down.
+            ("APT::Update::Error-Mode", "any"),
             ("Acquire::Languages", "none"),
             ("Acquire::IndexTargets::deb::DEP-11::DefaultEnabled", "false"),
         ] {
             apt.set(option, value);
         }
-        apt.call("apt-get", &["-q", "update"])?;
-        Ok(apt)
+        let mut refusals = Vec::new();
+        for archive in archives {
+            fs::write(&list, format!("deb [signed-by={KEYRING}] {archive} {suite} main\n"))
+                .map_err(LabError::file(&list))?;
+            match apt.call("apt-get", &["-q", "update"]) {
+                Ok(_) => return Ok(apt),
+                Err(error @ LabError::NoApt(_)) => return Err(error),
+                Err(error) => refusals.push(error.to_string()),
+            }
+        }
+        Err(LabError::Failed {
+            what: format!("looking for {suite} in a Debian archive"),
+            said: refusals.join("\n"),
+        })
     }
 
-    /// The Debian archive that this machine's own sources name. `--print-uris` tells
-    /// it also where no list was ever fetched, unlike `apt-get indextargets`.
-    fn mirror(&self) -> Result<String, LabError> {
+    /// Debian archives to look in: the one that the environment names, otherwise those
+    /// that this machine's own sources name. `--print-uris` tells them also where no
+    /// list was ever fetched, unlike `apt-get indextargets`.
+    fn archives(&self, suite: &str) -> Result<Vec<String>, LabError> {
+        if let Some(mirror) = env::var("NEARFAR_LAB_MIRROR").ok().filter(|it| !it.is_empty()) {
+            return Ok(vec![mirror]);
+        }
         let said = self.call("apt-get", &["--print-uris", "update"])?;
-        debian_archive(&said).ok_or_else(|| LabError::Failed {
-            what: "looking for a Debian archive in apt's sources".into(),
-            said: "there is none; name one by NEARFAR_LAB_MIRROR".into(),
-        })
+        let archives = debian_archives(&said, suite);
+        if archives.is_empty() {
+            return Err(LabError::Failed {
+                what: "looking for a Debian archive in apt's sources".into(),
+                said: "there is none; name one by NEARFAR_LAB_MIRROR".into(),
+            });
+        }
+        Ok(archives)
     }
 
     /// The first package that `package` depends on whose name begins so.
@@ -101,44 +119,84 @@ impl Apt {
     }
 }
 
-/// The first archive in `apt-get --print-uris update` that is Debian's and not for
-/// security updates only.
-fn debian_archive(uris: &str) -> Option<String> {
-    uris.lines().find_map(|line| {
-        let uri = line.strip_prefix('\'')?.split('\'').next()?;
-        let (archive, suite) = uri.split_once("/dists/")?;
-        let suite = suite.split('/').next()?;
-        (archive.contains("debian") && !suite.ends_with("-security")).then(|| archive.to_string())
-    })
+/// The archives in `apt-get --print-uris update` that may be Debian's and are not for
+/// security updates only: first those from which this machine takes the suite.
+fn debian_archives(uris: &str, suite: &str) -> Vec<String> {
+    let (mut with_suite, mut others) = (Vec::new(), Vec::new());
+    for line in uris.lines() {
+        let uri = line.strip_prefix('\'').and_then(|rest| rest.split('\'').next());
+        let Some((archive, rest)) = uri.and_then(|uri| uri.split_once("/dists/")) else { continue };
+        let of = rest.split('/').next().unwrap_or_default();
+        if archive.contains("debian") && !of.ends_with("-security") {
+            let list = if of == suite { &mut with_suite } else { &mut others };
+            list.push(archive.to_string());
+        }
+    }
+    let mut archives: Vec<String> = Vec::new();
+    for archive in with_suite.into_iter().chain(others) {
+        if !archives.contains(&archive) {
+            archives.push(archive);
+        }
+    }
+    archives
 }
 
 /// Runs a program; what it printed.
 fn call(program: &'static str, mut command: Command) -> Result<String, LabError> {
-    let output = command.output().map_err(|_| LabError::Missing(program))?;
+    // Words like `Depends:` are translated otherwise.
+    let output = command.env("LC_ALL", "C").output().map_err(|_| LabError::NoApt(program))?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     if output.status.success() {
         return Ok(said);
     }
+    let words: Vec<_> = command.get_args().map(|it| it.to_string_lossy()).collect();
     let errors = String::from_utf8_lossy(&output.stderr);
-    let arguments: Vec<_> = command.get_args().map(|it| it.to_string_lossy()).collect();
-    let what = format!("{program} {}", arguments.join(" "));
-    Err(LabError::Failed { what, said: format!("{said}{errors}") })
+    Err(LabError::Failed {
+        what: format!("{program} {}", verb(&words)),
+        said: errors.trim().into(),
+    })
+}
+
+/// A command's words without its options.
+fn verb<T: AsRef<str>>(words: &[T]) -> String {
+    let mut words = words.iter().map(AsRef::as_ref);
+    let mut verb = Vec::new();
+    while let Some(word) = words.next() {
+        if word == "-o" {
+            words.next();
+        } else if !word.starts_with('-') {
+            verb.push(word);
+        }
+    }
+    verb.join(" ")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::debian_archive;
+    use super::{debian_archives, verb};
 
     #[test]
-    fn the_archive_is_debians_and_has_more_than_security_updates() {
+    fn archives_are_debians_and_first_the_one_that_has_the_suite() {
         let uris = "\
 'http://a.example/debian-security/dists/bookworm-security/InRelease' a 0
 'http://b.example/nodistro/dists/stable/InRelease' b 0
-'http://c.example/mirror/debian/dists/bookworm-updates/InRelease' c 0
-'http://d.example/debian/dists/bookworm/InRelease' d 0
+'http://c.example/product/debian/dists/all/InRelease' c 0
+'http://d.example/mirror/debian/dists/bookworm/InRelease' d 0
+'http://d.example/mirror/debian/dists/bookworm-updates/InRelease' d 0
 ";
-        assert_eq!(debian_archive(uris).as_deref(), Some("http://c.example/mirror/debian"));
-        assert_eq!(debian_archive("'http://e.example/ubuntu/dists/noble/InRelease' e 0"), None);
-        assert_eq!(debian_archive("Reading package lists...\n\n"), None);
+        let (product, debian) =
+            ("http://c.example/product/debian", "http://d.example/mirror/debian");
+        assert_eq!(debian_archives(uris, "bookworm"), [debian, product]);
+        assert_eq!(debian_archives(uris, "trixie"), [product, debian]);
+        let ubuntu = "'http://e.example/ubuntu/dists/noble/InRelease' e 0";
+        assert!(debian_archives(ubuntu, "noble").is_empty());
+        assert!(debian_archives("Reading package lists...\n\n", "trixie").is_empty());
+    }
+
+    #[test]
+    fn a_failed_call_is_named_without_its_options() {
+        assert_eq!(verb(&["-o", "Dir::Cache=/x", "-q", "update"]), "update");
+        assert_eq!(verb(&["-o", "a=b", "depends", "linux-image"]), "depends linux-image");
+        assert_eq!(verb::<&str>(&[]), "");
     }
 }

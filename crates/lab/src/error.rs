@@ -9,6 +9,15 @@ pub enum LabError {
     /// A program that the lab needs is not installed.
     #[error("{0} is not installed; `scripts/install-packages guest` installs what guests need")]
     Missing(&'static str),
+    /// A program of apt is not there, as on machines that are not Debian's kin.
+    #[error("{0} is not installed, and without apt no kernel can be fetched")]
+    NoApt(&'static str),
+    /// This machine's programs cannot run in guests.
+    #[error(
+        "guests are x86-64 machines and run this machine's programs, but this one is {0}; run \
+         them on an x86-64 machine"
+    )]
+    Host(&'static str),
     /// A program that the lab calls failed.
     #[error("{what} failed: {said}")]
     Failed {

@@ -29,7 +29,7 @@ pub struct Guest<'a> {
     pub devices: &'a [(u32, String)],
     /// Shell lines that root runs in /tmp; `as-nobody COMMAND` gives up root's rights.
     pub script: &'a str,
-    /// The longest that it may take.
+    /// The longest that it may take, its boot included.
     pub limit: Duration,
 }
 
@@ -49,7 +49,7 @@ pub struct Ended {
     /// The kernel's last messages in boots that died before the script began, as those
     /// of emulated kernels sometimes do.
     pub deaths: Vec<String>,
-    /// Time from QEMU's start to its end.
+    /// Time from QEMU's start to its end, of the boot that did not die.
     pub elapsed: Duration,
 }
 
@@ -59,8 +59,13 @@ const BEGINS: &str = "nearfar-lab: begins";
 /// At most so many boots of a guest that dies before its script begins. Such a death
 /// says nothing of the script; a later one does.
 const MOST_BOOTS: usize = 5;
-/// What a dying kernel prints; it then takes another ten seconds to end QEMU.
+/// The longest that a boot may take until the script begins: many times what it takes on
+/// a loaded machine. One that hangs is as good as dead.
+const BOOT_LIMIT: Duration = Duration::from_secs(90);
+/// What a dead kernel prints; it then takes another ten seconds to end QEMU.
 const PANIC: &str = "Kernel panic - not syncing";
+/// What a kernel prints that may go on and never come to its first process.
+const FAULTS: [&str; 3] = ["Oops:", "BUG: ", "double fault"];
 /// Room for results; the file has holes where nothing was written.
 const RESULT_BYTES: u64 = 256 << 20;
 
@@ -69,6 +74,7 @@ const RESULT_BYTES: u64 = 256 << 20;
 struct Files {
     initramfs: File,
     console: File,
+    complaint: File,
     results: File,
 }
 
@@ -95,6 +101,7 @@ impl Guest<'_> {
         let mut files = Files {
             initramfs: tempfile::tempfile()?,
             console: tempfile::tempfile()?,
+            complaint: tempfile::tempfile()?,
             results: tempfile::tempfile()?,
         };
         files.initramfs.write_all(self.programs.archive())?;
@@ -106,30 +113,26 @@ impl Guest<'_> {
     fn boot(&self) -> Result<Ended, LabError> {
         let mut files = self.files().map_err(LabError::file("a temporary file"))?;
         let began = Instant::now();
-        // The kernel ends QEMU when this thread dies, however it dies.
-        let mut qemu = Command::new("setpriv")
-            .args(["--pdeathsig", "KILL", "--", QEMU])
-            .args(self.arguments(&files))
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map(Running)
-            .map_err(|_| LabError::Missing("setpriv (util-linux)"))?;
-        let ended = qemu.wait_until(began + self.limit, &mut files.console);
-        let complaint = qemu.complaint();
-        if complaint.contains("setpriv: failed to execute") {
-            return Err(LabError::Missing("qemu-system-x86"));
+        let (how, complaint) = {
+            let mut qemu = self.start(&files)?;
+            let how = qemu.wait(began, self.limit, &mut files.console);
+            qemu.end();
+            (how, read_text(&mut files.complaint).unwrap_or_default())
+        };
+        for (program, name) in [(QEMU, "qemu-system-x86"), ("timeout", "timeout (coreutils)")] {
+            if complaint.contains(&format!("failed to execute {program}")) {
+                return Err(LabError::Missing(name));
+            }
         }
         let log = read_text(&mut files.console).unwrap_or_default();
         let tail = || {
             let lines: Vec<&str> = log.lines().chain(complaint.lines()).collect();
             lines[lines.len().saturating_sub(60)..].join("\n")
         };
-        if !ended {
+        if how == How::TooLong {
             return Err(LabError::TooLong { seconds: self.limit.as_secs(), log: tail() });
         }
-        if log.is_empty() && !complaint.is_empty() {
+        if log.is_empty() && !complaint.trim().is_empty() {
             return Err(LabError::Failed { what: QEMU.into(), said: complaint });
         }
         if !log.contains(BEGINS) {
@@ -150,12 +153,37 @@ impl Guest<'_> {
         })
     }
 
+    /// The kernel ends QEMU when this thread dies, however it dies, and `timeout` when it
+    /// forgets: a signal at a parent's death does not pass on, so each has its own.
+    fn start(&self, files: &Files) -> Result<Running, LabError> {
+        let complaint = files.complaint.try_clone().map_err(LabError::file("a temporary file"))?;
+        let mortal = ["setpriv", "--pdeathsig", "KILL", "--"];
+        let [setpriv, options @ ..] = mortal;
+        let seconds = (self.limit + BOOT_LIMIT).as_secs().to_string();
+        Command::new(setpriv)
+            .args(options)
+            .args(["timeout", "--foreground", "--signal=KILL", &seconds])
+            .args(mortal)
+            .arg(QEMU)
+            .args(self.arguments(files))
+            // What could not be executed is read from what it says.
+            .env("LC_ALL", "C")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(complaint)
+            .spawn()
+            .map(Running)
+            .map_err(|_| LabError::Missing("setpriv (util-linux)"))
+    }
+
     fn arguments(&self, files: &Files) -> Vec<String> {
         let process = std::process::id();
         let path = |file: &File| format!("/proc/{process}/fd/{}", file.as_raw_fd());
         let mut arguments: Vec<String> = [
+            // One thread for all CPUs: less time in all than one for each, and the kernel's
+            // patches of its own code are seen by every CPU at once.
             "-accel",
-            "tcg,thread=multi",
+            "tcg,thread=single",
             "-nodefaults",
             "-no-user-config",
             "-display",
@@ -171,7 +199,7 @@ impl Guest<'_> {
             path(&files.initramfs),
             "-append".into(),
             // What makes an emulated boot short: no calibration of delays, no mitigations.
-            "console=ttyS0,115200 panic=-1 mitigations=off no_timer_check lpj=4000000 clocksource=tsc \
+            "console=ttyS0,115200 panic=-1 mitigations=off no_timer_check lpj=4000000 clocksource=hpet \
              tsc=reliable rcupdate.rcu_expedited=1 quiet"
                 .into(),
             "-serial".into(),
@@ -216,30 +244,27 @@ const AFTER: &str = "while the script ran";
 /// QEMU, ended at the latest when this goes out of scope.
 struct Running(Child);
 
+/// How a boot came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum How {
+    /// By itself, or by a death that its log tells of.
+    Ended,
+    TooLong,
+}
+
 impl Running {
-    /// Waits for QEMU's end or the kernel's death; whether it came before the deadline.
-    fn wait_until(&mut self, deadline: Instant, console: &mut File) -> bool {
-        while Instant::now() < deadline {
+    /// Waits for QEMU's end, the kernel's death or the limits.
+    fn wait(&mut self, began: Instant, limit: Duration, console: &mut File) -> How {
+        while began.elapsed() < limit {
             if matches!(self.0.try_wait(), Ok(Some(_))) {
-                return true;
+                return How::Ended;
             }
-            if read_text(console).is_ok_and(|log| log.contains(PANIC)) {
-                self.end();
-                return true;
+            if read_text(console).is_ok_and(|log| is_dead(&log, began.elapsed())) {
+                return How::Ended;
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        self.end();
-        false
-    }
-
-    fn complaint(&mut self) -> String {
-        let mut bytes = Vec::new();
-        if let Some(mut stderr) = self.0.stderr.take() {
-            // What came is worth more than why the rest did not.
-            stderr.read_to_end(&mut bytes).ok();
-        }
-        String::from_utf8_lossy(&bytes).into_owned()
+        How::TooLong
     }
 
     fn end(&mut self) {
@@ -253,6 +278,12 @@ impl Drop for Running {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Whether a kernel with these messages will not come to its end any more.
+fn is_dead(log: &str, age: Duration) -> bool {
+    let faulty = || age > BOOT_LIMIT || FAULTS.iter().any(|fault| log.contains(fault));
+    log.contains(PANIC) || (!log.contains(BEGINS) && faulty())
 }
 
 fn read_text(file: &mut File) -> io::Result<String> {
@@ -278,4 +309,26 @@ fn read_results(disk: &mut File) -> io::Result<BTreeMap<String, Vec<u8>>> {
         }
     }
     Ok(files)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_is_dead_after_a_panic_and_before_the_script_after_any_fault() {
+        let (young, old) = (Duration::from_secs(5), BOOT_LIMIT + Duration::from_secs(1));
+        let begun = format!("{BEGINS}\n");
+        for (log, age, dead) in [
+            ("", young, false),
+            ("", old, true),
+            (begun.as_str(), old, false),
+            ("[    2.9] Oops: int3: 0000 [#1] PREEMPT SMP", young, true),
+            ("[    2.9] BUG: kernel NULL pointer dereference", young, true),
+            (&format!("{begun}[    9.1] BUG: Bad page state"), young, false),
+            (&format!("{begun}[    9.1] {PANIC}: Attempted to kill init!"), young, true),
+        ] {
+            assert_eq!(is_dead(log, age), dead, "{log} after {age:?}");
+        }
+    }
 }

@@ -20,9 +20,9 @@ chmod 1777 /tmp /out
 for disk in /sys/block/nvme*; do
     case $(cat $disk/device/serial) in nearfar-lab*) results=/dev/${disk##*/} ;; esac
 done
-# From here on the guest is not booted again when it dies.
-echo "nearfar-lab: begins" >/dev/ttyS0
 cd /tmp
+# Deaths until then say nothing of the script, and the guest is booted again.
+echo "nearfar-lab: begins" >/dev/ttyS0
 sh /lab/run </dev/null >/out/stdout 2>/out/stderr
 echo $? >/out/status
 uname -r >/out/release

@@ -17,6 +17,12 @@ pub struct Kernel {
     pub image: PathBuf,
 }
 
+impl Kernel {
+    /// The Debian suites whose kernels the tests boot: Linux 6.1, which has no weighted
+    /// interleave, and 6.12, which has.
+    pub const SUITES: [&'static str; 2] = ["bookworm", "trixie"];
+}
+
 /// `${NEARFAR_LAB_CACHE:-${XDG_CACHE_HOME:-~/.cache}/nearfar-lab}`.
 fn cache() -> PathBuf {
     let from = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
@@ -81,23 +87,23 @@ fn fetch(suite: &str, folder: &Path) -> Result<PathBuf, LabError> {
     fs::create_dir_all(folder).map_err(LabError::file(folder))?;
     let apt = Apt::begin(suite, folder)?;
     let meta = apt.dependency("linux-image-cloud-amd64", "linux-image-")?;
-    // From Linux 6.19 or so on the image itself is in a package linux-binary-*.
+    // Some kernels' images are in a package of their own.
     let package = apt.dependency(&meta, "linux-binary-").unwrap_or_else(|_| meta.clone());
     let unpacked = apt.unpack(&package)?;
     let image = find_image(&unpacked).ok_or_else(|| LabError::Failed {
         what: format!("looking for the kernel in {package}"),
         said: "there is no file vmlinuz-*".into(),
     })?;
+    if !is_whole_image(&image).map_err(LabError::file(&image))? {
+        return Err(LabError::Failed {
+            what: format!("reading the kernel in {package}"),
+            said: "it is not a whole image for x86".into(),
+        });
+    }
     let kept = folder.join(format!("vmlinuz-{}", meta.trim_start_matches("linux-image-")));
     // The unpacked package lies in the same file system, so the image is there at once.
     fs::rename(&image, &kept).map_err(LabError::file(&kept))?;
-    if is_whole_image(&kept).map_err(LabError::file(&kept))? {
-        return Ok(kept);
-    }
-    Err(LabError::Failed {
-        what: format!("reading {}", kept.display()),
-        said: "it is not a whole kernel image; look at it and remove it".into(),
-    })
+    Ok(kept)
 }
 
 fn find_image(folder: &Path) -> Option<PathBuf> {

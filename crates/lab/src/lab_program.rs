@@ -1,18 +1,26 @@
 //! The lab's own programs, for tests of other packages.
 
 use std::env;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::error::LabError;
 
-/// Builds a program of this package by cargo, in the profile and folder of the program
-/// `beside`; its path. Cargo builds programs only for the tests of their own package.
+const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
+
+/// The path of a program of this package beside another program: cargo builds programs
+/// only for the tests of their own package. Where it is missing or older than its
+/// sources it is built, in the profile and folder of `beside`.
 ///
 /// # Errors
 /// When it cannot be built.
 pub fn build_lab_program(name: &str, beside: &Path) -> Result<PathBuf, LabError> {
     let built = beside.with_file_name(name);
+    if is_newer_than_sources(&built).unwrap_or(false) {
+        return Ok(built);
+    }
     let folder = beside.parent().unwrap_or(Path::new("."));
     let profile = match folder.file_name().and_then(|name| name.to_str()) {
         Some("debug") | None => "dev",
@@ -20,9 +28,10 @@ pub fn build_lab_program(name: &str, beside: &Path) -> Result<PathBuf, LabError>
     };
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let output = Command::new(cargo)
-        .args(["build", "--quiet", "--package", env!("CARGO_PKG_NAME"), "--bin", name])
+        // The workspace's choice of features, so that nothing is compiled once more.
+        .args(["build", "--quiet", "--locked", "--workspace", "--bin", name])
         .args(["--profile", profile, "--manifest-path"])
-        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
+        .arg(Path::new(PACKAGE).join("Cargo.toml"))
         .arg("--target-dir")
         .arg(folder.parent().unwrap_or(folder))
         .output()
@@ -34,4 +43,22 @@ pub fn build_lab_program(name: &str, beside: &Path) -> Result<PathBuf, LabError>
         what: format!("building {}", built.display()),
         said: String::from_utf8_lossy(&output.stderr).into_owned(),
     })
+}
+
+fn is_newer_than_sources(built: &Path) -> io::Result<bool> {
+    let made = fs::metadata(built)?.modified()?;
+    let mut folders = vec![Path::new(PACKAGE).join("src")];
+    let mut sources = vec![Path::new(PACKAGE).join("Cargo.toml")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.is_dir() { folders.push(path) } else { sources.push(path) }
+        }
+    }
+    for source in sources {
+        if fs::metadata(source)?.modified()? > made {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

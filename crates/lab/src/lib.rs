@@ -11,6 +11,7 @@ mod guest;
 mod initramfs;
 mod kernel;
 mod lab_program;
+mod left_out;
 mod machine;
 mod programs;
 
@@ -19,5 +20,6 @@ pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};
 pub use kernel::{Kernel, find_kernel};
 pub use lab_program::build_lab_program;
+pub use left_out::guests_are_left_out;
 pub use machine::{GuestMachine, guest_machines};
 pub use programs::Programs;

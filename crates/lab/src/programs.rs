@@ -1,5 +1,6 @@
 //! The programs of this machine that a guest has, ready to be unpacked by its kernel.
 
+use std::env::consts::ARCH;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -20,8 +21,12 @@ impl Programs {
     /// Reads the programs at these paths.
     ///
     /// # Errors
-    /// When one of them, a library or busybox cannot be read.
+    /// When this machine is none whose programs guests can run; when one of them, a
+    /// library or busybox cannot be read.
     pub fn gather(programs: &[&Path]) -> Result<Self, LabError> {
+        if ARCH != "x86_64" {
+            return Err(LabError::Host(ARCH));
+        }
         let mut files = Initramfs::default();
         Self::add_system(&mut files).map_err(LabError::file("the guest's files"))?;
         let busybox = ["/bin/busybox", "/usr/bin/busybox"].map(Path::new);
@@ -79,6 +84,7 @@ fn stripped(program: &Path) -> Result<Vec<u8>, LabError> {
     }
     let file = tempfile::NamedTempFile::new().map_err(LabError::file(program))?;
     let output = Command::new("strip")
+        .env("LC_ALL", "C")
         .arg("--strip-debug")
         .arg("-o")
         .arg(file.path())
@@ -97,6 +103,7 @@ fn stripped(program: &Path) -> Result<Vec<u8>, LabError> {
 fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
     let output = Command::new("ldd")
         .arg(program)
+        .env("LC_ALL", "C")
         .output()
         .map_err(|_| LabError::Missing("ldd (libc-bin)"))?;
     let said = String::from_utf8_lossy(&output.stdout);

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 fn under(filter: &str, command: &[&str]) -> Output {
     let mut program = Command::new(env!("CARGO_BIN_EXE_under_filter"));
-    program.arg(filter).arg("--").args(command).output().unwrap()
+    program.env("LC_ALL", "C").arg(filter).arg("--").args(command).output().unwrap()
 }
 
 fn said(output: &Output) -> String {
@@ -37,9 +37,12 @@ fn each_call_is_answered_as_the_filter_says() {
 #[test]
 fn filters_add_up_and_the_calls_that_install_them_come_last() {
     let inner = env!("CARGO_BIN_EXE_under_filter");
-    let output = under("mkdir=EPERM", &[inner, "rmdir=EIO", "--", "mkdir", "/tmp/nearfar-never"]);
+    let folder = tempfile::tempdir().unwrap();
+    let never = folder.path().join("never");
+    let never = never.to_str().unwrap();
+    let output = under("mkdir=EPERM", &[inner, "rmdir=EIO", "--", "mkdir", never]);
     assert!(said(&output).contains("not permitted"), "{}", said(&output));
-    let output = under("prctl=EPERM,mkdir=EIO", &["mkdir", "/tmp/nearfar-never"]);
+    let output = under("prctl=EPERM,mkdir=EIO", &["mkdir", never]);
     assert!(said(&output).contains("Input/output error"), "{}", said(&output));
 }
 

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+use nearfar_units::excerpt;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::Machine;
@@ -41,12 +42,12 @@ const MT_PER_S: RangeInclusive<u32> = 10..=100_000;
 const DATA_BITS: RangeInclusive<u32> = 1..=4096;
 
 impl MemoryModule {
-    /// Socket and bank as one name.
+    /// Socket and bank as one name; of long ones the begin.
     #[must_use]
     pub fn name(&self) -> String {
         match &self.bank {
-            Some(bank) => format!("'{}' in '{bank}'", self.locator),
-            None => format!("'{}'", self.locator),
+            Some(bank) => format!("'{}' in '{}'", excerpt(&self.locator), excerpt(bank)),
+            None => format!("'{}'", excerpt(&self.locator)),
         }
     }
 

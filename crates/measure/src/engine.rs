@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use nearfar_record::{
-    Absence, Absent, Case, Finished, Header, Line, Reason, ReasonCode, Record, RecordWriter,
-    Resumed, SCREENING_ROUNDS, Sample, Warning, WriteError, check_sample,
+    Absence, Absent, Case, Finished, Header, History, Line, Reason, ReasonCode, Record,
+    RecordWriter, Resumed, SCREENING_ROUNDS, Sample, Warning, WriteError,
 };
 use nearfar_units::nanoseconds;
 
@@ -49,6 +49,8 @@ pub struct Engine<'a> {
     interrupt: &'a Interrupt,
     watch: &'a mut dyn FnMut(Status<'_>),
     record: Record,
+    /// What a reader of the record would know so far.
+    history: History,
     /// Positions of each case's samples in the record.
     samples_of: HashMap<String, Vec<usize>>,
     sequence: u64,
@@ -79,6 +81,7 @@ impl<'a> Engine<'a> {
             writer,
             interrupt,
             watch,
+            history: History::of(&record),
             record,
             samples_of,
             sequence,
@@ -116,8 +119,9 @@ impl<'a> Engine<'a> {
             torn_line_dropped: self.record.torn,
             budget_ns: self.record.header.inputs.budget_ns,
         };
-        self.record.note_resumed(resumed.clone());
-        self.writer.write(&Line::Resumed(resumed))
+        self.write(&Line::Resumed(resumed.clone()))?;
+        self.record.note_resumed(resumed);
+        Ok(())
     }
 
     /// Measures all that is missing.
@@ -174,8 +178,8 @@ impl<'a> Engine<'a> {
     ) -> Result<(), WriteError> {
         let known: HashSet<String> = self.record.cases.iter().map(|case| case.id.clone()).collect();
         for case in cases.iter().filter(|case| !known.contains(&case.id)) {
+            self.write(&Line::Case(case.clone()))?;
             self.record.cases.push(case.clone());
-            self.writer.write(&Line::Case(case.clone()))?;
         }
         let inputs = self.record.header.inputs.clone();
         let budget = inputs.budget_ns.map(Duration::from_nanos);
@@ -255,8 +259,10 @@ impl<'a> Engine<'a> {
             let samples: Vec<Sample> = samples
                 .map(|((window, seen), sequence)| sample(case, sequence, round, window, seen))
                 .collect();
-            refuse_contradictions(&self.record.header, case, &samples)?;
-            Ok(samples)
+            match self.history.take_samples(&self.record.header, &samples) {
+                Ok(()) => Ok(samples),
+                Err(what) => Err(Failure::Refused(contradiction(&what))),
+            }
         });
         match samples {
             Ok(samples) => {
@@ -309,8 +315,9 @@ impl<'a> Engine<'a> {
         if self.record.absent.contains(&absent) {
             return Ok(());
         }
-        self.record.absent.push(absent.clone());
-        self.writer.write(&Line::Absent(absent))
+        self.write(&Line::Absent(absent.clone()))?;
+        self.record.absent.push(absent);
+        Ok(())
     }
 
     fn warn(&mut self, warning: Warning) -> Result<(), WriteError> {
@@ -318,7 +325,13 @@ impl<'a> Engine<'a> {
             return Ok(());
         }
         self.record.add_warning(warning.clone());
-        self.writer.write(&Line::Warning(warning))
+        self.write(&Line::Warning(warning))
+    }
+
+    /// Writes a line that a reader of the record will take.
+    fn write(&mut self, line: &Line) -> Result<(), WriteError> {
+        self.history.take(&self.record.header, line).map_err(WriteError::Contradiction)?;
+        self.writer.write(line)
     }
 
     fn finish(mut self, started: Duration) -> Result<Outcome, WriteError> {
@@ -333,8 +346,8 @@ impl<'a> Engine<'a> {
             interrupted_by: self.interrupt.signal(),
             peak_resident_bytes: self.executor.peak_resident_bytes(),
         };
-        self.record.note_finished(finished.clone());
-        self.writer.write(&Line::Finished(finished))?;
+        self.write(&Line::Finished(finished.clone()))?;
+        self.record.note_finished(finished);
         Ok(Outcome {
             record: self.record,
             interrupted_by: self.interrupt.signal(),
@@ -357,20 +370,15 @@ fn sample(case: &Case, sequence: u64, round: u32, window: u32, seen: Window) -> 
     }
 }
 
-/// A record's reader refuses samples that contradict themselves; such a one is never written.
-fn refuse_contradictions(header: &Header, case: &Case, samples: &[Sample]) -> Result<(), Failure> {
-    samples.iter().try_for_each(|sample| {
-        check_sample(header, case, sample).map_err(|what| {
-            Failure::Refused(Reason {
-                code: ReasonCode::Contradiction,
-                text: format!(
-                    "window {} of the round contradicts itself: {what}; measure again, and report \
-                     it with the record if it comes back",
-                    sample.window
-                ),
-            })
-        })
-    })
+/// Why windows that no reader of the record would take are not written.
+fn contradiction(what: &str) -> Reason {
+    Reason {
+        code: ReasonCode::Contradiction,
+        text: format!(
+            "the windows contradict themselves or the record: {what}; measure again, and report it \
+             with the record if it comes back"
+        ),
+    }
 }
 
 /// What the experiment is made from, out of a record's header: a resumed run makes

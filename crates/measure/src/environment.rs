@@ -6,6 +6,7 @@ use std::path::Path;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{Cgroup, Cpu, Environment, Firmware};
+use nearfar_units::excerpt;
 
 /// Reads the environment below `root` (`/` for this machine). What cannot be read
 /// is null, with the reason in [`Environment::unknown`].
@@ -76,7 +77,8 @@ impl Reader<'_> {
         let line = self.line(field, path)?;
         let number = line.parse().ok();
         if number.is_none() {
-            self.unknown.insert(field.into(), format!("/{path} holds '{line}', not a number"));
+            self.unknown
+                .insert(field.into(), format!("/{path} holds '{}', not a number", excerpt(&line)));
         }
         number
     }
@@ -179,7 +181,8 @@ impl Reader<'_> {
         let text = self.line(field, "sys/kernel/mm/transparent_hugepage/enabled")?;
         let word = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
         if word.is_none() {
-            self.unknown.insert(field.into(), format!("'{text}' has no word in brackets"));
+            self.unknown
+                .insert(field.into(), format!("'{}' has no word in brackets", excerpt(&text)));
         }
         word.map(|(word, _)| word.to_string())
     }
@@ -188,7 +191,8 @@ impl Reader<'_> {
         let line = self.line("load_average", "proc/loadavg")?;
         let load = line.split_whitespace().next().and_then(|word| word.parse().ok());
         if load.is_none() {
-            self.unknown.insert("load_average".into(), format!("/proc/loadavg holds '{line}'"));
+            self.unknown
+                .insert("load_average".into(), format!("/proc/loadavg holds '{}'", excerpt(&line)));
         }
         load
     }

@@ -75,6 +75,27 @@ pub enum ReasonCode {
 }
 
 impl ReasonCode {
+    /// The only kind of absence that has this reason; `None` where both have it.
+    #[must_use]
+    pub fn absence(self) -> Option<Absence> {
+        match self {
+            Self::OneNode
+            | Self::ScreenedOut
+            | Self::NodeNotAllowed
+            | Self::CpusNotAllowed
+            | Self::Budget => Some(Absence::Omitted),
+            Self::NoVariant => None,
+            Self::NoRoom
+            | Self::Denied
+            | Self::Misplaced
+            | Self::Unproven
+            | Self::WrongData
+            | Self::Threads
+            | Self::NotSimulated
+            | Self::Contradiction => Some(Absence::Refused),
+        }
+    }
+
     /// The code as it stands in the record.
     #[must_use]
     pub fn as_str(self) -> &'static str {

@@ -23,7 +23,7 @@ mod writer;
 pub use absent::{Absence, Absent, Reason, ReasonCode};
 pub use case::{Actor, Case, Coordinates, Pages, Pinning, SCREENING_ROUNDS, Stage, Stream};
 pub use check::{Check, Standing};
-pub use contradiction::check_sample;
+pub use contradiction::History;
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};

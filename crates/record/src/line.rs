@@ -8,9 +8,8 @@ use crate::header::Header;
 use crate::sample::Sample;
 use crate::seal::Seal;
 
-/// One line of a record: a JSON object with one field, named for what it holds,
-/// for example `{"sample":{..}}`. In a record the line's seal follows as a second field
-/// ([`Seal`]).
+/// What one line of a record holds: a field named for its kind, for example
+/// `{"sample":{..}}`. In the file the line's seal follows as a second field ([`Seal`]).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", try_from = "LineFields")]
 pub enum Line {

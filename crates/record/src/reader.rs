@@ -148,32 +148,16 @@ impl Record {
 
     /// Takes in a line that was read, if it does not contradict those before it.
     fn take(&mut self, line: Line, history: &mut History) -> Result<(), String> {
-        if !matches!(line, Line::Resumed(_)) {
-            history.line()?;
-        }
+        history.take(&self.header, &line)?;
         match line {
-            Line::Header(_) => return Err("a second header".into()),
-            Line::Case(case) => {
-                history.case(&self.header, &case)?;
-                self.cases.push(case);
-            }
-            Line::Sample(sample) => {
-                history.sample(&self.header, &sample)?;
-                self.samples.push(sample);
-            }
-            Line::Absent(absent) => {
-                history.absent(&self.header, &absent)?;
-                self.absent.push(absent);
-            }
+            // The history takes no second one.
+            Line::Header(_) => {}
+            Line::Case(case) => self.cases.push(case),
+            Line::Sample(sample) => self.samples.push(sample),
+            Line::Absent(absent) => self.absent.push(absent),
             Line::Warning(warning) => self.add_warning(warning),
-            Line::Resumed(resumed) => {
-                history.resumed(&resumed)?;
-                self.note_resumed(resumed);
-            }
-            Line::Finished(finished) => {
-                history.finished(&finished)?;
-                self.note_finished(finished);
-            }
+            Line::Resumed(resumed) => self.note_resumed(resumed),
+            Line::Finished(finished) => self.note_finished(finished),
         }
         Ok(())
     }

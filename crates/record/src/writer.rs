@@ -72,6 +72,12 @@ pub enum WriteError {
         /// What the system said.
         cause: io::Error,
     },
+    /// A line would contradict those before it, so that nobody could read the record.
+    #[error(
+        "a line that contradicts the record was not written to it: {0}; what was written before is \
+         kept: please report it with the record"
+    )]
+    Contradiction(String),
     /// A line cannot be put into JSON.
     #[error("a line of the record cannot be put into JSON")]
     Json(#[from] serde_json::Error),

@@ -1,8 +1,9 @@
 //! Where the calling thread may run (sched_setaffinity(2)).
 
-use std::ffi::c_ulong;
+use std::ffi::{c_uint, c_ulong, c_void};
+use std::ptr;
 
-use nearfar_machine::CpuSet;
+use nearfar_machine::{CpuSet, NodeSet};
 
 use crate::bit_mask;
 use crate::refusal::{Errno, Refusal};
@@ -85,6 +86,37 @@ pub fn current_cpu() -> Option<u32> {
     u32::try_from(cpu).ok()
 }
 
+/// The nodes of these CPUs, by getcpu(2) on each of them, which needs no file. The
+/// calling thread visits them in turn and goes back.
+///
+/// # Errors
+/// When the thread cannot run on each of the CPUs, or getcpu(2) is refused or gives no
+/// answer.
+pub fn nodes_of_cpus(cpus: &CpuSet) -> Result<NodeSet, Refusal> {
+    let before = thread_cpus()?;
+    let visit = |cpu| {
+        pin_thread(&CpuSet::single(cpu))?;
+        current_node()
+    };
+    let nodes: Result<NodeSet, Refusal> = cpus.iter().map(visit).collect();
+    pin_thread(&before)?;
+    nodes
+}
+
+/// The node of the CPU that the calling thread runs on.
+fn current_node() -> Result<u32, Refusal> {
+    const NO_ANSWER: c_uint = c_uint::MAX;
+    let mut node = NO_ANSWER;
+    let (cpu, cache) = (ptr::null_mut::<c_uint>(), ptr::null_mut::<c_void>());
+    // SAFETY: the kernel writes one number to the live `node`, and nothing for null.
+    let status = unsafe { libc::syscall(libc::SYS_getcpu, cpu, &raw mut node, cache) };
+    match (status, node) {
+        (0, NO_ANSWER) => Err(Refusal::Unanswered { call: "getcpu", arguments: "node".into() }),
+        (0, node) => Ok(node),
+        _ => Err(Refusal::call("getcpu", "node", Errno::last())),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,6 +132,26 @@ mod tests {
             }
             pin_thread(&all).unwrap();
             assert_eq!(thread_cpus().unwrap(), all);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn nodes_of_cpus_are_those_of_sysfs() {
+        std::thread::spawn(|| {
+            let before = thread_cpus().unwrap();
+            for cpu in before.iter() {
+                let folder = format!("/sys/devices/system/cpu/cpu{cpu}");
+                let names = std::fs::read_dir(folder).unwrap().flatten();
+                let by_sysfs = names.filter_map(|entry| {
+                    entry.file_name().to_str()?.strip_prefix("node")?.parse::<u32>().ok()
+                });
+                let by_sysfs: NodeSet = by_sysfs.collect();
+                assert_eq!(nodes_of_cpus(&CpuSet::single(cpu)).unwrap(), by_sysfs);
+            }
+            assert!(nodes_of_cpus(&CpuSet::single(65_535)).is_err());
+            assert_eq!(thread_cpus().unwrap(), before);
         })
         .join()
         .unwrap();

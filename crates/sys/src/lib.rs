@@ -37,7 +37,7 @@ mod usage;
 mod vma;
 
 pub use address_range::AddressRange;
-pub use affinity::{current_cpu, pin_thread, thread_cpus};
+pub use affinity::{current_cpu, nodes_of_cpus, pin_thread, thread_cpus};
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use hwloc_overrides::remove_hwloc_overrides;

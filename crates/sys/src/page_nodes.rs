@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::Path;
 use std::str::FromStr;
 
 use nearfar_machine::NodeSet;
@@ -173,7 +172,7 @@ pub fn prove_with(
         ProofMethod::GetMempolicy => query_get_mempolicy(range, |page| found.count(page))?,
         ProofMethod::NumaMaps => return numa_maps::read(range),
         ProofMethod::OneAllowedNode => {
-            let node = only_node(Path::new("/"), allowed_nodes)?;
+            let node = only_node(allowed_nodes)?;
             query_resident(range, |_, resident| {
                 found.count(if resident { PageState::OnNode(node) } else { PageState::Absent });
                 Ok(())

@@ -12,6 +12,8 @@ use crate::refusal::{Errno, Refusal};
 const MPOL_F_NODE: c_ulong = 1;
 /// `MPOL_F_ADDR` of get_mempolicy(2): about the page or range at the address.
 pub(crate) const MPOL_F_ADDR: c_ulong = 2;
+/// `MPOL_F_MEMS_ALLOWED` of get_mempolicy(2): answer with the nodes of the cpuset.
+pub(crate) const MPOL_F_MEMS_ALLOWED: c_ulong = 4;
 
 /// Pages asked about in one call: 128 KiB of addresses, small beside any working set.
 const BATCH: usize = 16_384;

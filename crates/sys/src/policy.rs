@@ -8,7 +8,7 @@ use nearfar_machine::{MemoryPolicy, NodeSet};
 
 use crate::address_range::AddressRange;
 use crate::bit_mask;
-use crate::page_query::{MPOL_F_ADDR, base_page_bytes, get_mempolicy};
+use crate::page_query::{MPOL_F_ADDR, MPOL_F_MEMS_ALLOWED, base_page_bytes, get_mempolicy};
 use crate::refusal::{Errno, Refusal};
 
 /// Nodes that a mask can hold when reading; Linux is built for at most 1024, and a
@@ -197,6 +197,14 @@ pub fn thread_policy() -> Result<KernelPolicy, Refusal> {
     read_policy(0, 0, "thread")
 }
 
+/// The nodes that the cpuset of the calling thread allows, by get_mempolicy(2), which
+/// needs no file. As Mems_allowed_list of /proc/self/status it can name too many.
+pub(crate) fn allowed_nodes() -> Result<NodeSet, Refusal> {
+    let mut mask: [c_ulong; READ_WORDS] = [0; READ_WORDS];
+    get_mempolicy(Some(&mut mask), 0, MPOL_F_MEMS_ALLOWED, "allowed nodes")?;
+    Ok(bit_mask::members(&mask))
+}
+
 fn read_policy(
     address: usize,
     flags: c_ulong,
@@ -233,6 +241,13 @@ mod tests {
             assert_eq!(last, found);
         }
         assert_eq!(thread_policy().unwrap().mode, PolicyMode::Default);
+    }
+
+    #[test]
+    fn allowed_nodes_are_those_of_the_status_file() {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let list = status.lines().find_map(|line| line.strip_prefix("Mems_allowed_list:"));
+        assert_eq!(allowed_nodes().unwrap(), list.unwrap().trim().parse().unwrap());
     }
 
     #[test]

@@ -73,7 +73,8 @@ pub enum Refusal {
     /// No way to find the node of the pages worked.
     #[error(
         "the node of the pages at {range} cannot be proven: {}; allow one of these calls \
-         (in a container: --cap-add SYS_NICE), mount /proc, or confine the process to one node",
+         (in a container, --cap-add SYS_NICE allows get_mempolicy), mount /proc, or confine the \
+         process to one node",
         list_rungs(rungs)
     )]
     Unproven {
@@ -194,9 +195,15 @@ impl fmt::Display for Errno {
 /// What a user can do about a failed call; by the calls' manual pages.
 fn remedy(call: &str, errno: Errno) -> &'static str {
     match (call, errno.0) {
-        ("mbind" | "get_mempolicy" | "move_pages", libc::EPERM) => {
+        ("mbind" | "get_mempolicy", libc::EPERM) => {
             "a seccomp filter forbids it, as the default profile of Docker and Podman does; \
              run the container with --cap-add SYS_NICE or a profile that allows the call"
+        }
+        // Docker's default profile has it on no list, whatever the capabilities.
+        ("move_pages", libc::EPERM) => {
+            "a seccomp filter forbids it, as the default profile of Docker does with and without \
+             SYS_NICE; give a profile that allows the call (--security-opt seccomp=FILE), or let \
+             get_mempolicy prove placement (--cap-add SYS_NICE)"
         }
         ("mbind" | "get_mempolicy" | "move_pages", libc::ENOSYS) => {
             "the kernel was built without NUMA support or a sandbox hides the call; \
@@ -255,6 +262,14 @@ mod tests {
             assert!(text.contains(part), "{part:?} is not in {text:?}");
         }
         assert_eq!(refusal.errno(), Some(Errno(libc::EPERM)));
+    }
+
+    #[test]
+    fn what_a_capability_gives_back_is_not_told_of_move_pages() {
+        let refusal = Refusal::call("move_pages", "query of 0x1000+4096", Errno(libc::EPERM));
+        let remedy = refusal.remedy().unwrap();
+        assert!(remedy.contains("with and without SYS_NICE"), "{remedy}");
+        assert!(remedy.contains("--security-opt seccomp=FILE"), "{remedy}");
     }
 
     #[test]

@@ -28,11 +28,12 @@ pub(crate) struct ObjectTree {
 #[derive(Default)]
 struct Object {
     sets: BTreeMap<&'static str, Bits>,
-    /// Whether its CPUs are made up of its children's: neither a PU nor memory.
-    made_up: bool,
+    /// One of [`KINDS`]; empty for what is no object.
+    kind: &'static str,
     cpus_of_children: Bits,
     complete_cpus: Siblings,
     memory_nodes: Siblings,
+    complete_nodes: Siblings,
 }
 
 /// What the siblings so far have of a set of which each has its part, in order.
@@ -53,12 +54,12 @@ impl ObjectTree {
         attribute: impl Fn(&str) -> Option<&'text str>,
     ) -> Result<(), String> {
         let kind = attribute("type").unwrap_or_default();
+        let mut object = Object::default();
         if tag == "object" {
-            if !KINDS.contains(&kind) {
-                return Err(format!(
-                    "an object is of the kind '{kind}', which hwloc 2 does not write"
-                ));
-            }
+            let known = KINDS.iter().find(|known| **known == kind);
+            object.kind = known.ok_or_else(|| {
+                format!("an object is of the kind '{kind}', which hwloc 2 does not write")
+            })?;
             if (self.open.len() == 1) != (kind == "Machine") {
                 return Err(format!("a {kind} is not where the machine, and only it, belongs"));
             }
@@ -69,7 +70,6 @@ impl ObjectTree {
                 return Err(format!("two objects have the gp_index {index}"));
             }
         }
-        let mut object = Object::default();
         if tag == "object" && !matches!(kind, "Bridge" | "PCIDev" | "OSDev" | "Misc") {
             for name in SETS {
                 let text = attribute(name).ok_or_else(|| format!("a {kind} has no {name}"))?;
@@ -85,10 +85,13 @@ impl ObjectTree {
                     return Err(format!("the {name} of a {kind} is not within its {whole}"));
                 }
             }
-            object.made_up = !matches!(kind, "PU" | "NUMANode" | "MemCache");
             self.units += usize::from(kind == "PU");
             if kind == "NUMANode" {
-                self.nodes.add(&object.sets["nodeset"]);
+                let node = &object.sets["nodeset"];
+                if self.nodes.intersects(node) {
+                    return Err("two NUMA nodes have the same number".into());
+                }
+                self.nodes.add(node);
             }
             if let Some(parent) = self.open.last_mut() {
                 parent.check_child(&object, kind)?;
@@ -106,8 +109,11 @@ impl ObjectTree {
         let Some(object) = self.open.pop() else {
             return Ok(());
         };
-        if object.made_up && object.cpus_of_children.trimmed() != object.sets["cpuset"] {
+        if object.is_made_of_cpus() && object.cpus_of_children.trimmed() != object.sets["cpuset"] {
             return Err("the CPUs of an object's children are not those of the object".into());
+        }
+        if object.kind == "MemCache" && object.memory_nodes.all != object.sets["nodeset"] {
+            return Err("the nodes below a memory-side cache are not those of the cache".into());
         }
         // The machine itself is the object within <topology>.
         let nodes = object.sets.get("nodeset");
@@ -122,6 +128,11 @@ impl ObjectTree {
 }
 
 impl Object {
+    /// Whether it has CPUs and they are its children's: neither a PU nor memory nor I/O.
+    fn is_made_of_cpus(&self) -> bool {
+        !self.sets.is_empty() && !matches!(self.kind, "PU" | "NUMANode" | "MemCache")
+    }
+
     fn check_own(&self, kind: &str, os_index: Option<usize>) -> Result<(), String> {
         for (set, complete) in [("cpuset", "complete_cpuset"), ("nodeset", "complete_nodeset")] {
             if !self.sets[set].is_subset(&self.sets[complete]) {
@@ -149,8 +160,13 @@ impl Object {
         if self.sets.is_empty() {
             return Ok(());
         }
-        if matches!(kind, "NUMANode" | "MemCache") {
-            return self.memory_nodes.add(&child.sets["nodeset"], "nodes", kind);
+        let is_memory = matches!(kind, "NUMANode" | "MemCache");
+        if self.kind == "NUMANode" || (!is_memory && !self.is_made_of_cpus()) {
+            return Err(format!("a {kind} stands within a {}", self.kind));
+        }
+        if is_memory {
+            self.memory_nodes.add(&child.sets["nodeset"], "nodes", kind)?;
+            return self.complete_nodes.add(&child.sets["complete_nodeset"], "nodes", kind);
         }
         self.cpus_of_children.add(&child.sets["cpuset"]);
         self.complete_cpus.add(&child.sets["complete_cpuset"], "CPUs", kind)
@@ -276,11 +292,46 @@ mod tests {
 
     #[test]
     fn broken_relations_are_named() {
-        let cases: [(&str, &[Line]); 9] = [
+        let cases: [(&str, &[Line]); 13] = [
             ("where the machine", &[(0, "PU", "0", "0x1", "0x1")]),
             (
                 "not those of the object",
                 &[(0, "Machine", "0", "0x1", "0x1"), (1, "Core", "0", "0x1", "0x1")],
+            ),
+            // Mutations found files like these at which hwloc ends by an assertion.
+            (
+                "PU stands within a PU",
+                &[
+                    (0, "Machine", "0", "0x1", "0x1"),
+                    (1, "PU", "0", "0x1", "0x1"),
+                    (2, "PU", "0", "0x1", "0x1"),
+                ],
+            ),
+            (
+                "PU stands within a NUMANode",
+                &[
+                    (0, "Machine", "0", "0x1", "0x1"),
+                    (1, "NUMANode", "0", "0x1", "0x1"),
+                    (2, "PU", "0", "0x1", "0x1"),
+                ],
+            ),
+            (
+                "below a memory-side cache",
+                &[
+                    (0, "Machine", "0", "0x1", "0x1"),
+                    (1, "MemCache", "0", "0x1", "0x1"),
+                    (1, "PU", "0", "0x1", "0x1"),
+                    (2, "NUMANode", "0", "0x1", "0x1"),
+                ],
+            ),
+            (
+                "two NUMA nodes",
+                &[
+                    (0, "Machine", "0", "0x1", "0x1"),
+                    (1, "NUMANode", "0", "0x1", "0x1"),
+                    (1, "PU", "0", "0x1", "0x1"),
+                    (2, "NUMANode", "0", "0x1", "0x1"),
+                ],
             ),
             ("has no PU", &[(0, "Machine", "0", "0x0", "0x0")]),
             ("not within its complete_cpuset", &[(0, "Machine", "0", "0x3", "0x1")]),

@@ -34,6 +34,9 @@ const KIND_LATENCY: u64 = 1 << 2;
 const KIND_BANDWIDTH: u64 = 1 << 3;
 const KIND_ALL: u64 = (1 << 6) - 1;
 
+/// The elements between whose tags hwloc writes text. Its own parser goes astray at other text, at
+/// comments and the like.
+const WITH_TEXT: [&str; 3] = ["indexes", "u64values", "userdata"];
 /// hwloc's own parser passes over attributes that XML allows and hwloc does not write.
 const UNLIKE_HWLOC: &str = "hwloc writes attributes as name=\"value\", without blanks";
 
@@ -68,7 +71,8 @@ pub fn read_xml(path: &Path) -> Result<Machine, TopologyError> {
 pub fn parse_xml(text: &str, name: &str) -> Result<Machine, TopologyError> {
     check_length(text.len(), name)?;
     check_lines(text, name)?;
-    Check { name, depth: 0, rooted: false, tree: ObjectTree::default() }.run(text)?;
+    Check { name, depth: 0, rooted: false, holds_text: false, tree: ObjectTree::default() }
+        .run(text)?;
     build_machine(name, Source::Xml(name.into()), |builder| {
         builder.from_xml(text).map_err(|error| error.to_string())
     })
@@ -98,6 +102,8 @@ struct Check<'text> {
     name: &'text str,
     depth: usize,
     rooted: bool,
+    /// Whether the innermost element is one of [`WITH_TEXT`].
+    holds_text: bool,
     tree: ObjectTree,
 }
 
@@ -109,6 +115,7 @@ impl Check<'_> {
             match event.map_err(|error| self.not_xml(reader.error_position(), &error))? {
                 Event::Start(element) => {
                     self.element(&element, reader.buffer_position())?;
+                    self.holds_text = WITH_TEXT.contains(&element.name().as_ref());
                     self.depth += 1;
                     if self.depth > MAX_DEPTH {
                         return Err(TopologyError::TooDeep {
@@ -122,6 +129,7 @@ impl Check<'_> {
                     self.close(reader.buffer_position())?;
                 }
                 Event::End(_) => {
+                    self.holds_text = false;
                     self.close(reader.buffer_position())?;
                     self.depth = self.depth.saturating_sub(1);
                 }
@@ -130,8 +138,15 @@ impl Check<'_> {
                 Event::DocType(text) if text.contains('[') => {
                     return Err(self.unsafe_value("DOCTYPE", &text, "it declares entities"));
                 }
-                Event::Text(text) if self.depth == 0 && !text.trim().is_empty() => {
-                    return Err(self.not_xml(reader.buffer_position(), &"text outside the root"));
+                Event::Text(text) if !self.holds_text && !text.trim().is_empty() => {
+                    return Err(self.unlike_hwloc("text", &text));
+                }
+                Event::CData(text) => return Err(self.unlike_hwloc("CDATA", &text)),
+                Event::Comment(text) if self.depth > 0 => {
+                    return Err(self.unlike_hwloc("a comment", &text));
+                }
+                Event::PI(text) if self.depth > 0 => {
+                    return Err(self.unlike_hwloc("an instruction", &text));
                 }
                 Event::Eof if !self.rooted => {
                     return Err(self.not_xml(reader.buffer_position(), &"no element"));
@@ -292,6 +307,10 @@ impl Check<'_> {
             value: shortened(value),
             why: why.into(),
         }
+    }
+
+    fn unlike_hwloc(&self, what: &str, text: &str) -> TopologyError {
+        self.unsafe_value(what, text.trim(), "hwloc writes none there")
     }
 
     fn contradictory(&self, byte: u64, why: &str) -> TopologyError {

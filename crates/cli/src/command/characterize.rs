@@ -93,6 +93,9 @@ fn record_and_path(
 ) -> anyhow::Result<(Record, Option<PathBuf>)> {
     if arguments.resume {
         let (record, path) = record_header::to_resume(arguments)?;
+        if let Some(finding) = record.sealing.finding() {
+            output::say(&format!("note: {}: {finding}", path.display()));
+        }
         record_header::refuse_another_version(&path, &record)?;
         if !simulated {
             let machine = live_machine::read_to_measure()?;
@@ -321,7 +324,10 @@ fn finish(
     if to_stdout {
         output::say(text.trim_end());
     } else {
-        output::print(&text)?;
+        output::print(&text).with_context(|| {
+            let path = path.display().to_string();
+            format!("all that was measured is in {}", nearfar_report::printable(&path))
+        })?;
     }
     Ok(match outcome.interrupted_by {
         Some(signal) => ExitStatus::Interrupted(signal),

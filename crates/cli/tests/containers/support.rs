@@ -1,12 +1,13 @@
 //! Running the program in a container's circumstances.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearfar_lab::SyscallFilter;
 use nearfar_record::{Absence, Reason, Record, read_record};
@@ -18,6 +19,12 @@ static MEASURING: Mutex<()> = Mutex::new(());
 pub fn measuring() -> MutexGuard<'static, ()> {
     MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+/// How long one line of shell may take, in seconds: many times what any does.
+const LONGEST_RUN: &str = "120";
+
+/// How long another nearfar on this host may keep the tests waiting.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
 /// Options of `characterize` that make it small: a check of placement, not of speed.
 pub const SMALL: &str =
@@ -48,16 +55,27 @@ impl Place {
 
     /// As [`sh`](Self::sh), under a filter. Without one, `sh` runs as it is.
     pub fn sh_under(&self, filter: Option<&str>, line: &str) -> Output {
+        let begun = Instant::now();
+        let mut said = false;
         loop {
-            let mut command = Command::new("bash");
-            command.args(["-c", line]).current_dir(self.folder.path());
+            let mut command = Command::new("timeout");
+            command.args(["-k", "5", LONGEST_RUN, "bash", "-c", line]);
+            command.current_dir(self.folder.path());
             command.env_remove("XDG_STATE_HOME");
             let output = match filter {
                 Some(filter) => under_filter(filter, &mut command),
                 None => command.output().unwrap(),
             };
+            let of_timeout = matches!(output.status.code(), Some(124 | 137));
+            assert!(!of_timeout, "not ended in {LONGEST_RUN} s: {line}");
             if !text(&output.stderr).contains("another nearfar is measuring") {
                 return output;
+            }
+            let waited = begun.elapsed();
+            assert!(waited < LONGEST_WAIT, "another nearfar measures on this host; end it first");
+            if !said {
+                say("waiting until another nearfar has measured on this host");
+                said = true;
             }
             std::thread::sleep(Duration::from_millis(200));
         }
@@ -144,8 +162,15 @@ pub fn is_root() -> bool {
 
 /// How many memory nodes the kernel lets this process use.
 pub fn node_count() -> usize {
-    let nodes = nearfar_sys::nodes_by_kernel(Path::new("/")).unwrap();
-    nodes.map_or(1, |nodes| nodes.len())
+    nearfar_sys::nodes_by_kernel().unwrap().map_or(1, |nodes| nodes.len())
+}
+
+/// What this machine refuses before any filter of ours, where the tests themselves run
+/// in a container: names of calls as `nearfar doctor` gives them.
+pub fn refused_by_host() -> BTreeSet<&'static str> {
+    let nodes = nearfar_sys::usable_nodes(Path::new("/")).unwrap();
+    let calls = nearfar_sys::probe_calls(&nodes).into_iter();
+    calls.filter(|(_, outcome)| outcome.is_err()).map(|(name, _)| name).collect()
 }
 
 /// As nobody, without any capability or a way to gain one.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use nearfar_lab::GuestMachine;
-use nearfar_machine::{CpuSet, NodeSet};
+use nearfar_machine::{CpuSet, FirmwareFigure, NodeSet};
 use nearfar_record::{
     Absence, Absent, Actor, ActorSample, Case, Coordinates, PageNodes, Pages, ProofMethod,
     ReasonCode, Record, Stream,
@@ -105,7 +105,8 @@ impl Expected {
         }
         let refused = !absences(record, Absence::Refused).is_empty();
         if refused != self.refuses(machine) {
-            wrong.push("no case was refused".into());
+            let but = if refused { "cases were refused" } else { "no case was refused" };
+            wrong.push(format!("{but}, against what was expected"));
         }
         let status = if refused { 3 } else { 0 };
         if found.status != status {
@@ -240,17 +241,53 @@ fn judge_machine(machine: &GuestMachine, record: &Record) -> Vec<String> {
     if seen.nodes.len() != machine.node.len() {
         wrong.push(format!("{} nodes instead of {}", seen.nodes.len(), machine.node.len()));
     }
-    for (from, row) in (0..).zip(&machine.distances) {
+    for (from, node) in (0..).zip(&machine.node) {
         let own: CpuSet = machine.cpus_of(from as usize).collect();
-        let cpus = seen.node(from).map(|node| node.cpus.clone()).unwrap_or_default();
+        let found = seen.node(from);
+        let cpus = found.map(|node| node.cpus.clone()).unwrap_or_default();
         if !cpus.is_subset(&own) || cpus.is_empty() != own.is_empty() {
             wrong.push(format!("node {from} has the CPUs '{cpus}' instead of '{own}'"));
         }
-        for (to, &distance) in (0..).zip(row) {
+        let cache = found.and_then(|node| node.memory_side_cache_bytes);
+        if cache != node.side_cache_mib.map(|mib| u64::from(mib) << 20) {
+            wrong.push(format!("node {from} has a memory-side cache of {cache:?} bytes"));
+        }
+        for (to, &distance) in (0..).zip(machine.distances.get(from as usize).into_iter().flatten())
+        {
             if seen.distance(from, to) != Some(u64::from(distance)) {
                 wrong.push(format!("distance {from} to {to}: {:?}", seen.distance(from, to)));
             }
         }
     }
+    wrong.extend(judge_claims(machine, record));
     wrong
+}
+
+/// What the firmware claims for each node and the CPUs with the best access to it: Linux
+/// shows no others (`Documentation/admin-guide/mm/numaperf.rst`).
+fn judge_claims(machine: &GuestMachine, record: &Record) -> Vec<String> {
+    let mut expected: Vec<FirmwareFigure> = Vec::new();
+    if let Some(claims) = &machine.claims {
+        let initiators: Vec<usize> =
+            (0..machine.node.len()).filter(|&node| machine.node[node].cpus > 0).collect();
+        for (to, node) in (0..machine.node.len()).zip(0..) {
+            let row = (0..initiators.len()).min_by_key(|&row| claims.latency_ns[row][to]).unwrap();
+            let bytes_per_s = Some(f64::from(claims.bandwidth_mb_per_s[row][to]) * 1e6);
+            let latency_ns = Some(f64::from(claims.latency_ns[row][to]));
+            expected.push(FirmwareFigure {
+                initiator: Some(machine.cpus_of(initiators[row]).collect()),
+                node,
+                read_bytes_per_s: bytes_per_s,
+                write_bytes_per_s: bytes_per_s,
+                read_latency_ns: latency_ns,
+                write_latency_ns: latency_ns,
+            });
+        }
+    }
+    let mut found = record.header.machine.firmware_figures.clone();
+    found.sort_by_key(|figure| figure.node);
+    if found == expected {
+        return Vec::new();
+    }
+    vec![format!("the firmware's claims are {found:?} instead of {expected:?}")]
 }

@@ -5,8 +5,7 @@
 use nearfar_record::{ProofMethod, ReasonCode};
 
 use crate::boot::User::{Nobody, Root};
-use crate::boot::{Boot, NEW, OLD, Run, User};
-use crate::check;
+use crate::boot::{Run, User};
 use crate::expected::{Answer, Expected};
 
 /// As the default profiles of Docker and Podman.
@@ -36,8 +35,8 @@ fn run(name: &'static str, user: User, through: &'static str, expected: Expected
     Run { through, options: "--kernel load", ..Run::new(name, user, expected) }
 }
 
-#[test]
-fn refused_calls_step_the_proof_down_and_refuse_what_cannot_be_proven() {
+/// Refused calls step the proof down, and what cannot be proven is refused.
+pub fn steps_down() -> Vec<Run> {
     let by = |method| Expected { method, ..Expected::all() };
     let unproven = Expected {
         answer: |_, _| Answer::Refused(ReasonCode::Unproven),
@@ -49,12 +48,11 @@ fn refused_calls_step_the_proof_down_and_refuse_what_cannot_be_proven() {
         .map(|(name, through, method)| run(name, Nobody, through, by(method)))
         .collect();
     runs.push(run("no proof left", Root, BLIND, unproven));
-    check("filters", &[Boot::new("intel-2p", OLD, runs)]);
+    runs
 }
 
-/// No thread can touch first on a node without CPUs.
-#[test]
-fn memory_without_cpus_is_refused_where_mbind_is() {
+/// As in Docker, on the machine whose node 2 has no CPUs: no thread can touch first there.
+pub fn memory_without_cpus() -> Run {
     let expected = Expected {
         answer: |_, to| match to {
             2 => Answer::Refused(ReasonCode::Denied),
@@ -64,8 +62,5 @@ fn memory_without_cpus_is_refused_where_mbind_is() {
         method: ProofMethod::NumaMaps,
         ..Expected::all()
     };
-    check(
-        "filters, CXL",
-        &[Boot::new("cxl", NEW, vec![run("as in Docker", Nobody, AS_DOCKER, expected)])],
-    );
+    run("as in Docker", Nobody, AS_DOCKER, expected)
 }

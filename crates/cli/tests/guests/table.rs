@@ -28,6 +28,16 @@ pub fn print_deaths(boot: &Boot, ended: &Ended) {
     }
 }
 
+/// Says what a guest cost.
+pub fn print_cost(boot: &Boot, ended: &Ended) {
+    say(&format!(
+        "{:9} {:27} in all {:.1} s",
+        boot.machine,
+        ended.release,
+        ended.elapsed.as_secs_f64()
+    ));
+}
+
 /// Prints the row of a run, after the head where it is the first.
 pub fn print_row(boot: &Boot, run: &Run, release: &str, found: &Found, as_expected: bool) {
     HEAD.call_once(|| {
@@ -62,8 +72,12 @@ pub fn print_row(boot: &Boot, run: &Run, release: &str, found: &Found, as_expect
     codes.sort_unstable();
     codes.dedup();
     let mark = if as_expected { "" } else { "  NOT AS EXPECTED" };
+    let attempt = match found.attempts {
+        1 => String::new(),
+        attempts => format!("  (attempt {attempts})"),
+    };
     say(&format!(
-        "{:9} {:27} {user:6} {:24} {:>5} {pages:>12} {:>7} {:>7} {:22} {:>6} {:>7.1}{mark}",
+        "{:9} {:27} {user:6} {:24} {:>5} {pages:>12} {:>7} {:>7} {:22} {:>6} {:>7.1}{attempt}{mark}",
         boot.machine,
         release,
         run.name,

@@ -72,14 +72,18 @@ fn a_record_without_seals_is_said_to_have_none() {
     let path = folder.path().join("r.jsonl");
     simulate(&path);
     let unsealed = |line: &str| format!("{}}}\n", &line[..line.rfind(",\"seal\"").unwrap()]);
-    let text: String = fs::read_to_string(&path).unwrap().lines().map(unsealed).collect();
-    fs::write(&path, text).unwrap();
+    let lines: String = fs::read_to_string(&path).unwrap().lines().map(unsealed).collect();
+    fs::write(&path, lines).unwrap();
     for words in VIEWS {
         assert_eq!(sealing(words, &path)["seals"], "absent");
         let (status, said) = view(words, &path, false);
         assert_eq!(status, Some(0), "{said}");
         assert!(in_one_line(&said).contains("the record is not sealed"), "{words:?}: {said}");
     }
+    let output = run(nearfar().args(["characterize", "--resume", "--out"]).arg(&path));
+    let said = text(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert_eq!(said.matches("the record is not sealed").count(), 1, "{said}");
 }
 
 #[test]

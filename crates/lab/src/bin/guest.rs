@@ -14,7 +14,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
-use nearfar_lab::{Ended, Guest, GuestMachine, LabError, Programs, find_kernel, guest_machines};
+use nearfar_lab::{
+    Ended, Guest, GuestMachine, Kernel, LabError, Programs, find_kernel, guest_machines,
+    guests_are_left_out,
+};
 
 /// Run a command in an emulated machine with several memory nodes
 #[derive(Debug, Parser)]
@@ -28,11 +31,14 @@ use nearfar_lab::{Ended, Guest, GuestMachine, LabError, Programs, find_kernel, g
 ))]
 struct Arguments {
     /// The machine
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present_any = ["list", "fetch"])]
     machine: Option<String>,
     /// Name the machines
     #[arg(long)]
     list: bool,
+    /// Fetch the kernels that the tests boot, where they are not in the cache
+    #[arg(long, conflicts_with = "machine")]
+    fetch: bool,
     /// Debian suite of the kernel: bookworm (6.1), trixie (6.12), trixie-backports
     #[arg(long, default_value = "trixie")]
     suite: String,
@@ -59,7 +65,7 @@ struct Arguments {
     #[arg(long, default_value_t = 300)]
     limit: u64,
     /// The command, with its arguments
-    #[arg(last = true, required_unless_present = "list")]
+    #[arg(last = true, required_unless_present_any = ["list", "fetch"])]
     command: Vec<String>,
 }
 
@@ -81,20 +87,31 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<u8, LabError> {
+    if arguments.fetch && guests_are_left_out() {
+        println!("NEARFAR_WITHOUT_GUESTS: fetched no kernels");
+        return Ok(0);
+    }
+    if arguments.fetch {
+        for suite in Kernel::SUITES {
+            println!("{suite}: {}", find_kernel(suite)?.image.display());
+        }
+        return Ok(0);
+    }
     let machines = guest_machines()?;
     let Some(name) = arguments.machine.as_ref().filter(|_| !arguments.list) else {
         machines.iter().for_each(|machine| println!("{:10} {}", machine.name, machine.title));
         return Ok(0);
     };
     let machine = find(&machines, name)?;
-    let kernel = find_kernel(&arguments.suite)?;
     let beside = beside_myself(&["nearfar", "under_filter"]);
     let programs: Vec<&Path> =
         arguments.program.iter().chain(&beside).map(PathBuf::as_path).collect();
+    let programs = Programs::gather(&programs)?;
+    let kernel = find_kernel(&arguments.suite)?;
     let guest = Guest {
         machine,
         kernel: &kernel,
-        programs: &Programs::gather(&programs)?,
+        programs: &programs,
         node_mib: arguments.node_mib,
         devices: &arguments.device,
         script: &script(arguments),

@@ -41,6 +41,13 @@ pub struct NativeExecutor {
     needs: BTreeMap<PoolKey, u64>,
 }
 
+/// When pages are proven, by the windows of their case.
+#[derive(Debug, Clone, Copy)]
+enum Moment {
+    Before,
+    After,
+}
+
 impl NativeExecutor {
     /// An executor for this machine. `memory_bytes` is /proc/meminfo's total, by
     /// which the nodes' own figures are cross-checked; `seed` gives the arrays' data.
@@ -137,7 +144,11 @@ impl NativeExecutor {
 
     /// Where the pages of each stream's pool are, by the elements that the case uses.
     /// Pools with pages elsewhere are given up, so that later cases get others.
-    fn prove(&mut self, streams: &[Prepared<'_>], when: &str) -> Result<Vec<PageNodes>, Reason> {
+    fn prove(
+        &mut self,
+        streams: &[Prepared<'_>],
+        moment: Moment,
+    ) -> Result<Vec<PageNodes>, Reason> {
         let found: Result<Vec<PageNodes>, Reason> = streams
             .iter()
             .map(|stream| {
@@ -153,6 +164,10 @@ impl NativeExecutor {
             if reason.code == ReasonCode::Misplaced {
                 streams.iter().for_each(|stream| drop(self.pools.remove(&stream.key)));
             }
+            let when = match moment {
+                Moment::Before => "before",
+                Moment::After => "after",
+            };
             Reason { text: format!("{when} the case: {}", reason.text), ..reason }
         })
     }
@@ -300,7 +315,7 @@ impl Executor for NativeExecutor {
             return Err(Failure::Interrupted);
         }
         let streams = self.prepare(case).map_err(Failure::Refused)?;
-        let before = self.prove(&streams, "before").map_err(Failure::Refused)?;
+        let before = self.prove(&streams, Moment::Before).map_err(Failure::Refused)?;
         let cpus: CpuSet = streams
             .iter()
             .flat_map(|stream| {
@@ -311,7 +326,7 @@ impl Executor for NativeExecutor {
         let others = Taken::read(&cpus);
         let (windows, walks) = self.run_threads(&streams, request)?;
         let taken = Taken::read(&cpus).since(&others);
-        let after = self.prove(&streams, "after").map_err(Failure::Refused)?;
+        let after = self.prove(&streams, Moment::After).map_err(Failure::Refused)?;
         let proofs: Vec<Proof> =
             before.into_iter().zip(after).map(|(before, after)| Proof { before, after }).collect();
         let made = nanoseconds(self.made);

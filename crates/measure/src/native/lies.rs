@@ -4,6 +4,7 @@
 use std::cell::Cell;
 use std::hint::black_box;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +14,7 @@ use nearfar_record::{
     Actor, Case, Disturbance, Pages, Pinning, ReasonCode, Stream, ThreadSample, TrafficMethod,
 };
 use nearfar_sys::monotonic_ns;
+use nearfar_units::nanoseconds;
 
 use super::NativeExecutor;
 use super::instruments::{Instruments, RunLoop};
@@ -175,7 +177,16 @@ fn a_store_loop_that_writes_zeros_or_always_the_same_is_caught() {
     }
 }
 
-/// The loop sleeps in its first call after the first pass, over the opening of the windows.
+/// Calls of the loop in the first pass of triad: 8 MiB in three arrays are 349525 elements
+/// each, six blocks of 64 Ki. The windows are set after it.
+const FIRST_PASS_OF_TRIAD: u32 = 6;
+
+/// A time that passes, or seems to, over all windows of a run. No honest run loses nearly as
+/// much, whatever else the machine does.
+const LONG: Duration = Duration::from_secs(1);
+const NEARLY: Duration = Duration::from_millis(900);
+
+/// The loop sleeps in its first call after the first pass, over all windows.
 #[test]
 fn a_thread_that_comes_late_to_its_window_is_caught() {
     fn late(
@@ -184,14 +195,12 @@ fn a_thread_that_comes_late_to_its_window_is_caught() {
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
-        // 8 MiB in three arrays are 349525 elements each: six blocks of 64 Ki.
-        if next_call() == 6 {
-            std::thread::sleep(Duration::from_millis(30));
+        if next_call() == FIRST_PASS_OF_TRIAD {
+            std::thread::sleep(LONG);
         }
         honest.run(operands, constants, repeats)
     }
-    // All four windows of 5 ms have passed when it wakes.
-    assert_marked(by_loop(late), |found| is_switched_for(found, Duration::from_millis(25)));
+    assert_marked(by_loop(late), |found| is_switched_for(found, NEARLY));
 }
 
 #[test]
@@ -232,22 +241,65 @@ fn a_clock_that_runs_too_slowly_is_caught() {
 
 #[test]
 fn a_clock_that_jumps_ahead_is_caught() {
+    /// Jumps with the first call after the first pass, over all windows.
     fn jumping() -> u64 {
-        static START: OnceLock<u64> = OnceLock::new();
-        let (start, passed) = since(&START);
-        // 3 ms further in every 2 ms.
-        start + passed + passed / 2_000_000 * 3_000_000
+        let has_jumped = CALLS.get() > FIRST_PASS_OF_TRIAD;
+        monotonic_ns() + if has_jumped { nanoseconds(LONG) } else { 0 }
     }
-    assert_marked(by_clock(jumping), |found| is_switched_for(found, Duration::from_micros(2500)));
+    fn counted(
+        honest: &TimedLoop,
+        operands: Operands<'_>,
+        constants: &Constants,
+        repeats: u32,
+    ) -> Checksum {
+        next_call();
+        honest.run(operands, constants, repeats)
+    }
+    let lie = Instruments { clock: jumping, run_loop: counted };
+    assert_marked(lie, |found| is_switched_for(found, NEARLY));
+}
+
+/// Whichever reading around a thread's arrival is the first after the jump, that which
+/// follows it among them: a window in which next to nothing was moved is marked.
+#[test]
+fn a_clock_that_jumps_at_any_reading_is_caught() {
+    /// Far below what any machine moves, far above what one block is over a second.
+    const NEXT_TO_NOTHING: u128 = 1_000_000;
+    static READINGS: AtomicU32 = AtomicU32::new(0);
+    fn jumping() -> u64 {
+        let has_jumped = next_call() >= READINGS.load(Ordering::Relaxed);
+        monotonic_ns() + if has_jumped { nanoseconds(LONG) } else { 0 }
+    }
+    let _alone = alone();
+    let mut jumped_over = 0;
+    for readings in 4..=14 {
+        READINGS.store(readings, Ordering::Relaxed);
+        for window in run("triad", by_clock(jumping)).unwrap() {
+            let rate =
+                u128::from(thread(&window).useful_bytes) * 1_000_000_000 / window.length.as_nanos();
+            if rate < NEXT_TO_NOTHING {
+                jumped_over += 1;
+                let is_long = is_marked(&window, |found| is_switched_for(found, NEARLY));
+                assert!(is_long, "{readings} readings before the jump: {window:?}");
+            }
+        }
+    }
+    assert!(jumped_over > WINDOWS, "the jumps were over {jumped_over} windows");
 }
 
 #[test]
 fn a_clock_that_goes_back_is_caught() {
+    /// Readings that are an hour ahead.
+    static AHEAD: AtomicU32 = AtomicU32::new(0);
     fn back() -> u64 {
-        let ahead = if next_call() < 100 { 50_000_000 } else { 0 };
-        monotonic_ns() + ahead
+        let is_ahead = next_call() < AHEAD.load(Ordering::Relaxed);
+        monotonic_ns() + if is_ahead { 3_600_000_000_000 } else { 0 }
     }
-    assert_refused("triad", by_clock(back), ReasonCode::Contradiction);
+    // While the thread looks around first, warms up, arrives, waits, and is measured.
+    for ahead in (1..=10).chain([100]) {
+        AHEAD.store(ahead, Ordering::Relaxed);
+        assert_refused("triad", by_clock(back), ReasonCode::Contradiction);
+    }
 }
 
 /// The counts of a window are those of the walk: what a loop claims nobody asks.

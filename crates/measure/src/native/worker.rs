@@ -25,10 +25,12 @@ const LONGEST_BLOCK: u32 = 200;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Look {
     pub cpu: Option<u32>,
-    /// By CLOCK_MONOTONIC, ns.
+    /// By CLOCK_MONOTONIC, ns, before the CPU time was read.
     pub time: u64,
     /// CPU time of the thread, ns.
     pub cpu_time: u64,
+    /// By CLOCK_MONOTONIC, ns, after it was read.
+    pub end: u64,
     pub usage: ThreadUsage,
     pub passes: u64,
 }
@@ -62,9 +64,10 @@ impl Span {
         self.time().saturating_sub(self.cpu_time())
     }
 
-    /// CPU time that the thread had beyond the time that passed by the clock, ns.
+    /// CPU time that the thread had beyond all the time that can have passed by the clock
+    /// between its two readings, ns.
     pub fn clock_lag(&self) -> u64 {
-        self.cpu_time().saturating_sub(self.time())
+        self.cpu_time().saturating_sub(self.close.end.saturating_sub(self.open.time))
     }
 }
 
@@ -81,6 +84,41 @@ impl Walk {
     pub fn span(&self, index: u32) -> Span {
         let index = index as usize;
         Span { open: self.edges[index].before, close: self.edges[index + 1].after }
+    }
+}
+
+/// The clock as one thread reads it.
+struct Clock<'a> {
+    meeting: &'a Meeting<'a>,
+    last: u64,
+}
+
+impl Clock<'_> {
+    /// The time, which cannot be before any that was read earlier.
+    fn read(&mut self) -> Result<u64, Failure> {
+        let (last, now) = (self.last, self.meeting.now());
+        if now < last {
+            return Err(Failure::Refused(Reason {
+                code: ReasonCode::Contradiction,
+                text: format!(
+                    "the clock went back by {} ns while threads were timed; choose another clock \
+                     source (/sys/devices/system/clocksource)",
+                    last - now
+                ),
+            }));
+        }
+        self.last = now;
+        Ok(now)
+    }
+
+    /// Looks around.
+    fn look(&mut self, stream: &Stream<'_>) -> Result<Look, Failure> {
+        let usage = thread_usage().map_err(denied)?;
+        let cpu = current_cpu();
+        let time = self.read()?;
+        let cpu_time = thread_cpu_ns();
+        let end = self.read()?;
+        Ok(Look { cpu, time, cpu_time, end, usage, passes: stream.passes() })
     }
 }
 
@@ -123,16 +161,17 @@ fn pin_and_walk(
     let count = meeting.window_count();
     let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
     let mut edges = Vec::with_capacity(count + 1);
+    let mut clock = Clock { meeting, last: 0 };
     // The first look sets up what later ones use.
-    look_around(stream, meeting)?;
-    warm_up(stream, meeting)?;
-    let mut before = wait_for_windows(stream, meeting, &mut log)?;
+    clock.look(stream)?;
+    let ready = warm_up(stream, &mut clock)?;
+    let mut before = wait_for_windows(stream, &mut clock, ready, &mut log)?;
     let Some(windows) = meeting.windows() else { return Err(Failure::Interrupted) };
     let apart = windows.length / u64::from(2 * BLOCKS_PER_WINDOW);
     let mut block_began = before.time;
     loop {
         stream.step().map_err(Failure::Refused)?;
-        let time = now_after(block_began, meeting)?;
+        let time = clock.read()?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
@@ -143,7 +182,7 @@ fn pin_and_walk(
         block_began = time;
         if time >= next {
             log.note(time, stream.useful_bytes(), 0);
-            let after = look_around(stream, meeting)?;
+            let after = clock.look(stream)?;
             // A thread that had no CPU for long may pass several edges in one block.
             while edges.len() <= count && time >= next_edge(windows, &edges) {
                 edges.push(Edge { before, after });
@@ -157,7 +196,7 @@ fn pin_and_walk(
         } else {
             log.note(time, stream.useful_bytes(), apart);
             if time >= near {
-                let look = look_around(stream, meeting)?;
+                let look = clock.look(stream)?;
                 // One that comes late, here or above, would not show what happened before it.
                 if look.time < next {
                     before = look;
@@ -173,39 +212,25 @@ fn next_edge(windows: Windows, edges: &[Edge]) -> u64 {
     windows.edge(u32::try_from(edges.len()).unwrap_or(u32::MAX))
 }
 
-/// The time, which cannot be before an earlier one.
-fn now_after(earlier: u64, meeting: &Meeting<'_>) -> Result<u64, Failure> {
-    let now = meeting.now();
-    if now >= earlier {
-        return Ok(now);
-    }
-    Err(Failure::Refused(Reason {
-        code: ReasonCode::Contradiction,
-        text: format!(
-            "the clock went back by {} ns while threads were timed; choose another clock source \
-             (/sys/devices/system/clocksource)",
-            earlier - now
-        ),
-    }))
-}
-
-/// Goes on until every thread has made its first pass and the windows are set; gives the
-/// last look before that, and so before the first window opens, however late this thread
-/// gets its CPU again. Blocks that prove too long among the other threads are shortened
-/// meanwhile.
+/// Goes on from `ready`, a look before this thread arrived, until every thread has made its
+/// first pass and the windows are set; gives the last look before that, and so before the
+/// first window opens, however late this thread gets its CPU again. Blocks that prove too
+/// long among the other threads are shortened meanwhile.
 fn wait_for_windows(
     stream: &mut Stream<'_>,
-    meeting: &Meeting<'_>,
+    clock: &mut Clock<'_>,
+    ready: Look,
     log: &mut BlockLog,
 ) -> Result<Look, Failure> {
+    let meeting = clock.meeting;
     let longest = nanoseconds(meeting.shortest() / LONGEST_BLOCK);
-    let mut before = look_around(stream, meeting)?;
+    let mut before = ready;
     let mut last = before.time;
     log.restart(last, stream.useful_bytes());
     let impatient = last + nanoseconds(PATIENCE);
     loop {
         stream.step().map_err(Failure::Refused)?;
-        let look = look_around(stream, meeting)?;
+        let look = clock.look(stream)?;
         let time = look.time;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
@@ -230,17 +255,18 @@ fn wait_for_windows(
     }
 }
 
-/// One full pass: afterwards the caches hold what a long run would leave in them.
-fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure> {
-    let start = meeting.now();
+/// One full pass: afterwards the caches hold what a long run would leave in them. Gives a
+/// look from just before the thread arrived.
+fn warm_up(stream: &mut Stream<'_>, clock: &mut Clock<'_>) -> Result<Look, Failure> {
+    let meeting = clock.meeting;
+    let start = clock.read()?;
     while stream.passes() == 0 {
         stream.step().map_err(Failure::Refused)?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
     }
-    let elapsed =
-        Duration::from_nanos(now_after(start, meeting)?.saturating_sub(start).max(1)).as_secs_f64();
+    let elapsed = Duration::from_nanos((clock.read()? - start).max(1)).as_secs_f64();
     #[expect(clippy::cast_precision_loss, reason = "bytes of a pass are far below 2^53")]
     let rate = stream.useful_bytes() as f64 / elapsed;
     stream.check_and_mark().map_err(Failure::Refused)?;
@@ -251,19 +277,10 @@ fn warm_up(stream: &mut Stream<'_>, meeting: &Meeting<'_>) -> Result<(), Failure
         reason = "positive and far below 2^53"
     )]
     stream.set_block((rate * block_time) as u64);
+    // The last thread's arrival sets the windows: a look after it may come too late.
+    let ready = clock.look(stream)?;
     meeting.arrive(rate);
-    Ok(())
-}
-
-fn look_around(stream: &Stream<'_>, meeting: &Meeting<'_>) -> Result<Look, Failure> {
-    let usage = thread_usage().map_err(denied)?;
-    Ok(Look {
-        cpu: current_cpu(),
-        time: meeting.now(),
-        cpu_time: thread_cpu_ns(),
-        usage,
-        passes: stream.passes(),
-    })
+    Ok(ready)
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]

@@ -98,15 +98,15 @@ const EDITS: [(Edit, &str); 62] = [
     (|l| stream(l).working_set_bytes /= 1 << 20, "passes of"),
     (|l| stream(l).binding.cpus = "9999".parse().unwrap(), "its CPUs 9999 are not among"),
     (|l| stream(l).binding.cpus = "".parse().unwrap(), "are not among"),
-    (|l| stream(l).binding.memory = MemoryPolicy::Preferred(77), "memory nodes 77"),
+    (|l| stream(l).binding.memory = MemoryPolicy::Preferred(4711), "memory nodes 4711"),
     (|l| stream(l).binding.memory = MemoryPolicy::FirstTouch, "its coordinates say memory node"),
     (|l| stream(l).thread_cpus = vec![9999], "CPU 9999 is outside"),
     (|l| stream(l).thread_cpus.clear(), "0 CPUs of threads"),
     (|l| stream(l).pinning = Pinning::Unbound, "CPUs of threads where there are 0"),
     (|l| stream(l).kernel = "copy".into(), "its actor copy"),
-    (|l| *pairs(cases(l)[0]).0 = 40, "no cluster40"),
-    (|l| *pairs(cases(l)[0]).1 = 40, "memory node 40"),
-    (|l| *pairs(cases(l)[0]).2 = 40, "by 40 threads"),
+    (|l| *pairs(cases(l)[0]).0 = 4711, "no cluster4711"),
+    (|l| *pairs(cases(l)[0]).1 = 4711, "memory node 4711"),
+    (|l| *pairs(cases(l)[0]).2 = 4711, "by 4711 threads"),
     (
         |l| {
             let case = cases(l)[0].clone();
@@ -164,7 +164,10 @@ const EDITS: [(Edit, &str); 62] = [
     (|l| sample(l).actors.clear(), "the sample's threads []"),
     (|l| sample(l).actors[0].threads.truncate(0), "the sample's threads"),
     (|l| sample(l).actors[0].variant = "mmx".into(), "in mmx ran where"),
-    (|l| sample(l).actors[0].threads[0].cpu_after = Some(9999), "CPU 9999"),
+    (
+        |l| sample(l).actors[0].threads[0].cpu_after = Some(9999),
+        "CPU 9999, which the record's machine",
+    ),
     (|l| sample(l).actors[0].proof.before.method = ProofMethod::Simulated, "'simulated'"),
     (|l| sample(l).actors[0].proof.before.page_bytes = 0, "pages of 0 bytes"),
     (|l| sample(l).actors[0].proof.after.pages.clear(), "0 pages of"),
@@ -172,9 +175,9 @@ const EDITS: [(Edit, &str); 62] = [
     (
         |l| {
             let pages = &mut sample(l).actors[0].proof.after.pages;
-            *pages = pages.values().map(|&pages| (40, pages)).collect();
+            *pages = pages.values().map(|&pages| (4711, pages)).collect();
         },
-        "node 40, which the machine does not have",
+        "node 4711, which the record's machine does not have (one that came online",
     ),
     (|l| sample(l).actors[0].page_sizes.huge_bytes = Some(u64::MAX), "in huge pages"),
     // What disturbed it.
@@ -255,6 +258,29 @@ fn contradictions_are_refused_whatever_the_seals_say() {
             assert!(said.contains(why), "edit {number}: '{said}' does not say '{why}'");
         }
     }
+}
+
+/// Loops are made when the program starts: those of a run that goes on with a record may
+/// have another unroll, but not those of one run.
+#[test]
+fn a_loop_stays_the_same_within_a_run_only() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let (_, honest) = measured(&path);
+    let mut lines = honest;
+    lines.retain(|line| !matches!(line, Line::Finished(_)));
+    let positions = positions(&lines);
+    let there = positions.len() / 2;
+    for sample in samples(&mut lines).into_iter().skip(there) {
+        sample.actors[0].unroll += 1;
+    }
+    let said = refusal(&reseal(&path, &lines)).unwrap();
+    assert!(said.contains("another unroll"), "{said}");
+    let (at, samples) = ("2026-01-01T00:00:00Z".into(), there as u64);
+    let resumed = Resumed { at, samples, torn_line_dropped: false, budget_ns: None };
+    lines.insert(positions[there], Line::Resumed(resumed));
+    assert_eq!(refusal(&reseal(&path, &lines)), None);
 }
 
 /// What a method of traffic allows follows from the bytes: none of the others does for triad.

@@ -60,7 +60,7 @@ fn add_up(window: &mut Window) {
     }
 }
 
-const LIES: [(&str, Lie, &str); 10] = [
+const LIES: [(&str, Lie, &str); 13] = [
     ("twice the bytes", |window| window.actors[0].useful_bytes *= 2, "threads' sum"),
     (
         "bytes of passes that were not made",
@@ -77,7 +77,9 @@ const LIES: [(&str, Lie, &str); 10] = [
         |window| {
             for thread in &mut window.actors[0].threads {
                 thread.passes *= 1_000_000;
-                thread.useful_bytes = 100_000_000_000;
+                // 3e12 bytes/s, in whole elements of every kernel.
+                let bytes = window.length.as_nanos() * 3000;
+                thread.useful_bytes = u64::try_from(bytes).unwrap() / 24 * 24;
             }
             add_up(window);
         },
@@ -111,6 +113,26 @@ const LIES: [(&str, Lie, &str); 10] = [
         |window| window.actors[0].threads[0].minor_faults += 1,
         "its threads noted",
     ),
+    // What only several windows together show.
+    ("windows that overlap", |window| window.start = Duration::ZERO, "while the one before closes"),
+    (
+        "another loop in every window",
+        |window| window.actors[0].unroll = u32::try_from(window.start.as_millis()).unwrap(),
+        "another unroll",
+    ),
+    (
+        "one pass in all windows of a round",
+        |window| {
+            let threads = &mut window.actors[0].threads;
+            let pass = native::WORKING_SET / threads.len() as u64;
+            for thread in threads {
+                thread.passes = 1;
+                thread.useful_bytes = pass / 2 * 3 / 24 * 24;
+            }
+            add_up(window);
+        },
+        "in the round's windows so far",
+    ),
 ];
 
 #[test]
@@ -140,4 +162,24 @@ fn counts_that_contradict_each_other_never_get_into_a_record() {
             assert!(absent.reason.text.contains(why), "{name}: {}", absent.reason.text);
         }
     }
+}
+
+/// What the windows of one case are refused for does not hold for those of the others.
+#[test]
+fn windows_that_are_refused_leave_no_trace() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let lie: Lie = |window| {
+        if window.actors[0].kernel == "load" {
+            // The first windows of a round are believed, the second are not.
+            window.start += Duration::from_secs(3600);
+            window.length += Duration::from_secs(1);
+        }
+    };
+    let mut lying = LyingExecutor { honest: native::executor(), lie };
+    let record = native::measure(&folder.path().join("r.jsonl"), &mut lying);
+    let of_kernel = |case: &&Case| case.id.contains("/triad/");
+    let honest = record.cases.iter().filter(of_kernel).count();
+    assert!(honest > 0 && honest < record.cases.len());
+    assert_eq!(record.samples.len(), honest * 2 * 2);
 }

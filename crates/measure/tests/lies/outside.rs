@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nearfar_machine::CpuSet;
-use nearfar_measure::{Failure, Window};
+use nearfar_measure::{Executor, Failure, Window};
 use nearfar_record::{Disturbance, ReasonCode, ThreadSample};
-use nearfar_sys::pin_thread;
+use nearfar_sys::{monotonic_ns, pin_thread};
 
 use crate::native::{WORKING_SET, alone, case, executor, machine, run};
 
@@ -19,6 +19,15 @@ const WINDOWS: u32 = 20;
 
 /// Runs among which an honest one is found that other programs left alone.
 const TRIES: u32 = 30;
+
+/// Tells threads that it is over when it goes, by a panic as well: a scope waits for them.
+struct OverWhenDropped<'a>(&'a AtomicBool);
+
+impl Drop for OverWhenDropped<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
 
 /// Runs a case while `disturb` does so again and again; it is over when the case is.
 fn run_while(kernel: &str, cpu: u32, disturb: impl Fn() + Sync) -> Result<Vec<Window>, Failure> {
@@ -30,8 +39,9 @@ fn run_while(kernel: &str, cpu: u32, disturb: impl Fn() + Sync) -> Result<Vec<Wi
                 disturb();
             }
         });
+        let end = OverWhenDropped(&over);
         let windows = run(&mut executor, &case, WINDOWS);
-        over.store(true, Ordering::Relaxed);
+        drop(end);
         // The arrays are there until the executor goes: nobody may write to them later.
         disturber.join().unwrap();
         windows
@@ -67,6 +77,7 @@ fn a_busy_cpu_is_seen() {
     let cpu = own_cpu();
     let over = AtomicBool::new(false);
     let busy = std::thread::scope(|scope| {
+        let _end = OverWhenDropped(&over);
         for _ in 0..8 {
             scope.spawn(|| {
                 pin_thread(&CpuSet::single(cpu)).unwrap();
@@ -75,9 +86,7 @@ fn a_busy_cpu_is_seen() {
                 }
             });
         }
-        let windows = run_while("triad", cpu, doze).unwrap();
-        over.store(true, Ordering::Relaxed);
-        windows
+        run_while("triad", cpu, doze).unwrap()
     });
     let marked = busy.iter().filter(|window| is_switched(window)).count();
     assert!(marked > busy.len() / 2, "{marked} of {}", busy.len());
@@ -94,39 +103,53 @@ const CHILD: &str = "NEARFAR_TEST_STOPPED";
 /// Time for which the process is stopped.
 const STOPPED: Duration = Duration::from_millis(40);
 
+/// A window of the child, in times of the host's clock, ns.
+#[derive(Debug)]
+struct ChildWindow {
+    open: u64,
+    close: u64,
+    off_cpu: u64,
+    is_marked: bool,
+}
+
+impl ChildWindow {
+    /// Whether it lost the CPU for long and is marked.
+    fn is_stopped(&self) -> bool {
+        self.is_marked && u128::from(self.off_cpu) > STOPPED.as_nanos() / 2
+    }
+}
+
 /// Run by the test below in a process of its own, which is stopped again and again. Prints
-/// the windows in which next to nothing was moved and that are not marked, and how many lost
-/// more than half of [`STOPPED`] and are.
+/// its windows.
 #[test]
 #[ignore = "the test of a stopped process runs it"]
 fn stopped_child() {
     if std::env::var_os(CHILD).is_none() {
         return;
     }
-    let windows: Vec<Window> = (0..4)
-        .flat_map(|_| run(&mut executor(), &case("triad", own_cpu()), 100).unwrap())
-        .collect();
-    // Windows are longer where the process was stopped in its first pass.
-    let rate = |window: &Window| {
-        u128::from(thread(window).useful_bytes) * 1_000_000_000 / window.length.as_nanos()
-    };
-    let mut rates: Vec<u128> = windows.iter().map(rate).collect();
-    rates.sort_unstable();
-    let usual = rates[rates.len() / 2];
-    let is_low = |window: &Window| rate(window) < usual / 10;
-    let stopped = |window: &Window| u128::from(thread(window).off_cpu_ns) > STOPPED.as_nanos() / 2;
-    let stopped = windows.iter().filter(|window| stopped(window));
-    let unmarked = |window: &&Window| window.disturbances.is_empty();
-    let low_unmarked = windows.iter().filter(|window| is_low(window)).filter(unmarked);
-    for window in low_unmarked {
-        println!("low and not marked: {window:?}");
+    let mut executor = executor();
+    let made = monotonic_ns() - u64::try_from(executor.now().as_nanos()).unwrap();
+    for _ in 0..4 {
+        for window in run(&mut executor, &case("triad", own_cpu()), 100).unwrap() {
+            let open = made + u64::try_from(window.start.as_nanos()).unwrap();
+            let close = open + u64::try_from(window.length.as_nanos()).unwrap();
+            let off_cpu = thread(&window).off_cpu_ns;
+            println!("window: {open} {close} {off_cpu} {}", is_switched(&window));
+        }
     }
-    println!("child: {}", stopped.filter(|window| is_switched(window)).count());
 }
 
-/// Windows that lost the CPU for long and are marked, of a child that is stopped or left
-/// alone. Windows with next to no bytes are all marked.
-fn stopped_windows(stop: bool) -> usize {
+fn child_window(line: &str) -> Option<ChildWindow> {
+    // The first one follows the test's name in its line.
+    let (_, words) = line.split_once("window: ")?;
+    let words: Vec<&str> = words.split(' ').collect();
+    let [open, close, off_cpu] = [0, 1, 2].map(|word: usize| words[word].parse().unwrap());
+    Some(ChildWindow { open, close, off_cpu, is_marked: words[3] == "true" })
+}
+
+/// The windows of a child, and the times for which it was certainly stopped: the second half
+/// of each stop, so that the signal has come however slow the machine is.
+fn child_windows(stop: bool) -> (Vec<ChildWindow>, Vec<(u64, u64)>) {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "outside::stopped_child", "--ignored", "--nocapture"])
         .env(CHILD, "1")
@@ -137,29 +160,39 @@ fn stopped_windows(stop: bool) -> usize {
         let kill = format!("kill -{signal} {}", child.id());
         Command::new("sh").args(["-c", &kill]).status().unwrap();
     };
+    let mut stops = Vec::new();
     if stop {
         for _ in 0..20 {
             std::thread::sleep(STOPPED);
             signal("STOP");
-            std::thread::sleep(STOPPED);
+            std::thread::sleep(STOPPED / 2);
+            let begin = monotonic_ns();
+            std::thread::sleep(STOPPED / 2);
+            stops.push((begin, monotonic_ns()));
             signal("CONT");
         }
     }
     let mut said = String::new();
     std::io::Read::read_to_string(child.stdout.as_mut().unwrap(), &mut said).unwrap();
     assert!(child.wait().unwrap().success(), "{said}");
-    let (unmarked, counts) = said.split_once("child: ").unwrap();
-    let unmarked: Vec<&str> = unmarked.lines().filter(|line| line.starts_with("low")).collect();
-    assert!(unmarked.is_empty(), "{unmarked:#?}");
-    counts.split_ascii_whitespace().next().unwrap().parse().unwrap()
+    (said.lines().filter_map(child_window).collect(), stops)
 }
 
+/// Every window that opened and closed while the process was stopped is marked: it would
+/// show next to nothing.
 #[test]
 fn a_stopped_process_is_seen() {
     let _alone = alone();
-    let marked = stopped_windows(true);
-    assert!(marked > 0, "no window shows that the process was stopped");
-    let fewer = |_| stopped_windows(false) < marked;
+    let (windows, stops) = child_windows(true);
+    let is_inside = |window: &&ChildWindow| {
+        stops.iter().any(|&(begin, end)| begin <= window.open && window.close <= end)
+    };
+    let inside: Vec<&ChildWindow> = windows.iter().filter(is_inside).collect();
+    assert!(!inside.is_empty(), "the process was stopped in no window: {windows:#?}");
+    assert!(inside.iter().all(|window| window.is_stopped()), "{inside:#?}");
+    let marked = |windows: &[ChildWindow]| windows.iter().filter(|w| w.is_stopped()).count();
+    let stopped = marked(&windows);
+    let fewer = |_| marked(&child_windows(false).0) < stopped;
     assert!((0..TRIES).any(fewer), "an honest run is marked as often");
 }
 
@@ -258,4 +291,6 @@ fn zero_data_is_refused() {
 #[test]
 fn data_that_somebody_wrote_over_is_refused() {
     assert_wrong_data(1.5);
+    // No number: sums of it are none either.
+    assert_wrong_data(f64::from_bits(u64::MAX));
 }

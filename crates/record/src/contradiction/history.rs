@@ -1,42 +1,54 @@
-//! What was read of a record so far, to catch lines that contradict earlier ones.
+//! What stands in a record so far, to catch lines that contradict earlier ones.
 
 use std::collections::{HashMap, HashSet};
 
-use nearfar_machine::Initiator;
+use nearfar_machine::{CpuSet, Initiator, NodeSet};
 
 use super::case::check_case;
 use super::sample::check_sample;
-use crate::absent::{Absence, Absent, ReasonCode};
+use crate::absent::{Absence, Absent};
 use crate::case::{Actor, Case, SCREENING_ROUNDS};
 use crate::header::{Executor, Header};
-use crate::line::{Finished, Resumed};
+use crate::line::{Finished, Line, Resumed};
+use crate::reader::Record;
 use crate::sample::{ActorSample, Sample};
 
 /// Slack of a run's seconds, which are a float.
 const SECOND_SLACK: f64 = 1e-6;
 
-/// What was read so far.
-pub(crate) struct History {
+/// What stands in a record so far: lines that contradict it are refused, when they are read
+/// and before they are written.
+#[derive(Debug)]
+pub struct History {
     initiators: Vec<Initiator>,
+    known: KnownParts,
     cases: HashMap<String, Case>,
     windows: HashSet<(String, u32, u32)>,
     next_sequence: u64,
     run: Run,
-    /// Counts of the first sample of each loop, by kernel and variant.
-    loops: HashMap<(String, String), LoopCounts>,
 }
 
-/// What was read of one run of the program.
-#[derive(Default)]
+/// The CPUs and nodes of the machine that a record is of.
+#[derive(Debug)]
+pub(super) struct KnownParts {
+    pub cpus: CpuSet,
+    pub nodes: NodeSet,
+}
+
+/// What stands there of one run of the program.
+#[derive(Debug, Default, Clone)]
 struct Run {
     finished: bool,
     /// When the first window opened and the last one closed, ns.
     windows: Option<(u64, u64)>,
-    /// Bytes of each thread in the round of a case that is being read.
+    /// Bytes of each thread in the windows so far of a round of a case.
     walk: Option<(String, u32, Vec<u128>)>,
+    /// Counts of the first sample of each loop, by kernel and variant. Loops are made when
+    /// the program starts, so that another run's may differ.
+    loops: HashMap<(String, String), LoopCounts>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct LoopCounts {
     unroll: u32,
     flops: u64,
@@ -44,23 +56,72 @@ struct LoopCounts {
 }
 
 impl History {
+    /// The history of a record of which the header is there.
+    #[must_use]
     pub fn new(header: &Header) -> Self {
+        let machine = &header.machine;
         Self {
-            initiators: header.machine.initiators(header.inputs.initiator),
+            initiators: machine.initiators(header.inputs.initiator),
+            known: KnownParts {
+                cpus: machine.cpus(),
+                nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
+            },
             cases: HashMap::new(),
             windows: HashSet::new(),
             next_sequence: 0,
             run: Run::default(),
-            loops: HashMap::new(),
         }
     }
 
-    /// Any line but `resumed`: nothing follows the end of a run.
-    pub fn line(&self) -> Result<(), String> {
-        if self.run.finished { Err("a line after the end of a run".into()) } else { Ok(()) }
+    /// The history of a record that a new run of the program goes on with, or begins.
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
+        let mut history = Self::new(&record.header);
+        history.cases = record.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
+        history.windows = record.samples.iter().map(window_of).collect();
+        history.next_sequence =
+            record.samples.last().map_or(0, |sample| sample.sequence.saturating_add(1));
+        history
     }
 
-    pub fn case(&mut self, header: &Header, case: &Case) -> Result<(), String> {
+    /// Takes in the next line of the record with this header.
+    ///
+    /// # Errors
+    /// What the line contradicts, for people; the record cannot go on then.
+    pub fn take(&mut self, header: &Header, line: &Line) -> Result<(), String> {
+        if self.run.finished && !matches!(line, Line::Resumed(_)) {
+            return Err("a line after the end of a run".into());
+        }
+        match line {
+            Line::Header(_) => Err("a second header".into()),
+            Line::Case(case) => self.case(header, case),
+            Line::Sample(sample) => self.sample(header, sample),
+            Line::Absent(absent) => self.absent(header, absent),
+            Line::Warning(_) => Ok(()),
+            Line::Resumed(resumed) => self.resumed(resumed),
+            Line::Finished(finished) => self.finished(finished),
+        }
+    }
+
+    /// Takes in samples that are to be written, all or none.
+    ///
+    /// # Errors
+    /// The window and what it contradicts, for people; nothing was taken in.
+    pub fn take_samples(&mut self, header: &Header, samples: &[Sample]) -> Result<(), String> {
+        let before = (self.next_sequence, self.run.clone());
+        for (count, sample) in samples.iter().enumerate() {
+            if let Err(what) = self.sample(header, sample) {
+                (self.next_sequence, self.run) = before;
+                for taken in &samples[..count] {
+                    self.windows.remove(&window_of(taken));
+                }
+                return Err(format!("window {} of the round: {what}", sample.window));
+            }
+        }
+        Ok(())
+    }
+
+    fn case(&mut self, header: &Header, case: &Case) -> Result<(), String> {
         check_case(&header.machine, &self.initiators, case)?;
         match self.cases.insert(case.id.clone(), case.clone()) {
             None => Ok(()),
@@ -68,66 +129,32 @@ impl History {
         }
     }
 
-    pub fn sample(&mut self, header: &Header, sample: &Sample) -> Result<(), String> {
+    fn sample(&mut self, header: &Header, sample: &Sample) -> Result<(), String> {
         let Some(case) = self.cases.get(&sample.case) else {
             return Err(format!("a sample of the case {}, which is not planned", sample.case));
         };
-        self.next_sequence = next_sequence(self.next_sequence, sample.sequence)?;
-        if !self.windows.insert((sample.case.clone(), sample.round, sample.window)) {
+        let next = next_sequence(self.next_sequence, sample.sequence)?;
+        let window = window_of(sample);
+        if self.windows.contains(&window) {
             return Err(format!(
                 "window {} of round {} of the case {} stands there twice",
                 sample.window, sample.round, sample.case
             ));
         }
-        check_sample(header, case, sample)?;
+        check_sample(header, &self.known, case, sample)?;
         self.run.window(sample)?;
         if header.executor == Executor::Native {
             self.run.walk(case, sample)?;
-            sample.actors.iter().try_for_each(|actor| self.loop_counts(actor))?;
+            sample.actors.iter().try_for_each(|actor| self.run.loop_counts(actor))?;
         }
+        self.next_sequence = next;
+        self.windows.insert(window);
         Ok(())
     }
 
-    /// One program runs one loop: what its code does to an element never changes.
-    fn loop_counts(&mut self, actor: &ActorSample) -> Result<(), String> {
-        let counts =
-            LoopCounts { unroll: actor.unroll, flops: actor.flops, accesses: actor.accesses };
-        if counts.accesses == 0 {
-            return Ok(());
-        }
-        let key = (actor.kernel.clone(), actor.variant.clone());
-        let first = *self.loops.entry(key).or_insert(counts);
-        let product = |flops: u64, accesses: u64| u128::from(flops) * u128::from(accesses);
-        if first.unroll != counts.unroll
-            || product(first.flops, counts.accesses) != product(counts.flops, first.accesses)
-        {
-            return Err(format!(
-                "{} in {} has another unroll, or other operations for each element, than before",
-                actor.kernel, actor.variant
-            ));
-        }
-        Ok(())
-    }
-
-    pub fn absent(&self, header: &Header, absent: &Absent) -> Result<(), String> {
+    fn absent(&self, header: &Header, absent: &Absent) -> Result<(), String> {
         let code = absent.reason.code;
-        let asked = match code {
-            ReasonCode::OneNode
-            | ReasonCode::ScreenedOut
-            | ReasonCode::NodeNotAllowed
-            | ReasonCode::CpusNotAllowed
-            | ReasonCode::Budget => Absence::Omitted,
-            ReasonCode::NoVariant => absent.absence,
-            ReasonCode::NoRoom
-            | ReasonCode::Denied
-            | ReasonCode::Misplaced
-            | ReasonCode::Unproven
-            | ReasonCode::WrongData
-            | ReasonCode::Threads
-            | ReasonCode::NotSimulated
-            | ReasonCode::Contradiction => Absence::Refused,
-        };
-        if asked != absent.absence {
+        if code.absence().is_some_and(|only| only != absent.absence) {
             return Err(format!("'{}' is not why the case is absent", code.as_str()));
         }
         match (absent.absence, absent.round) {
@@ -146,7 +173,7 @@ impl History {
         }
     }
 
-    pub fn resumed(&mut self, resumed: &Resumed) -> Result<(), String> {
+    fn resumed(&mut self, resumed: &Resumed) -> Result<(), String> {
         self.run = Run::default();
         let there = self.windows.len() as u64;
         if resumed.samples != there {
@@ -155,7 +182,7 @@ impl History {
         Ok(())
     }
 
-    pub fn finished(&mut self, finished: &Finished) -> Result<(), String> {
+    fn finished(&mut self, finished: &Finished) -> Result<(), String> {
         self.run.finished = true;
         let (opened, closed) = self.run.windows.unwrap_or_default();
         #[expect(clippy::cast_precision_loss, reason = "ns of a run are far below 2^53")]
@@ -166,6 +193,11 @@ impl History {
         }
         Err(format!("a run of {} s with windows over {windows} s", finished.seconds))
     }
+}
+
+/// A sample's window, of which there is one in a record.
+fn window_of(sample: &Sample) -> (String, u32, u32) {
+    (sample.case.clone(), sample.round, sample.window)
 }
 
 fn next_sequence(expected: u64, found: u64) -> Result<u64, String> {
@@ -216,6 +248,27 @@ impl Run {
             }
         }
         self.walk = Some((sample.case.clone(), sample.round, moved));
+        Ok(())
+    }
+
+    /// One run of the program has one loop for each: what it does to an element stays.
+    fn loop_counts(&mut self, actor: &ActorSample) -> Result<(), String> {
+        let counts =
+            LoopCounts { unroll: actor.unroll, flops: actor.flops, accesses: actor.accesses };
+        if counts.accesses == 0 {
+            return Ok(());
+        }
+        let key = (actor.kernel.clone(), actor.variant.clone());
+        let first = *self.loops.entry(key).or_insert(counts);
+        let product = |flops: u64, accesses: u64| u128::from(flops) * u128::from(accesses);
+        if first.unroll != counts.unroll
+            || product(first.flops, counts.accesses) != product(counts.flops, first.accesses)
+        {
+            return Err(format!(
+                "{} in {} has another unroll, or other operations for each element, than before",
+                actor.kernel, actor.variant
+            ));
+        }
         Ok(())
     }
 }

@@ -1,5 +1,5 @@
 //! What in a record cannot be: lines that contradict themselves, each other or the
-//! header, whatever their seals say. The engine holds every sample against the same rules
+//! header, whatever their seals say. The engine holds every line against the same rules
 //! before it is written.
 
 mod case;
@@ -9,5 +9,4 @@ mod placement;
 mod sample;
 
 pub(crate) use header::check_header;
-pub(crate) use history::History;
-pub use sample::check_sample;
+pub use history::History;

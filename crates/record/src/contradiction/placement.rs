@@ -1,21 +1,34 @@
 //! Proofs of placement that prove nothing, or something else.
 
-use nearfar_machine::NodeSet;
-
+use super::history::KnownParts;
 use crate::case::Stream;
 use crate::header::{Executor, Header};
 use crate::sample::{PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod};
 
+/// What is said of a CPU or a node that the record's machine lacks.
+pub(super) const MAY_BE_NEW: &str = "the record's machine does not have (one that came online \
+                                     after the record was begun needs a new record)";
+
 /// Says what in an actor's proof cannot be.
-pub(super) fn check_proof(header: &Header, stream: &Stream, proof: &Proof) -> Result<(), String> {
+pub(super) fn check_proof(
+    header: &Header,
+    known: &KnownParts,
+    stream: &Stream,
+    proof: &Proof,
+) -> Result<(), String> {
     for (when, pages) in [("before", &proof.before), ("after", &proof.after)] {
-        check_pages(header, stream, pages)
+        check_pages(header, known, stream, pages)
             .map_err(|what| format!("the proof {when} the window: {what}"))?;
     }
     Ok(())
 }
 
-fn check_pages(header: &Header, stream: &Stream, found: &PageNodes) -> Result<(), String> {
+fn check_pages(
+    header: &Header,
+    known: &KnownParts,
+    stream: &Stream,
+    found: &PageNodes,
+) -> Result<(), String> {
     let simulated = header.executor == Executor::Simulated;
     if simulated != (found.method == ProofMethod::Simulated) {
         return Err(format!("nobody can have said '{}' of these pages", found.method.as_str()));
@@ -23,9 +36,8 @@ fn check_pages(header: &Header, stream: &Stream, found: &PageNodes) -> Result<()
     if !found.page_bytes.is_power_of_two() {
         return Err(format!("pages of {} bytes", found.page_bytes));
     }
-    let known: NodeSet = header.machine.nodes.iter().map(|node| node.os_index).collect();
-    if let Some(node) = found.pages.keys().find(|&&node| !known.contains(node)) {
-        return Err(format!("pages on node {node}, which the machine does not have"));
+    if let Some(node) = found.pages.keys().find(|&&node| !known.nodes.contains(node)) {
+        return Err(format!("pages on node {node}, which {MAY_BE_NEW}"));
     }
     check_cover(stream, found)?;
     let asked = stream.binding.memory.nodes();

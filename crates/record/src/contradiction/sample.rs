@@ -5,17 +5,20 @@ use crate::disturbance::{Disturbance, disturbances_of_threads};
 use crate::header::{Executor, Header};
 use crate::sample::{ActorSample, Sample, TrafficMethod};
 
-use super::placement::{check_page_sizes, check_proof};
+use super::history::KnownParts;
+use super::placement::{MAY_BE_NEW, check_page_sizes, check_proof};
 
 /// No core moves more bytes/s than this, not even within its first cache: four vectors of
 /// 64 bytes in each of 8e9 cycles. (In 2026 cores load two and store one, below 7e9.)
 const FASTEST_THREAD: u128 = 2_048_000_000_000;
 
 /// Says what in a sample of this case cannot be.
-///
-/// # Errors
-/// What contradicts what, for people.
-pub fn check_sample(header: &Header, case: &Case, sample: &Sample) -> Result<(), String> {
+pub(super) fn check_sample(
+    header: &Header,
+    known: &KnownParts,
+    case: &Case,
+    sample: &Sample,
+) -> Result<(), String> {
     check_place(header, case, sample)?;
     check_window(header, sample)?;
     let threads: Vec<usize> = sample.actors.iter().map(|actor| actor.threads.len()).collect();
@@ -27,8 +30,8 @@ pub fn check_sample(header: &Header, case: &Case, sample: &Sample) -> Result<(),
     for (Actor::Stream(stream), actor) in case.actors.iter().zip(&sample.actors) {
         check_loop(stream, actor)?;
         check_counts(actor)?;
-        check_cpus(header, actor)?;
-        check_proof(header, stream, &actor.proof)?;
+        check_cpus(known, actor)?;
+        check_proof(header, known, stream, &actor.proof)?;
         check_page_sizes(actor.page_sizes)?;
         if header.executor == Executor::Native {
             check_speed(stream, actor, sample.window_ns)?;
@@ -121,14 +124,13 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
     Ok(())
 }
 
-fn check_cpus(header: &Header, actor: &ActorSample) -> Result<(), String> {
-    let known = header.machine.cpus();
+fn check_cpus(known: &KnownParts, actor: &ActorSample) -> Result<(), String> {
     let seen = |actor: &ActorSample| -> Vec<u32> {
         let of_thread = actor.threads.iter().map(|thread| [thread.cpu_before, thread.cpu_after]);
         of_thread.flatten().flatten().collect()
     };
-    match seen(actor).into_iter().find(|&cpu| !known.contains(cpu)) {
-        Some(cpu) => Err(format!("a thread on CPU {cpu}, which the machine does not have")),
+    match seen(actor).into_iter().find(|&cpu| !known.cpus.contains(cpu)) {
+        Some(cpu) => Err(format!("a thread on CPU {cpu}, which {MAY_BE_NEW}")),
         None => Ok(()),
     }
 }

@@ -46,6 +46,8 @@ pub fn all() -> Vec<(&'static str, String)> {
         ("nul", "\0".repeat(4096)),
         // hwloc's own parser ends at the blank, and what follows has no gp_index.
         ("blank-before-value", around(&plain.replacen("gp_index=", "gp_index= ", 1), "")),
+        ("text-between", around(&format!("{plain}$"), "")),
+        ("comment", around(&format!("{plain}<!-- x -->"), "")),
         ("no-kind", around(&format!("{plain}<object {one} gp_index=\"7\"/>"), "")),
         ("other-spelling", around(&format!("{node}{}", unit.replace("PU", "pu")), "")),
         ("no-objects", "<topology version=\"2.0\"/>".into()),

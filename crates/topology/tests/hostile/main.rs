@@ -121,6 +121,8 @@ fn no_hostile_file_kills_the_reader() {
     assert_eq!(results["sound"], "read", "the file that the others are built from");
     for name in [
         "blank-before-value",
+        "text-between",
+        "comment",
         "no-kind",
         "other-spelling",
         "empty",
