@@ -34,7 +34,7 @@ guest: ## run the program in emulated machines with 1 to 8 memory nodes, and pri
 check: ## the fast one: format, lints, layers and other house rules
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
-	cargo test --locked --quiet -p nearfar --test house
+	cargo test --locked --quiet --workspace --test house
 
 bench: ## our kernels and topology beside likwid-bench and lstopo, on a quiet machine
 	@scripts/install-packages build bench
