@@ -1,5 +1,9 @@
 //! Files of simulated machines.
 
+mod answers;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use nearfar_flow::{FlowError, SimulatedMachine, parse_machine};
 
 use super::{Outcome, rejected, text};
@@ -47,5 +51,24 @@ fn assert_sound(simulated: &SimulatedMachine) {
         Err(error) => {
             rejected(&error);
         }
+    }
+    if let Err(error) = answers::assert_sound(simulated, &mut draws(&simulated.text)) {
+        assert!(matches!(error, FlowError::NotSettled { .. }), "its own loads: {error:?}");
+        rejected(&error);
+    }
+}
+
+/// Numbers that follow from a text, so that the same file is always asked the same; each is
+/// below what is given.
+fn draws(text: &str) -> impl FnMut(u32) -> u32 {
+    let hash = |of: &dyn Fn(&mut DefaultHasher)| {
+        let mut hasher = DefaultHasher::new();
+        of(&mut hasher);
+        hasher.finish()
+    };
+    let mut state = hash(&|hasher| text.hash(hasher));
+    move |below| {
+        state = hash(&|hasher| state.hash(hasher));
+        u32::try_from(state % u64::from(below)).unwrap_or_default()
     }
 }

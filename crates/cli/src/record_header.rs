@@ -4,16 +4,17 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
-use clap::ValueEnum;
 use nearfar_flow::SimulatedMachine;
 use nearfar_kernels::{CATALOG, Variant, find};
 use nearfar_machine::Machine;
 use nearfar_measure::simulated::new_record;
-use nearfar_measure::{now_utc, read_environment, suite_inputs};
-use nearfar_record::{Cpu, Executor, Header, Inputs, Record, SCHEMA, Sealing, Versions};
+use nearfar_measure::{now_utc, read_environment, suite_experiments, suite_inputs};
+use nearfar_record::{
+    Cpu, Executor, Experiment, Grid, Header, Inputs, Record, SCHEMA, Sealing, Versions,
+};
 use nearfar_units::nanoseconds;
 
-use crate::args::{CharacterizeArguments, ExperimentName, Noise};
+use crate::args::{CharacterizeArguments, Noise};
 use crate::record_file;
 
 /// A record of this machine with nothing measured yet.
@@ -73,12 +74,14 @@ fn inputs(arguments: &CharacterizeArguments) -> anyhow::Result<Inputs> {
     Ok(Inputs {
         experiments: experiments(arguments),
         initiator: arguments.initiator.into(),
-        kernels: (!arguments.kernel.is_empty()).then(|| arguments.kernel.clone()),
+        kernels: named_kernels(arguments),
         variant: arguments.isa.clone(),
         pages: arguments.pages.into(),
         working_set_bytes: arguments.working_set.map(|bytes| bytes.0),
         window_ns: arguments.window.map_or(of_suite.window_ns, nanoseconds),
         windows_per_round: arguments.samples.map_or(of_suite.windows_per_round, |_| 1),
+        runs: arguments.runs.or(arguments.samples).unwrap_or(of_suite.runs),
+        grid: arguments.grid.map_or(of_suite.grid, Grid::from),
         min_rounds: arguments.samples.unwrap_or(of_suite.min_rounds),
         max_rounds: arguments.samples.unwrap_or(of_suite.max_rounds),
         budget_ns: arguments.budget.map(nanoseconds),
@@ -87,15 +90,26 @@ fn inputs(arguments: &CharacterizeArguments) -> anyhow::Result<Inputs> {
     })
 }
 
-fn experiments(arguments: &CharacterizeArguments) -> Vec<String> {
-    let chosen =
-        if arguments.only.is_empty() { ExperimentName::value_variants() } else { &arguments.only };
-    chosen
-        .iter()
-        .map(|experiment| match experiment {
-            ExperimentName::Pairs => "pairs".into(),
-        })
-        .collect()
+/// Each that was named, once.
+fn named_kernels(arguments: &CharacterizeArguments) -> Option<Vec<String>> {
+    let mut kernels: Vec<String> = Vec::new();
+    for name in &arguments.kernel {
+        if !kernels.contains(name) {
+            kernels.push(name.clone());
+        }
+    }
+    (!kernels.is_empty()).then_some(kernels)
+}
+
+/// Those that were chosen, in the order in which they are measured, or the suite's own.
+fn experiments(arguments: &CharacterizeArguments) -> Vec<Experiment> {
+    if arguments.only.is_empty() {
+        return suite_experiments(arguments.suite.into());
+    }
+    let is_chosen = |experiment: &Experiment| {
+        arguments.only.iter().any(|&name| Experiment::from(name) == *experiment)
+    };
+    Experiment::ALL.into_iter().filter(is_chosen).collect()
 }
 
 /// The record that `--resume` goes on with: `--out`, or the newest one of this host.

@@ -9,7 +9,7 @@ use crate::machine_file::{LARGEST_FILE, parse_machine};
 use crate::simulated_machine::SimulatedMachine;
 
 /// Name and file of each built-in machine.
-const BUILTIN: [(&str, &str); 6] = [
+const BUILTIN: [(&str, &str); 14] = [
     ("amd-2p", include_str!("../../../machines/amd-2p.toml")),
     ("intel-2p", include_str!("../../../machines/intel-2p.toml")),
     ("amd-4p", include_str!("../../../machines/amd-4p.toml")),
@@ -19,6 +19,14 @@ const BUILTIN: [(&str, &str); 6] = [
         include_str!("../../../machines/two-socket-8-nodes-degraded.toml"),
     ),
     ("two-socket-cxl", include_str!("../../../machines/two-socket-cxl.toml")),
+    ("e5520", include_str!("../../../machines/e5520.toml")),
+    ("joe0", include_str!("../../../machines/joe0.toml")),
+    ("knl-flat", include_str!("../../../machines/knl-flat.toml")),
+    ("knl-cache", include_str!("../../../machines/knl-cache.toml")),
+    ("skylake-hybrid", include_str!("../../../machines/skylake-hybrid.toml")),
+    ("e7-4870", include_str!("../../../machines/e7-4870.toml")),
+    ("itanium2", include_str!("../../../machines/itanium2.toml")),
+    ("opteron-8", include_str!("../../../machines/opteron-8.toml")),
 ];
 
 /// Name and title of each built-in machine.

@@ -11,15 +11,28 @@
 //! so that d1^-p = (x1^-p - xn^-p) / (1 - n^-p), and B^-p is what is left: the lone
 //! cases give back exactly what the file says. Everything is divided by x1 first;
 //! x1^-p itself can be out of range.
+//!
+//! A measured curve says more: of n threads xn for several n. The path is then made so wide
+//! that it and the demand have the same part in the largest of them, xm,
+//!
+//! ```text
+//! B^-p  = (xm^-p - sum C_r^-p) / 2
+//! dn^-p = xn^-p - B^-p - sum C_r^-p
+//! ```
+//!
+//! which is 2^(1/p) xm where nothing is shared: as wide as it can be without letting more
+//! through to loads that are on several nodes at once.
 
-use std::collections::BTreeSet;
+use nearfar_machine::{Cluster, Machine};
 
-use nearfar_machine::{Cluster, Machine, MemoryNode};
-
-use crate::bounds::{self, BadKey, FRACTION, GB_PER_S};
+use crate::bounds::{self, BadKey, FRACTION};
 use crate::capacities::{Capacities, Part, SharedLink};
-use crate::machine_file::{ByVariant, LinkEntry, MachineFile};
-use crate::pair_selection::{Pair, all_pairs, check_pairs, names_of};
+use crate::controller_pressure::ControllerPressure;
+use crate::demand_curve::DemandCurve;
+use crate::machine_file::MachineFile;
+use crate::pair_figures::{Figures, entry_figures, every_count, pair_figures};
+use crate::pair_selection::{Pair, all_pairs};
+use crate::shared_parts::{Controllers, controllers, issue_limits, links, pressed_nodes};
 
 const GIGA: f64 = 1e9;
 /// Where the file says none; ours. At full demand a part then carries 89 % of its capacity.
@@ -31,17 +44,6 @@ const FAIRNESS: f64 = 0.5;
 const SMALLEST_GAIN: f64 = 1e-3;
 /// So small a part of xn^-p is rounding: the path limits nothing.
 const ROUNDING: f64 = 1e-12;
-/// With the limits on nodes these bound time and memory that a hostile file can take:
-/// links are looked through for every pair, and every variant has its own copy.
-const MOST_LINKS: usize = 256;
-const MOST_CROSSINGS: usize = 1 << 18;
-
-/// What the file says of a pair, GB/s by variant.
-#[derive(Debug, Clone, Default)]
-struct Figures {
-    one_thread: Option<Vec<f64>>,
-    all_threads: Option<Vec<f64>>,
-}
 
 /// The capacities of each variant.
 pub(crate) fn calibrate(
@@ -51,15 +53,20 @@ pub(crate) fn calibrate(
 ) -> Result<Vec<Capacities>, BadKey> {
     let clusters = machine.clusters();
     let pairs = all_pairs(file, machine, &clusters);
-    let figures = pair_figures(file, &pairs, variants)?;
+    let said = entry_figures(file, variants)?;
+    let figures = pair_figures(file, &said, &pairs, variants.len())?;
     let columns = machine.nodes.len();
+    let Controllers { capacity, interference } = controllers(file, machine)?;
     let shared = Capacities {
         nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
         one_thread: vec![vec![0.0; columns]; clusters.len()],
         path: vec![vec![None; columns]; clusters.len()],
-        controller: controllers(file, machine)?,
+        curves: Vec::new(),
+        controller: capacity,
+        interference,
         issue: issue_limits(file, &clusters)?,
         links: links(file, &pairs)?,
+        pressure: Vec::new(),
         saturation: bounds::number(
             "saturation",
             file.saturation.unwrap_or(SATURATION),
@@ -71,52 +78,184 @@ pub(crate) fn calibrate(
         clusters.iter().map(|cluster| f64::from(core_count(machine, cluster))).collect();
     let mut capacities = vec![shared; variants.len()];
     for (pair, figures) in pairs.iter().zip(&figures) {
-        let Some(one_thread) = &figures.one_thread else {
-            let why = format!("gives no one_thread for the pair {pair}; every pair needs one");
-            return Err(BadKey::new("bandwidth", why));
-        };
-        let mut lone = Lone {
-            one_thread: 0.0,
-            all_threads: None,
-            threads: threads[pair.row],
-            limits: capacities[0].shared_parts_between(pair.row, pair.column),
-            saturation: capacities[0].saturation,
-        };
+        let limits = capacities[0].shared_parts_between(pair.row, pair.column);
         for (position, variant) in variants.iter().enumerate() {
-            lone.one_thread = one_thread[position] * GIGA;
-            lone.all_threads = figures.all_threads.as_ref().map(|all| all[position] * GIGA);
-            let (demand, path) = lone.demand_and_path(&capacities[0].links).map_err(|why| {
+            let way = Way {
+                limits: &limits,
+                links: &capacities[0].links,
+                saturation: capacities[0].saturation,
+            };
+            let reached = Reached::of(figures, position, threads[pair.row], pair)?;
+            let (demand, path) = reached.demand_and_path(&way).map_err(|why| {
                 BadKey::new("bandwidth", format!("for the pair {pair}, variant {variant}: {why}"))
             })?;
-            capacities[position].one_thread[pair.row][pair.column] = demand;
-            capacities[position].path[pair.row][pair.column] = path;
+            let own = &mut capacities[position];
+            own.path[pair.row][pair.column] = path;
+            own.one_thread[pair.row][pair.column] =
+                demand.first().map_or(0.0, |&(_, of_one)| of_one);
+            if figures.curve.is_some() {
+                let (cluster, node) = (pair.cluster, pair.memory_node);
+                own.curves.push(DemandCurve { cluster, node, demand });
+            }
+        }
+    }
+    for (column, a, b) in pressed_nodes(file, machine, &capacities[0].controller)? {
+        let of_node = pairs.iter().zip(&figures).filter(|(pair, _)| pair.column == column);
+        let of_node: Vec<_> =
+            of_node.map(|(pair, figures)| (pair, figures, threads[pair.row])).collect();
+        for (position, own) in capacities.iter_mut().enumerate() {
+            own.pressure.push(pressure(&of_node, position, (a, b))?);
         }
     }
     Ok(capacities)
 }
 
-/// What a pair is said to reach alone, and what else lies in its way; bytes/s.
-struct Lone {
-    one_thread: f64,
-    all_threads: Option<f64>,
+/// The pressure law at a node, of which these are the pairs, their figures and cores.
+fn pressure(
+    of_node: &[(&Pair, &Figures<'_>, f64)],
+    variant: usize,
+    (a, b): (f64, f64),
+) -> Result<ControllerPressure, BadKey> {
+    let node = of_node.first().map_or(0, |(pair, ..)| pair.memory_node);
+    let side = |local: bool| of_node.iter().filter(move |(pair, ..)| pair.is_local() == local);
+    let best = |local: bool| {
+        let bests = side(local).map(|(_, figures, cores)| figures.best(variant, *cores));
+        bests.reduce(f64::max).map(|best| best * GIGA).ok_or_else(|| {
+            let which = if local { "local" } else { "remote" };
+            let why = format!("selects node {node}, to which no cluster is {which}");
+            BadKey::new("pressure", why)
+        })
+    };
+    let ones = side(true).map(|(_, figures, _)| figures.one(variant));
+    Ok(ControllerPressure {
+        node,
+        local: side(true).map(|(pair, ..)| pair.cluster).collect(),
+        a,
+        b,
+        local_one: ones.fold(0.0, f64::max) * GIGA,
+        local_best: best(true)?,
+        remote_best: best(false)?,
+    })
+}
+
+/// What else lies in the way of a pair; bytes/s.
+pub(crate) struct Way<'a> {
+    pub limits: &'a [(Part, f64)],
+    /// Whose names limits go by.
+    pub links: &'a [SharedLink],
+    pub saturation: f64,
+}
+
+impl Way<'_> {
+    /// The terms of the shared parts in the law, each multiplied by x^p.
+    fn shared(&self, x: f64) -> f64 {
+        self.limits.iter().map(|(_, capacity)| (x / capacity).powf(self.saturation)).sum()
+    }
+
+    /// Names the narrowest part and what the parts together let through.
+    fn too_narrow(&self, who: &str, said: f64, most: f64) -> String {
+        let narrowest = self.limits.iter().min_by(|a, b| a.1.total_cmp(&b.1));
+        let part = narrowest.map_or_else(String::new, |&(part, capacity)| {
+            let name = match part {
+                Part::Controller { .. } => "controller".into(),
+                Part::Issue { .. } => "issue limit".into(),
+                Part::Link { index } => format!("link {:?}", self.links[index].name),
+                Part::Path { .. } => "path".into(),
+            };
+            format!("the {name} of {} GB/s", capacity / GIGA)
+        });
+        format!(
+            "{who} cannot reach {} GB/s: {part} and what else is shared on the way saturate \
+             smoothly and let at most {:.3} GB/s through; widen them or lower the figure",
+            said / GIGA,
+            most / GIGA,
+        )
+    }
+}
+
+/// What threads of a pair are to demand by their number, and the capacity of the path.
+type DemandAndPath = (Vec<(u32, f64)>, Option<f64>);
+
+/// What a pair is said to reach.
+enum Reached {
+    Ends(Lone),
+    Curve(Vec<(u32, f64)>),
+}
+
+impl Reached {
+    fn of(
+        figures: &Figures<'_>,
+        variant: usize,
+        threads: f64,
+        pair: &Pair,
+    ) -> Result<Self, BadKey> {
+        if let Some(curve) = figures.curve {
+            let points = every_count(curve, variant).into_iter();
+            return Ok(Self::Curve(points.map(|(threads, rate)| (threads, rate * GIGA)).collect()));
+        }
+        let Some(one_thread) = figures.one_thread else {
+            let why = format!(
+                "gives neither one_thread nor threads for the pair {pair}; every pair needs one"
+            );
+            return Err(BadKey::new("bandwidth", why));
+        };
+        Ok(Self::Ends(Lone {
+            one_thread: one_thread[variant] * GIGA,
+            all_threads: figures.all_threads.map(|all| all[variant] * GIGA),
+            threads,
+        }))
+    }
+
+    fn demand_and_path(&self, way: &Way<'_>) -> Result<DemandAndPath, String> {
+        match self {
+            Self::Ends(lone) => {
+                lone.demand_and_path(way).map(|(demand, path)| (vec![(1, demand)], path))
+            }
+            Self::Curve(points) => demand_curve(points, way),
+        }
+    }
+}
+
+/// The demand of every point of a curve, and the capacity of the path.
+fn demand_curve(points: &[(u32, f64)], way: &Way<'_>) -> Result<DemandAndPath, String> {
+    let p = way.saturation;
+    let most = points.iter().map(|&(_, rate)| rate).fold(0.0, f64::max);
+    // Terms of the law, each multiplied by the largest^p.
+    let shared = way.shared(most);
+    if shared >= 1.0 - ROUNDING {
+        let through = most * shared.powf(-1.0 / p);
+        return Err(way.too_narrow("the most of its threads", most, through));
+    }
+    let path = (1.0 - shared) / 2.0;
+    let capacity = |term: f64| most * term.powf(-1.0 / p);
+    let demand =
+        |&(threads, rate): &(u32, f64)| (threads, capacity((most / rate).powf(p) - shared - path));
+    Ok((points.iter().map(demand).collect(), Some(capacity(path))))
+}
+
+/// What the ends of a pair's curve are said to be; bytes/s.
+pub(crate) struct Lone {
+    pub one_thread: f64,
+    pub all_threads: Option<f64>,
     /// Threads of `all_threads`.
-    threads: f64,
-    limits: Vec<(Part, f64)>,
-    saturation: f64,
+    pub threads: f64,
 }
 
 impl Lone {
     /// Demand of one thread, and capacity of the path.
-    fn demand_and_path(&self, links: &[SharedLink]) -> Result<(f64, Option<f64>), String> {
-        let p = self.saturation;
+    pub fn demand_and_path(&self, way: &Way<'_>) -> Result<(f64, Option<f64>), String> {
+        let p = way.saturation;
         // Terms of the law, each multiplied by x1^p.
-        let shared: f64 =
-            self.limits.iter().map(|(_, capacity)| (self.one_thread / capacity).powf(p)).sum();
+        let shared = way.shared(self.one_thread);
+        let through = || {
+            let of_threads = (1.0 - shared).max(0.0) * self.threads.powf(-p);
+            self.one_thread * (of_threads + shared).powf(-1.0 / p)
+        };
         let Some(all_threads) = self.all_threads.filter(|_| self.threads > 1.0) else {
             self.refuse_other_figure_of_one_core()?;
             let demand = 1.0 - shared;
             if demand <= ROUNDING {
-                return Err(self.too_narrow("one thread", self.one_thread, shared, links));
+                return Err(way.too_narrow("one thread", self.one_thread, through()));
             }
             return Ok((self.one_thread * demand.powf(-1.0 / p), None));
         };
@@ -128,7 +267,7 @@ impl Lone {
         let path = limits - shared;
         if path < -ROUNDING * of_all {
             let who = format!("all {} threads", self.threads);
-            return Err(self.too_narrow(&who, all_threads, shared, links));
+            return Err(way.too_narrow(&who, all_threads, through()));
         }
         let capacity = |term: f64| self.one_thread * term.powf(-1.0 / p);
         let path = (path > ROUNDING * of_all).then(|| capacity(path));
@@ -138,7 +277,7 @@ impl Lone {
     fn refuse_other_figure_of_one_core(&self) -> Result<(), String> {
         match self.all_threads {
             Some(all) if (all / self.one_thread - 1.0).abs() > SMALLEST_GAIN => Err(format!(
-                "all_threads is {} and one_thread {} GB/s, but the cluster has one core",
+                "all cores together reach {} and one {} GB/s, but there is one core",
                 all / GIGA,
                 self.one_thread / GIGA
             )),
@@ -150,198 +289,21 @@ impl Lone {
         let (one, all) = (self.one_thread / GIGA, all_threads / GIGA);
         if all_threads < self.one_thread * (1.0 + SMALLEST_GAIN) {
             return Err(format!(
-                "all_threads is {all} GB/s and one_thread {one}; all threads must reach at least \
-                 0.1 % more than one"
+                "all together reach {all} GB/s and one {one}; all must reach at least 0.1 % more \
+                 than one"
             ));
         }
         if all_threads > self.one_thread * self.threads * (1.0 + ROUNDING) {
             return Err(format!(
-                "all_threads is {all} GB/s, more than {} threads of {one} GB/s each",
+                "all together reach {all} GB/s, more than {} threads of {one} GB/s each",
                 self.threads
             ));
         }
         Ok(())
-    }
-
-    /// Names the narrowest part and what the parts together let through.
-    fn too_narrow(&self, who: &str, said: f64, shared: f64, links: &[SharedLink]) -> String {
-        let p = self.saturation;
-        let narrowest = self.limits.iter().min_by(|a, b| a.1.total_cmp(&b.1));
-        let part = narrowest.map_or_else(String::new, |&(part, capacity)| {
-            let name = match part {
-                Part::Controller { .. } => "controller".into(),
-                Part::Issue { .. } => "issue limit".into(),
-                Part::Link { index } => format!("link {:?}", links[index].name),
-                Part::Path { .. } => "path".into(),
-            };
-            format!("the {name} of {} GB/s", capacity / GIGA)
-        });
-        let of_threads = (1.0 - shared).max(0.0) * self.threads.powf(-p);
-        let most = self.one_thread * (of_threads + shared).powf(-1.0 / p);
-        format!(
-            "{who} cannot reach {} GB/s: {part} and what else is shared on the way saturate \
-             smoothly and let at most {:.3} GB/s through; widen them or lower the figure",
-            said / GIGA,
-            most / GIGA,
-        )
     }
 }
 
 fn core_count(machine: &Machine, cluster: &Cluster) -> u32 {
     let own = machine.cores.iter().filter(|core| core.cpus.intersects(&cluster.cpus)).count();
     u32::try_from(own).unwrap_or(u32::MAX)
-}
-
-/// What the file's bandwidth entries say of each pair, the later prevailing.
-fn pair_figures(
-    file: &MachineFile,
-    pairs: &[Pair],
-    variants: &[String],
-) -> Result<Vec<Figures>, BadKey> {
-    let mut figures = vec![Figures::default(); pairs.len()];
-    bounds::entries("bandwidth", &file.bandwidth)?;
-    let known = names_of(pairs);
-    for (index, entry) in file.bandwidth.iter().enumerate() {
-        let key = format!("bandwidth[{index}]");
-        let by_variant = |key: &str, figure: Option<&ByVariant>| {
-            figure.map(|figure| of_variants(key, figure, variants)).transpose()
-        };
-        let one_thread = by_variant(&format!("{key}.one_thread"), entry.one_thread.as_ref())?;
-        let all_threads = by_variant(&format!("{key}.all_threads"), entry.all_threads.as_ref())?;
-        check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
-        let mut selected = 0_usize;
-        for (pair, figures) in pairs.iter().zip(&mut figures) {
-            if !entry.selects(pair) {
-                continue;
-            }
-            selected += 1;
-            if one_thread.is_some() {
-                figures.one_thread.clone_from(&one_thread);
-            }
-            if all_threads.is_some() {
-                figures.all_threads.clone_from(&all_threads);
-            }
-        }
-        if selected == 0 {
-            return Err(BadKey::new(key, "selects no pair of this machine"));
-        }
-    }
-    Ok(figures)
-}
-
-fn of_variants(key: &str, figure: &ByVariant, variants: &[String]) -> Result<Vec<f64>, BadKey> {
-    match figure {
-        ByVariant::All(value) => Ok(vec![bounds::number(key, *value, &GB_PER_S)?; variants.len()]),
-        ByVariant::Each(values) => {
-            if let Some(strange) = values.keys().find(|name| !variants.contains(name)) {
-                let why =
-                    format!("names the variant {strange:?}; there are {}", variants.join(", "));
-                return Err(BadKey::new(key, why));
-            }
-            let of_variant = |variant: &String| match values.get(variant) {
-                Some(&value) => bounds::number(&format!("{key}.{variant}"), value, &GB_PER_S),
-                None => Err(BadKey::new(key, format!("has no figure for the variant {variant}"))),
-            };
-            variants.iter().map(of_variant).collect()
-        }
-    }
-}
-
-fn controllers(file: &MachineFile, machine: &Machine) -> Result<Vec<Option<f64>>, BadKey> {
-    let mut capacities = vec![None; machine.nodes.len()];
-    bounds::entries("controller", &file.controller)?;
-    for (index, entry) in file.controller.iter().enumerate() {
-        let key = format!("controller[{index}]");
-        let capacity = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        let strange = |nodes: &BTreeSet<u32>| {
-            nodes.iter().find(|&&node| machine.node(node).is_none()).copied()
-        };
-        if let Some(node) = entry.nodes.as_ref().and_then(strange) {
-            let why = format!("names memory node {node}, which does not exist");
-            return Err(BadKey::new(format!("{key}.nodes"), why));
-        }
-        let selects = |node: &MemoryNode| {
-            entry.nodes.as_ref().is_none_or(|nodes| nodes.contains(&node.os_index))
-                && entry.kind.is_none_or(|kind| kind == node.kind)
-        };
-        let mut selected = 0_usize;
-        for (node, of_node) in machine.nodes.iter().zip(&mut capacities) {
-            if selects(node) {
-                *of_node = Some(capacity * GIGA);
-                selected += 1;
-            }
-        }
-        if selected == 0 {
-            return Err(BadKey::new(key, "selects no memory node of this machine"));
-        }
-    }
-    Ok(capacities)
-}
-
-fn issue_limits(file: &MachineFile, clusters: &[Cluster]) -> Result<Vec<Option<f64>>, BadKey> {
-    let mut limits = vec![None; clusters.len()];
-    bounds::entries("issue", &file.issue)?;
-    for (index, entry) in file.issue.iter().enumerate() {
-        let key = format!("issue[{index}]");
-        let limit = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        let known = |node: &u32| clusters.iter().any(|cluster| cluster.cpu_node == Some(*node));
-        let strange = |nodes: &BTreeSet<u32>| nodes.iter().find(|node| !known(node)).copied();
-        if let Some(node) = entry.cpu_nodes.as_ref().and_then(strange) {
-            let why = format!("names node {node}, which has no cores");
-            return Err(BadKey::new(format!("{key}.cpu_nodes"), why));
-        }
-        for (cluster, of_cluster) in clusters.iter().zip(&mut limits) {
-            let own =
-                |nodes: &BTreeSet<u32>| cluster.cpu_node.is_some_and(|node| nodes.contains(&node));
-            if entry.cpu_nodes.as_ref().is_none_or(own) {
-                *of_cluster = Some(limit * GIGA);
-            }
-        }
-    }
-    Ok(limits)
-}
-
-/// The links, of those with one name the last.
-fn links(file: &MachineFile, pairs: &[Pair]) -> Result<Vec<SharedLink>, BadKey> {
-    bounds::entries("link", &file.link)?;
-    let known = names_of(pairs);
-    // In the order in which names appear first.
-    let mut last_of_name: Vec<&LinkEntry> = Vec::new();
-    for (index, entry) in file.link.iter().enumerate() {
-        let key = format!("link[{index}]");
-        bounds::name(&format!("{key}.name"), &entry.name)?;
-        bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        check_pairs(&format!("{key}.crosses"), entry.crosses.as_ref(), &known)?;
-        if !entry.has_selector() {
-            let why = "says not what crosses it; give crosses, or from_.. and to_..";
-            return Err(BadKey::new(key, why));
-        }
-        if !pairs.iter().any(|pair| entry.selects(pair)) {
-            return Err(BadKey::new(key, "is crossed by no pair of this machine"));
-        }
-        match last_of_name.iter_mut().find(|known| known.name == entry.name) {
-            Some(known) => *known = entry,
-            None => last_of_name.push(entry),
-        }
-    }
-    if last_of_name.len() > MOST_LINKS {
-        let why = format!("has {} names; at most {MOST_LINKS}", last_of_name.len());
-        return Err(BadKey::new("link", why));
-    }
-    let mut links = Vec::new();
-    let mut crossings = 0;
-    for entry in last_of_name {
-        let crossing = || pairs.iter().filter(|pair| entry.selects(pair));
-        crossings += crossing().count();
-        if crossings > MOST_CROSSINGS {
-            let why = format!("is crossed by too many pairs in all; at most {MOST_CROSSINGS}");
-            return Err(BadKey::new("link", why));
-        }
-        links.push(SharedLink {
-            name: entry.name.clone(),
-            capacity: entry.gb_per_s * GIGA,
-            crosses: crossing().map(|pair| (pair.cluster, pair.memory_node)).collect(),
-        });
-    }
-    Ok(links)
 }

@@ -5,12 +5,14 @@
 //! limit, the path (c, m), the links on that path and the controller of m. A thread
 //! alone, with nothing saturated, moves at `one_thread`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
+use crate::controller_pressure::ControllerPressure;
+use crate::demand_curve::DemandCurve;
 use crate::error::FlowError;
-use crate::solver::{Stream, System};
+use crate::loads::{Ask, Load, rates_together};
 
 /// What each part of a machine can carry. Rows are clusters by their index, columns
 /// memory nodes in the order of `nodes`. `None` is a part that limits nothing.
@@ -23,12 +25,21 @@ pub struct Capacities {
     pub one_thread: Vec<Vec<f64>>,
     /// What the path from a cluster to a node carries, bytes/s.
     pub path: Vec<Vec<Option<f64>>>,
+    /// Pairs whose demand is not that of one thread times the threads, in ascending order
+    /// of cluster and node.
+    pub curves: Vec<DemandCurve>,
     /// What each node's memory controller serves, bytes/s.
     pub controller: Vec<Option<f64>>,
+    /// What a controller loses when several clusters use it: with k of them it serves
+    /// 1 / (1 + i (k - 1)) of its capacity. k is (sum D)^2 / sum D^2 of their demands D, so
+    /// that one that asks for little counts for little. From 0.
+    pub interference: Vec<f64>,
     /// What each cluster can issue to all nodes together, bytes/s.
     pub issue: Vec<Option<f64>>,
     /// Links that several paths share.
     pub links: Vec<SharedLink>,
+    /// Nodes where local and remote loads slow each other by the pressure law.
+    pub pressure: Vec<ControllerPressure>,
     /// How hard parts saturate: the exponent p, above 0. At 25 a part offered its capacity
     /// carries 97 % of it, which no measurement tells from a hard limit.
     pub saturation: f64,
@@ -49,18 +60,6 @@ pub struct SharedLink {
     pub crosses: BTreeSet<(u32, u32)>,
 }
 
-/// Threads of one cluster that access memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Load {
-    /// The cluster's index.
-    pub cluster: u32,
-    /// Threads; none move nothing.
-    pub threads: u32,
-    /// The fraction of its bytes on each node; they add up to 1.
-    pub shares: Vec<(u32, f64)>,
-}
-
 /// A part of a machine that can saturate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Part {
@@ -69,11 +68,6 @@ pub(crate) enum Part {
     Issue { cluster: usize },
     Link { index: usize },
 }
-
-/// Shares must add up to 1 within this.
-const SHARE_TOLERANCE: f64 = 1e-6;
-/// Smaller shares are none: one page in 4 TiB.
-const SMALLEST_SHARE: f64 = 1e-9;
 
 impl Capacities {
     /// What each load moves when all run at the same time, bytes/s, in their order.
@@ -88,8 +82,9 @@ impl Capacities {
     /// [`FlowError::NotSettled`] from the solver.
     pub fn rates(&self, loads: &[Load]) -> Result<Vec<f64>, FlowError> {
         self.check()?;
-        let pairs: Vec<(&Self, &Load)> = loads.iter().map(|load| (self, load)).collect();
-        rates_together(&pairs)
+        let asks: Vec<Ask<'_>> =
+            loads.iter().map(|load| Ask { capacities: self, load, most: None }).collect();
+        rates_together(&asks)
     }
 
     /// Whether rows and columns agree and every number is finite and above 0 (the
@@ -103,7 +98,8 @@ impl Capacities {
         let of_clusters = self.path.len() == clusters && self.issue.len() == clusters;
         let wide = self.one_thread.iter().all(|row| row.len() == columns)
             && self.path.iter().all(|row| row.len() == columns);
-        if !of_clusters || !wide || self.controller.len() != columns {
+        let of_nodes = self.controller.len() == columns && self.interference.len() == columns;
+        if !of_clusters || !wide || !of_nodes {
             return Err(FlowError::System(format!(
                 "not every table has {clusters} clusters and {columns} nodes"
             )));
@@ -117,6 +113,8 @@ impl Capacities {
             .chain(self.controller.iter().flatten().map(|&rate| ("a controller", rate)))
             .chain(self.issue.iter().flatten().map(|&rate| ("an issue limit", rate)))
             .chain(self.links.iter().map(|link| ("a link", link.capacity)))
+            .chain(self.curves.iter().flat_map(DemandCurve::rates).map(|rate| ("a curve", rate)))
+            .chain(self.pressure.iter().flat_map(ControllerPressure::bests))
             .chain([("the saturation exponent", self.saturation)]);
         for (what, number) in numbers {
             if !number.is_finite() || number <= 0.0 {
@@ -125,13 +123,37 @@ impl Capacities {
                 )));
             }
         }
-        if !self.fairness.is_finite() || self.fairness < 0.0 {
-            return Err(FlowError::System(format!(
-                "the fairness exponent is {}, not finite and from 0",
-                self.fairness
-            )));
+        let from_zero = [("the fairness exponent", self.fairness)]
+            .into_iter()
+            .chain(self.interference.iter().map(|&share| ("an interference", share)))
+            .chain(self.pressure.iter().flat_map(ControllerPressure::factors));
+        for (what, number) in from_zero {
+            if !number.is_finite() || number < 0.0 {
+                return Err(FlowError::System(format!(
+                    "{what} is {number}, not finite and from 0"
+                )));
+            }
         }
-        Ok(())
+        self.check_curves()
+    }
+
+    /// Curves are looked up by halves, so their order matters.
+    fn check_curves(&self) -> Result<(), FlowError> {
+        let known = |curve: &DemandCurve| {
+            let cluster = usize::try_from(curve.cluster).unwrap_or(usize::MAX);
+            cluster < self.one_thread.len() && self.column(curve.node).is_some()
+        };
+        let places: Vec<(u32, u32)> = self.curves.iter().map(DemandCurve::place).collect();
+        if self.curves.iter().all(|curve| known(curve) && curve.is_ordered())
+            && places.is_sorted_by(|before, after| before < after)
+        {
+            Ok(())
+        } else {
+            Err(FlowError::System(
+                "a demand curve names a pair that there is not, is empty, or is out of order"
+                    .into(),
+            ))
+        }
     }
 
     /// The column of a node.
@@ -163,92 +185,13 @@ impl Capacities {
             .collect()
     }
 
-    /// Demand of one thread with these shares, which are its time by node, bytes/s.
-    fn demand_of_one(&self, cluster: usize, shares: &[(usize, f64)]) -> f64 {
-        let rates = &self.one_thread[cluster];
-        1.0 / shares.iter().map(|&(column, share)| share / rates[column]).sum::<f64>()
-    }
-
-    fn shares_by_column(&self, load: &Load) -> Result<Vec<(usize, f64)>, FlowError> {
-        let mut columns = Vec::new();
-        for &(node, share) in &load.shares {
-            let column = self
-                .column(node)
-                .ok_or_else(|| FlowError::Load(format!("there is no memory node {node}")))?;
-            if !(0.0..=1.0 + SHARE_TOLERANCE).contains(&share) {
-                return Err(FlowError::Load(format!(
-                    "the share {share} of node {node} is not from 0 to 1"
-                )));
-            }
-            if share > SMALLEST_SHARE {
-                columns.push((column, share));
-            }
+    /// Demand of one of so many threads on a pair, bytes/s. Threads that are there for a part
+    /// of their time count by that part.
+    pub(crate) fn demand_of_one(&self, cluster: usize, column: usize, threads: f64) -> f64 {
+        let place = (u32::try_from(cluster).unwrap_or(u32::MAX), self.nodes[column]);
+        match self.curves.binary_search_by_key(&place, DemandCurve::place) {
+            Ok(position) => self.curves[position].of_one(threads),
+            Err(_) => self.one_thread[cluster][column],
         }
-        let sum = columns.iter().fold(0.0, |sum, &(_, share)| sum + share);
-        if (sum - 1.0).abs() > SHARE_TOLERANCE {
-            return Err(FlowError::Load(format!("its shares add up to {sum}, not to 1")));
-        }
-        Ok(columns)
     }
-
-    fn cluster(&self, load: &Load) -> Result<usize, FlowError> {
-        usize::try_from(load.cluster)
-            .ok()
-            .filter(|&cluster| cluster < self.one_thread.len())
-            .ok_or_else(|| {
-                FlowError::Load(format!(
-                    "there is no cluster {}; the machine has {}",
-                    load.cluster,
-                    self.one_thread.len()
-                ))
-            })
-    }
-}
-
-/// What loads get together of which each sees capacities of its own (a simulated
-/// machine's, by variant): the same parts, of which a byte of one load may take more than
-/// a byte of another. Saturation and fairness are those of the first.
-pub(crate) fn rates_together(loads: &[(&Capacities, &Load)]) -> Result<Vec<f64>, FlowError> {
-    let Some((law, _)) = loads.first() else {
-        return Ok(Vec::new());
-    };
-    // Resources stand in the order of the parts and not of the loads: where a system has several
-    // solutions the order decides which is found.
-    let mut indexes: BTreeMap<Part, usize> = BTreeMap::new();
-    let mut parts_of_loads = Vec::new();
-    for (capacities, load) in loads.iter().filter(|(_, load)| load.threads > 0) {
-        let cluster = capacities.cluster(load)?;
-        let shares = capacities.shares_by_column(load)?;
-        let mut parts: BTreeMap<Part, f64> = BTreeMap::new();
-        for &(column, share) in &shares {
-            for (part, capacity) in capacities.parts_between(cluster, column) {
-                indexes.insert(part, 0);
-                // In fractions of the capacity that a byte/s takes.
-                *parts.entry(part).or_insert(0.0) += share / capacity;
-            }
-        }
-        let threads = f64::from(load.threads);
-        let of_one = capacities.demand_of_one(cluster, &shares);
-        parts_of_loads.push((threads * of_one, threads * of_one.powf(law.fairness), parts));
-    }
-    for (index, of_part) in indexes.values_mut().enumerate() {
-        *of_part = index;
-    }
-    let streams = parts_of_loads
-        .into_iter()
-        .map(|(demand, weight, parts)| Stream {
-            demand,
-            weight,
-            usage: parts.into_iter().map(|(part, usage)| (indexes[&part], usage)).collect(),
-        })
-        .collect();
-    let system =
-        System { capacities: vec![1.0; indexes.len()], streams, saturation: law.saturation };
-    // A load without threads moves nothing.
-    let mut rates = vec![0.0; loads.len()];
-    let busy = loads.iter().enumerate().filter(|(_, (_, load))| load.threads > 0);
-    for ((index, _), rate) in busy.zip(system.solve()?.rates) {
-        rates[index] = rate;
-    }
-    Ok(rates)
 }

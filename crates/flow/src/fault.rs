@@ -4,6 +4,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::capacities::Capacities;
+use crate::demand_curve::DemandCurve;
 
 /// Bytes/s that must be left; no machine file speaks of less.
 const LEAST_LEFT: f64 = 1e6;
@@ -72,7 +73,10 @@ impl Fault {
             Self::SlowMemory { node, factor } => {
                 let column = column(*node)?;
                 let paths = capacities.path.iter_mut().filter_map(|row| row[column].as_mut());
-                (capacities.controller[column].as_mut().into_iter().chain(paths).collect(), *factor)
+                let pressed = capacities.pressure.iter_mut().filter(|it| it.node == *node);
+                let bests = pressed.flat_map(|it| [&mut it.local_best, &mut it.remote_best]);
+                let controller = capacities.controller[column].as_mut();
+                (controller.into_iter().chain(paths).chain(bests).collect(), *factor)
             }
             Self::NarrowLink { link: name, factor } => {
                 let named = capacities.links.iter_mut().filter(|link| link.name == *name);
@@ -87,7 +91,10 @@ impl Fault {
                 let one_thread = capacities.one_thread[cluster].iter_mut();
                 let paths = capacities.path[cluster].iter_mut().flatten();
                 let issue = capacities.issue[cluster].as_mut();
-                (one_thread.chain(paths).chain(issue).collect(), *factor)
+                let own = |curve: &&mut DemandCurve| usize::try_from(curve.cluster) == Ok(cluster);
+                let curves = capacities.curves.iter_mut().filter(own);
+                let points = curves.flat_map(|curve| &mut curve.demand).map(|(_, rate)| rate);
+                (one_thread.chain(paths).chain(issue).chain(points).collect(), *factor)
             }
             Self::FullMemory { node } => return column(*node).map(|_| ()),
         };

@@ -1,31 +1,51 @@
 //! What streams get when they share the capacities of a machine, and machines that
-//! nobody here has, described by such capacities.
+//! nobody here has, described by such capacities and by what their caches, cores and
+//! latencies are.
 //!
 //! [`System`] is the solver, [`Capacities`] a machine's parts and [`Load`]s on them,
-//! [`SimulatedMachine`] what a file in `machines/` describes, read by
+//! [`Overlap`] the hybrid model, [`SimulatedMachine`] what a file in `machines/` describes, read by
 //! [`read_machine`]. `docs/simulated-machines.md` lists the keys of such a file.
 
+mod arithmetic;
+mod assembly;
 mod bounds;
 mod builtin;
+mod cache_roof;
 mod calibration;
 mod capacities;
+mod controller_pressure;
+mod demand_curve;
 mod error;
 mod fault;
+mod hybrid;
+mod latency;
 mod layout;
 mod linear_system;
+mod loads;
 mod machine_file;
+mod mix_name;
 mod noise;
+mod pair_figures;
 mod pair_selection;
 mod path;
 mod pressures;
+mod shared_parts;
 mod simulated_machine;
 mod solver;
+mod utilisation;
 
+pub use arithmetic::FlopRate;
 pub use builtin::{builtin_machines, read_machine};
-pub use capacities::{Capacities, Load, SharedLink};
+pub use cache_roof::{CacheRate, CacheRoof, MEMORY_SIDE_LEVEL};
+pub use capacities::{Capacities, SharedLink};
+pub use controller_pressure::ControllerPressure;
+pub use demand_curve::DemandCurve;
 pub use error::FlowError;
 pub use fault::Fault;
+pub use hybrid::{HybridBytes, Overlap};
+pub use latency::{Latency, Queue, Translation};
+pub use loads::Load;
 pub use machine_file::parse_machine;
-pub use noise::{Disturbed, Disturber, Mode, ModeUnit, Noise, Outliers};
+pub use noise::{Disturbed, Disturber, Mode, ModeUnit, Noise, Outliers, UnboundMode};
 pub use simulated_machine::{KernelBehaviour, KernelLoad, SimulatedMachine};
 pub use solver::{Solution, Stream, System};

@@ -2,18 +2,20 @@
 //! `docs/simulated-machines.md` says what each key means.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use nearfar_machine::{MemoryKind, Relation};
 use nearfar_units::excerpt_of;
 use serde::Deserialize;
 
-use crate::bounds::{self, BadKey, FACTORS, FRACTION, REMAINDER};
+use crate::assembly::assemble;
+use crate::bounds::{self, BadKey};
 use crate::builtin;
-use crate::calibration::calibrate;
 use crate::error::FlowError;
 use crate::fault::Fault;
-use crate::layout::lay_out_machine;
-use crate::noise::{Disturbed, Mode, Noise, Outliers};
+use crate::hybrid::{BesideEntry, ByAccess};
+use crate::noise::{Disturbed, Mode, Outliers, UnboundMode};
+use crate::pair_selection::PairSelector;
 use crate::simulated_machine::{KernelBehaviour, SimulatedMachine};
 
 /// The keys of a file; every one may be missing where another file is extended.
@@ -26,6 +28,7 @@ pub(crate) struct MachineFile {
     pub paper: Option<String>,
     pub cpu_model: Option<String>,
     pub threads_per_core: Option<u32>,
+    pub core_ghz: Option<f64>,
     pub node: Option<Vec<NodeEntry>>,
     pub cache: CacheEntry,
     pub distances: Option<Vec<Vec<u64>>>,
@@ -37,6 +40,13 @@ pub(crate) struct MachineFile {
     pub controller: Vec<ControllerEntry>,
     pub issue: Vec<IssueEntry>,
     pub link: Vec<LinkEntry>,
+    pub pressure: Vec<PressureEntry>,
+    pub roof: Vec<RoofEntry>,
+    pub flops: BTreeMap<String, ByVariant>,
+    pub latency: Vec<LatencyEntry>,
+    pub chase: ChaseEntry,
+    pub queue: QueueEntry,
+    pub overlap: Vec<OverlapEntry>,
     pub noise: NoiseEntry,
     pub clock: ClockEntry,
     pub fault: Vec<Fault>,
@@ -93,6 +103,8 @@ pub(crate) struct BandwidthEntry {
     pub kind: Option<MemoryKind>,
     pub one_thread: Option<ByVariant>,
     pub all_threads: Option<ByVariant>,
+    /// By number of threads; a TOML key is text.
+    pub threads: Option<BTreeMap<String, ByVariant>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -101,6 +113,7 @@ pub(crate) struct ControllerEntry {
     pub nodes: Option<BTreeSet<u32>>,
     pub kind: Option<MemoryKind>,
     pub gb_per_s: f64,
+    pub interference: Option<f64>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -122,6 +135,64 @@ pub(crate) struct LinkEntry {
     pub to_nodes: Option<BTreeSet<u32>>,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PressureEntry {
+    pub nodes: Option<BTreeSet<u32>>,
+    pub a: f64,
+    pub b: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RoofEntry {
+    pub level: u8,
+    pub kernels: Option<BTreeSet<String>>,
+    pub one_core: ByVariant,
+    pub all_cores: Option<ByVariant>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct LatencyEntry {
+    pub pairs: Option<BTreeSet<(u32, u32)>>,
+    pub relation: Option<Relation>,
+    pub distance: Option<u64>,
+    pub kind: Option<MemoryKind>,
+    pub ns: f64,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ChaseEntry {
+    pub l1_ns: Option<f64>,
+    pub l2_ns: Option<f64>,
+    pub l3_ns: Option<f64>,
+    pub memory_side_ns: Option<f64>,
+    pub base_pages_ns: Option<f64>,
+    pub huge_pages_ns: Option<f64>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct QueueEntry {
+    pub service_ns: Option<f64>,
+    pub most_ns: Option<f64>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OverlapEntry {
+    /// Fast and slow node.
+    pub memory: BTreeSet<(u32, u32)>,
+    pub cpu_nodes: Option<BTreeSet<u32>>,
+    pub gb_per_s: ByAccess,
+    pub fast_loads: BesideEntry,
+    pub fast_stores: BesideEntry,
+    pub slow_loads: BesideEntry,
+    pub slow_stores: BesideEntry,
+}
+
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NoiseEntry {
@@ -131,6 +202,7 @@ pub(crate) struct NoiseEntry {
     pub disturbed: Option<Disturbed>,
     pub drift_per_round: Option<f64>,
     pub modes: Option<Vec<Mode>>,
+    pub unbound: Option<Vec<UnboundMode>>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -203,6 +275,7 @@ impl MachineFile {
             paper: self.paper.or(base.paper),
             cpu_model: self.cpu_model.or(base.cpu_model),
             threads_per_core: self.threads_per_core.or(base.threads_per_core),
+            core_ghz: self.core_ghz.or(base.core_ghz),
             node: self.node.or(base.node),
             cache: CacheEntry {
                 l1: self.cache.l1.or(base.cache.l1),
@@ -219,6 +292,23 @@ impl MachineFile {
             controller: joined(base.controller, self.controller),
             issue: joined(base.issue, self.issue),
             link: joined(base.link, self.link),
+            pressure: joined(base.pressure, self.pressure),
+            roof: joined(base.roof, self.roof),
+            flops: base.flops.into_iter().chain(self.flops).collect(),
+            latency: joined(base.latency, self.latency),
+            chase: ChaseEntry {
+                l1_ns: self.chase.l1_ns.or(base.chase.l1_ns),
+                l2_ns: self.chase.l2_ns.or(base.chase.l2_ns),
+                l3_ns: self.chase.l3_ns.or(base.chase.l3_ns),
+                memory_side_ns: self.chase.memory_side_ns.or(base.chase.memory_side_ns),
+                base_pages_ns: self.chase.base_pages_ns.or(base.chase.base_pages_ns),
+                huge_pages_ns: self.chase.huge_pages_ns.or(base.chase.huge_pages_ns),
+            },
+            queue: QueueEntry {
+                service_ns: self.queue.service_ns.or(base.queue.service_ns),
+                most_ns: self.queue.most_ns.or(base.queue.most_ns),
+            },
+            overlap: joined(base.overlap, self.overlap),
             noise: NoiseEntry {
                 between_rounds: self.noise.between_rounds.or(base.noise.between_rounds),
                 within_round: self.noise.within_round.or(base.noise.within_round),
@@ -226,6 +316,7 @@ impl MachineFile {
                 disturbed: self.noise.disturbed.or(base.noise.disturbed),
                 drift_per_round: self.noise.drift_per_round.or(base.noise.drift_per_round),
                 modes: self.noise.modes.or(base.noise.modes),
+                unbound: self.noise.unbound.or(base.noise.unbound),
             },
             clock: ClockEntry { real_time: self.clock.real_time.or(base.clock.real_time) },
             fault: joined(base.fault, self.fault),
@@ -238,100 +329,59 @@ fn joined<T>(mut first: Vec<T>, second: Vec<T>) -> Vec<T> {
     first
 }
 
-fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine, BadKey> {
-    let name = required("name", file.name.clone())?;
-    bounds::name("name", &name)?;
-    let title = required("title", file.title.clone())?;
-    bounds::line("title", &title)?;
-    if let Some(paper) = &file.paper {
-        bounds::name("paper", paper)?;
-    }
-    let machine = lay_out_machine(&name, &file)?;
-    let variants = variants(&file)?;
-    let kernels = kernels(&file, &variants)?;
-    let mut capacities = calibrate(&file, &machine, &variants)?;
-    let cpu_nodes: Vec<Option<u32>> =
-        machine.clusters().into_iter().map(|cluster| cluster.cpu_node).collect();
-    bounds::entries("fault", &file.fault)?;
-    for (index, fault) in file.fault.iter().enumerate() {
-        let key = format!("fault[{index}]");
-        if let Some(factor) = fault.factor() {
-            bounds::number(&format!("{key}.factor"), factor, &REMAINDER)?;
-        }
-        for of_variant in &mut capacities {
-            fault.apply(of_variant, &cpu_nodes).map_err(|why| BadKey::new(&key, why))?;
-        }
-    }
-    Ok(SimulatedMachine {
-        name,
-        title,
-        machine,
-        variants,
-        kernels,
-        capacities,
-        noise: Noise::of_file(&file.noise)?,
-        real_time: bounds::number(
-            "clock.real_time",
-            file.clock.real_time.unwrap_or(0.0),
-            &FRACTION,
-        )?,
-        paper: file.paper,
-        faults: file.fault,
-        text: text.into(),
-    })
-}
-
 pub(crate) fn required<T>(key: &str, value: Option<T>) -> Result<T, BadKey> {
     value.ok_or_else(|| BadKey::new(key, "is missing; a machine cannot be without it"))
 }
 
-/// A machine without named variants has one, so that cases can name it.
-const ONLY_VARIANT: &str = "simulated";
-const MOST_VARIANTS: usize = 16;
-
-fn variants(file: &MachineFile) -> Result<Vec<String>, BadKey> {
-    let variants = file.variants.clone().unwrap_or_else(|| vec![ONLY_VARIANT.into()]);
-    if variants.is_empty() || variants.len() > MOST_VARIANTS {
-        let why = format!("has {} names; allowed is 1 to {MOST_VARIANTS}", variants.len());
-        return Err(BadKey::new("variants", why));
-    }
-    for (index, variant) in variants.iter().enumerate() {
-        bounds::name("variants", variant)?;
-        if variants[..index].contains(variant) {
-            return Err(BadKey::new("variants", format!("names {variant:?} twice")));
+impl BandwidthEntry {
+    pub fn selector(&self) -> PairSelector<'_> {
+        let Self { pairs, relation, distance, kind, .. } = self;
+        PairSelector {
+            pairs: pairs.as_ref(),
+            relation: *relation,
+            distance: *distance,
+            kind: *kind,
         }
     }
-    Ok(variants)
 }
 
-fn kernels(
-    file: &MachineFile,
-    variants: &[String],
-) -> Result<BTreeMap<String, KernelBehaviour>, BadKey> {
-    if file.kernels.len() > bounds::MOST_ENTRIES {
-        return Err(BadKey::new(
-            "kernels",
-            format!("has more than {} entries", bounds::MOST_ENTRIES),
-        ));
-    }
-    let mut kernels = BTreeMap::new();
-    for (name, entry) in &file.kernels {
-        bounds::name("a key of kernels", name)?;
-        let behaviour = match entry {
-            KernelEntry::Factor(factor) => KernelBehaviour { factor: *factor, variants: None },
-            KernelEntry::Behaviour(behaviour) => behaviour.clone(),
-        };
-        bounds::number(&format!("kernels.{name}"), behaviour.factor, &FACTORS)?;
-        let own = behaviour.variants.as_deref().unwrap_or_default();
-        if let Some(strange) = own.iter().find(|variant| !variants.contains(variant)) {
-            let why = format!("names the variant {strange:?}; there are {}", variants.join(", "));
-            return Err(BadKey::new(format!("kernels.{name}.variants"), why));
+impl LatencyEntry {
+    pub fn selector(&self) -> PairSelector<'_> {
+        let Self { pairs, relation, distance, kind, .. } = self;
+        PairSelector {
+            pairs: pairs.as_ref(),
+            relation: *relation,
+            distance: *distance,
+            kind: *kind,
         }
-        if behaviour.variants.as_ref().is_some_and(Vec::is_empty) {
-            let why = "is empty; leave it out for all variants";
-            return Err(BadKey::new(format!("kernels.{name}.variants"), why));
-        }
-        kernels.insert(name.clone(), behaviour);
     }
-    Ok(kernels)
+}
+
+impl ByVariant {
+    /// The figure of each variant; `None` for one that the entry leaves out.
+    pub fn of_variants(
+        &self,
+        key: &str,
+        variants: &[String],
+        allowed: &RangeInclusive<f64>,
+    ) -> Result<Vec<Option<f64>>, BadKey> {
+        match self {
+            Self::All(value) => {
+                Ok(vec![Some(bounds::number(key, *value, allowed)?); variants.len()])
+            }
+            Self::Each(values) => {
+                if let Some(strange) = values.keys().find(|name| !variants.contains(name)) {
+                    let why =
+                        format!("names the variant {strange:?}; there are {}", variants.join(", "));
+                    return Err(BadKey::new(key, why));
+                }
+                let of_variant = |variant: &String| {
+                    let value = values.get(variant);
+                    let key = format!("{key}.{variant}");
+                    value.map(|&value| bounds::number(&key, value, allowed)).transpose()
+                };
+                variants.iter().map(of_variant).collect()
+            }
+        }
+    }
 }

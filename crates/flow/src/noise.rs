@@ -27,6 +27,9 @@ pub struct Noise {
     /// Slower states that the machine falls into, each drawn apart from the others: in
     /// two at once it is slowed by both.
     pub modes: Vec<Mode>,
+    /// What a run of threads that are not pinned falls into; none where pinning makes no
+    /// difference.
+    pub unbound: Vec<UnboundMode>,
 }
 
 /// Windows that are low and do not say why.
@@ -76,6 +79,21 @@ pub struct Mode {
     pub per: ModeUnit,
 }
 
+/// A state that a run of threads that are not pinned falls into: how the system happened to
+/// place them and their pages (vladimirov2012).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnboundMode {
+    /// Fraction of the runs that fall into it.
+    pub share: f64,
+    /// Rate in it / that of the same threads pinned and scattered over the clusters. The best
+    /// of many unpinned runs can be a little above 1.
+    pub factor: f64,
+    /// The numbers of threads that it is for, from and to; `None` for all.
+    #[serde(default)]
+    pub threads: Option<(u32, u32)>,
+}
+
 /// What is in one mode as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -93,7 +111,35 @@ const DEVIATIONS: RangeInclusive<f64> = 0.0..=0.2;
 /// How much lower a window can be and still have moved something.
 const LOWERED_BY: RangeInclusive<f64> = 0.0..=0.99;
 
+/// Of an unpinned run.
+const UNBOUND_FACTORS: RangeInclusive<f64> = 0.01..=2.0;
+const THREADS: RangeInclusive<u32> = 1..=8192;
+/// Shares may add up to so much more than 1 by rounding.
+const SHARE_TOLERANCE: f64 = 1e-9;
+/// Each is compared with each.
+const MOST_UNBOUND: usize = 64;
+
+impl UnboundMode {
+    fn is_for(&self, threads: u32) -> bool {
+        self.threads.is_none_or(|(from, to)| (from..=to).contains(&threads))
+    }
+}
+
 impl Noise {
+    /// The factor of a run of so many threads that are not pinned, by a number drawn evenly from
+    /// 0 to 1. What the shares leave of 1 runs as if it were pinned.
+    #[must_use]
+    pub fn unbound_factor(&self, threads: u32, draw: f64) -> f64 {
+        let mut below = 0.0;
+        for mode in self.unbound.iter().filter(|mode| mode.is_for(threads)) {
+            below += mode.share;
+            if draw < below {
+                return mode.factor;
+            }
+        }
+        1.0
+    }
+
     /// The noise of a machine file, every number checked.
     pub(crate) fn of_file(entry: &NoiseEntry) -> Result<Self, BadKey> {
         let outliers = entry.outliers.unwrap_or_default();
@@ -113,6 +159,8 @@ impl Noise {
             bounds::number(&format!("noise.modes[{index}].share"), mode.share, &FRACTION)?;
             bounds::number(&format!("noise.modes[{index}].factor"), mode.factor, &REMAINDER)?;
         }
+        let unbound = entry.unbound.clone().unwrap_or_default();
+        check_unbound(&unbound)?;
         let number = |key: &str, value: Option<f64>, allowed| {
             bounds::number(&format!("noise.{key}"), value.unwrap_or(0.0), allowed)
         };
@@ -123,6 +171,30 @@ impl Noise {
             disturbed,
             drift_per_round: number("drift_per_round", entry.drift_per_round, &FRACTION)?,
             modes,
+            unbound,
         })
     }
+}
+
+fn check_unbound(modes: &[UnboundMode]) -> Result<(), BadKey> {
+    if modes.len() > MOST_UNBOUND {
+        let why = format!("has {} entries; at most {MOST_UNBOUND}", modes.len());
+        return Err(BadKey::new("noise.unbound", why));
+    }
+    for (index, mode) in modes.iter().enumerate() {
+        let key = format!("noise.unbound[{index}]");
+        bounds::number(&format!("{key}.share"), mode.share, &FRACTION)?;
+        bounds::number(&format!("{key}.factor"), mode.factor, &UNBOUND_FACTORS)?;
+        let (from, to) = mode.threads.unwrap_or((1, *THREADS.end()));
+        bounds::count(&format!("{key}.threads"), from, &THREADS)?;
+        bounds::count(&format!("{key}.threads"), to, &(from..=*THREADS.end()))?;
+        // Where shares add up to most, some mode begins.
+        let beside = modes.iter().filter(|other| other.is_for(from));
+        let sum: f64 = beside.map(|other| other.share).sum();
+        if sum > 1.0 + SHARE_TOLERANCE {
+            let why = format!("has shares that add up to {sum} for {from} threads; at most 1");
+            return Err(BadKey::new("noise.unbound", why));
+        }
+    }
+    Ok(())
 }

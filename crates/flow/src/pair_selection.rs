@@ -7,7 +7,7 @@ use std::fmt;
 use nearfar_machine::{Cluster, Machine, MemoryKind, Relation};
 
 use crate::bounds::BadKey;
-use crate::machine_file::{BandwidthEntry, LinkEntry, MachineFile};
+use crate::machine_file::{LinkEntry, MachineFile};
 
 /// A pair with everything that a selector can ask for.
 #[derive(Debug, Clone)]
@@ -100,13 +100,27 @@ fn is_among(pair: &Pair, named: &BTreeSet<(u32, u32)>) -> bool {
     pair.cpu_node.is_some_and(|from| named.contains(&(from, pair.memory_node)))
 }
 
-impl BandwidthEntry {
-    /// Whether the entry is about a pair: every selector that it has must hold.
+/// Which pairs an entry is about: every condition that it has must hold.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PairSelector<'a> {
+    pub pairs: Option<&'a BTreeSet<(u32, u32)>>,
+    pub relation: Option<Relation>,
+    pub distance: Option<u64>,
+    pub kind: Option<MemoryKind>,
+}
+
+impl PairSelector<'_> {
     pub fn selects(&self, pair: &Pair) -> bool {
-        self.pairs.as_ref().is_none_or(|named| is_among(pair, named))
+        self.pairs.is_none_or(|named| is_among(pair, named))
             && self.relation.is_none_or(|asked| asked == pair.relation)
             && self.distance.is_none_or(|asked| Some(asked) == pair.distance)
             && self.kind.is_none_or(|asked| asked == pair.kind)
+    }
+}
+
+impl Pair {
+    pub fn is_local(&self) -> bool {
+        self.relation == Relation::Local
     }
 }
 

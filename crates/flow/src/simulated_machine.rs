@@ -2,13 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::Machine;
+use nearfar_machine::{CpuSet, Machine};
 use serde::{Deserialize, Serialize};
 
-use crate::capacities::{Capacities, Load, rates_together};
+use crate::arithmetic::FlopRate;
+use crate::cache_roof::{self, CacheRoof, LEVELS, MEMORY_SIDE_LEVEL};
+use crate::capacities::Capacities;
 use crate::error::FlowError;
 use crate::fault::Fault;
+use crate::hybrid::{HybridBytes, Overlap};
+use crate::latency::{Latency, Translation};
+use crate::loads::{Ask, Load, rates_together};
+use crate::mix_name::MixCounts;
 use crate::noise::Noise;
+use crate::utilisation;
 
 /// A simulated machine as its file describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -29,6 +36,16 @@ pub struct SimulatedMachine {
     /// What each part carries of each variant's triad, in the order of `variants`, faults
     /// applied. Clusters are those of `machine`, by index.
     pub capacities: Vec<Capacities>,
+    /// What its caches carry; of several for one level and kernel the last holds.
+    pub roofs: Vec<CacheRoof>,
+    /// What a core computes, by the name of the loop.
+    pub flops: BTreeMap<String, FlopRate>,
+    /// Its cores' clock, GHz.
+    pub core_ghz: Option<f64>,
+    /// How long accesses take.
+    pub latency: Latency,
+    /// How accesses to two memories overlap; of several for one cluster and pair the last holds.
+    pub overlaps: Vec<Overlap>,
     /// How its figures scatter.
     pub noise: Noise,
     /// What is wrong with it.
@@ -58,45 +75,206 @@ pub struct KernelLoad {
     pub variant: String,
     /// Whose threads, how many, on which memory.
     pub load: Load,
+    /// Useful bytes/s that one thread asks for at most, because it computes or pauses in
+    /// between; `None`: as fast as it goes. A load alone moves the smaller of its rate without
+    /// this and of what its threads ask for.
+    pub most_per_thread: Option<f64>,
+}
+
+impl KernelLoad {
+    /// A load that goes as fast as it can.
+    #[must_use]
+    pub fn new(kernel: impl Into<String>, variant: impl Into<String>, load: Load) -> Self {
+        Self { kernel: kernel.into(), variant: variant.into(), load, most_per_thread: None }
+    }
 }
 
 impl SimulatedMachine {
-    /// The variants of a kernel, the preferred first.
+    /// The variants of a kernel, the preferred first; of a generated mix those in which its
+    /// loads and its stores exist.
     #[must_use]
     pub fn variants(&self, kernel: &str) -> Vec<String> {
-        let own = self.kernels.get(kernel).and_then(|behaviour| behaviour.variants.clone());
-        own.unwrap_or_else(|| self.variants.clone())
+        let own = |kernel: &str| self.kernels.get(kernel).and_then(|it| it.variants.clone());
+        let of = |kernel: &str| own(kernel).unwrap_or_else(|| self.variants.clone());
+        match MixCounts::of_name(kernel).filter(|_| !self.kernels.contains_key(kernel)) {
+            Some(counts) => {
+                let mut variants = self.variants.clone();
+                for part in counts.parts() {
+                    let of_part = of(part);
+                    variants.retain(|variant| of_part.contains(variant));
+                }
+                variants
+            }
+            None => of(kernel),
+        }
     }
 
     /// What each load moves when all run at the same time and nothing scatters, useful
     /// bytes/s. Two threads on one core count as two.
     ///
     /// # Errors
-    /// [`FlowError::Load`] for a variant, cluster or node that it does not have, and the
-    /// solver's errors.
+    /// [`FlowError::Load`] for a variant, cluster or node that it does not have and for a
+    /// `most_per_thread` that is not finite and above 0, and the solver's errors.
     pub fn rates(&self, loads: &[KernelLoad]) -> Result<Vec<f64>, FlowError> {
-        let mut of_variants = Vec::new();
-        for KernelLoad { kernel, variant, load } in loads {
-            let exists = self.variants(kernel).contains(variant);
-            let position = self.variants.iter().position(|known| known == variant);
-            let capacities = position
-                .filter(|_| exists)
-                .and_then(|position| self.capacities.get(position))
-                .ok_or_else(|| {
-                    FlowError::Load(format!(
-                        "{} has no kernel {kernel:?} in variant {variant:?}; it has {}",
-                        self.name,
-                        self.variants(kernel).join(", ")
-                    ))
-                })?;
-            of_variants.push((capacities, load));
+        let mut asks = Vec::new();
+        for KernelLoad { kernel, variant, load, most_per_thread } in loads {
+            let capacities = self.capacities_of(kernel, variant).ok_or_else(|| {
+                FlowError::Load(format!(
+                    "{} has no kernel {kernel:?} in variant {variant:?}; it has {}",
+                    self.name,
+                    self.variants(kernel).join(", ")
+                ))
+            })?;
+            if let Some(most) = most_per_thread.filter(|most| !(*most > 0.0 && most.is_finite())) {
+                return Err(FlowError::Load(format!(
+                    "a thread asks for at most {most} bytes/s, which is not finite and above 0"
+                )));
+            }
+            let most = most_per_thread.map(|most| most / self.factor(kernel));
+            asks.push(Ask { capacities, load, most });
         }
-        let triads = rates_together(&of_variants)?;
+        let triads = rates_together(&asks)?;
         Ok(triads
             .into_iter()
             .zip(loads)
             .map(|(rate, load)| rate * self.factor(&load.kernel))
             .collect())
+    }
+
+    fn capacities_of(&self, kernel: &str, variant: &str) -> Option<&Capacities> {
+        self.variant_of(kernel, variant).and_then(|position| self.capacities.get(position))
+    }
+
+    /// The position of a variant in which a kernel exists.
+    fn variant_of(&self, kernel: &str, variant: &str) -> Option<usize> {
+        let exists = self.variants(kernel).iter().any(|known| known == variant);
+        self.variants.iter().position(|known| known == variant).filter(|_| exists)
+    }
+
+    /// The innermost cache level that holds a working set which threads on these CPUs share
+    /// equally: a cache with k of n threads holds k/n of it. `None`: it lies in memory. Level
+    /// [`MEMORY_SIDE_LEVEL`] is looked at where the file has a roof of it, and as if the pages
+    /// lay on the threads' own nodes.
+    #[must_use]
+    pub fn level_of(&self, thread_cpus: &[u32], working_set_bytes: u64) -> Option<u8> {
+        let beside_memory = self.roofs.iter().any(|roof| roof.level == MEMORY_SIDE_LEVEL);
+        let levels = LEVELS.filter(|&level| level < MEMORY_SIDE_LEVEL || beside_memory);
+        cache_roof::innermost_level(&self.machine, levels, thread_cpus, working_set_bytes)
+    }
+
+    /// How many of these threads share a cache of a level with a CPU.
+    #[must_use]
+    pub fn threads_in_domain(&self, level: u8, thread_cpus: &[u32], cpu: u32) -> u32 {
+        let domains = cache_roof::domains(&self.machine, level);
+        let own = domains.iter().find(|(cpus, _)| cpus.contains(cpu));
+        let beside = |(cpus, _): &(CpuSet, Option<u64>)| {
+            thread_cpus.iter().filter(|&&other| cpus.contains(other)).count()
+        };
+        own.map_or(0, |domain| u32::try_from(beside(domain)).unwrap_or(u32::MAX))
+    }
+
+    /// Useful bytes/s of one of so many threads that share a cache of a level and whose data
+    /// lies there; `None` where the file has no such roof, or the kernel not that variant. A
+    /// generated loop of loads only or of stores only is like that kernel.
+    #[must_use]
+    pub fn cache_rate(
+        &self,
+        level: u8,
+        kernel: &str,
+        variant: &str,
+        threads_in_domain: u32,
+    ) -> Option<f64> {
+        let position = self.variant_of(kernel, variant)?;
+        let saturation = self.capacities.first()?.saturation;
+        let of = |named: Option<&str>| {
+            let mut own = self.roofs.iter().rev();
+            own.find(|roof| roof.level == level && roof.kernel.as_deref() == named)
+        };
+        let like = MixCounts::of_name(kernel).and_then(MixCounts::like);
+        let roof = of(Some(kernel)).or_else(|| of(Some(like?))).or_else(|| of(None))?;
+        roof.of_one(position, threads_in_domain, saturation)
+    }
+
+    /// FLOP/s of one core in a loop on registers, such as `fma_dp`; `None` where the file says
+    /// nothing of it in that variant.
+    #[must_use]
+    pub fn flop_rate(&self, loop_name: &str, variant: &str) -> Option<f64> {
+        let position = self.variants.iter().position(|known| known == variant)?;
+        let per_cycle = self.flops.get(loop_name)?.per_cycle.get(position).copied().flatten()?;
+        Some(per_cycle * self.core_ghz? * 1e9)
+    }
+
+    /// The clock of its cores, GHz.
+    #[must_use]
+    pub fn core_ghz(&self) -> Option<f64> {
+        self.core_ghz
+    }
+
+    /// What one dependent load takes when nothing else runs and the TLB hits, ns.
+    #[must_use]
+    pub fn idle_latency_ns(&self, cluster: u32, node: u32) -> Option<f64> {
+        let row = self.latency.idle_ns.get(usize::try_from(cluster).ok()?)?;
+        let nodes = &self.machine.nodes;
+        row.get(nodes.iter().position(|known| known.os_index == node)?).copied().flatten()
+    }
+
+    /// The same from a cache of a level.
+    #[must_use]
+    pub fn cache_latency_ns(&self, level: u8) -> Option<f64> {
+        self.latency.of_cache(level)
+    }
+
+    /// What an access takes longer when each misses the TLB.
+    #[must_use]
+    pub fn translation_ns(&self) -> Option<Translation> {
+        self.latency.translation
+    }
+
+    /// What an access of a cluster to a node waits longer because of loads that move at these
+    /// rates (those of [`Self::rates`]), ns: [`crate::Queue`] of the fullest of the node's
+    /// controller and the links on the way; 0 where nothing moves there. `None` where something
+    /// does and the file has no queue, and where the pair or a load is not of this machine.
+    #[must_use]
+    pub fn wait_ns(
+        &self,
+        cluster: u32,
+        node: u32,
+        loads: &[KernelLoad],
+        rates: &[f64],
+    ) -> Option<f64> {
+        let mut moved = Vec::new();
+        for (KernelLoad { kernel, variant, load, .. }, rate) in loads.iter().zip(rates) {
+            let capacities = self.capacities_of(kernel, variant)?;
+            moved.push((Ask { capacities, load, most: None }, rate / self.factor(kernel)));
+        }
+        let used = utilisation::of_fullest(self.capacities.first()?, (cluster, node), &moved)?;
+        if used > 0.0 { Some(self.latency.queue?.wait_ns(used)) } else { Some(0.0) }
+    }
+
+    /// The time in which all cores of a cluster move these bytes to and from a fast and a slow
+    /// memory, seconds (denoyelle2019, equation 5); `None` where the file has no overlap of
+    /// them.
+    #[must_use]
+    pub fn hybrid_seconds(
+        &self,
+        cluster: u32,
+        fast: u32,
+        slow: u32,
+        bytes: HybridBytes,
+    ) -> Option<f64> {
+        let is_asked = |it: &&Overlap| (it.fast, it.slow) == (fast, slow);
+        let mut own = self.overlaps.iter().rev().filter(|it| it.clusters.contains(&cluster));
+        own.find(is_asked).map(|overlap| overlap.seconds(bytes))
+    }
+
+    /// Two nodes in the order (fast, slow), where the file has an overlap of them for a
+    /// cluster.
+    #[must_use]
+    pub fn overlap_pair(&self, cluster: u32, nodes: (u32, u32)) -> Option<(u32, u32)> {
+        let (one, other) = nodes;
+        let pairs = self.overlaps.iter().rev().filter(|it| it.clusters.contains(&cluster));
+        let mut pairs = pairs.map(|it| (it.fast, it.slow));
+        pairs.find(|&pair| pair == (one, other) || pair == (other, one))
     }
 
     /// One thread's triad on the memory nearest to it, in the preferred variant, useful
@@ -127,7 +305,13 @@ impl SimulatedMachine {
         self.faults.iter().filter_map(full).collect()
     }
 
+    /// Useful bytes of a kernel against the triad's. A generated mix takes the time of its
+    /// loads and its stores.
     fn factor(&self, kernel: &str) -> f64 {
-        self.kernels.get(kernel).map_or(1.0, |behaviour| behaviour.factor)
+        let of = |kernel: &str| self.kernels.get(kernel).map(|behaviour| behaviour.factor);
+        of(kernel).unwrap_or_else(|| match MixCounts::of_name(kernel) {
+            Some(counts) => counts.rate(of("load").unwrap_or(1.0), of(counts.store).unwrap_or(1.0)),
+            None => 1.0,
+        })
     }
 }

@@ -17,6 +17,9 @@ fn capacities() -> Capacities {
             capacity: 35e9,
             crosses: BTreeSet::from([(1, 0), (1, 7)]),
         }],
+        curves: Vec::new(),
+        interference: vec![0.0; 3],
+        pressure: Vec::new(),
         saturation: 5.0,
         fairness: 0.5,
     }

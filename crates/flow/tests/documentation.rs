@@ -36,6 +36,12 @@ fn every_key_is_documented() {
         ("[[controller]]", "."),
         ("[[issue]]", "."),
         ("[[link]]", "."),
+        ("[[pressure]]", "."),
+        ("[[roof]]", "."),
+        ("[[latency]]", ""),
+        ("[chase]", ""),
+        ("[queue]", ""),
+        ("[[overlap]]", ""),
         ("[noise]", ""),
         ("[clock]", ""),
         ("[[fault]]\nkind = \"slow_memory\"", ""),
@@ -72,11 +78,26 @@ fn every_word_for_a_kind_is_documented() {
     }
 }
 
+/// Loops are no keys of the reader's; the refusal lists them.
+#[test]
+fn every_loop_is_documented() {
+    let page = page();
+    let text = "name = \"x\"\ntitle = \"x\"\ncore_ghz = 1\nnode = [{ cores = 1 }]\n\
+                [[bandwidth]]\none_thread = 1\n[flops]\nno_such_loop = 1";
+    let refusal = parse_machine("x", text).err().map(|refusal| refusal.to_string());
+    let message = refusal.unwrap_or_default();
+    let loops = message.split("there are ").nth(1).unwrap_or_default();
+    assert_eq!(loops.split(", ").count(), 10, "{message}");
+    for name in loops.split(", ") {
+        assert!(page.contains(&format!("`{name}`")), "the page does not name {name}");
+    }
+}
+
 #[test]
 fn every_machine_is_listed() {
     let page = page();
     let machines = builtin_machines().unwrap_or_default();
-    assert_eq!(machines.len(), 6);
+    assert_eq!(machines.len(), 14);
     for (name, _) in machines {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");
     }

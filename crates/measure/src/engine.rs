@@ -5,13 +5,16 @@ use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use nearfar_record::{
-    Absence, Absent, Case, Finished, Header, History, Line, Reason, ReasonCode, Record,
-    RecordWriter, Resumed, SCREENING_ROUNDS, Sample, Warning, WriteError,
+    Absence, Absent, Case, Experiment, Finished, History, Line, Reason, ReasonCode, Record,
+    RecordWriter, Resumed, Rounds, Sample, TrafficMethod, Warning, WriteError,
 };
 use nearfar_units::nanoseconds;
 
-use crate::executor::{Executor, Failure, Interrupt, OfferedVariants, Window, WindowRequest};
-use crate::experiment::pairs;
+use crate::estimate::round_time;
+use crate::executor::{
+    Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
+};
+use crate::experiment::{Planned, Setting, phases, plan};
 use crate::schedule::{StoppingRule, shuffle};
 use crate::warning;
 
@@ -57,8 +60,11 @@ pub struct Engine<'a> {
     rounds_begun: u32,
     runs_done: u64,
     refused_now: HashSet<String>,
-    /// The longest round so far; before the first, what was expected of it.
-    longest_round: Duration,
+    /// Bytes/s and the like, from which rounds are expected to take their time; `None` where
+    /// nobody looked.
+    rates: Option<Rates>,
+    /// Runs of cases of the phases after this one.
+    later_runs: u64,
     out_of_budget: bool,
 }
 
@@ -88,14 +94,16 @@ impl<'a> Engine<'a> {
             rounds_begun: 0,
             runs_done: 0,
             refused_now: HashSet::new(),
-            longest_round: Duration::ZERO,
+            rates: None,
+            later_runs: 0,
             out_of_budget: false,
         }
     }
 
-    /// Says how long a round is expected to take, so that a budget holds for the first.
-    pub fn expect_round(&mut self, time: Duration) {
-        self.longest_round = time;
+    /// Says how fast the machine seemed, so that a budget holds for the first round of a phase
+    /// as well.
+    pub fn expect_rates(&mut self, rates: Rates) {
+        self.rates = Some(rates);
     }
 
     /// Writes the header of a new record.
@@ -131,82 +139,134 @@ impl<'a> Engine<'a> {
     pub fn measure(mut self) -> Result<Outcome, WriteError> {
         let started = self.executor.now();
         let variants = self.executor.variants();
-        let header = self.record.header.clone();
-        let setting = setting(&header, &variants);
-        let screening = StoppingRule {
-            min_rounds: SCREENING_ROUNDS,
-            max_rounds: SCREENING_ROUNDS,
-            target: header.inputs.target,
-        };
-        self.measure_cases(pairs::screening_cases(setting), screening, started)?;
-        if self.out_of_budget {
-            self.note_absence(Absent {
-                case: "pairs".into(),
-                coordinates: Vec::new(),
-                absence: Absence::Omitted,
-                reason: Reason {
-                    code: ReasonCode::Budget,
-                    text:
-                        "the budget ended while variants were screened; go on with --resume and a \
-                           larger --budget"
-                            .into(),
-                },
-                round: None,
-            })?;
-        } else if !self.interrupt.is_set() {
-            let (choices, mut absent) = pairs::choose_variants(setting, &self.record);
-            let (cases, not_applicable) = pairs::matrix_cases(setting, &choices);
-            absent.extend(not_applicable);
-            for absence in absent {
+        let all: Vec<(Experiment, u32)> = self
+            .record
+            .header
+            .inputs
+            .experiments
+            .iter()
+            .flat_map(|&experiment| (0..phases(experiment)).map(move |phase| (experiment, phase)))
+            .collect();
+        let expected: Vec<u64> = all
+            .iter()
+            .map(|&(experiment, phase)| self.runs(experiment, phase, &variants))
+            .collect();
+        self.later_runs = expected.iter().sum();
+        let mut cut_short = None;
+        for (&(experiment, phase), runs) in all.iter().zip(&expected) {
+            if self.interrupt.is_set() {
+                break;
+            }
+            self.later_runs -= runs;
+            if cut_short == Some(experiment) {
+                self.note_unplanned(experiment)?;
+                continue;
+            }
+            let planned = self.plan(experiment, phase, &variants);
+            for absence in planned.absent {
                 self.note_absence(absence)?;
             }
-            let rule = StoppingRule {
-                min_rounds: header.inputs.min_rounds,
-                max_rounds: header.inputs.max_rounds,
-                target: header.inputs.target,
-            };
-            self.measure_cases(cases, rule, started)?;
+            // What takes longer than is left may be followed by what does not.
+            if !self.measure_cases(planned.cases, started)? {
+                self.out_of_budget = true;
+                cut_short = Some(experiment);
+            }
         }
         self.finish(started)
     }
 
-    fn measure_cases(
-        &mut self,
-        cases: Vec<Case>,
-        rule: StoppingRule,
-        started: Duration,
-    ) -> Result<(), WriteError> {
-        let known: HashSet<String> = self.record.cases.iter().map(|case| case.id.clone()).collect();
-        for case in cases.iter().filter(|case| !known.contains(&case.id)) {
-            self.write(&Line::Case(case.clone()))?;
-            self.record.cases.push(case.clone());
+    fn plan(&self, experiment: Experiment, phase: u32, variants: &OfferedVariants) -> Planned {
+        plan(experiment, phase, Setting::of(&self.record.header, variants), &self.record)
+    }
+
+    /// Runs of cases that a phase will have at most, as far as it can be planned now.
+    fn runs(&self, experiment: Experiment, phase: u32, variants: &OfferedVariants) -> u64 {
+        let inputs = &self.record.header.inputs;
+        let planned = self.plan(experiment, phase, variants);
+        let rounds = planned.cases.iter().filter_map(|case| case.rounds(inputs));
+        rounds.map(|rounds| u64::from(rounds.most)).sum()
+    }
+
+    /// The budget ended before a later phase could be planned.
+    fn note_unplanned(&mut self, experiment: Experiment) -> Result<(), WriteError> {
+        self.note_absence(Absent {
+            case: experiment.to_string(),
+            coordinates: Vec::new(),
+            absence: Absence::Omitted,
+            reason: Reason {
+                code: ReasonCode::Budget,
+                text: "the budget ended before its second part, which follows from the first; go \
+                       on with --resume and a larger --budget"
+                    .into(),
+            },
+            round: None,
+        })
+    }
+
+    /// Writes the cases that the record does not hold yet. Those that it holds are measured as
+    /// they stand there: what an earlier run made of the samples of a phase, a later one with
+    /// more samples might make otherwise.
+    fn note_cases(&mut self, planned: Vec<Case>) -> Result<Vec<Case>, WriteError> {
+        let known: HashMap<String, Case> =
+            self.record.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
+        let mut cases = Vec::new();
+        for case in planned {
+            match known.get(&case.id) {
+                Some(recorded) => cases.push(recorded.clone()),
+                None => {
+                    self.write(&Line::Case(case.clone()))?;
+                    self.record.cases.push(case.clone());
+                    cases.push(case);
+                }
+            }
         }
+        Ok(cases)
+    }
+
+    /// Measures the cases of a phase; whether the budget sufficed.
+    fn measure_cases(&mut self, cases: Vec<Case>, started: Duration) -> Result<bool, WriteError> {
+        let cases = self.note_cases(cases)?;
         let inputs = self.record.header.inputs.clone();
         let budget = inputs.budget_ns.map(Duration::from_nanos);
-        for round in 0..rule.max_rounds {
-            let open: Vec<&Case> = cases
+        let often: Vec<(&Case, Rounds)> =
+            cases.iter().filter_map(|case| Some((case, case.rounds(&inputs)?))).collect();
+        let most = often.iter().map(|(_, rounds)| rounds.most).max().unwrap_or(0);
+        // Time of a case in the slowest round so far that had most of them.
+        let mut of_case: Option<Duration> = None;
+        for round in 0..most {
+            let open: Vec<&Case> = often
                 .iter()
-                .filter(|case| !self.refused_now.contains(&case.id))
-                .filter(|case| self.windows(&case.id, round) < inputs.windows_per_round)
-                .filter(|case| !self.is_done_before(&case.id, round, rule))
+                .filter(|(case, _)| !self.refused_now.contains(&case.id))
+                .filter(|(case, rounds)| {
+                    round < rounds.most && self.windows(&case.id, round) < rounds.windows
+                })
+                .filter(|(case, rounds)| {
+                    let rule = StoppingRule::new(*rounds, inputs.target);
+                    !self.is_done_before(&case.id, round, rule)
+                })
+                .map(|&(case, _)| case)
                 .collect();
             if open.is_empty() {
                 continue;
             }
+            let count = u32::try_from(open.len()).unwrap_or(u32::MAX);
+            let takes = of_case.map_or_else(
+                || self.expected_time(&open),
+                |of_case| of_case.saturating_mul(count),
+            );
             let began = self.executor.now();
-            // The next round takes about as long as the longest so far; one that
-            // would end after the budget is not begun.
-            if budget.is_some_and(|budget| began - started + self.longest_round > budget) {
-                self.out_of_budget = true;
-                break;
+            // A round that would end after the budget is not begun.
+            if budget.is_some_and(|budget| began.saturating_sub(started) + takes > budget) {
+                self.note_unmeasured(&cases)?;
+                return Ok(false);
             }
             self.rounds_begun += 1;
             self.executor.begin_round(&open);
-            let rounds_left = u64::from(rule.max_rounds - round);
-            let expected = self.runs_done + open.len() as u64 * rounds_left;
+            let rounds_left = u64::from(most - round);
+            let expected = self.runs_done + open.len() as u64 * rounds_left + self.later_runs;
             for case in shuffle(&open, inputs.seed, round) {
                 if self.interrupt.is_set() {
-                    return Ok(());
+                    return Ok(true);
                 }
                 self.run_case(case, round)?;
                 self.runs_done += 1;
@@ -217,12 +277,21 @@ impl<'a> Engine<'a> {
                     expected: expected.max(self.runs_done),
                 });
             }
-            self.longest_round = self.longest_round.max(self.executor.now() - began);
+            if 2 * open.len() >= cases.len() {
+                let took = self.executor.now().saturating_sub(began) / count;
+                of_case = Some(of_case.map_or(took, |longest| longest.max(took)));
+            }
         }
-        if self.out_of_budget {
-            self.note_unmeasured(&cases)?;
-        }
-        Ok(())
+        Ok(true)
+    }
+
+    /// What a round over these cases takes at most, by the look at the machine; nothing where
+    /// nobody looked.
+    fn expected_time(&self, cases: &[&Case]) -> Duration {
+        let header = &self.record.header;
+        self.rates.map_or(Duration::ZERO, |rates| {
+            round_time(cases, &header.inputs, &header.machine, rates)
+        })
     }
 
     /// Whether the rounds before this one were enough for the case.
@@ -248,10 +317,11 @@ impl<'a> Engine<'a> {
     fn run_case(&mut self, case: &Case, round: u32) -> Result<(), WriteError> {
         let inputs = &self.record.header.inputs;
         let there = self.windows(&case.id, round);
+        let windows = case.rounds(inputs).map_or(0, |rounds| rounds.windows);
         let request = WindowRequest {
             round,
             first: there,
-            count: inputs.windows_per_round - there,
+            count: windows - there,
             shortest: Duration::from_nanos(inputs.window_ns),
         };
         let samples = self.executor.run(case, request).and_then(|windows| {
@@ -357,7 +427,13 @@ impl<'a> Engine<'a> {
     }
 }
 
-fn sample(case: &Case, sequence: u64, round: u32, window: u32, seen: Window) -> Sample {
+fn sample(case: &Case, sequence: u64, round: u32, window: u32, mut seen: Window) -> Sample {
+    for (position, actor) in seen.actors.iter_mut().enumerate() {
+        if case.may_be_cached(position) {
+            actor.traffic_bytes_min = 0;
+            actor.traffic_method = TrafficMethod::Cached;
+        }
+    }
     Sample {
         case: case.id.clone(),
         sequence,
@@ -378,19 +454,6 @@ fn contradiction(what: &str) -> Reason {
             "the windows contradict themselves or the record: {what}; measure again, and report it \
              with the record if it comes back"
         ),
-    }
-}
-
-/// What the experiment is made from, out of a record's header: a resumed run makes
-/// the same cases again.
-#[must_use]
-pub fn setting<'a>(header: &'a Header, variants: &'a OfferedVariants) -> pairs::Setting<'a> {
-    pairs::Setting {
-        machine: &header.machine,
-        inputs: &header.inputs,
-        variants,
-        available_bytes: header.environment.available_bytes,
-        memory_bytes: header.environment.memory_bytes,
     }
 }
 

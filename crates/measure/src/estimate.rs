@@ -3,22 +3,23 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_machine::Machine;
-use nearfar_record::{Actor, Case, Coordinates, Inputs};
+use nearfar_machine::{Machine, MemoryPolicy, NodeSet};
+use nearfar_record::{Actor, Case, Chase, Inputs, Pages, Record};
 
-use crate::executor::Rates;
+use crate::executor::{OfferedVariants, Rates};
+use crate::experiment::{Setting, phases, plan};
 
 /// What a plan will take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Estimate {
-    /// Cases.
-    pub cases: usize,
-    /// Rounds at most.
+    /// Its cases, by their ids, as far as they are known before anything is measured.
+    pub case_ids: Vec<String>,
+    /// Most rounds of a case.
     pub rounds: u32,
-    /// One round over all cases, at most.
-    pub round: Duration,
     /// All rounds, at most.
     pub total: Duration,
+    /// The rounds that every case gets, at most.
+    pub least: Duration,
     /// Most memory that is mapped at a time.
     pub buffers_bytes: u64,
 }
@@ -26,8 +27,11 @@ pub struct Estimate {
 /// A case runs threads, proves pages and reads files beside moving data.
 const FIXED_PER_CASE: Duration = Duration::from_millis(12);
 
-/// Seconds to ask for the node of a page, and to look at one element of it.
+/// Seconds to ask for the node of a page, before and after, and to look at one element of it.
 const PER_PAGE: f64 = 250e-9;
+
+/// The same where huge pages are asked about as wholes.
+const PER_BASE_PAGE_OF_HUGE: f64 = 120e-9;
 
 /// Passes over the working set before the window: one by the kernel, and part of
 /// one to write again what another kernel has overwritten.
@@ -40,58 +44,172 @@ const MARGIN: f64 = 1.1;
 /// How much slower a remote node may be where the firmware gives no distance.
 const UNKNOWN_REMOTE_SLOWDOWN: f64 = 2.0;
 
-/// How much slower than local memory a case's node may be: its distance over the
-/// local one, at least 1.
-fn slowdown(case: &Case, machine: &Machine) -> f64 {
-    let of_place = |place: &Coordinates| {
-        let Coordinates::Pairs { cpu_node, memory_node, .. } = place;
-        if *cpu_node == Some(*memory_node) {
+/// Seconds of an access that waits for memory, remote and with its translation missed.
+const SLOW_ACCESS: f64 = 250e-9;
+
+/// How much slower than local memory an actor's may be: its distance over the local one, at
+/// least 1.
+fn slowdown(actor: &Actor, machine: &Machine) -> f64 {
+    let home = machine.clusters().into_iter().find(|cluster| cluster.cpus.intersects(actor.cpus()));
+    let Some((home, nodes)) = home.zip(actor.memory().and_then(MemoryPolicy::nodes)) else {
+        return 1.0;
+    };
+    let of_node = |node: u32| {
+        if home.memory_nodes.contains(node) {
             return 1.0;
         }
-        let distance = cpu_node.and_then(|from| machine.distance(from, *memory_node));
+        let distance = home.cpu_node.and_then(|from| machine.distance(from, node));
         #[expect(clippy::cast_precision_loss, reason = "distances are below 256")]
         let ratio = distance.map_or(UNKNOWN_REMOTE_SLOWDOWN, |distance| distance as f64 / 10.0);
         ratio.max(UNKNOWN_REMOTE_SLOWDOWN)
     };
-    case.coordinates.iter().map(of_place).fold(1.0, f64::max)
+    nodes.iter().map(of_node).fold(1.0, f64::max)
 }
 
-/// Time at most for all rounds over these cases.
-#[must_use]
-pub fn estimate(
-    cases: &[Case],
-    rounds: u32,
-    inputs: &Inputs,
-    machine: &Machine,
-    rates: Rates,
-) -> Estimate {
-    let mut seconds = 0.0;
-    let mut pools: BTreeMap<String, u64> = BTreeMap::new();
-    for case in cases {
-        let slowdown = slowdown(case, machine);
-        for Actor::Stream(stream) in &case.actors {
-            let pool = pools.entry(stream.binding.memory.to_string()).or_default();
-            *pool = (*pool).max(stream.working_set_bytes);
-            let bytes = as_float(stream.working_set_bytes);
-            // Threads of one node share its memory; two threads are counted as the
-            // gain that any machine gives.
-            let speedup = f64::from(stream.threads.min(2)) / slowdown;
-            seconds += PASSES * bytes / (rates.stream * speedup);
-            seconds += bytes / 4096.0 * PER_PAGE;
-            let window = Duration::from_nanos(inputs.window_ns).as_secs_f64();
-            let by_caches = stream
-                .llc_multiple
-                .map_or(0.0, |multiple| 2.0 * bytes / multiple / (rates.stream * speedup));
-            seconds += f64::from(inputs.windows_per_round) * window.max(by_caches);
+/// How many times as fast as one thread an actor's are. Threads of one cluster share its
+/// memory: two are counted as the gain that any machine gives. Those of several clusters have
+/// several memories, if they touched their own first.
+fn gain_of_threads(actor: &Actor, machine: &Machine) -> f64 {
+    let own = actor.memory() == Some(&MemoryPolicy::FirstTouch);
+    let clusters = machine.clusters();
+    let used = clusters.iter().filter(|cluster| cluster.cpus.intersects(actor.cpus())).count();
+    let most = if own { 2 * used.max(1) } else { 2 };
+    f64::from(actor.threads().min(u32::try_from(most).unwrap_or(u32::MAX)))
+}
+
+/// Seconds of one run of a case, beside what is touched for the round as a whole.
+fn case_seconds(case: &Case, inputs: &Inputs, machine: &Machine, rates: Rates) -> f64 {
+    let windows = case.rounds(inputs).map_or(0, |rounds| rounds.windows);
+    let window = Duration::from_nanos(inputs.window_ns).as_secs_f64();
+    // Actors run at the same time: the slowest decides, and all share the memory.
+    let (mut ready, mut longest) = (0.0_f64, window);
+    for actor in &case.actors {
+        let bytes = as_float(actor.working_set_bytes());
+        let pages = bytes / 4096.0 * per_page(actor);
+        let slowdown = slowdown(actor, machine);
+        match actor {
+            Actor::Stream(stream) => {
+                let gain = gain_of_threads(actor, machine);
+                let rate = rates.stream * gain / slowdown;
+                let touch = if stream.binding.memory == MemoryPolicy::FirstTouch {
+                    bytes / (rates.first_touch.min(rates.touch) * gain)
+                } else {
+                    0.0
+                };
+                ready += PASSES * bytes / rate + pages + touch;
+                let caches = stream.llc_multiple.filter(|_| case.is_on_memory());
+                longest = longest.max(caches.map_or(0.0, |multiple| 2.0 * bytes / multiple / rate));
+            }
+            Actor::Chase(_) => {
+                let accesses = bytes / as_float(Chase::NODE_BYTES);
+                ready += accesses * SLOW_ACCESS + bytes / rates.touch + pages;
+            }
+            Actor::Compute(_) => {}
         }
-        seconds += FIXED_PER_CASE.as_secs_f64();
     }
-    let touched: u64 = pools.values().sum();
-    seconds += as_float(touched) / rates.touch;
-    let round = Duration::from_secs_f64(seconds * MARGIN);
-    let first = Duration::from_secs_f64(as_float(touched) / rates.first_touch.min(rates.touch));
-    let total = if cases.is_empty() { Duration::ZERO } else { first + round * rounds };
-    Estimate { cases: cases.len(), rounds, round, total, buffers_bytes: touched }
+    ready + f64::from(windows) * longest + FIXED_PER_CASE.as_secs_f64()
+}
+
+fn per_page(actor: &Actor) -> f64 {
+    let pages = match actor {
+        Actor::Stream(stream) => stream.pages,
+        Actor::Chase(chase) => chase.pages,
+        Actor::Compute(_) => return 0.0,
+    };
+    if pages == Pages::Small { PER_PAGE } else { PER_BASE_PAGE_OF_HUGE }
+}
+
+/// What cases of a round share: memory on the same nodes with the same pages, whatever the
+/// weights, as the native executor has it.
+type PoolKey = (NodeSet, Pages);
+
+/// The pools of an actor with their bytes, halves of its arrays where two policies hold.
+fn pools_of(actor: &Actor) -> Vec<(PoolKey, u64)> {
+    let (policies, pages) = match actor {
+        Actor::Stream(stream) => {
+            (vec![Some(&stream.binding.memory), stream.write_memory.as_ref()], stream.pages)
+        }
+        Actor::Chase(chase) => (vec![Some(&chase.binding.memory)], chase.pages),
+        Actor::Compute(_) => return Vec::new(),
+    };
+    let policies: Vec<_> = policies.into_iter().flatten().collect();
+    let bytes = actor.working_set_bytes() / policies.len().max(1) as u64;
+    // Memory that is touched first by its users names no nodes: it belongs to its case.
+    let named = policies.into_iter().filter_map(MemoryPolicy::nodes);
+    named.map(|nodes| ((nodes, pages), bytes)).collect()
+}
+
+/// Bytes that are touched once for a round over these cases, by one thread.
+fn pool_bytes(cases: &[&Case]) -> u64 {
+    let mut pools: BTreeMap<PoolKey, u64> = BTreeMap::new();
+    for case in cases {
+        let mut of_case: BTreeMap<PoolKey, u64> = BTreeMap::new();
+        for (key, bytes) in case.actors.iter().flat_map(pools_of) {
+            *of_case.entry(key).or_default() += bytes;
+        }
+        for (key, bytes) in of_case {
+            let pool = pools.entry(key).or_default();
+            *pool = (*pool).max(bytes);
+        }
+    }
+    pools.values().sum()
+}
+
+/// Bytes that a case has beside the pools.
+fn own_bytes(case: &Case) -> u64 {
+    let own = |actor: &&Actor| actor.memory() == Some(&MemoryPolicy::FirstTouch);
+    case.actors.iter().filter(own).map(Actor::working_set_bytes).sum()
+}
+
+/// Most memory that is mapped at a time in a round over these cases.
+fn mapped_bytes(cases: &[&Case]) -> u64 {
+    pool_bytes(cases) + cases.iter().map(|case| own_bytes(case)).max().unwrap_or(0)
+}
+
+/// Time of a round over these cases, at most.
+#[must_use]
+pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Rates) -> Duration {
+    let seconds: f64 =
+        cases.iter().map(|case| case_seconds(case, inputs, machine, rates)).sum::<f64>()
+            + as_float(pool_bytes(cases)) / rates.touch;
+    Duration::from_secs_f64(seconds * MARGIN)
+}
+
+/// Time at most for all that a record asks for. Of experiments whose later cases follow from
+/// samples of earlier ones, those are counted that can be planned now.
+#[must_use]
+pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Estimate {
+    let header = &record.header;
+    let (inputs, machine) = (&header.inputs, &header.machine);
+    let setting = Setting::of(header, variants);
+    let mut found = Estimate {
+        case_ids: Vec::new(),
+        rounds: 0,
+        total: Duration::ZERO,
+        least: Duration::ZERO,
+        buffers_bytes: 0,
+    };
+    for &experiment in &inputs.experiments {
+        for phase in 0..phases(experiment) {
+            let planned = plan(experiment, phase, setting, record);
+            let of_cases = planned.cases.iter().filter_map(|case| case.rounds(inputs));
+            let (least, most) = of_cases.fold((0, 0), |(least, most), rounds| {
+                (least.max(rounds.least), most.max(rounds.most))
+            });
+            let cases: Vec<&Case> = planned.cases.iter().collect();
+            let round = round_time(&cases, inputs, machine, rates);
+            found.total += round * most;
+            found.least += round * least;
+            found.rounds = found.rounds.max(most);
+            found.buffers_bytes = found.buffers_bytes.max(mapped_bytes(&cases));
+            found.case_ids.extend(planned.cases.into_iter().map(|case| case.id));
+        }
+    }
+    let rate = rates.first_touch.min(rates.touch);
+    let first = Duration::from_secs_f64(as_float(found.buffers_bytes) / rate);
+    found.total += first;
+    found.least += first;
+    found
 }
 
 #[expect(clippy::cast_precision_loss, reason = "bytes of a working set are far below 2^53")]

@@ -6,12 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use nearfar_kernels::{Kernel, find};
+use nearfar_kernels::Mix;
 use nearfar_record::{
-    ActorSample, Case, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason, ReasonCode,
-    Stream, ThreadSample, TrafficMethod,
+    ActorSample, Case, Chase, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason,
+    ThreadSample, TrafficMethod,
 };
 
+use crate::kernel_name::MemoryKernel;
 use crate::traffic::traffic;
 
 /// How one case is to be measured in one round.
@@ -63,9 +64,27 @@ pub struct Rates {
     pub stream: f64,
 }
 
-/// The variants of each kernel that an executor offers, by the kernel's name: the
-/// instruction sets of this CPU, widest first, or what a simulated machine names.
-pub type OfferedVariants = BTreeMap<&'static str, Vec<String>>;
+/// The variants of each kernel that an executor offers: the instruction sets of this CPU,
+/// widest first, or what a simulated machine names.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OfferedVariants {
+    /// Of the catalog's kernels and of arithmetic on registers, by name.
+    pub named: BTreeMap<String, Vec<String>>,
+    /// Of every mix.
+    pub mixes: Vec<String>,
+}
+
+impl OfferedVariants {
+    /// Those of a kernel, a mix or arithmetic by its name.
+    #[must_use]
+    pub fn of(&self, kernel: &str) -> &[String] {
+        match self.named.get(kernel) {
+            Some(variants) => variants,
+            None if kernel.parse::<Mix>().is_ok() => &self.mixes,
+            None => &[],
+        }
+    }
+}
 
 /// Who answers cases.
 pub trait Executor {
@@ -121,18 +140,12 @@ impl Interrupt {
     }
 }
 
-/// The catalog's kernel that a stream names.
-pub(crate) fn kernel_of(stream: &Stream) -> Result<&'static Kernel, Reason> {
-    find(&stream.kernel).ok_or_else(|| Reason {
-        code: ReasonCode::NoVariant,
-        text: format!("there is no kernel {}", stream.kernel),
-    })
-}
-
 /// The loop that ran, and what follows from it for the record's counts.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RanLoop<'a> {
-    pub kernel: &'static Kernel,
+    /// Its name, as cases have it.
+    pub name: &'a str,
+    pub kernel: MemoryKernel,
     pub variant: &'a str,
     pub unroll: u32,
     /// What ordinary stores do on the machine.
@@ -140,30 +153,83 @@ pub(crate) struct RanLoop<'a> {
 }
 
 impl RanLoop<'_> {
+    /// Operations that come with so many useful bytes.
+    pub fn flops(&self, useful_bytes: u64) -> u64 {
+        useful_bytes / self.kernel.step_bytes() * u64::from(self.kernel.flops())
+    }
+
     /// The sample of an actor whose threads moved these bytes.
-    pub fn sample(
-        &self,
-        threads: Vec<ThreadSample>,
-        proof: Proof,
-        page_sizes: PageSizes,
-    ) -> ActorSample {
-        let kernel = self.kernel;
+    pub fn sample(&self, threads: Vec<ThreadSample>, placement: Placement) -> ActorSample {
         let useful_bytes = threads.iter().map(|thread| thread.useful_bytes).sum();
-        let moved = traffic(kernel, useful_bytes, self.stores);
-        let elements = useful_bytes / kernel.useful_bytes(1);
+        let moved = traffic(self.kernel, useful_bytes, self.stores);
         ActorSample {
-            kernel: kernel.name.into(),
+            kernel: self.name.into(),
             variant: self.variant.into(),
             unroll: self.unroll,
             useful_bytes,
             traffic_bytes_min: moved.min,
             traffic_bytes_max: moved.max,
             traffic_method: moved.method,
-            flops: elements * u64::from(kernel.flops()),
-            accesses: elements * u64::from(kernel.loads() + kernel.stores()),
+            flops: threads.iter().map(|thread| thread.flops).sum(),
+            accesses: useful_bytes / size_of::<f64>() as u64,
             threads,
-            proof,
-            page_sizes,
+            proof: placement.proof,
+            write_proof: placement.write_proof,
+            page_sizes: placement.page_sizes,
         }
     }
+}
+
+/// The sample of a chase whose thread asked for these bytes, 8 by each access.
+pub(crate) fn chase_sample(thread: ThreadSample, placement: Placement) -> ActorSample {
+    /// Bytes of a line.
+    const LINE: u64 = 64;
+    let accesses = thread.useful_bytes / size_of::<f64>() as u64;
+    ActorSample {
+        kernel: Chase::KERNEL.into(),
+        variant: Chase::VARIANT.into(),
+        unroll: 1,
+        useful_bytes: thread.useful_bytes,
+        traffic_bytes_min: accesses * LINE,
+        traffic_bytes_max: accesses * LINE,
+        traffic_method: TrafficMethod::Lines,
+        flops: 0,
+        accesses,
+        threads: vec![thread],
+        proof: placement.proof,
+        write_proof: None,
+        page_sizes: placement.page_sizes,
+    }
+}
+
+/// The sample of threads that computed this on registers, in this variant.
+pub(crate) fn compute_sample(
+    kernel: &str,
+    variant: &str,
+    unroll: u32,
+    threads: Vec<ThreadSample>,
+) -> ActorSample {
+    ActorSample {
+        kernel: kernel.into(),
+        variant: variant.into(),
+        unroll,
+        useful_bytes: 0,
+        traffic_bytes_min: 0,
+        traffic_bytes_max: 0,
+        traffic_method: TrafficMethod::Nt,
+        flops: threads.iter().map(|thread| thread.flops).sum(),
+        accesses: 0,
+        threads,
+        proof: None,
+        write_proof: None,
+        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+    }
+}
+
+/// Where an actor's pages were, and how large.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Placement {
+    pub proof: Option<Proof>,
+    pub write_proof: Option<Proof>,
+    pub page_sizes: PageSizes,
 }

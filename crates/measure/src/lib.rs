@@ -6,6 +6,8 @@
 //! [`native::NativeExecutor`] on this machine, [`simulated::SimulatedExecutor`]
 //! on a virtual clock.
 
+
+
 pub mod experiment;
 pub mod native;
 pub mod simulated;
@@ -16,18 +18,20 @@ mod environment;
 mod estimate;
 mod executor;
 mod host_lock;
+mod kernel_name;
 mod schedule;
 mod suite;
 mod traffic;
 mod warning;
 
 pub use checks::check_machine;
-pub use engine::{Engine, Outcome, Status, now_utc, setting};
+pub use engine::{Engine, Outcome, Status, now_utc};
 pub use environment::read_environment;
 pub use estimate::{Estimate, estimate};
 pub use executor::{Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest};
 pub use host_lock::{HostLock, HostLockError};
+pub use kernel_name::{MemoryKernel, flop_names};
 pub use schedule::{StoppingRule, shuffle};
-pub use suite::suite_inputs;
+pub use suite::{suite_experiments, suite_inputs};
 pub use traffic::{Traffic, store_method, traffic};
 pub use warning::{Caution, after_measuring, before_measuring};

@@ -1,6 +1,6 @@
 //! Which cases a round runs, in which order, and when a case is done.
 
-use nearfar_record::{Aggregate, Case, Sample, round_values};
+use nearfar_record::{Aggregate, Case, Part, Rounds, Sample, round_values};
 use nearfar_stats::estimate_median;
 
 /// When a case has been measured enough.
@@ -16,6 +16,12 @@ pub struct StoppingRule {
 }
 
 impl StoppingRule {
+    /// The rule for a case that is measured so often.
+    #[must_use]
+    pub fn new(rounds: Rounds, target: f64) -> Self {
+        Self { min_rounds: rounds.least, max_rounds: rounds.most, target }
+    }
+
     /// Rounds after which intervals are looked at: fixed beforehand, because a rule
     /// that looks after every round stops on lucky streaks.
     #[must_use]
@@ -30,7 +36,8 @@ impl StoppingRule {
     }
 
     /// Whether a case with these samples needs no further round: both aggregates are
-    /// known narrowly enough, by windows that nothing disturbed.
+    /// known narrowly enough, and so is every actor where there are several, by windows that
+    /// nothing disturbed.
     #[must_use]
     pub fn is_done<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> bool {
         let rounds = samples.clone().map(|sample| sample.round + 1).max().unwrap_or(0);
@@ -40,11 +47,16 @@ impl StoppingRule {
         if !self.looks().contains(&rounds) || samples.clone().all(Sample::is_disturbed) {
             return false;
         }
-        [Aggregate::Sum, Aggregate::Paced].into_iter().all(|aggregate| {
-            estimate_median(&round_values(samples.clone(), aggregate)).is_some_and(|estimate| {
+        let Some(first) = samples.clone().next() else { return false };
+        let is_narrow = |part: Part, aggregate: Aggregate| {
+            let values = round_values(samples.clone(), part, first.work_of(part), aggregate);
+            estimate_median(&values).is_some_and(|estimate| {
                 estimate.confidence >= 0.95 && estimate.relative_half_width() <= self.target
             })
-        })
+        };
+        let actors = if first.actors.len() > 1 { first.actors.len() } else { 0 };
+        [Aggregate::Sum, Aggregate::Paced].into_iter().all(|of| is_narrow(Part::Case, of))
+            && (0..actors).all(|actor| is_narrow(Part::Actor(actor), Aggregate::Sum))
     }
 }
 

@@ -5,8 +5,9 @@
 //! under load (SpecI2M), and ARM cores switch to write streaming; there the two
 //! bounds differ. On AMD Zen the read was counted in full by the CPU's counters.
 
-use nearfar_kernels::Kernel;
 use nearfar_record::{Cpu, TrafficMethod};
+
+use crate::kernel_name::MemoryKernel;
 
 /// Least and most traffic of so many useful bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +37,7 @@ pub fn store_method(cpu: &Cpu) -> TrafficMethod {
 /// Traffic of a kernel that moved `useful_bytes`, on a working set that is far
 /// larger than the caches.
 #[must_use]
-pub fn traffic(kernel: &Kernel, useful_bytes: u64, stores: TrafficMethod) -> Traffic {
+pub fn traffic(kernel: MemoryKernel, useful_bytes: u64, stores: TrafficMethod) -> Traffic {
     if !kernel.write_allocates() {
         return Traffic { min: useful_bytes, max: useful_bytes, method: TrafficMethod::Nt };
     }
@@ -50,7 +51,6 @@ pub fn traffic(kernel: &Kernel, useful_bytes: u64, stores: TrafficMethod) -> Tra
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearfar_kernels::find;
 
     /// The factors of STREAM's kernels when stores read first: 3/2 for copy and
     /// scale, 4/3 for add and triad, 2 for a pure store.
@@ -62,8 +62,10 @@ mod tests {
             ("triad", 24, 32),
             ("load", 8, 8),
             ("copy_nt", 16, 16),
+            ("2l1s", 24, 32),
+            ("2l1nt", 24, 24),
         ] {
-            let kernel = find(kernel).unwrap();
+            let kernel = MemoryKernel::named(kernel).unwrap();
             let bytes = traffic(kernel, useful * 1000, TrafficMethod::Allocate);
             assert_eq!((bytes.min, bytes.max), (with_reads * 1000, with_reads * 1000));
             let bytes = traffic(kernel, useful * 1000, TrafficMethod::EvasionPossible);

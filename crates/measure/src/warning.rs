@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::Machine;
+use nearfar_machine::{Machine, MemoryPolicy};
 use nearfar_record::{Actor, Case, Coordinates, Environment, Pages, Record, Stage, Warning};
 
 /// Something that disturbs figures or limits what they can show.
@@ -40,6 +40,11 @@ pub enum Caution {
         /// Smallest working set / caches involved.
         smallest_multiple: f64,
     },
+    /// Chases that stand for memory touch few lines against the caches.
+    ShortChase {
+        /// Smallest lines touched / caches involved.
+        smallest_multiple: f64,
+    },
     /// The caches' sizes are not known.
     UnknownCaches,
     /// Many samples were disturbed.
@@ -70,6 +75,7 @@ impl Caution {
         let of_samples = matches!(
             self,
             Self::SmallWorkingSet { .. }
+                | Self::ShortChase { .. }
                 | Self::UnknownCaches
                 | Self::Disturbed { .. }
                 | Self::FewHugePages { .. }
@@ -155,6 +161,16 @@ impl Caution {
                 "leave out --working-set, or give at least 4 x the caches; read these figures as a check \
                  of placement, not as the memory's speed",
             ),
+            Self::ShortChase { smallest_multiple } => (
+                "short_chase",
+                format!(
+                    "the longest chases touch down to {smallest_multiple:.2} x as many lines as the \
+                     last-level and memory-side caches hold: caches answered a part, and memory \
+                     takes longer than these latencies say"
+                ),
+                "leave out --working-set, or give at least 8 x the caches (a chase touches one line \
+                 in four); sets end at 1 GiB and at a quarter of the memory that can be used",
+            ),
             Self::UnknownCaches => (
                 "unknown_caches",
                 "the size of the last-level caches is not known: working sets were not made from it"
@@ -192,7 +208,7 @@ impl Caution {
                     "{cases} cases have fewer than six undisturbed rounds: their intervals cover the \
                      median less often than 95 %"
                 ),
-                "go on with --resume, or measure again without a budget",
+                "measure again when the machine is quiet, without a budget or with more --samples",
             ),
         }
     }
@@ -259,11 +275,10 @@ const MANY_DISTURBED: f64 = 0.2;
 pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
     let mut cautions = Vec::new();
     let multiples = || {
-        record
-            .cases
-            .iter()
-            .flat_map(|case| &case.actors)
-            .map(|Actor::Stream(stream)| stream.llc_multiple)
+        let on_memory = record.cases.iter().filter(|case| case.is_on_memory());
+        on_memory.flat_map(|case| &case.actors).filter_map(Actor::as_stream).map(|stream| {
+            stream.llc_multiple
+        })
     };
     if multiples().any(|multiple| multiple.is_none()) {
         cautions.push(Caution::UnknownCaches);
@@ -272,6 +287,7 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
     if let Some(smallest) = multiples().flatten().min_by(f64::total_cmp).filter(|&m| m < 3.9) {
         cautions.push(Caution::SmallWorkingSet { smallest_multiple: smallest });
     }
+    cautions.extend(short_chases(record));
     let of = record.samples.len();
     let samples = record.samples.iter().filter(|sample| sample.is_disturbed()).count();
     if as_fraction(samples, of) > MANY_DISTURBED {
@@ -282,10 +298,31 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
         cautions.push(Caution::BudgetEnded);
     }
     let few = cases_with_few_rounds(record);
-    if few > 0 {
+    if few > 0 && samples < of {
         cautions.push(Caution::FewRounds(few));
     }
     cautions.iter().map(Caution::warning).collect()
+}
+
+/// Chases that stand for memory, the longest of each cluster and node, should touch twice as many
+/// lines as caches hold.
+fn short_chases(record: &Record) -> Option<Caution> {
+    let mut longest: BTreeMap<(u32, u32), (u64, Option<f64>)> = BTreeMap::new();
+    for case in &record.cases {
+        for (place, actor) in case.coordinates.iter().zip(&case.actors) {
+            if let (Coordinates::Latency(latency), Actor::Chase(chase)) = (place, actor) {
+                let known = longest
+                    .entry((latency.cluster, latency.memory_node))
+                    .or_insert((0, Some(f64::INFINITY)));
+                if chase.working_set_bytes >= known.0 {
+                    *known = (chase.working_set_bytes, chase.llc_multiple);
+                }
+            }
+        }
+    }
+    let multiples = longest.values().filter_map(|&(_, multiple)| multiple);
+    let smallest = multiples.min_by(f64::total_cmp).filter(|&multiple| multiple < 1.9)?;
+    Some(Caution::ShortChase { smallest_multiple: smallest })
 }
 
 fn as_fraction(part: usize, whole: usize) -> f64 {
@@ -319,15 +356,36 @@ fn few_huge_pages(record: &Record) -> Option<Caution> {
     if record.header.inputs.pages == Pages::Small {
         return None;
     }
+    let cases: BTreeMap<&str, &Case> =
+        record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let (huge, resident) = record
         .samples
         .iter()
-        .flat_map(|sample| &sample.actors)
-        .filter_map(|actor| actor.page_sizes.huge_bytes.zip(actor.page_sizes.resident_bytes))
-        .fold((0, 0), |sum, sizes| (sum.0 + sizes.0, sum.1 + sizes.1));
+        .filter_map(|sample| Some((cases.get(sample.case.as_str())?, sample)))
+        .flat_map(|(case, sample)| case.actors.iter().zip(&sample.actors))
+        .filter(|(planned, _)| wants_huge_pages(planned))
+        .filter_map(|(_, actor)| actor.page_sizes.huge_bytes.zip(actor.page_sizes.resident_bytes))
+        .fold((0_u128, 0_u128), |sum, sizes| {
+            (sum.0 + u128::from(sizes.0), sum.1 + u128::from(sizes.1))
+        });
     #[expect(clippy::cast_precision_loss, reason = "a fraction for people")]
     let fraction = huge as f64 / resident as f64;
     (resident > 0 && fraction < 0.5).then_some(Caution::FewHugePages { fraction })
+}
+
+/// Pages that are dealt out over nodes are small ones where there are few.
+fn wants_huge_pages(actor: &Actor) -> bool {
+    match actor {
+        Actor::Stream(stream) => {
+            let policies = std::iter::once(&stream.binding.memory).chain(&stream.write_memory);
+            let dealt = policies
+                .filter_map(MemoryPolicy::nodes)
+                .any(|nodes| nodes.len() > 1);
+            stream.pages != Pages::Small && !dealt
+        }
+        Actor::Chase(chase) => chase.pages != Pages::Small,
+        Actor::Compute(_) => false,
+    }
 }
 
 fn cases_with_few_rounds(record: &Record) -> usize {
@@ -338,16 +396,18 @@ fn cases_with_few_rounds(record: &Record) -> usize {
             seen.insert(sample.round);
         }
     }
-    let in_matrix = |case: &&Case| {
-        case.coordinates.iter().any(|place| {
-            let Coordinates::Pairs { stage, .. } = place;
-            *stage == Stage::Matrix
-        })
+    let is_result = |case: &&Case| {
+        let screens = |place: &Coordinates| {
+            place.as_pair().is_some_and(|pair| pair.stage == Stage::Screening)
+        };
+        // Runs are looked at one by one, without an interval.
+        let runs = |place: &Coordinates| matches!(place, Coordinates::Scaling(_));
+        !case.coordinates.iter().any(|place| screens(place) || runs(place))
     };
     record
         .cases
         .iter()
-        .filter(in_matrix)
+        .filter(is_result)
         .filter(|case| rounds.get(case.id.as_str()).is_some_and(|seen| seen.len() < 6))
         .count()
 }

@@ -7,9 +7,7 @@ mod support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use nearfar_record::{
-    Absence, Coordinates, ReasonCode, Record, Stage, Suite, read_record, summarize_case,
-};
+use nearfar_record::{Absence, ReasonCode, Record, Stage, Suite, read_record, summarize_case};
 use support::{inputs, machine, measure, measure_new, read};
 
 const NODE_1_FULL: &str = "[[fault]]\nkind = \"full_memory\"\nnode = 1\n";
@@ -138,8 +136,8 @@ fn standard_screens_variants_and_keeps_two() {
     measure_new(&path, &machine(4, ""), inputs(Suite::Standard), None);
     let record = read(&path);
     let stage_of = |case: &nearfar_record::Case| {
-        let Coordinates::Pairs { stage, memory_node, .. } = case.coordinates[0].clone();
-        (stage, memory_node)
+        let pair = case.coordinates[0].as_pair().unwrap();
+        (pair.stage, pair.memory_node)
     };
     let screened: BTreeSet<u32> = record
         .cases
@@ -156,8 +154,8 @@ fn standard_screens_variants_and_keeps_two() {
         .iter()
         .filter(|case| stage_of(case).0 == Stage::Matrix)
         .map(|case| {
-            let Coordinates::Pairs { kernel, variant, .. } = case.coordinates[0].clone();
-            (kernel, variant)
+            let pair = case.coordinates[0].as_pair().unwrap();
+            (pair.kernel.clone(), pair.variant.clone())
         })
         .collect();
     // load, copy, triad have four variants, the two non-temporal ones three; two of each stay.

@@ -6,10 +6,19 @@ mod classes;
 mod data_access;
 mod evidence;
 mod hidden_level;
+mod histogram;
+mod hybrid_points;
+mod latency;
+mod links;
 mod mapping;
 mod memory_limit;
+mod mixes;
 mod pairs;
 mod place;
+mod record_figures;
+mod roofs;
+mod scaling;
+mod sharing_grid;
 mod shortfall;
 mod twin_cell;
 mod twin_comparison;
@@ -25,10 +34,21 @@ pub use classes::{
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use evidence::{Evidence, weigh_evidence};
 pub use hidden_level::{Between, HiddenLevel};
+pub use histogram::Histogram;
+pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
+pub use latency::{
+    LEAST_LLC_MULTIPLE, Latency, LatencyFigures, Translation, idle_matrix, latency,
+};
+pub use links::{LinkFigures, links};
 pub use mapping::{Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
+pub use mixes::{Mix, MixStream, mixes};
 pub use pairs::{Cell, Figure, InitiatorRow, Pairs, pairs};
 pub use place::Place;
+pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
+pub use roofs::{Attainable, RoofFigures, roofs};
+pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling, widest_runs};
+pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
 pub use twins::{
     FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE, Twins,

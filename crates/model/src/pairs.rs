@@ -7,9 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use nearfar_machine::{CpuSet, InitiatorKind};
+use nearfar_machine::CpuSet;
 use nearfar_record::{
-    Absence, Absent, Actor, Case, CaseSummary, Coordinates, Record, Sample, Stage, summarize_case,
+    Absence, Absent, Actor, Case, CaseSummary, Coordinates, PairCoordinates, Record, Sample, Stage,
+    summarize_case,
 };
 
 /// The matrix and what it is made of.
@@ -111,41 +112,9 @@ impl Pairs {
 }
 
 /// A case's place in the matrix.
-struct Place<'a> {
-    kind: InitiatorKind,
-    index: u32,
-    cluster: u32,
-    cpu_node: Option<u32>,
-    memory_node: u32,
-    kernel: &'a str,
-    variant: &'a str,
-    threads: u32,
-}
-
-fn place_in_matrix(coordinates: &[Coordinates]) -> Option<Place<'_>> {
-    coordinates.iter().find_map(|coordinates| match coordinates {
-        Coordinates::Pairs { stage: Stage::Screening, .. } => None,
-        Coordinates::Pairs {
-            initiator,
-            index,
-            cluster,
-            cpu_node,
-            memory_node,
-            kernel,
-            variant,
-            threads,
-            stage: Stage::Matrix,
-        } => Some(Place {
-            kind: *initiator,
-            index: *index,
-            cluster: *cluster,
-            cpu_node: *cpu_node,
-            memory_node: *memory_node,
-            kernel,
-            variant,
-            threads: *threads,
-        }),
-    })
+fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
+    let mut pairs = coordinates.iter().filter_map(Coordinates::as_pair);
+    pairs.find(|pair| pair.stage == Stage::Matrix)
 }
 
 /// The matrix of a record; empty when the record holds no `pairs`.
@@ -165,22 +134,22 @@ pub fn pairs(record: &Record) -> Pairs {
         let Some(place) = place_in_matrix(&case.coordinates) else {
             continue;
         };
-        matrix.add_borders(&place, case);
-        let key = (place.index, place.memory_node, place.kernel.to_string(), place.threads);
+        matrix.add_borders(place, case);
+        let key = (place.index, place.memory_node, place.kernel.clone(), place.threads);
         let cell = matrix.cells.entry(key).or_default();
         let summary = samples.get(case.id.as_str()).and_then(|samples| summarize_case(samples));
         cell.figures.extend(summary.map(|summary| Figure {
             case: case.id.clone(),
-            variant: place.variant.into(),
+            variant: place.variant.clone(),
             summary,
-            llc_multiple: case.actors.first().and_then(|Actor::Stream(stream)| stream.llc_multiple),
+            llc_multiple: case.actors.first().and_then(Actor::llc_multiple),
         }));
     }
     for absent in record.absent.iter().filter(|absent| absent.absence == Absence::Refused) {
         let Some(place) = place_in_matrix(&absent.coordinates) else {
             continue;
         };
-        let key = (place.index, place.memory_node, place.kernel.to_string(), place.threads);
+        let key = (place.index, place.memory_node, place.kernel.clone(), place.threads);
         matrix.cells.entry(key).or_default().refused.push(absent.clone());
     }
     for cell in matrix.cells.values_mut() {
@@ -192,16 +161,12 @@ pub fn pairs(record: &Record) -> Pairs {
 }
 
 impl Pairs {
-    fn add_borders(&mut self, place: &Place<'_>, case: &Case) {
+    fn add_borders(&mut self, place: &PairCoordinates, case: &Case) {
         if !self.initiators.iter().any(|row| row.index == place.index) {
-            let cpus = case
-                .actors
-                .first()
-                .map(|Actor::Stream(stream)| stream.binding.cpus.clone())
-                .unwrap_or_default();
+            let cpus = case.actors.first().map(Actor::cpus).cloned().unwrap_or_default();
             self.initiators.push(InitiatorRow {
                 index: place.index,
-                kind: place.kind.to_string(),
+                kind: place.initiator.to_string(),
                 cluster: place.cluster,
                 cpu_node: place.cpu_node,
                 cpus,
@@ -210,8 +175,8 @@ impl Pairs {
         if !self.nodes.contains(&place.memory_node) {
             self.nodes.push(place.memory_node);
         }
-        if !self.kernels.iter().any(|kernel| kernel == place.kernel) {
-            self.kernels.push(place.kernel.into());
+        if !self.kernels.contains(&place.kernel) {
+            self.kernels.push(place.kernel.clone());
         }
     }
 }

@@ -93,6 +93,7 @@ fn omitted_nodes(record: &Record) -> BTreeSet<u32> {
         .iter()
         .filter(|absent| absent.absence == Absence::Omitted)
         .flat_map(|absent| &absent.coordinates)
-        .map(|Coordinates::Pairs { memory_node, .. }| *memory_node)
+        .filter_map(Coordinates::as_pair)
+        .map(|pair| pair.memory_node)
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::Coordinates;
+use crate::coordinates::Coordinates;
 
 /// Something that has no samples, or that failed in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,6 +46,24 @@ pub struct Reason {
 pub enum ReasonCode {
     /// The machine has one memory node: nothing is remote.
     OneNode,
+    /// The machine has one cluster: nothing can be shared, and no memory is another's.
+    OneCluster,
+    /// The machine has one package: it has no link to another.
+    OnePackage,
+    /// There is one core: nothing can run beside another.
+    OneCore,
+    /// The machine has one kind of memory.
+    OneMemoryKind,
+    /// No working set is both larger than the caches before it and smaller than the cache.
+    NoWindow,
+    /// The size of a cache is not known.
+    UnknownCache,
+    /// What it follows from was not measured.
+    UnmeasuredInput,
+    /// No ratio of small numbers comes near enough to what is wanted.
+    NoRatio,
+    /// Only the suite `full`, or the full grid, measures it.
+    FullSuiteOnly,
     /// The CPU lacks the instructions, or the kernel has no such variant.
     NoVariant,
     /// Another variant of the kernel was faster where both were tried.
@@ -80,6 +98,15 @@ impl ReasonCode {
     pub fn absence(self) -> Option<Absence> {
         match self {
             Self::OneNode
+            | Self::OneCluster
+            | Self::OnePackage
+            | Self::OneCore
+            | Self::OneMemoryKind
+            | Self::NoWindow
+            | Self::UnknownCache
+            | Self::UnmeasuredInput
+            | Self::NoRatio
+            | Self::FullSuiteOnly
             | Self::ScreenedOut
             | Self::NodeNotAllowed
             | Self::CpusNotAllowed
@@ -101,6 +128,15 @@ impl ReasonCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OneNode => "one_node",
+            Self::OneCluster => "one_cluster",
+            Self::OnePackage => "one_package",
+            Self::OneCore => "one_core",
+            Self::OneMemoryKind => "one_memory_kind",
+            Self::NoWindow => "no_window",
+            Self::UnknownCache => "unknown_cache",
+            Self::UnmeasuredInput => "unmeasured_input",
+            Self::NoRatio => "no_ratio",
+            Self::FullSuiteOnly => "full_suite_only",
             Self::NoVariant => "no_variant",
             Self::ScreenedOut => "screened_out",
             Self::NodeNotAllowed => "node_not_allowed",

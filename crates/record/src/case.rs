@@ -1,8 +1,12 @@
 //! A case: the actors that run at the same time, and the case's place in one or
 //! more experiments.
 
-use nearfar_machine::{Binding, InitiatorKind};
+use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use serde::{Deserialize, Serialize};
+
+use crate::coordinates::{Coordinates, Roof};
+use crate::experiment::Rounds;
+use crate::header::Inputs;
 
 /// Actors that run together, measured over a common window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,52 +21,16 @@ pub struct Case {
     pub actors: Vec<Actor>,
 }
 
-/// A case's place in an experiment.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "experiment", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Coordinates {
-    /// One initiator reads or writes one memory node (braithwaite2012, algorithm 1).
-    Pairs {
-        /// How CPUs were grouped.
-        initiator: InitiatorKind,
-        /// The initiator's number among its kind.
-        index: u32,
-        /// The cluster that it belongs to.
-        cluster: u32,
-        /// The lowest node with CPUs of that cluster.
-        cpu_node: Option<u32>,
-        /// The node that is accessed.
-        memory_node: u32,
-        /// Kernel by its catalog name.
-        kernel: String,
-        /// Instruction-set variant by its name.
-        variant: String,
-        /// Threads.
-        threads: u32,
-        /// Whether the case chooses variants or is part of the matrix.
-        stage: Stage,
-    },
-}
-
-/// Rounds by which variants are screened; the choice needs an order, not an interval.
-pub const SCREENING_ROUNDS: u32 = 3;
-
-/// What a case's samples are for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Stage {
-    /// Finds the best variants of a kernel on a few pairs.
-    Screening,
-    /// Part of the result.
-    Matrix,
-}
-
-/// What moves data in a case.
+/// What moves data, or computes, in a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "actor", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "actor", rename_all = "snake_case")]
 pub enum Actor {
     /// Threads that run a kernel over arrays, again and again.
     Stream(Stream),
+    /// One thread that follows pointers.
+    Chase(Chase),
+    /// Threads that compute on registers.
+    Compute(Compute),
 }
 
 /// Threads that run a kernel over arrays. Each thread has its own slice of every
@@ -70,12 +38,14 @@ pub enum Actor {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
-    /// Kernel by its catalog name.
+    /// Kernel by its catalog name, or a mix by its text (`2l1nt`).
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
     /// CPUs of the threads and policy of the pages.
     pub binding: Binding,
+    /// Policy of the array that is written, where it is another than the binding's.
+    pub write_memory: Option<MemoryPolicy>,
     /// Number of threads.
     pub threads: u32,
     /// How threads are tied to CPUs.
@@ -89,6 +59,55 @@ pub struct Stream {
     pub llc_multiple: Option<f64>,
     /// Pages that are asked for.
     pub pages: Pages,
+    /// Additions, each waiting for the one before and so of about one cycle, that a thread
+    /// makes after every [`PAUSED_BYTES`] of each array; 0 for none.
+    pub pause_cycles: u32,
+}
+
+/// A thread pauses after so many bytes of each array.
+pub const PAUSED_BYTES: u64 = 1024;
+
+/// One thread that follows pointers through memory: no load can begin before the one before
+/// has ended.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Chase {
+    /// CPUs of its cluster and policy of the pages.
+    pub binding: Binding,
+    /// The thread's CPU.
+    pub thread_cpu: u32,
+    /// Bytes that it walks through.
+    pub working_set_bytes: u64,
+    /// Cache lines that it touches / caches involved; null where their size is unknown. Below 2
+    /// a cache may have answered a part.
+    pub llc_multiple: Option<f64>,
+    /// Bytes that are walked through before others: all of the set for a walk anywhere.
+    pub group_bytes: u64,
+    /// Pages that are asked for.
+    pub pages: Pages,
+}
+
+impl Chase {
+    /// Its kernel's name in samples.
+    pub const KERNEL: &'static str = "chase";
+    /// Its variant's name in samples: it has one, a load of 8 bytes.
+    pub const VARIANT: &'static str = "scalar";
+    /// From one pointer to the next in memory; each is in a line of its own.
+    pub const NODE_BYTES: u64 = 256;
+}
+
+/// Threads that compute on registers and touch no memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compute {
+    /// The arithmetic by its name (`fma_dp`).
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// CPUs of the threads.
+    pub cpus: CpuSet,
+    /// The CPU of each thread.
+    pub thread_cpus: Vec<u32>,
 }
 
 /// How threads are tied to CPUs.
@@ -115,10 +134,145 @@ pub enum Pages {
     Huge,
 }
 
+impl Actor {
+    /// Its kernel's name, as in samples.
+    #[must_use]
+    pub fn kernel(&self) -> &str {
+        match self {
+            Self::Stream(stream) => &stream.kernel,
+            Self::Chase(_) => Chase::KERNEL,
+            Self::Compute(compute) => &compute.kernel,
+        }
+    }
+
+    /// Its variant's name, as in samples.
+    #[must_use]
+    pub fn variant(&self) -> &str {
+        match self {
+            Self::Stream(stream) => &stream.variant,
+            Self::Chase(_) => Chase::VARIANT,
+            Self::Compute(compute) => &compute.variant,
+        }
+    }
+
+    /// Number of threads.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        match self {
+            Self::Stream(stream) => stream.threads,
+            Self::Chase(_) => 1,
+            Self::Compute(compute) => u32::try_from(compute.thread_cpus.len()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// The CPU of each thread; none when unbound.
+    #[must_use]
+    pub fn thread_cpus(&self) -> &[u32] {
+        match self {
+            Self::Stream(stream) => &stream.thread_cpus,
+            Self::Chase(chase) => std::slice::from_ref(&chase.thread_cpu),
+            Self::Compute(compute) => &compute.thread_cpus,
+        }
+    }
+
+    /// CPUs that its threads may use.
+    #[must_use]
+    pub fn cpus(&self) -> &CpuSet {
+        match self {
+            Self::Stream(Stream { binding, .. }) | Self::Chase(Chase { binding, .. }) => {
+                &binding.cpus
+            }
+            Self::Compute(compute) => &compute.cpus,
+        }
+    }
+
+    /// Policy of its pages; `None` for one that has none.
+    #[must_use]
+    pub fn memory(&self) -> Option<&MemoryPolicy> {
+        match self {
+            Self::Stream(Stream { binding, .. }) | Self::Chase(Chase { binding, .. }) => {
+                Some(&binding.memory)
+            }
+            Self::Compute(_) => None,
+        }
+    }
+
+    /// Bytes of all its arrays; 0 for one that touches no memory.
+    #[must_use]
+    pub fn working_set_bytes(&self) -> u64 {
+        match self {
+            Self::Stream(stream) => stream.working_set_bytes,
+            Self::Chase(chase) => chase.working_set_bytes,
+            Self::Compute(_) => 0,
+        }
+    }
+
+    /// Working set / caches involved; `None` where that is not known, or for one that touches
+    /// no memory.
+    #[must_use]
+    pub fn llc_multiple(&self) -> Option<f64> {
+        match self {
+            Self::Stream(stream) => stream.llc_multiple,
+            Self::Chase(chase) => chase.llc_multiple,
+            Self::Compute(_) => None,
+        }
+    }
+
+    /// Whether each thread has one CPU.
+    #[must_use]
+    pub fn is_pinned(&self) -> bool {
+        !matches!(self, Self::Stream(Stream { pinning: Pinning::Unbound, .. }))
+    }
+
+    /// It as a stream, if it is one.
+    #[must_use]
+    pub fn as_stream(&self) -> Option<&Stream> {
+        match self {
+            Self::Stream(stream) => Some(stream),
+            Self::Chase(_) | Self::Compute(_) => None,
+        }
+    }
+}
+
 impl Case {
     /// Threads of all actors.
     #[must_use]
     pub fn threads(&self) -> u32 {
-        self.actors.iter().map(|Actor::Stream(stream)| stream.threads).sum()
+        self.actors.iter().map(Actor::threads).fold(0, u32::saturating_add)
+    }
+
+    /// How often it is measured; `None` for a case that stands in no experiment.
+    #[must_use]
+    pub fn rounds(&self, inputs: &Inputs) -> Option<Rounds> {
+        self.coordinates.first().map(|place| inputs.rounds(place))
+    }
+
+    /// Whether memory is to answer its streams, and not a cache on the way to it or none.
+    #[must_use]
+    pub fn is_on_memory(&self) -> bool {
+        let in_core = |place: &Coordinates| {
+            matches!(
+                place,
+                Coordinates::Roofs(roof) if matches!(roof.roof, Roof::Cache { .. } | Roof::Compute)
+            )
+        };
+        !self.coordinates.iter().any(in_core)
+    }
+
+    /// Whether the clock of the cores matters to its figures: what caches and arithmetic give,
+    /// and the time of an access.
+    #[must_use]
+    pub fn depends_on_clock(&self) -> bool {
+        !self.is_on_memory() || self.actors.iter().any(|actor| matches!(actor, Actor::Chase(_)))
+    }
+
+    /// Whether caches can have answered all of what the actor at this position asked for: its
+    /// traffic to memory may be nothing.
+    #[must_use]
+    pub fn may_be_cached(&self, position: usize) -> bool {
+        match self.actors.get(position) {
+            Some(Actor::Chase(chase)) => chase.llc_multiple.is_none_or(|multiple| multiple < 1.0),
+            _ => !self.is_on_memory(),
+        }
     }
 }

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::case::{Actor, Case, Pinning};
+use crate::case::{Actor, Case};
 use crate::sample::{ActorSample, ThreadSample};
 
 /// A thread without a CPU for more than 1/200 of a window disturbs it. What is shorter
@@ -98,13 +98,11 @@ pub fn is_disturbing(ns: u64, window_ns: u64) -> bool {
 
 /// Pinned threads that were on another CPU than their own. Where the kernel does not
 /// say on which, nothing is known to have moved.
-fn threads_moved(Actor::Stream(stream): &Actor, sample: &ActorSample) -> usize {
-    if stream.pinning == Pinning::Unbound {
-        return 0;
-    }
+fn threads_moved(actor: &Actor, sample: &ActorSample) -> usize {
     let is_elsewhere = |thread: &ThreadSample, own: u32| {
         [thread.cpu_before, thread.cpu_after].into_iter().flatten().any(|cpu| cpu != own)
     };
-    let threads = sample.threads.iter().zip(&stream.thread_cpus);
+    // Threads that are not pinned have no CPU of their own.
+    let threads = sample.threads.iter().zip(actor.thread_cpus());
     threads.filter(|&(thread, &own)| is_elsewhere(thread, own)).count()
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::case::Pages;
 use crate::environment::Environment;
+use crate::experiment::{Experiment, Grid};
 
 /// Name and version of the format; the number grows when a field changes meaning.
 pub const SCHEMA: &str = "nearfar.record/1";
@@ -87,8 +88,8 @@ pub enum Suite {
 pub struct Inputs {
     /// How much is measured.
     pub suite: Suite,
-    /// Experiments, by name.
-    pub experiments: Vec<String>,
+    /// Experiments, in the order in which they are measured.
+    pub experiments: Vec<Experiment>,
     /// How CPUs are grouped.
     pub initiator: InitiatorKind,
     /// Kernels asked for by name; null for the suite's own.
@@ -103,6 +104,10 @@ pub struct Inputs {
     pub window_ns: u64,
     /// Windows of a case in each round.
     pub windows_per_round: u32,
+    /// Runs of each case of `scaling`.
+    pub runs: u32,
+    /// How many cells of the grid of `sharing` are measured.
+    pub grid: Grid,
     /// Rounds that every case gets.
     pub min_rounds: u32,
     /// Rounds after which measuring ends.

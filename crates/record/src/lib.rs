@@ -10,8 +10,10 @@ mod absent;
 mod case;
 mod check;
 mod contradiction;
+mod coordinates;
 mod disturbance;
 mod environment;
+mod experiment;
 mod header;
 mod line;
 mod reader;
@@ -21,18 +23,24 @@ mod summary;
 mod writer;
 
 pub use absent::{Absence, Absent, Reason, ReasonCode};
-pub use case::{Actor, Case, Coordinates, Pages, Pinning, SCREENING_ROUNDS, Stage, Stream};
+pub use case::{Actor, Case, Chase, Compute, PAUSED_BYTES, Pages, Pinning, Stream};
 pub use check::{Check, Standing};
 pub use contradiction::History;
+pub use coordinates::{
+    Affinity, ChaseWalk, Coordinates, HybridCoordinates, HybridPoint, LatencyCoordinates,
+    LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, PairCoordinates, Roof,
+    RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates, Stage,
+    TransferKind, Way,
+};
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
+pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
 pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
 pub use sample::{
-    ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, Sample, ThreadSample,
-    TrafficMethod,
+    ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE, Sample, ThreadSample, TrafficMethod,
 };
 pub use seal::{Seal, Sealing};
-pub use summary::{Aggregate, CaseSummary, round_values, summarize_case};
+pub use summary::{Aggregate, CaseSummary, Part, Work, round_values, summarize, summarize_case};
 pub use writer::{RecordWriter, WriteError};

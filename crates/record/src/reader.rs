@@ -173,7 +173,8 @@ impl Record {
     pub fn note_resumed(&mut self, resumed: Resumed) {
         self.resumed.push(resumed);
         self.finished = None;
-        self.absent.retain(|absent| absent.reason.code != ReasonCode::Budget);
+        let may_come = [ReasonCode::Budget, ReasonCode::UnmeasuredInput];
+        self.absent.retain(|absent| !may_come.contains(&absent.reason.code));
         self.warnings.retain(|warning| !warning.of_samples);
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use nearfar_machine::{MemoryPolicy, NodeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::disturbance::Disturbance;
@@ -53,8 +54,11 @@ pub struct ActorSample {
     pub accesses: u64,
     /// In the order of the threads.
     pub threads: Vec<ThreadSample>,
-    /// Where the pages were.
-    pub proof: Proof,
+    /// Where the pages were; null for an actor that touches no memory.
+    pub proof: Option<Proof>,
+    /// Where the pages of the array that is written were, where it has a policy of its own;
+    /// `proof` is of the others then.
+    pub write_proof: Option<Proof>,
     /// Sizes of the pages that were got.
     pub page_sizes: PageSizes,
 }
@@ -65,6 +69,10 @@ pub struct ActorSample {
 pub enum TrafficMethod {
     /// Loads and non-temporal stores only: traffic equals useful bytes.
     Nt,
+    /// Each access fetches a cache line of 64 bytes.
+    Lines,
+    /// Caches can have answered everything: nothing at least.
+    Cached,
     /// Ordinary stores on a CPU known to read the line first.
     Allocate,
     /// Ordinary stores on a CPU that sometimes avoids that read, or is unknown.
@@ -74,7 +82,7 @@ pub enum TrafficMethod {
 }
 
 /// What one thread did in the window.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThreadSample {
     /// CPU at the window's begin; null when the kernel does not say.
@@ -83,8 +91,14 @@ pub struct ThreadSample {
     pub cpu_after: Option<u32>,
     /// Bytes that its kernel asked for in the window.
     pub useful_bytes: u64,
-    /// Full passes over its slices since they were touched, at the window's end.
+    /// Floating-point operations that its kernel did in the window.
+    pub flops: u64,
+    /// Full passes over its slices since they were touched, at the window's end; of
+    /// arithmetic on registers, calls of its loop.
     pub passes: u64,
+    /// Clock of its core in GHz, by additions that wait for each other, before and after the
+    /// windows of the round; null where it was not looked at.
+    pub core_ghz: Option<f64>,
     /// Times the kernel took the CPU away.
     pub involuntary_switches: u64,
     /// Time in the window for which the thread had no CPU, ns.
@@ -149,8 +163,70 @@ impl PageNodes {
     }
 }
 
+/// Shares of pages that are dealt out over nodes are kept within this fraction of all, or
+/// within two base pages for each thread where that is more.
+pub const SHARE_TOLERANCE: f64 = 0.02;
+
+/// Where two pages for each thread are more than this fraction of all, shares mean nothing.
+const COARSEST_SHARES: f64 = 0.1;
+
+/// The largest base page.
+const LARGEST_BASE_PAGE: u64 = 64 << 10;
+
+impl PageNodes {
+    /// In what these pages of an actor with so many threads are not where the policy puts
+    /// them; `None` where they are.
+    #[must_use]
+    pub fn misplacement(
+        &self,
+        policy: &MemoryPolicy,
+        allowed: &NodeSet,
+        threads: u32,
+    ) -> Option<String> {
+        let asked = policy.nodes().unwrap_or_else(|| allowed.clone());
+        let placed: f64 = asked.iter().map(|node| self.fraction_on(node)).sum();
+        if placed < PLACED_FRACTION {
+            return Some(format!(
+                "{:.1} % of the pages are on the nodes {asked} of mem={policy}",
+                placed * 100.0
+            ));
+        }
+        let weights: BTreeMap<u32, u32> = match policy {
+            MemoryPolicy::Interleave(nodes) => nodes.iter().map(|node| (node, 1)).collect(),
+            MemoryPolicy::Weighted(weights) => weights.clone(),
+            MemoryPolicy::FirstTouch | MemoryPolicy::Bind(_) | MemoryPolicy::Preferred(_) => {
+                return None;
+            }
+        };
+        let all: f64 = weights.values().copied().map(f64::from).sum();
+        #[expect(clippy::cast_precision_loss, reason = "bytes of arrays are far below 2^53")]
+        let bytes = self.pages.values().fold(0, |sum, pages| u64::saturating_add(sum, *pages))
+            as f64
+            * self.page_bytes as f64;
+        let page = self.page_bytes.min(LARGEST_BASE_PAGE);
+        #[expect(clippy::cast_precision_loss, reason = "bytes of some pages")]
+        let slack = (2 * u64::from(threads) * page) as f64 / bytes;
+        if slack > COARSEST_SHARES {
+            return Some(format!(
+                "{threads} threads have {bytes} bytes together, too few pages for mem={policy}"
+            ));
+        }
+        let off = weights.iter().find(|&(&node, &weight)| {
+            let difference = self.fraction_on(node) - f64::from(weight) / all;
+            difference.abs() > SHARE_TOLERANCE.max(slack)
+        });
+        off.map(|(&node, &weight)| {
+            format!(
+                "{:.1} % of the pages are on node {node}, {:.1} % should be by mem={policy}",
+                self.fraction_on(node) * 100.0,
+                f64::from(weight) / all * 100.0
+            )
+        })
+    }
+}
+
 /// Sizes of the pages that were got.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageSizes {
     /// Bytes backed by huge pages, transparent or reserved; null when the system does not say.

@@ -3,7 +3,7 @@
 
 use nearfar_stats::{Estimate, estimate_median, median, relative_deviation, relative_spread};
 
-use crate::sample::Sample;
+use crate::sample::{ActorSample, Sample};
 
 /// The two ways to add up threads (saad2022 shows why both are kept: two local
 /// and two remote processes gain 6 % by sum and lose 17 % by pace).
@@ -15,14 +15,32 @@ pub enum Aggregate {
     Paced,
 }
 
+/// Whose work is added up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Part {
+    /// That of all actors.
+    Case,
+    /// That of the actor at this position.
+    Actor(usize),
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// Useful bytes. (A chase's accesses are of 8 bytes each.)
+    UsefulBytes,
+    /// Floating-point operations.
+    Flops,
+}
+
 /// What a case's samples say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CaseSummary {
-    /// Useful bytes/s by [`Aggregate::Sum`], over round values.
+    /// Work a second by [`Aggregate::Sum`], over round values: useful bytes/s or FLOP/s.
     pub sum: Estimate,
-    /// Useful bytes/s by [`Aggregate::Paced`], over round values.
+    /// The same by [`Aggregate::Paced`].
     pub paced: Estimate,
-    /// Highest round value of the sum, useful bytes/s.
+    /// Highest round value of the sum.
     pub best_sum: f64,
     /// Samples in all.
     pub samples: usize,
@@ -40,21 +58,40 @@ pub struct CaseSummary {
 }
 
 impl Sample {
-    /// Useful bytes/s of all actors together.
+    /// Work a second: useful bytes/s or FLOP/s.
     #[must_use]
-    pub fn rate(&self, aggregate: Aggregate) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "bytes in a window are far below 2^53")]
-        let per_second = |bytes: u64| bytes as f64 / (self.window_ns as f64 / 1e9);
-        let threads = || self.actors.iter().flat_map(|actor| &actor.threads);
+    pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a window are far below 2^53")]
+        let per_second = |count: u64| count as f64 / (self.window_ns as f64 / 1e9);
+        let actors = match part {
+            Part::Case => &self.actors[..],
+            Part::Actor(position) => self.actors.get(position..=position).unwrap_or_default(),
+        };
+        let counts = || {
+            actors.iter().flat_map(|actor| &actor.threads).map(|thread| match work {
+                Work::UsefulBytes => thread.useful_bytes,
+                Work::Flops => thread.flops,
+            })
+        };
         match aggregate {
-            Aggregate::Sum => threads().map(|thread| per_second(thread.useful_bytes)).sum(),
+            Aggregate::Sum => counts().map(per_second).sum(),
             Aggregate::Paced => {
                 #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
-                let count = threads().count() as f64;
-                let slowest = threads().map(|thread| thread.useful_bytes).min().unwrap_or(0);
-                count * per_second(slowest)
+                let threads = counts().count() as f64;
+                threads * per_second(counts().min().unwrap_or(0))
             }
         }
+    }
+
+    /// What an actor is there for: operations where it moves no bytes.
+    #[must_use]
+    pub fn work_of(&self, part: Part) -> Work {
+        let moves = |actor: &ActorSample| actor.useful_bytes > 0 || actor.flops == 0;
+        let is_compute = match part {
+            Part::Case => !self.actors.iter().any(moves),
+            Part::Actor(position) => self.actors.get(position).is_some_and(|actor| !moves(actor)),
+        };
+        if is_compute { Work::Flops } else { Work::UsefulBytes }
     }
 }
 
@@ -64,32 +101,43 @@ impl Sample {
 #[must_use]
 pub fn round_values<'a>(
     samples: impl IntoIterator<Item = &'a Sample>,
+    part: Part,
+    work: Work,
     aggregate: Aggregate,
 ) -> Vec<f64> {
-    by_round(samples, aggregate).iter().filter_map(|round| median(round)).collect()
+    let value = |sample: &Sample| sample.rate(part, work, aggregate);
+    by_round(samples, value).iter().filter_map(|round| median(round)).collect()
 }
 
 fn by_round<'a>(
     samples: impl IntoIterator<Item = &'a Sample>,
-    aggregate: Aggregate,
+    value: impl Fn(&Sample) -> f64,
 ) -> Vec<Vec<f64>> {
     let samples: Vec<&Sample> = samples.into_iter().collect();
     let only_disturbed = samples.iter().all(|sample| sample.is_disturbed());
     let mut rounds: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
     for sample in samples {
         if only_disturbed || !sample.is_disturbed() {
-            rounds.entry(sample.round).or_default().push(sample.rate(aggregate));
+            rounds.entry(sample.round).or_default().push(value(sample));
         }
     }
     rounds.into_values().collect()
 }
 
-/// Summarises the samples of one case; `None` when there is none.
+/// What the samples of one case say of the useful bytes of all its actors; `None` when there
+/// is no sample.
 #[must_use]
 pub fn summarize_case(samples: &[&Sample]) -> Option<CaseSummary> {
-    let rounds = by_round(samples.iter().copied(), Aggregate::Sum);
+    summarize(samples, Part::Case, Work::UsefulBytes)
+}
+
+/// What the samples of one case say of a part of it; `None` when there is no sample.
+#[must_use]
+pub fn summarize(samples: &[&Sample], part: Part, work: Work) -> Option<CaseSummary> {
+    let sum = |sample: &Sample| sample.rate(part, work, Aggregate::Sum);
+    let rounds = by_round(samples.iter().copied(), sum);
     let sums: Vec<f64> = rounds.iter().filter_map(|round| median(round)).collect();
-    let paces = round_values(samples.iter().copied(), Aggregate::Paced);
+    let paces = round_values(samples.iter().copied(), part, work, Aggregate::Paced);
     let spreads: Vec<f64> = rounds
         .iter()
         .filter(|round| round.len() > 1)

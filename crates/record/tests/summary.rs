@@ -3,19 +3,17 @@
 use std::collections::BTreeMap;
 
 use nearfar_record::{
-    ActorSample, Aggregate, Disturbance, PageNodes, PageSizes, Proof, ProofMethod, Sample,
-    ThreadSample, TrafficMethod, round_values, summarize_case,
+    ActorSample, Aggregate, Disturbance, PageNodes, PageSizes, Part, Proof, ProofMethod, Sample,
+    ThreadSample, TrafficMethod, Work, round_values, summarize, summarize_case,
 };
 
 /// A window of one second in which the threads moved so many bytes.
 fn sample(round: u32, window: u32, threads: &[u64], disturbed: bool) -> Sample {
-    let pages = PageNodes {
-        method: ProofMethod::MovePages,
-        page_bytes: 4096,
-        pages: BTreeMap::from([(0, 10)]),
-        unknown: 0,
-    };
-    let useful_bytes = threads.iter().sum();
+    let actors = vec![actor(threads, 0)];
+    sample_of(actors, round, window, disturbed)
+}
+
+fn sample_of(actors: Vec<ActorSample>, round: u32, window: u32, disturbed: bool) -> Sample {
     Sample {
         case: "c".into(),
         sequence: 0,
@@ -23,31 +21,7 @@ fn sample(round: u32, window: u32, threads: &[u64], disturbed: bool) -> Sample {
         window,
         start_ns: 0,
         window_ns: 1_000_000_000,
-        actors: vec![ActorSample {
-            kernel: "load".into(),
-            variant: "portable".into(),
-            unroll: 1,
-            useful_bytes,
-            traffic_bytes_min: useful_bytes,
-            traffic_bytes_max: useful_bytes,
-            traffic_method: TrafficMethod::Nt,
-            flops: 0,
-            accesses: 0,
-            threads: threads
-                .iter()
-                .map(|&useful_bytes| ThreadSample {
-                    cpu_before: Some(0),
-                    cpu_after: Some(0),
-                    useful_bytes,
-                    passes: 1,
-                    involuntary_switches: 0,
-                    off_cpu_ns: 0,
-                    minor_faults: 0,
-                })
-                .collect(),
-            proof: Proof { before: pages.clone(), after: pages },
-            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        }],
+        actors,
         disturbances: disturbed
             .then_some(Disturbance::Switched { times: 1, microseconds: 900 })
             .into_iter()
@@ -55,12 +29,87 @@ fn sample(round: u32, window: u32, threads: &[u64], disturbed: bool) -> Sample {
     }
 }
 
+/// An actor whose threads moved so many bytes, with so many operations each.
+fn actor(threads: &[u64], flops: u64) -> ActorSample {
+    let pages = PageNodes {
+        method: ProofMethod::MovePages,
+        page_bytes: 4096,
+        pages: BTreeMap::from([(0, 10)]),
+        unknown: 0,
+    };
+    let useful_bytes = threads.iter().sum();
+    ActorSample {
+        kernel: "load".into(),
+        variant: "portable".into(),
+        unroll: 1,
+        useful_bytes,
+        traffic_bytes_min: useful_bytes,
+        traffic_bytes_max: useful_bytes,
+        traffic_method: TrafficMethod::Nt,
+        flops: flops * threads.len() as u64,
+        accesses: 0,
+        threads: threads
+            .iter()
+            .map(|&useful_bytes| ThreadSample {
+                cpu_before: Some(0),
+                cpu_after: Some(0),
+                useful_bytes,
+                flops,
+                passes: 1,
+                core_ghz: None,
+                involuntary_switches: 0,
+                off_cpu_ns: 0,
+                minor_faults: 0,
+            })
+            .collect(),
+        proof: Some(Proof { before: pages.clone(), after: pages }),
+        write_proof: None,
+        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+    }
+}
+
 /// saad2022's point: two fast and two slow threads.
 #[test]
 fn sum_adds_up_and_pace_waits_for_the_slowest() {
     let sample = sample(0, 0, &[400, 400, 100, 100], false);
-    assert_eq!(sample.rate(Aggregate::Sum).to_bits(), 1000.0_f64.to_bits());
-    assert_eq!(sample.rate(Aggregate::Paced).to_bits(), 400.0_f64.to_bits());
+    let rate = |aggregate| sample.rate(Part::Case, Work::UsefulBytes, aggregate);
+    assert_eq!(rate(Aggregate::Sum).to_bits(), 1000.0_f64.to_bits());
+    assert_eq!(rate(Aggregate::Paced).to_bits(), 400.0_f64.to_bits());
+}
+
+/// Groups that run at the same time are told apart by their actors.
+#[test]
+fn each_actor_has_its_part_of_a_case() {
+    let sample = sample_of(vec![actor(&[400, 400], 0), actor(&[100, 90, 80], 0)], 0, 0, false);
+    let rate = |part, aggregate| sample.rate(part, Work::UsefulBytes, aggregate);
+    for (part, sum, paced) in [
+        (Part::Actor(0), 800.0, 800.0),
+        (Part::Actor(1), 270.0, 240.0),
+        (Part::Case, 1070.0, 5.0 * 80.0),
+    ] {
+        let found = [rate(part, Aggregate::Sum), rate(part, Aggregate::Paced)];
+        assert_eq!(found.map(f64::to_bits), [sum, paced].map(f64::to_bits), "{part:?}");
+    }
+    let of = |part| summarize(&[&sample], part, Work::UsefulBytes).unwrap().sum.median;
+    assert_eq!(of(Part::Actor(1)).to_bits(), 270.0_f64.to_bits());
+    assert_eq!(of(Part::Case).to_bits(), 1070.0_f64.to_bits());
+}
+
+#[test]
+fn what_an_actor_is_there_for_follows_from_what_it_counts() {
+    // Arithmetic on registers moves nothing.
+    let computes = actor(&[0, 0], 7);
+    // A stream in a window in which it moved nothing is still one.
+    let idles = actor(&[0], 0);
+    let moves = actor(&[8], 2);
+    let sample = sample_of(vec![computes.clone(), idles, moves], 0, 0, false);
+    let work = |position| sample.work_of(Part::Actor(position));
+    assert_eq!([0, 1, 2].map(work), [Work::Flops, Work::UsefulBytes, Work::UsefulBytes]);
+    assert_eq!(sample.work_of(Part::Case), Work::UsefulBytes);
+    let alone = sample_of(vec![computes.clone(), computes], 0, 0, false);
+    assert_eq!(alone.work_of(Part::Case), Work::Flops);
+    let flops = summarize(&[&alone], Part::Case, Work::Flops).unwrap();
+    assert_eq!(flops.sum.median.to_bits(), 28.0_f64.to_bits());
 }
 
 #[test]
@@ -73,7 +122,8 @@ fn a_round_is_worth_the_median_of_its_quiet_windows() {
         sample(2, 0, &[400], false),
     ];
     // Round 1 was disturbed throughout and has no value.
-    assert_eq!(round_values(&samples, Aggregate::Sum), [200.0, 400.0]);
+    let values = round_values(&samples, Part::Case, Work::UsefulBytes, Aggregate::Sum);
+    assert_eq!(values, [200.0, 400.0]);
     let summary = summarize_case(&samples.iter().collect::<Vec<_>>()).unwrap();
     assert_eq!((summary.samples, summary.disturbed, summary.sum.count), (5, 2, 2));
     assert!(!summary.only_disturbed);

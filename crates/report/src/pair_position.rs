@@ -68,6 +68,7 @@ fn clusters_of(record: &Record) -> BTreeMap<u32, (u32, Option<u32>)> {
     let of_absent = record.absent.iter().flat_map(|absent| &absent.coordinates);
     of_cases
         .chain(of_absent)
-        .map(|Coordinates::Pairs { index, cluster, cpu_node, .. }| (*index, (*cluster, *cpu_node)))
+        .filter_map(Coordinates::as_pair)
+        .map(|pair| (pair.index, (pair.cluster, pair.cpu_node)))
         .collect()
 }

@@ -8,7 +8,7 @@ use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{ClassRule, classes};
-use nearfar_record::{Inputs, Suite};
+use nearfar_record::{Experiment, Inputs, Suite};
 
 const MACHINES: [&str; 5] =
     ["amd-2p", "intel-2p", "amd-4p", "two-socket-8-nodes", "two-socket-cxl"];
@@ -63,6 +63,7 @@ fn maxima(simulated: &SimulatedMachine, seed: u64, noise: bool) -> Vec<f64> {
     let inputs = Inputs {
         kernels: Some(vec!["triad".into(), "triad_nt".into()]),
         seed,
+        experiments: vec![Experiment::Pairs],
         ..suite_inputs(Suite::Quick)
     };
     let record = simulate(simulated, inputs, noise).unwrap();

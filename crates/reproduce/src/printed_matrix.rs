@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use nearfar_machine::{Binding, Cluster, InitiatorKind, Machine, MemoryPolicy};
 use nearfar_measure::suite_inputs;
 use nearfar_record::{
-    Actor, ActorSample, Case, Coordinates, Environment, Executor, Header, Inputs, PageNodes,
-    PageSizes, Pages, Pinning, Proof, ProofMethod, Record, SCHEMA, Sample, Stage, Stream, Suite,
-    ThreadSample, TrafficMethod, Versions,
+    Actor, ActorSample, Case, Coordinates, Environment, Executor, Experiment, Header, Inputs,
+    PageNodes, PageSizes, Pages, PairCoordinates, Pinning, Proof, ProofMethod, Record, SCHEMA,
+    Sample, Stage, Stream, Suite, ThreadSample, TrafficMethod, Versions,
 };
 
 /// A printed matrix: what each CPU node gets from each memory node, by one thread.
@@ -73,6 +73,7 @@ impl PrintedMatrix<'_> {
                 windows_per_round: 1,
                 min_rounds: 1,
                 max_rounds: 1,
+                experiments: vec![Experiment::Pairs],
                 ..suite_inputs(Suite::Full)
             },
             fingerprint: self.machine.fingerprint(),
@@ -107,7 +108,7 @@ impl PrintedMatrix<'_> {
         );
         let case = Case {
             id: id.clone(),
-            coordinates: vec![Coordinates::Pairs {
+            coordinates: vec![Coordinates::Pairs(PairCoordinates {
                 initiator: InitiatorKind::Cluster,
                 index: cluster.index,
                 cluster: cluster.index,
@@ -117,7 +118,7 @@ impl PrintedMatrix<'_> {
                 variant: variant.into(),
                 threads: 1,
                 stage: Stage::Matrix,
-            }],
+            })],
             actors: vec![Actor::Stream(Stream {
                 kernel: self.kernel.into(),
                 variant: variant.into(),
@@ -125,6 +126,7 @@ impl PrintedMatrix<'_> {
                     cpus: cluster.cpus.clone(),
                     memory: MemoryPolicy::Preferred(memory_node),
                 },
+                write_memory: None,
                 threads: 1,
                 pinning: Pinning::OnePerCore,
                 thread_cpus: vec![cpu],
@@ -132,6 +134,7 @@ impl PrintedMatrix<'_> {
                 working_set_bytes: useful_bytes,
                 llc_multiple: None,
                 pages: Pages::Small,
+                pause_cycles: 0,
             })],
         };
         let sample = Sample {
@@ -162,6 +165,8 @@ impl PrintedMatrix<'_> {
             unknown: 0,
         };
         let accesses = useful_bytes / 8;
+        // The triad makes two operations for two loads and a store; a transfer none.
+        let flops = if self.kernel == "triad" { accesses / 3 * 2 } else { 0 };
         ActorSample {
             kernel: self.kernel.into(),
             variant: variant.into(),
@@ -171,19 +176,21 @@ impl PrintedMatrix<'_> {
             // The most that any kernel can cause: each byte is read before it is written.
             traffic_bytes_max: 2 * useful_bytes,
             traffic_method: TrafficMethod::EvasionPossible,
-            // The triad makes two operations for two loads and a store; a transfer none.
-            flops: if self.kernel == "triad" { accesses / 3 * 2 } else { 0 },
+            flops,
             accesses,
             threads: vec![ThreadSample {
                 cpu_before: Some(cpu),
                 cpu_after: Some(cpu),
                 useful_bytes,
+                flops,
                 passes: 1,
+                core_ghz: None,
                 involuntary_switches: 0,
                 off_cpu_ns: 0,
                 minor_faults: 0,
             }],
-            proof: Proof { before: pages.clone(), after: pages },
+            proof: Some(Proof { before: pages.clone(), after: pages }),
+            write_proof: None,
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         }
     }

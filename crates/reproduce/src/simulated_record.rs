@@ -4,7 +4,7 @@
 use nearfar_flow::SimulatedMachine;
 use nearfar_measure::simulated::{SimulateError, simulate};
 use nearfar_measure::suite_inputs;
-use nearfar_record::{Inputs, Record, Suite};
+use nearfar_record::{Experiment, Inputs, Record, Suite};
 
 /// Rounds of each case: the thesis takes the best of at least five runs.
 const ROUNDS: u32 = 5;
@@ -24,6 +24,7 @@ pub fn measure_simulated(
         windows_per_round: 1,
         min_rounds: ROUNDS,
         max_rounds: ROUNDS,
+        experiments: vec![Experiment::Pairs],
         ..suite_inputs(Suite::Full)
     };
     simulate(simulated, inputs, false)

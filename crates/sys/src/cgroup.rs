@@ -130,17 +130,11 @@ fn unescape(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use crate::file_tree::file_tree;
 
     fn tree(membership: &str, mountinfo: &str, folders: &[&str]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join("proc/self")).unwrap();
-        fs::write(root.path().join("proc/self/cgroup"), membership).unwrap();
-        fs::write(root.path().join("proc/self/mountinfo"), mountinfo).unwrap();
-        for folder in folders {
-            fs::create_dir_all(root.path().join(folder)).unwrap();
-        }
-        root
+        let files = [("proc/self/cgroup", membership), ("proc/self/mountinfo", mountinfo)];
+        file_tree(files.into_iter().chain(folders.iter().map(|&folder| (folder, ""))))
     }
 
     fn found(root: &tempfile::TempDir, controller: &str) -> Vec<(CgroupVersion, Vec<String>)> {
@@ -164,7 +158,7 @@ mod tests {
 
     #[test]
     fn version_2_is_walked_up() {
-        let root = tree("0::/a.slice/b.scope\n", V2, &["sys/fs/cgroup/a.slice/b.scope"]);
+        let root = tree("0::/a.slice/b.scope\n", V2, &["sys/fs/cgroup/a.slice/b.scope/"]);
         let levels = ["sys/fs/cgroup/a.slice/b.scope", "sys/fs/cgroup/a.slice", "sys/fs/cgroup"];
         let expected = vec![(CgroupVersion::V2, levels.map(String::from).to_vec())];
         assert_eq!(found(&root, "memory"), expected);
@@ -177,7 +171,7 @@ mod tests {
         let root = tree(
             "5:cpu,cpuacct:/docker/abc/x\n4:memory:/docker/abc\n",
             mounts,
-            &["sys/fs/cgroup/memory", "sys/fs/cgroup/cpu,cpuacct/x"],
+            &["sys/fs/cgroup/memory/", "sys/fs/cgroup/cpu,cpuacct/x/"],
         );
         let memory = vec![(CgroupVersion::V1, vec!["sys/fs/cgroup/memory".to_string()])];
         assert_eq!(found(&root, "memory"), memory);
@@ -188,7 +182,7 @@ mod tests {
 
     #[test]
     fn groups_outside_the_namespace_are_left_out() {
-        let root = tree("0::/../../other\n", V2, &["sys/fs/cgroup"]);
+        let root = tree("0::/../../other\n", V2, &["sys/fs/cgroup/"]);
         assert_eq!(found(&root, "memory"), []);
     }
 
@@ -199,7 +193,7 @@ mod tests {
             assert_eq!(unescape(odd), odd);
         }
         let mounts = "30 24 0:26 / /sys/fs/c\\040g rw - cgroup2 cgroup2 rw\n";
-        let root = tree("0::/\n", mounts, &["sys/fs/c g"]);
+        let root = tree("0::/\n", mounts, &["sys/fs/c g/"]);
         assert_eq!(found(&root, "memory").len(), 1);
     }
 

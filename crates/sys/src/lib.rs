@@ -19,12 +19,15 @@ mod bit_mask;
 mod cgroup;
 mod child;
 mod clock;
+#[cfg(test)]
+mod file_tree;
 mod hwloc_overrides;
 mod hypervisor;
 mod limits;
 mod mapping;
 mod numa_maps;
 mod only_node;
+mod page_move;
 mod page_nodes;
 mod page_query;
 mod page_sizes;
@@ -49,9 +52,10 @@ pub use limits::{
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;
-pub use page_nodes::{PageNodes, ProofMethod, prove, prove_first, prove_with};
+pub use page_move::{MovedPages, move_pages};
+pub use page_nodes::{PageNodes, PartPages, ProofMethod, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
-pub use page_sizes::{PageSizes, achieved_page_sizes, count_page_sizes};
+pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
 pub use probe::probe_calls;
 pub use quota::{cpu_limit, memory_limit};

@@ -187,25 +187,16 @@ fn read_oom_score(root: &Path, path: &str) -> Result<i32, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file_tree::file_tree;
 
     const MIB: u64 = 1 << 20;
-
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        root
-    }
 
     const V2: (&str, &str) =
         ("proc/self/mountinfo", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
 
     #[test]
     fn tightest_level_of_version_2_counts() {
-        let root = tree(&[
+        let root = file_tree([
             ("proc/meminfo", "MemTotal: 8000000 kB\nMemAvailable:    4096 kB\n"),
             ("proc/self/cgroup", "0::/a/b\n"),
             V2,
@@ -235,7 +226,7 @@ mod tests {
             ("sys/fs/cgroup/memory/job/memory.usage_in_bytes", "1048576\n"),
             ("sys/fs/cgroup/memory/job/memory.stat", "inactive_file 9\ntotal_inactive_file 0\n"),
         ];
-        let root = tree(&files);
+        let root = file_tree(files);
         assert_eq!(available_memory(root.path()).cgroup, CgroupRoom::Unlimited);
         fs::write(root.path().join(limit), "3145728\n").unwrap();
         let found = available_memory(root.path());
@@ -248,7 +239,7 @@ mod tests {
 
     #[test]
     fn overdrawn_group_has_no_room() {
-        let root = tree(&[
+        let root = file_tree([
             ("proc/self/cgroup", "0::/\n"),
             V2,
             ("sys/fs/cgroup/memory.max", "4096\n"),
@@ -259,12 +250,12 @@ mod tests {
 
     #[test]
     fn what_cannot_be_read_is_unknown_and_not_unlimited() {
-        let root = tree(&[]);
+        let root = file_tree([]);
         let found = available_memory(root.path());
         assert_eq!(found.least_bytes(), None);
         assert!(matches!(found.cgroup, CgroupRoom::Unknown(why) if why.contains("cgroup")));
         for (limit, usage) in [("many", "1"), ("4096", "some")] {
-            let root = tree(&[
+            let root = file_tree([
                 ("proc/self/cgroup", "0::/\n"),
                 V2,
                 ("sys/fs/cgroup/memory.max", limit),
@@ -277,20 +268,20 @@ mod tests {
     #[test]
     fn free_memory_of_a_node_is_its_own() {
         let meminfo = "Node 2 MemTotal:  1048576 kB\nNode 2 MemFree:         7 kB\n";
-        let root = tree(&[("sys/devices/system/node/node2/meminfo", meminfo)]);
+        let root = file_tree([("sys/devices/system/node/node2/meminfo", meminfo)]);
         assert_eq!(node_free_bytes(root.path(), 2), Some(7 * 1024));
         assert_eq!(node_free_bytes(root.path(), 0), None);
     }
 
     #[test]
     fn nodes_without_memory_or_permission_are_not_usable() {
-        let root = tree(&[
+        let root = file_tree([
             ("proc/self/status", "Name: x\nMems_allowed:\tf\nMems_allowed_list:\t1-7\n"),
             ("sys/devices/system/node/has_memory", "0-2,5\n"),
         ]);
         assert_eq!(usable_nodes(root.path()).unwrap().to_string(), "1-2,5");
-        assert!(usable_nodes(tree(&[]).path()).is_err());
-        let silent = tree(&[("proc/self/status", "Name: x\n")]);
+        assert!(usable_nodes(file_tree([]).path()).is_err());
+        let silent = file_tree([("proc/self/status", "Name: x\n")]);
         assert!(usable_nodes(silent.path()).unwrap_err().to_string().contains("Mems_allowed_list"));
     }
 
@@ -305,9 +296,9 @@ mod tests {
 
     #[test]
     fn oom_score_is_raised_and_never_lowered() {
-        let root = tree(&[("proc/self/oom_score_adj", "-500\n")]);
+        let root = file_tree([("proc/self/oom_score_adj", "-500\n")]);
         assert_eq!(raise_oom_score(root.path()).unwrap(), OomScore { before: -500, after: 1000 });
         assert_eq!(raise_oom_score(root.path()).unwrap(), OomScore { before: 1000, after: 1000 });
-        assert!(raise_oom_score(tree(&[]).path()).is_err());
+        assert!(raise_oom_score(file_tree([]).path()).is_err());
     }
 }

@@ -5,11 +5,12 @@ use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 
 use crate::page_query::base_page_bytes;
+use crate::page_sizes::HUGE_PAGE_BYTES;
 use crate::refusal::{Errno, Refusal};
 
 /// Every mapping starts at a multiple of this, so that huge pages fit and slices
 /// cut at its multiples share none.
-const ALIGNMENT: usize = 2 << 20;
+const ALIGNMENT: usize = HUGE_PAGE_BYTES;
 
 /// `MAP_HUGE_2MB` of mmap(2): log2 of the page size in the top bits of the flags.
 const MAP_HUGE_2MB: c_int = 21 << 26;

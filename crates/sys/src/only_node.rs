@@ -85,18 +85,8 @@ fn nodes_by(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file_tree::file_tree;
     use crate::refusal::Errno;
-    use std::fs;
-
-    fn root(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        for (path, text) in files {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-        root
-    }
 
     const STATUS: &str = "proc/self/status";
     const MEMORY: &str = "sys/devices/system/node/has_memory";
@@ -108,7 +98,7 @@ mod tests {
         by_call: Option<&str>,
         shown: &NodeSet,
     ) -> Result<u32, Refusal> {
-        let root = root(files);
+        let root = file_tree(files.iter().copied());
         let call = || match by_call {
             Some(nodes) => Ok(nodes.parse().unwrap()),
             None => Err(Refusal::call("get_mempolicy", "allowed nodes", Errno(libc::EPERM))),

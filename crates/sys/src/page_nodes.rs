@@ -7,20 +7,20 @@ use std::str::FromStr;
 use nearfar_machine::NodeSet;
 
 use crate::address_range::AddressRange;
-use crate::mapping::Mapping;
 use crate::numa_maps;
 use crate::only_node::only_node;
 use crate::page_query::{
     PageState, base_page_bytes, query_get_mempolicy, query_move_pages, query_resident,
 };
+use crate::page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes};
 use crate::refusal::Refusal;
 
 /// How the node of the pages was found out, the most trusted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProofMethod {
-    /// move_pages(2) as a query of every base page: exact, and knows the zero page.
+    /// move_pages(2) as a query of every page: exact, and knows the zero page.
     MovePages,
-    /// get_mempolicy(2) of every resident base page: exact, but a zero page counts as memory.
+    /// get_mempolicy(2) of every resident page: exact, but a zero page counts as memory.
     GetMempolicy,
     /// /proc/self/numa_maps: exact, for ranges made of whole VMAs.
     NumaMaps,
@@ -75,8 +75,8 @@ pub struct PageNodes {
 }
 
 impl PageNodes {
-    fn new(method: ProofMethod) -> Self {
-        let page_bytes = base_page_bytes() as u64;
+    fn new(method: ProofMethod, page_bytes: usize) -> Self {
+        let page_bytes = page_bytes as u64;
         Self { method, page_bytes, nodes: BTreeMap::new(), absent: 0, unknown: 0 }
     }
 
@@ -111,7 +111,7 @@ impl PageNodes {
     }
 }
 
-/// Finds the node of every page by the first [`ProofMethod`] that works here.
+/// Finds the node of every base page by the first [`ProofMethod`] that works here.
 /// `allowed_nodes` are the nodes with memory that this process may use
 /// ([`usable_nodes`](crate::usable_nodes)).
 ///
@@ -125,21 +125,39 @@ pub fn prove(
     climb(range, |method| prove_with(method, range, allowed_nodes))
 }
 
-/// As [`prove`], for the first `bytes` of a mapping all of which was written.
-/// /proc/self/numa_maps counts whole mappings only and is asked about all of this one.
+/// Where the pages of a part of a mapping were, and how large those of the mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartPages {
+    /// Of the part. Its pages are huge ones where the whole mapping is in huge pages, else base
+    /// pages.
+    pub nodes: PageNodes,
+    /// Of the whole mapping; `None` where they were not asked for, or smaps does not say.
+    pub sizes: Option<PageSizes>,
+}
+
+/// As [`prove`], for a part of the range `whole`, which is made of whole mappings.
+///
+/// Where the sizes of pages are asked for, and /proc/self/smaps says at this moment that all of
+/// `whole` is in huge pages, each of these is asked about once: a huge page is on one node as
+/// long as it is one. That is a hundred times quicker; but smaps looks at every page of the
+/// process. /proc/self/numa_maps counts whole mappings only and is asked about all of `whole`.
 ///
 /// # Errors
 /// [`Refusal::Unproven`] with what every method said.
-pub fn prove_first(
-    bytes: usize,
-    mapping: &Mapping,
+pub fn prove_part(
+    part: AddressRange,
+    whole: AddressRange,
     allowed_nodes: &NodeSet,
-) -> Result<PageNodes, Refusal> {
-    let part = AddressRange::new(mapping.address(), bytes);
-    climb(part, |method| match method {
-        ProofMethod::NumaMaps => prove_with(method, mapping, allowed_nodes),
-        _ => prove_with(method, part, allowed_nodes),
-    })
+    asks_sizes: bool,
+) -> Result<PartPages, Refusal> {
+    let sizes = asks_sizes.then(|| achieved_page_sizes(whole).ok()).flatten();
+    let all_huge = sizes.is_some_and(|sizes| sizes.huge_bytes == whole.bytes() as u64);
+    let page_bytes = if all_huge { HUGE_PAGE_BYTES } else { base_page_bytes() };
+    let nodes = climb(part, |method| match method {
+        ProofMethod::NumaMaps => numa_maps::read(whole),
+        _ => ask(method, part, page_bytes, allowed_nodes),
+    })?;
+    Ok(PartPages { nodes, sizes })
 }
 
 fn climb(
@@ -156,7 +174,7 @@ fn climb(
     Err(Refusal::Unproven { range: range.to_string(), rungs })
 }
 
-/// Finds the node of every page by one method.
+/// Finds the node of every base page by one method.
 ///
 /// # Errors
 /// When the method does not work here or for this range.
@@ -165,15 +183,27 @@ pub fn prove_with(
     range: impl Into<AddressRange>,
     allowed_nodes: &NodeSet,
 ) -> Result<PageNodes, Refusal> {
-    let range = range.into();
-    let mut found = PageNodes::new(method);
+    ask(method, range.into(), base_page_bytes(), allowed_nodes)
+}
+
+fn ask(
+    method: ProofMethod,
+    range: AddressRange,
+    page_bytes: usize,
+    allowed_nodes: &NodeSet,
+) -> Result<PageNodes, Refusal> {
+    let mut found = PageNodes::new(method, page_bytes);
     match method {
-        ProofMethod::MovePages => query_move_pages(range, |page| found.count(page))?,
-        ProofMethod::GetMempolicy => query_get_mempolicy(range, |page| found.count(page))?,
+        ProofMethod::MovePages => {
+            query_move_pages(range, page_bytes, |_, page| found.count(page))?;
+        }
+        ProofMethod::GetMempolicy => {
+            query_get_mempolicy(range, page_bytes, |page| found.count(page))?;
+        }
         ProofMethod::NumaMaps => return numa_maps::read(range),
         ProofMethod::OneAllowedNode => {
             let node = only_node(allowed_nodes)?;
-            query_resident(range, |_, resident| {
+            query_resident(range, page_bytes, |_, resident| {
                 found.count(if resident { PageState::OnNode(node) } else { PageState::Absent });
                 Ok(())
             })?;
@@ -197,7 +227,7 @@ mod tests {
             let mut tried = Vec::new();
             let found = climb(range, |method| {
                 tried.push(method);
-                if method == working { Ok(PageNodes::new(method)) } else { Err(refused()) }
+                if method == working { Ok(PageNodes::new(method, 4096)) } else { Err(refused()) }
             });
             assert_eq!(found.unwrap().method, working);
             assert!(tried.is_sorted() && tried.last() == Some(&working));
@@ -223,7 +253,7 @@ mod tests {
 
     #[test]
     fn share_counts_absent_and_unknown_pages_against_the_nodes() {
-        let mut found = PageNodes::new(ProofMethod::MovePages);
+        let mut found = PageNodes::new(ProofMethod::MovePages, 4096);
         assert_eq!(found.share_on(&NodeSet::single(0)), None);
         found.nodes = [(0, 5), (2, 3)].into();
         found.absent = 1;

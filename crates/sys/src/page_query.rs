@@ -1,5 +1,8 @@
 //! The system calls that say where a page is: move_pages(2) as a query,
 //! get_mempolicy(2) by address, mincore(2).
+//!
+//! Pages that are asked about are base pages, or larger ones where the caller knows that each
+//! is in memory as one: one address stands for all of it then.
 
 use std::ffi::{c_int, c_ulong, c_void};
 use std::fmt::Display;
@@ -15,12 +18,17 @@ pub(crate) const MPOL_F_ADDR: c_ulong = 2;
 /// `MPOL_F_MEMS_ALLOWED` of get_mempolicy(2): answer with the nodes of the cpuset.
 pub(crate) const MPOL_F_MEMS_ALLOWED: c_ulong = 4;
 
-/// Pages asked about in one call: 128 KiB of addresses, small beside any working set.
+/// Base pages asked about in one call: 128 KiB of addresses, small beside any working set.
 const BATCH: usize = 16_384;
+
+/// Pages of this size asked about, or moved, in one call.
+pub(crate) fn batch(page_bytes: usize) -> usize {
+    (BATCH * base_page_bytes() / page_bytes).max(1)
+}
 
 /// What answers hold before the kernel writes them, so that one it never wrote is no
 /// answer: no node, no negated error of its own, no mode.
-const NO_ANSWER: c_int = c_int::MIN;
+pub(crate) const NO_ANSWER: c_int = c_int::MIN;
 
 /// As [`NO_ANSWER`], for mincore(2): it writes 0 or 1, other bits are reserved.
 const NO_RESIDENCY: u8 = 0xaa;
@@ -46,94 +54,123 @@ pub fn base_page_bytes() -> usize {
     usize::try_from(bytes).unwrap_or(4096).max(4096)
 }
 
-/// Asks move_pages(2) for the node of every base page. Does not fault pages in.
+/// Asks move_pages(2) for the node of every page. Does not fault pages in.
 pub(crate) fn query_move_pages(
     range: AddressRange,
-    mut each: impl FnMut(PageState),
+    page_bytes: usize,
+    mut each: impl FnMut(usize, PageState),
 ) -> Result<(), Refusal> {
-    let page_bytes = base_page_bytes();
     let mut pages = range.pages(page_bytes);
-    let mut states: Vec<c_int> = Vec::with_capacity(BATCH);
+    let mut states: Vec<c_int> = Vec::new();
     loop {
-        let batch: Vec<*mut c_void> =
-            pages.by_ref().take(BATCH).map(ptr::without_provenance_mut).collect();
-        let Some(first) = batch.first() else {
+        let batch: Vec<usize> = pages.by_ref().take(batch(page_bytes)).collect();
+        let Some(&first) = batch.first() else {
             return Ok(());
         };
         states.clear();
         states.resize(batch.len(), NO_ANSWER);
-        let no_nodes = ptr::null::<c_int>();
-        // SAFETY: the kernel reads batch.len() addresses, which it does not follow on
-        // our behalf (no target nodes: a query), and writes as many numbers to `states`.
-        let status = unsafe {
-            libc::syscall(
-                libc::SYS_move_pages,
-                0_i32,
-                batch.len() as c_ulong,
-                batch.as_ptr(),
-                no_nodes,
-                states.as_mut_ptr(),
-                0_i32,
-            )
-        };
-        if status < 0 {
-            let what = format_args!("query of {range}");
-            return Err(Refusal::call("move_pages", what, Errno::last()));
-        }
+        let what = format_args!("query of {range}");
+        call_move_pages(&batch, None, &mut states, what)?;
         if states.contains(&NO_ANSWER) {
-            let arguments = format!("query of {range}");
-            return Err(Refusal::Unanswered { call: "move_pages", arguments });
+            return Err(Refusal::Unanswered { call: "move_pages", arguments: what.to_string() });
         }
-        // Of an absent anonymous page Linux 6.12 says ENOENT and 6.1 says EFAULT, as it
-        // does of the zero page; mincore tells them apart, and fails on holes.
-        let resident = if states.contains(&-libc::EFAULT) {
-            resident_pages(first.addr(), batch.len(), page_bytes).ok().flatten()
-        } else {
-            None
+        let doubtful = states.iter().any(|&state| is_doubtful(state));
+        let resident = match doubtful {
+            // It fails on holes.
+            true => resident_pages(first, batch.len(), page_bytes).ok().flatten(),
+            false => None,
         };
-        for (number, &state) in states.iter().enumerate() {
-            let absent = || {
-                state == -libc::ENOENT
-                    || state == -libc::EFAULT && resident.as_ref().is_some_and(|all| !all[number])
-            };
-            each(match u32::try_from(state) {
-                Ok(node) => PageState::OnNode(node),
-                Err(_) if absent() => PageState::Absent,
-                Err(_) => PageState::Unknown,
-            });
+        for (number, (&page, &state)) in batch.iter().zip(&states).enumerate() {
+            let resident = resident.as_ref().map(|all| all[number]);
+            each(page, judge_state(page, state, resident));
         }
     }
 }
 
-/// Asks get_mempolicy(2) for the node of every base page that mincore(2) calls
+/// Whether mincore(2) is to be asked: kernels tell absent pages in different ways.
+fn is_doubtful(state: c_int) -> bool {
+    state == -libc::ENOENT || state == -libc::EFAULT
+}
+
+/// What move_pages(2) said of a page. Of an absent anonymous page Linux 6.12 says ENOENT and 6.1
+/// says EFAULT, as it does of the zero page. Of a page that NUMA balancing has marked, so that
+/// the next access shows who makes it, 6.1 says ENOENT although it is present; get_mempolicy(2)
+/// is such an access, and knows.
+fn judge_state(page: usize, state: c_int, resident: Option<bool>) -> PageState {
+    if let Ok(node) = u32::try_from(state) {
+        return PageState::OnNode(node);
+    }
+    match (is_doubtful(state), resident) {
+        (true, Some(false)) => PageState::Absent,
+        (true, Some(true)) if state == -libc::ENOENT => {
+            node_by_get_mempolicy(page).unwrap_or(PageState::Unknown)
+        }
+        (true, None) if state == -libc::ENOENT => PageState::Absent,
+        _ => PageState::Unknown,
+    }
+}
+
+/// move_pages(2) of pages of this process: to `nodes`, one for each page, or as a query. The
+/// kernel's answers come in `states`; returns the number of pages that it says it did not move.
+pub(crate) fn call_move_pages(
+    pages: &[usize],
+    nodes: Option<&[c_int]>,
+    states: &mut [c_int],
+    arguments: impl Display,
+) -> Result<u64, Refusal> {
+    /// `MPOL_MF_MOVE`: pages that this process has alone.
+    const MPOL_MF_MOVE: c_int = 2;
+    let count = pages.len().min(states.len()).min(nodes.map_or(usize::MAX, <[c_int]>::len));
+    let addresses: Vec<*mut c_void> =
+        pages.iter().copied().map(ptr::without_provenance_mut).collect();
+    // SAFETY: the kernel reads `count` addresses, which it does not follow on our behalf, and
+    // as many nodes where there are some, and writes as many numbers to `states`. A page that
+    // moves keeps its address and what it holds.
+    let status = unsafe {
+        libc::syscall(
+            libc::SYS_move_pages,
+            0_i32,
+            count as c_ulong,
+            addresses.as_ptr(),
+            nodes.map_or(ptr::null(), <[c_int]>::as_ptr),
+            states.as_mut_ptr(),
+            if nodes.is_some() { MPOL_MF_MOVE } else { 0 },
+        )
+    };
+    u64::try_from(status).map_err(|_| Refusal::call("move_pages", arguments, Errno::last()))
+}
+
+/// Asks get_mempolicy(2) for the node of every page that mincore(2) calls
 /// resident. The order matters: get_mempolicy reads the page, and so would make an
 /// absent one present (as the zero page, on whatever node that is). A zero page
 /// that is there already cannot be told from memory this way.
 pub(crate) fn query_get_mempolicy(
     range: AddressRange,
+    page_bytes: usize,
     mut each: impl FnMut(PageState),
 ) -> Result<(), Refusal> {
-    query_resident(range, |page, resident| {
-        if !resident {
-            each(PageState::Absent);
-            return Ok(());
-        }
-        let arguments = format_args!("node of the page at {page:#x}");
-        let node = get_mempolicy(None, page, MPOL_F_NODE | MPOL_F_ADDR, arguments)?;
-        each(u32::try_from(node).map_or(PageState::Unknown, PageState::OnNode));
+    query_resident(range, page_bytes, |page, resident| {
+        each(if resident { node_by_get_mempolicy(page)? } else { PageState::Absent });
         Ok(())
     })
 }
 
-/// Asks mincore(2) of every base page whether it is resident.
+/// The node of a page that is resident.
+fn node_by_get_mempolicy(page: usize) -> Result<PageState, Refusal> {
+    let arguments = format_args!("node of the page at {page:#x}");
+    let node = get_mempolicy(None, page, MPOL_F_NODE | MPOL_F_ADDR, arguments)?;
+    Ok(u32::try_from(node).map_or(PageState::Unknown, PageState::OnNode))
+}
+
+/// Asks mincore(2) of every page whether it is resident.
 pub(crate) fn query_resident(
     range: AddressRange,
+    page_bytes: usize,
     mut each: impl FnMut(usize, bool) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let page_bytes = base_page_bytes();
     let mut pages = range.pages(page_bytes);
     while let Some(first) = pages.next() {
-        let count = 1 + pages.by_ref().take(BATCH - 1).count();
+        let count = 1 + pages.by_ref().take(batch(page_bytes) - 1).count();
         let resident = resident_pages(first, count, page_bytes)
             .map_err(|errno| Refusal::call("mincore", range, errno))?
             .ok_or_else(|| Refusal::Unanswered { call: "mincore", arguments: range.to_string() })?;
@@ -144,25 +181,27 @@ pub(crate) fn query_resident(
     Ok(())
 }
 
-/// mincore(2) of `count` pages; fails when one of them is not mapped. `None` when it
-/// wrote no answer.
+/// mincore(2) of `count` pages, which answers for base pages: the first of each counts. Fails
+/// when one of them is not mapped; `None` when it wrote no answer.
 fn resident_pages(
     first: usize,
     count: usize,
     page_bytes: usize,
 ) -> Result<Option<Vec<bool>>, Errno> {
-    let mut states = vec![NO_RESIDENCY; count];
+    let base = base_page_bytes();
+    let bytes = count * page_bytes;
+    let mut states = vec![NO_RESIDENCY; bytes / base];
     // SAFETY: the kernel looks the addresses up without reading through them, and
-    // writes one byte a page, `count` in all, to `states`.
-    let status = unsafe {
-        libc::mincore(ptr::without_provenance_mut(first), count * page_bytes, states.as_mut_ptr())
-    };
+    // writes one byte a base page to `states`.
+    let status =
+        unsafe { libc::mincore(ptr::without_provenance_mut(first), bytes, states.as_mut_ptr()) };
     if status != 0 {
         return Err(Errno::last());
     }
     // The low bit is residency, the rest is reserved.
     let answered = !states.contains(&NO_RESIDENCY);
-    Ok(answered.then(|| states.iter().map(|state| state & 1 == 1).collect()))
+    let firsts = states.iter().step_by((page_bytes / base).max(1));
+    Ok(answered.then(|| firsts.map(|state| state & 1 == 1).collect()))
 }
 
 /// get_mempolicy(2): returns the mode, or the node for `MPOL_F_NODE`, and fills the
@@ -190,5 +229,55 @@ pub(crate) fn get_mempolicy(
         }
         (0, answer) => Ok(answer),
         _ => Err(Refusal::call("get_mempolicy", arguments, Errno::last())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Mapping, PageRequest};
+
+    #[test]
+    fn what_kernels_say_of_pages_is_told_apart() {
+        let mut mapping = Mapping::new(1, PageRequest::Small).unwrap();
+        mapping.as_f64_mut().fill(1.0);
+        let page = mapping.address();
+        let node = node_by_get_mempolicy(page).unwrap();
+        assert!(matches!(node, PageState::OnNode(_)));
+        for (state, resident, expected) in [
+            (3, None, PageState::OnNode(3)),
+            (-libc::ENOENT, None, PageState::Absent),
+            (-libc::ENOENT, Some(false), PageState::Absent),
+            // Marked by NUMA balancing.
+            (-libc::ENOENT, Some(true), node),
+            (-libc::EFAULT, Some(false), PageState::Absent),
+            // The zero page, and a hole.
+            (-libc::EFAULT, Some(true), PageState::Unknown),
+            (-libc::EFAULT, None, PageState::Unknown),
+            (-libc::EBUSY, Some(true), PageState::Unknown),
+            (-libc::EBUSY, Some(false), PageState::Unknown),
+        ] {
+            assert_eq!(judge_state(page, state, resident), expected, "{state} {resident:?}");
+        }
+    }
+
+    #[test]
+    fn larger_pages_are_asked_about_once() {
+        let base = base_page_bytes();
+        let mut mapping = Mapping::new(64 * base, PageRequest::Small).unwrap();
+        mapping.as_f64_mut()[..32 * base / size_of::<f64>()].fill(1.0);
+        let (mut asked, mut resident) = (Vec::new(), Vec::new());
+        query_move_pages((&mapping).into(), 8 * base, |page, state| {
+            asked.push((page, state != PageState::Absent));
+        })
+        .unwrap();
+        query_resident((&mapping).into(), 8 * base, |page, is_there| {
+            resident.push((page, is_there));
+            Ok(())
+        })
+        .unwrap();
+        let of_page = |number: usize| (mapping.address() + number * 8 * base, number < 4);
+        assert_eq!(asked, (0..8).map(of_page).collect::<Vec<_>>());
+        assert_eq!(resident, asked);
     }
 }

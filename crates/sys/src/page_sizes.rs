@@ -11,6 +11,10 @@ use crate::vma::{Cover, parse_header};
 
 const SMAPS: &str = "proc/self/smaps";
 
+/// Bytes of a huge page, transparent or of hugetlb, as [`PageRequest`](crate::PageRequest) asks
+/// for them.
+pub const HUGE_PAGE_BYTES: usize = 2 << 20;
+
 /// Bytes of a range by the size of the pages that back them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PageSizes {

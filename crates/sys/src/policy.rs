@@ -177,7 +177,8 @@ pub(crate) fn mbind(range: AddressRange, policy: &KernelPolicy) -> Result<(), Re
     };
     match status {
         0 => Ok(()),
-        _ => Err(Refusal::call("mbind", format_args!("{policy} on {range}"), Errno::last())),
+        // Where the range is tells a reader nothing, and would make every refusal another.
+        _ => Err(Refusal::call("mbind", policy, Errno::last())),
     }
 }
 

@@ -59,26 +59,20 @@ fn least<T: PartialOrd>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs;
+    use crate::file_tree::file_tree;
 
     /// A process in `/job/step` of a version 2 hierarchy with these files.
     fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        let write = |path: &str, text: &str| {
-            let path = root.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        };
-        write("proc/self/cgroup", "0::/job/step\n");
-        write(
-            "proc/self/mountinfo",
-            "30 20 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n",
-        );
-        write("sys/fs/cgroup/job/step/cgroup.procs", "");
-        for (path, text) in files {
-            write(&format!("sys/fs/cgroup/{path}"), text);
-        }
-        root
+        const MOUNTS: &str = "30 20 0:26 / /sys/fs/cgroup rw shared:4 - cgroup2 cgroup2 rw\n";
+        let of_group: Vec<(String, &str)> =
+            files.iter().map(|&(path, text)| (format!("sys/fs/cgroup/{path}"), text)).collect();
+        let of_process = [
+            ("proc/self/cgroup", "0::/job/step\n"),
+            ("proc/self/mountinfo", MOUNTS),
+            ("sys/fs/cgroup/job/step/", ""),
+        ];
+        let of_group = of_group.iter().map(|(path, text)| (path.as_str(), *text));
+        file_tree(of_process.into_iter().chain(of_group))
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn list_rungs(rungs: &[(ProofMethod, String)]) -> String {
 }
 
 /// An error number of the kernel (errno(3)).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Errno(pub i32);
 
 impl Errno {
@@ -209,6 +209,14 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
             "the kernel was built without NUMA support or a sandbox hides the call; \
              run outside the sandbox, or let a thread on the target node touch the pages first"
         }
+        ("move_pages", libc::ENODEV) => {
+            "there is no such node with memory; choose one from \
+             /sys/devices/system/node/has_memory"
+        }
+        ("move_pages", libc::EACCES) => {
+            "the cpuset does not allow that node; choose from Mems_allowed_list in \
+             /proc/self/status"
+        }
         ("mbind", libc::EINVAL) => {
             "none of these nodes is online with memory and in Mems_allowed_list of \
              /proc/self/status, or the kernel lacks the mode (weighted interleave needs Linux 6.9)"
@@ -256,9 +264,9 @@ mod tests {
 
     #[test]
     fn refusal_says_what_failed_on_what_why_and_what_to_do() {
-        let refusal = Refusal::call("mbind", "bind:1 on 0x1000+4096", Errno(libc::EPERM));
+        let refusal = Refusal::call("mbind", "bind:1", Errno(libc::EPERM));
         let text = refusal.to_string();
-        for part in ["mbind(bind:1 on 0x1000+4096)", "EPERM", "not permitted", "SYS_NICE"] {
+        for part in ["mbind(bind:1)", "EPERM", "not permitted", "SYS_NICE"] {
             assert!(text.contains(part), "{part:?} is not in {text:?}");
         }
         assert_eq!(refusal.errno(), Some(Errno(libc::EPERM)));

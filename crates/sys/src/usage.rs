@@ -115,8 +115,8 @@ pub fn peak_resident_bytes(root: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::file_tree::file_tree;
     use crate::mapping::{Mapping, PageRequest};
-    use std::fs;
 
     #[test]
     fn first_touches_are_minor_faults_of_the_thread() {
@@ -172,15 +172,8 @@ mod tests {
     }
 
     fn cpu_tree(membership: &str, mounts: &str, stats: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join("proc/self")).unwrap();
-        fs::write(root.path().join("proc/self/cgroup"), membership).unwrap();
-        fs::write(root.path().join("proc/self/mountinfo"), mounts).unwrap();
-        for (folder, text) in stats {
-            fs::create_dir_all(root.path().join(folder)).unwrap();
-            fs::write(root.path().join(folder).join("cpu.stat"), text).unwrap();
-        }
-        root
+        let files = [("proc/self/cgroup", membership), ("proc/self/mountinfo", mounts)];
+        file_tree(files.into_iter().chain(stats.iter().copied()))
     }
 
     #[test]
@@ -189,9 +182,12 @@ mod tests {
             "0::/a/b\n",
             "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
             &[
-                ("sys/fs/cgroup/a/b", "usage_usec 5\nnr_throttled 1\nthrottled_usec 2000\n"),
-                ("sys/fs/cgroup/a", "usage_usec 5\nthrottled_usec 500\n"),
-                ("sys/fs/cgroup", "usage_usec 5\n"),
+                (
+                    "sys/fs/cgroup/a/b/cpu.stat",
+                    "usage_usec 5\nnr_throttled 1\nthrottled_usec 2000\n",
+                ),
+                ("sys/fs/cgroup/a/cpu.stat", "usage_usec 5\nthrottled_usec 500\n"),
+                ("sys/fs/cgroup/cpu.stat", "usage_usec 5\n"),
             ],
         );
         assert_eq!(throttled(root.path()), Some(Duration::from_micros(2500)));
@@ -202,7 +198,10 @@ mod tests {
         let root = cpu_tree(
             "3:cpuacct,cpu:/\n",
             "30 24 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu\n",
-            &[("sys/fs/cgroup/cpu", "nr_periods 0\nnr_throttled 0\nthrottled_time 7000\n")],
+            &[(
+                "sys/fs/cgroup/cpu/cpu.stat",
+                "nr_periods 0\nnr_throttled 0\nthrottled_time 7000\n",
+            )],
         );
         assert_eq!(throttled(root.path()), Some(Duration::from_micros(7)));
     }

@@ -11,11 +11,12 @@ use std::path::Path;
 
 use nearfar_machine::{CpuSet, MemoryPolicy, NodeSet};
 use nearfar_sys::{
-    AddressRange, Mapping, PageNodes, PageRequest, ProofMethod, Refusal, achieved_page_sizes,
-    base_page_bytes, bind_range, pin_thread, prove, prove_with, thread_cpus, usable_nodes,
+    AddressRange, HUGE_PAGE_BYTES, Mapping, PageNodes, PageRequest, ProofMethod, Refusal,
+    achieved_page_sizes, base_page_bytes, bind_range, move_pages, pin_thread, prove, prove_part,
+    prove_with, thread_cpus, usable_nodes,
 };
 
-const HUGE: usize = 2 << 20;
+const HUGE: usize = HUGE_PAGE_BYTES;
 
 fn nodes() -> NodeSet {
     let nodes = usable_nodes(Path::new("/")).unwrap();
@@ -254,4 +255,49 @@ fn page_sizes_are_those_asked_for_where_the_kernel_has_them() {
     let possible = setting.is_ok_and(|setting| !setting.contains("[never]"));
     assert_eq!(sizes.huge_bytes > 0, possible, "{sizes:?}");
     println!("transparent: {sizes:?}");
+}
+
+#[test]
+fn parts_are_asked_about_by_huge_pages_where_all_is_in_huge_pages() {
+    let nodes = nodes();
+    let mut mapping = Mapping::new(4 * HUGE, PageRequest::Transparent).unwrap();
+    bind_range(&mapping, &MemoryPolicy::Interleave(nodes.clone())).unwrap();
+    let part = AddressRange::from(&mapping).part(HUGE, 2 * HUGE);
+    for filled in [2 * HUGE, 4 * HUGE] {
+        mapping.as_f64_mut()[..filled / size_of::<f64>()].fill(1.0);
+        let found = prove_part(part, (&mapping).into(), &nodes, true).unwrap();
+        let sizes = found.sizes.unwrap();
+        let all_huge = sizes.huge_bytes == 4 * HUGE as u64;
+        let page_bytes = if all_huge { HUGE } else { base_page_bytes() };
+        assert_eq!(found.nodes.page_bytes, page_bytes as u64, "{sizes:?}");
+        assert_eq!(found.nodes.pages() * found.nodes.page_bytes, 2 * HUGE as u64);
+        let exact = prove_part(part, (&mapping).into(), &nodes, false).unwrap();
+        assert_eq!((exact.nodes.page_bytes, exact.sizes), (base_page_bytes() as u64, None));
+        assert_eq!(bytes(&found.nodes), bytes(&exact.nodes));
+        println!("{} bytes filled: {found:?}", filled);
+    }
+}
+
+#[test]
+fn pages_of_every_size_move_where_they_are_sent() {
+    let nodes: Vec<u32> = nodes().iter().collect();
+    for (request, page_bytes) in
+        [(PageRequest::Small, base_page_bytes()), (PageRequest::Transparent, HUGE)]
+    {
+        let mut mapping = Mapping::new(4 * nodes.len() * HUGE, request).unwrap();
+        mapping.as_f64_mut().fill(3.0);
+        let sizes = achieved_page_sizes(&mapping).unwrap();
+        if page_bytes == HUGE && sizes.huge_bytes < mapping.bytes() as u64 {
+            println!("not all in huge pages: {sizes:?}");
+            continue;
+        }
+        let node_of = |page: usize| nodes[page % nodes.len()];
+        let moved = move_pages((&mapping).into(), page_bytes, node_of).unwrap();
+        assert_eq!(moved.left(), 0, "{moved:?}");
+        assert_eq!(moved.pages() * page_bytes as u64, mapping.bytes() as u64);
+        let expected = nodes.iter().map(|&node| (node, 4 * HUGE as u64)).collect();
+        assert_eq!(bytes(&agreed(&mapping)), expected, "{request:?}");
+        assert!(mapping.as_f64().iter().all(|number| number.to_bits() == 3.0_f64.to_bits()));
+        println!("{request:?}: {moved:?}");
+    }
 }

@@ -5,16 +5,12 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use nearfar_kernels::find;
-use nearfar_measure::experiment::pairs;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
 use nearfar_measure::{
-    Engine, Estimate, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate,
-    setting, store_method,
+    Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, store_method,
 };
-use nearfar_record::{
-    Absence, Executor as ExecutorKind, Header, Record, RecordWriter, SCREENING_ROUNDS,
-};
+use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
 use nearfar_report::{CharacterizeView, DryRunView, KernelsView};
 use nearfar_units::format_duration;
 
@@ -51,9 +47,9 @@ pub fn run(
     if arguments.dry_run {
         return dry_run(arguments, &record, executor);
     }
-    let expected_round = match arguments.budget {
-        Some(budget) => check_budget(budget, &record, executor)?,
-        None => Duration::ZERO,
+    let rates = match arguments.budget {
+        Some(budget) => Some(check_budget(budget, &record, executor)?),
+        None => None,
     };
     let path = match path {
         Some(path) => path,
@@ -72,7 +68,7 @@ pub fn run(
     nearfar_sys::raise_oom_score(Path::new("/")).ok();
     let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
     let overrides = if simulated { &[] } else { hwloc_overrides };
-    let outcome = session.measure(record, expected_round, overrides)?;
+    let outcome = session.measure(record, rates, overrides)?;
     finish(arguments, &outcome, &path, to_stdout)
 }
 
@@ -146,7 +142,7 @@ impl Session<'_> {
     fn measure(
         self,
         record: Record,
-        expected_round: Duration,
+        rates: Option<Rates>,
         hwloc_overrides: &[String],
     ) -> anyhow::Result<Outcome> {
         let resumed = record.length > 0;
@@ -160,7 +156,9 @@ impl Session<'_> {
         let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
         let Self { executor, writer, interrupt } = self;
         let mut engine = Engine::new(executor, writer, interrupt, &mut watch, record);
-        engine.expect_round(expected_round);
+        if let Some(rates) = rates {
+            engine.expect_rates(rates);
+        }
         if resumed {
             engine.resume()?;
         } else {
@@ -196,48 +194,23 @@ fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
     executor.look().map_err(|reason| anyhow::anyhow!("cannot measure here: {}", reason.text))
 }
 
-/// The plan's estimate: screening, then the matrix with as many variants as are kept.
-fn plan_estimate(
-    record: &Record,
-    executor: &dyn Executor,
-    rates: Rates,
-) -> (Estimate, Vec<String>) {
-    let variants = executor.variants();
-    let inputs = &record.header.inputs;
-    let setting = setting(&record.header, &variants);
-    let screening = pairs::screening_cases(setting);
-    let (choices, _) = pairs::choose_variants(setting, record);
-    let (matrix, _) = pairs::matrix_cases(setting, &choices);
-    let machine = &record.header.machine;
-    let of_screening = estimate(&screening, SCREENING_ROUNDS, inputs, machine, rates);
-    let of_matrix = estimate(&matrix, inputs.max_rounds, inputs, machine, rates);
-    let ids = screening.iter().chain(&matrix).map(|case| case.id.clone()).collect();
-    let total = Estimate {
-        cases: screening.len() + matrix.len(),
-        total: of_screening.total + of_matrix.total,
-        buffers_bytes: of_matrix.buffers_bytes,
-        ..of_matrix
-    };
-    (total, ids)
-}
-
 fn dry_run(
     arguments: &CharacterizeArguments,
     record: &Record,
     executor: &mut dyn Executor,
 ) -> anyhow::Result<ExitStatus> {
     let rates = look(executor)?;
-    let (estimate, case_ids) = plan_estimate(record, executor, rates);
+    let estimate = estimate(record, &executor.variants(), rates);
     let view = DryRunView {
         schema: "nearfar.dry-run/1",
         executor: record.header.executor,
-        cases: estimate.cases,
+        cases: estimate.case_ids.len(),
         rounds: estimate.rounds,
         seconds_at_most: estimate.total.as_secs_f64(),
         buffers_bytes: estimate.buffers_bytes,
         touch_gb_per_s: rates.touch / 1e9,
         copy_gb_per_s: rates.stream / 1e9,
-        case_ids,
+        case_ids: estimate.case_ids,
     };
     if arguments.json {
         output::print_json(&view)?;
@@ -247,36 +220,32 @@ fn dry_run(
     Ok(ExitStatus::Done)
 }
 
-/// The longest round to expect. Refuses a budget in which a new record's least
-/// rounds are unlikely to end; a resumed one may have little left to do.
+/// How fast the machine seems. Refuses a budget in which a new record's least rounds are
+/// unlikely to end; a resumed one may have little left to do.
 fn check_budget(
     budget: Duration,
     record: &Record,
     executor: &mut dyn Executor,
-) -> anyhow::Result<Duration> {
+) -> anyhow::Result<Rates> {
     let rates = look(executor)?;
-    let (estimate, _) = plan_estimate(record, executor, rates);
-    let inputs = &record.header.inputs;
-    // The estimate is for the most rounds, screening included.
-    let least = estimate.total - estimate.round * (inputs.max_rounds - inputs.min_rounds);
+    let estimate = estimate(record, &executor.variants(), rates);
+    let (cases, least) = (estimate.case_ids.len(), estimate.least);
     if record.length == 0 && budget < least {
         let clock = match record.header.executor {
             ExecutorKind::Native => "",
             ExecutorKind::Simulated => " (both are time of the simulated machine's own clock)",
         };
-        let cases = if estimate.cases == 1 { "case takes" } else { "cases take" };
-        let rounds = if inputs.min_rounds == 1 { "round" } else { "rounds" };
+        let takes = if cases == 1 { "case takes" } else { "cases take" };
         bail!(
-            "the budget of {} is too small: {} {cases} up to {} with {} {rounds} each{clock}; give \
-             --budget {}s, fewer --kernel, a smaller --suite, or fewer rounds by --samples",
+            "the budget of {} is too small: {cases} {takes} up to {} with the rounds that each \
+             gets{clock}; give --budget {}s, fewer experiments by --only, fewer --kernel, a smaller \
+             --suite, or fewer rounds by --samples",
             format_duration(budget),
-            estimate.cases,
             format_duration(least),
-            inputs.min_rounds,
             least.as_secs() + 1
         );
     }
-    Ok(if record.length == 0 { estimate.round } else { Duration::ZERO })
+    Ok(rates)
 }
 
 fn register_signals(interrupt: &Interrupt) -> anyhow::Result<()> {

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_record::{Actor, ProofMethod, ReasonCode, Record};
+use nearfar_record::{ProofMethod, ReasonCode, Record};
 use serde_json::Value;
 
 use crate::support::{
@@ -48,9 +48,10 @@ fn assert_proven(record: &Record, method: ProofMethod) {
     assert!(!record.samples.is_empty());
     for sample in &record.samples {
         let case = record.cases.iter().find(|case| case.id == sample.case).unwrap();
-        for (Actor::Stream(stream), actor) in case.actors.iter().zip(&sample.actors) {
-            let asked = stream.binding.memory.nodes().unwrap();
-            for proof in [&actor.proof.before, &actor.proof.after] {
+        for (planned, actor) in case.actors.iter().zip(&sample.actors) {
+            let (Some(memory), Some(proof)) = (planned.memory(), &actor.proof) else { continue };
+            let asked = memory.nodes().unwrap();
+            for proof in [&proof.before, &proof.after] {
                 assert_eq!(proof.method, method, "{}", sample.case);
                 let on: f64 = asked.iter().map(|node| proof.fraction_on(node)).sum();
                 assert!(on >= 0.999, "{}: {on} of the pages on {asked}", sample.case);

@@ -226,7 +226,7 @@ fn one_cpu_under_a_filter_is_measured() {
     let _one = measuring();
     let near = nearfar_sys::nodes_of_cpus(&CpuSet::single(cpu)).unwrap();
     let is_near = |case: &&Case| {
-        let mut asked = case.actors.iter().map(|Actor::Stream(stream)| &stream.binding.memory);
+        let mut asked = case.actors.iter().filter_map(Actor::memory);
         asked.all(|memory| memory.nodes().unwrap() == near)
     };
     let line = format!("exec taskset -c {cpu} ./nearfar {SMALL} --force --out r.jsonl");

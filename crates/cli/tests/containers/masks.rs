@@ -105,8 +105,9 @@ fn one_allowed_node_proves_where_nothing_else_can() {
     let record = measure_behind(&place, Some(ALL_REFUSED), NO_NUMA_MAPS, 0);
     assert_all_measured(&record);
     for actor in record.samples.iter().flat_map(|sample| &sample.actors) {
-        assert_eq!(actor.proof.before.method, ProofMethod::OneAllowedNode);
-        assert_eq!(actor.proof.after.method, ProofMethod::OneAllowedNode);
+        let proof = actor.proof.as_ref().unwrap();
+        assert_eq!(proof.before.method, ProofMethod::OneAllowedNode);
+        assert_eq!(proof.after.method, ProofMethod::OneAllowedNode);
     }
 }
 

@@ -7,6 +7,7 @@ use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, LabError, Programs};
 use nearfar_record::{Record, read_record};
 
 use crate::expected::Expected;
+use crate::experiments;
 
 /// Linux 6.1 has no weighted interleave, 6.12 has.
 pub const OLD: &str = Kernel::SUITES[0];
@@ -42,7 +43,28 @@ pub struct Run {
     /// Words that the reason of a refusal must have, and has where what `before` starts came
     /// in time: the run is made three times at most until one has.
     pub wants: &'static str,
-    pub expected: Expected,
+    /// Experiments, as the option takes them.
+    pub only: &'static str,
+    pub expected: Expectation,
+}
+
+/// What a run must give.
+#[derive(Clone)]
+pub enum Expectation {
+    /// Of the matrix of pairs, worked out case by case.
+    Pairs(Expected),
+    /// Every other experiment, with all that it plans.
+    Experiments,
+}
+
+impl Expectation {
+    /// What is not as it must be, in sentences.
+    pub fn judge(&self, machine: &GuestMachine, found: &Found) -> Vec<String> {
+        match self {
+            Self::Pairs(expected) => expected.judge(machine, found),
+            Self::Experiments => experiments::judge(found),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +110,7 @@ impl Boot {
     fn script(&self) -> String {
         let mut script = format!("{}\n", self.setup);
         for (number, run) in self.runs.iter().enumerate() {
-            let Run { before, within, through, options, window, working_set, wants, .. } = run;
+            let Run { before, within, through, options, window, working_set, wants, only, .. } = run;
             let user = if run.user == User::Nobody { "as-nobody" } else { "" };
             let written = writeln!(
                 script,
@@ -98,7 +120,7 @@ impl Boot {
                     read began _ </proc/uptime
                     ( {within}
                       exec {user} {through} nearfar characterize --working-set {working_set} --samples 1 \
-                          --window {window} {options} --out /out/{number}.jsonl
+                          --window {window} --only {only} {options} --out /out/{number}.jsonl
                     ) >/out/{number}.said 2>&1
                     echo $? >/out/{number}.status
                     read ended _ </proc/uptime
@@ -124,7 +146,8 @@ impl Run {
             working_set: "4MiB",
             options: "",
             wants: "",
-            expected,
+            only: "pairs",
+            expected: Expectation::Pairs(expected),
         }
     }
 

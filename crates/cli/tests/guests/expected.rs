@@ -161,7 +161,8 @@ impl Expected {
             ));
         }
         for sample in samples {
-            for (Actor::Stream(stream), actor) in case.actors.iter().zip(&sample.actors) {
+            let streams = case.actors.iter().filter_map(Actor::as_stream);
+            for (stream, actor) in streams.zip(&sample.actors) {
                 let faults = self.judge_actor(stream, actor, to, cpus);
                 wrong.extend(faults.into_iter().map(|fault| format!("{}: {fault}", case.id)));
             }
@@ -177,7 +178,8 @@ impl Expected {
         cpus: &CpuSet,
     ) -> Vec<String> {
         let mut wrong = Vec::new();
-        for proof in [&actor.proof.before, &actor.proof.after] {
+        let proofs = actor.proof.iter().flat_map(|proof| [&proof.before, &proof.after]);
+        for proof in proofs {
             let elsewhere: u64 = all_pages(proof) - pages_on(proof, to);
             let enough = pages_on(proof, to) * proof.page_bytes >= stream.working_set_bytes;
             if elsewhere > 0 || !enough || proof.method != self.method {
@@ -228,10 +230,8 @@ fn thread_counts(machine: &GuestMachine, cpus: &CpuSet) -> usize {
 }
 
 fn is_of_pair(case: &Case, from: u32, to: u32) -> bool {
-    case.coordinates.iter().any(|place| {
-        let Coordinates::Pairs { cpu_node, memory_node, .. } = place;
-        *cpu_node == Some(from) && *memory_node == to
-    })
+    let mut pairs = case.coordinates.iter().filter_map(Coordinates::as_pair);
+    pairs.any(|pair| pair.cpu_node == Some(from) && pair.memory_node == to)
 }
 
 /// The machine that the record describes is the one that QEMU was told to make.

@@ -5,13 +5,23 @@
 use serde_json::Value;
 
 use crate::boot::User::{Nobody, Root};
-use crate::boot::{Boot, NEW, OLD, Run, User};
+use crate::boot::{Boot, Expectation, NEW, OLD, Run, User};
 use crate::check;
 use crate::expected::Expected;
 use crate::{filters, lies, placement};
 
 fn plain(user: User) -> Run {
     Run::new("", user, Expected::all())
+}
+
+/// All but the matrix of pairs, which the other runs have.
+fn experiments(user: User) -> Run {
+    Run {
+        only: "scaling,sharing,links,roofs,hybrid,mixes,latency",
+        options: "--suite standard --runs 2",
+        expected: Expectation::Experiments,
+        ..Run::new("every experiment", user, Expected::all())
+    }
 }
 
 /// One kernel where three would only take longer.
@@ -30,6 +40,7 @@ fn amd_2p_with_linux_6_1() {
 #[test]
 fn amd_2p_with_linux_6_12() {
     let mut runs = vec![plain(Root), one_kernel(Nobody)];
+    runs.push(experiments(Nobody));
     runs.extend(lies::about_nodes());
     runs.push(placement::offline_cpu(Root));
     check(&Boot::new("amd-2p", NEW, runs));
@@ -42,7 +53,7 @@ fn amd_4p_with_linux_6_1() {
 
 #[test]
 fn amd_4p_with_linux_6_12() {
-    check(&Boot::new("amd-4p", NEW, vec![one_kernel(Nobody)]));
+    check(&Boot::new("amd-4p", NEW, vec![one_kernel(Nobody), experiments(Nobody)]));
 }
 
 #[test]
@@ -58,7 +69,7 @@ fn intel_2p_with_linux_6_1() {
 #[test]
 fn intel_2p_with_linux_6_12_and_devices() {
     let devices = [(0, "virtio-net-pci"), (1, "bochs-display"), (1, "virtio-net-pci")];
-    let mut runs = vec![plain(Root)];
+    let mut runs = vec![plain(Root), experiments(Nobody)];
     runs.extend(placement::page_sizes());
     runs.push(placement::huge_pages_on_node_0());
     runs.extend(lies::cpuset_migration());
@@ -101,12 +112,12 @@ fn intel_2p_with_a_full_node() {
 /// Nodes without CPUs are targets and never initiators.
 #[test]
 fn knl_with_linux_6_1() {
-    check(&Boot::new("knl", OLD, vec![plain(Root)]));
+    check(&Boot::new("knl", OLD, vec![plain(Root), experiments(Nobody)]));
 }
 
 #[test]
 fn knl_with_linux_6_12() {
-    check(&Boot::new("knl", NEW, vec![plain(Nobody)]));
+    check(&Boot::new("knl", NEW, vec![plain(Nobody), experiments(Nobody)]));
 }
 
 #[test]
@@ -116,7 +127,7 @@ fn cxl_with_linux_6_1() {
 
 #[test]
 fn cxl_with_linux_6_12() {
-    check(&Boot::new("cxl", NEW, vec![plain(Root), filters::memory_without_cpus()]));
+    check(&Boot::new("cxl", NEW, vec![plain(Root), experiments(Nobody), filters::memory_without_cpus()]));
 }
 
 /// One node has local cases only.
@@ -127,5 +138,5 @@ fn one_node_with_linux_6_1() {
 
 #[test]
 fn one_node_with_linux_6_12() {
-    check(&Boot { node_mib: 768, ..Boot::new("one-node", NEW, vec![plain(Nobody)]) });
+    check(&Boot { node_mib: 768, ..Boot::new("one-node", NEW, vec![plain(Nobody), experiments(Nobody)]) });
 }

@@ -7,6 +7,7 @@
 
 mod boot;
 mod expected;
+mod experiments;
 mod filters;
 mod lies;
 mod machines;

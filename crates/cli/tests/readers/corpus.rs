@@ -35,3 +35,26 @@ pub fn files(reader: &str) -> Vec<Input> {
     };
     paths.into_iter().map(read).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use nearfar_record::{Experiment, read_record};
+
+    use super::*;
+
+    /// A record that its reader refuses at the first line leads mutations nowhere.
+    #[test]
+    fn records_of_every_experiment_are_among_the_inputs() {
+        let read = |input: Input| read_record(input.bytes.as_slice()).ok();
+        let records: Vec<_> = files("record").into_iter().filter_map(read).collect();
+        let samples = records.iter().flat_map(|record| {
+            let of_case = |id: &str| record.cases.iter().find(|case| case.id == id);
+            record.samples.iter().filter_map(move |sample| of_case(&sample.case))
+        });
+        let experiments: BTreeSet<Experiment> =
+            samples.map(|case| case.coordinates[0].experiment()).collect();
+        assert_eq!(experiments, Experiment::ALL.into());
+    }
+}

@@ -22,8 +22,13 @@ pub fn schema(name: &str) -> Value {
 
 /// Every path to a property that a schema describes.
 pub fn property_paths(schema: &Value) -> BTreeSet<String> {
+    property_paths_below(schema, schema)
+}
+
+/// Every path to a property that a part of a schema describes.
+pub fn property_paths_below(schema: &Value, part: &Value) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
-    collect_paths(schema, schema, "", &mut paths);
+    collect_paths(schema, part, "", &mut paths);
     paths
 }
 

@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod contract;
+#[path = "../../../record/tests/every_line/mod.rs"]
 mod every_line;
 mod model_views;
 mod mutation;
 mod program;
 mod record_doctor;
 mod refusal;
+mod show_view;
 mod style;
 mod vocabulary;
 
@@ -18,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use jsonschema::Validator;
 use nearfar_machine::Source;
-use nearfar_record::{Executor, Line, ProofMethod, TrafficMethod, read_record};
+use nearfar_record::{Executor, Experiment, Line, ProofMethod, ReasonCode, read_record};
 use nearfar_report::{
     CharacterizeView, DoctorView, DryRunView, KernelsView, MachinesView, ShowView, TopoView,
 };
@@ -48,9 +50,15 @@ fn described() -> [Source; 3] {
     ]
 }
 
-/// A record with lines of every kind and every optional field given and null.
+/// A record with lines of every kind and every optional field given and null, a refusal of
+/// every case and every warning.
 fn every_line() -> Vec<Value> {
-    let mut lines = every_line::record(every_line::known_header());
+    let header = every_line::known_header();
+    let cases = every_line::cases(&header);
+    let mut lines = every_line::record(header);
+    let refused = cases.iter().map(|case| every_line::refused(case, ReasonCode::NoRoom));
+    lines.extend(refused.map(Line::Absent));
+    lines.extend(vocabulary::cautions().iter().map(|caution| Line::Warning(caution.warning())));
     lines.extend(
         described().map(|source| Line::Header(Box::new(every_line::unknown_header(source)))),
     );
@@ -134,6 +142,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     add("kernels", serde_json::to_value(KernelsView::new(|_| vec!["avx2".into()])));
     views.extend(model_views::views());
     views.extend(record_doctor::views());
+    views.extend(show_view::views());
     views
 }
 
@@ -275,19 +284,43 @@ fn a_measurement_its_record_and_its_tables() {
     assert_eq!(show["samples"], characterize["samples"]);
 }
 
+/// The program's own lines of all experiments, as far as the machine has them.
+#[test]
+fn records_of_every_experiment() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("r.jsonl");
+    let (path, validator) = (file.to_str().unwrap(), validator("record"));
+    let here = ["--working-set", "8MiB", "--window", "1ms", "--runs", "1"];
+    let experiments_of = |arguments: &[&str]| -> BTreeSet<String> {
+        let standard =
+            ["characterize", "--suite", "standard", "--samples", "1", "--force", "--out", path];
+        program::measure(&[&standard[..], arguments].concat());
+        let lines = program::lines_of(&file);
+        lines.iter().for_each(|line| assert_valid(&validator, line));
+        let samples = lines.iter().filter_map(|line| line["sample"]["case"].as_str());
+        samples.map(|case| case.split('/').next().unwrap().to_string()).collect()
+    };
+    let simulated = experiments_of(&["--simulate", "amd-2p"]);
+    assert_eq!(simulated, Experiment::ALL.map(|experiment| experiment.to_string()).into());
+    let measured = experiments_of(&here);
+    let everywhere = ["latency", "pairs", "roofs", "scaling"].map(String::from);
+    assert!(measured.is_superset(&everywhere.into()), "{measured:?}");
+}
+
 #[test]
 fn tables_of_a_record_with_everything_and_of_one_without_figures() {
     let validator = validator("show");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.jsonl");
     let header = every_line::known_header();
-    let idle = every_line::case(&header, 0, "preferred:0", nearfar_record::Pinning::OnePerPu);
+    let cases = every_line::cases(&header);
+    let idle = cases.iter().find(|case| case.id.contains("/ddot/")).unwrap();
     // Windows in which no byte was moved have a median of 0, and no relative spread.
-    let windows = [0, 1].map(|sequence| {
+    let windows = [(0, 0), (1, 1)].map(|(sequence, window)| {
         let method = ProofMethod::MovePages;
-        every_line::sample(&idle, sequence, method, TrafficMethod::Nt, 0, Vec::new())
+        every_line::sample(idle, sequence, (0, window), method, Vec::new())
     });
-    let mut still = vec![Line::Header(Box::new(header.clone())), Line::Case(idle)];
+    let mut still = vec![Line::Header(Box::new(header.clone())), Line::Case(idle.clone())];
     still.extend(windows.map(Line::Sample));
     let header_only = vec![Line::Header(Box::new(header.clone()))];
     for lines in [every_line::record(header), still, header_only] {

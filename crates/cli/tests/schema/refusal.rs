@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::contract::{join, property_paths, schema};
 use crate::mutation::{Damage, Damaged, damage_everywhere};
-use crate::{every_line, every_view, record_text, sealed, validator};
+use crate::{every_line, every_view, record_text, sealed, show_view, validator};
 
 /// Where null stands for something that is not known or does not apply.
 const NULL_IN_VIEWS: [(&str, &[&str]); 12] = [
@@ -53,23 +53,7 @@ const NULL_IN_VIEWS: [(&str, &[&str]); 12] = [
             "memory_channels_unknown",
         ],
     ),
-    (
-        "show",
-        &[
-            "cpu",
-            "kernel_release",
-            "seconds",
-            "least_placed",
-            "huge_page_share",
-            "pairs[].cpu_node",
-            "pairs[].figures[].spread_between_rounds",
-            "pairs[].figures[].spread_within_rounds",
-            "pairs[].figures[].llc_multiple",
-            "pairs[].refused[].round",
-            "omitted[].round",
-            "refused[].round",
-        ],
-    ),
+    ("show", show_view::NULLS),
     ("doctor", &["checks[].remedy"]),
     (
         "record-doctor",
@@ -180,6 +164,7 @@ fn damaged_views_are_refused() {
         for Damaged { damage, path, .. } in accepted(name, &view) {
             let allowed = match damage {
                 Damage::UnknownField | Damage::WrongType => false,
+                Damage::Negative => name == "show" && show_view::SIGNED.contains(&path.as_str()),
                 Damage::MissingField => may_be_missing(&path, &known),
                 // Which texts are free is told apart by the record's test below.
                 Damage::OtherWord => path != "schema",
@@ -238,7 +223,7 @@ fn damaged_lines_are_refused_as_the_reader_refuses_them() {
             let by_reader = serde_json::from_value::<Line>(document).is_ok();
             let consistent = match damage {
                 Damage::UnknownField => !by_schema && !by_reader,
-                Damage::WrongType => !by_schema,
+                Damage::WrongType | Damage::Negative => !by_schema,
                 Damage::MissingField => !by_schema || may_be_missing(&path, &known),
                 Damage::Null => by_schema == by_reader,
                 Damage::OtherWord => !by_schema || by_reader,

@@ -113,7 +113,7 @@ fn inspect(node: &Value, place: &str) {
 /// Where a name ends with a unit, the description says the same one.
 #[test]
 fn names_and_descriptions_agree_on_units() {
-    const UNITS: [(&str, &str); 10] = [
+    const UNITS: [(&str, &str); 12] = [
         ("_bytes", "bytes"),
         ("_ns", "ns"),
         ("_bytes_per_s", "bytes/s"),
@@ -124,6 +124,8 @@ fn names_and_descriptions_agree_on_units() {
         ("_share", "fraction"),
         ("/llc_multiple", "ratio"),
         ("/confidence", "fraction"),
+        ("/core_ghz", "1e9/s"),
+        ("/pause_cycles", "cycles"),
     ];
     let mut seen = BTreeSet::new();
     for name in NAMES {

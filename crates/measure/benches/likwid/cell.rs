@@ -52,12 +52,14 @@ impl Cell {
                     cpus: surroundings.all.cpus.iter().copied().collect(),
                     memory: MemoryPolicy::Preferred(surroundings.node),
                 },
+                write_memory: None,
                 threads: u32::try_from(threads).unwrap_or(u32::MAX),
                 pinning: Pinning::OnePerCore,
                 thread_cpus: self.workgroup.cpus.clone(),
                 working_set_bytes: bytes,
                 llc_multiple: caches.map(|caches| bytes as f64 / caches as f64),
                 pages: Pages::Transparent,
+                pause_cycles: 0,
             })],
         }
     }

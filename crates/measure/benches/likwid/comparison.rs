@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
 use nearfar_kernels::{Kernel, find};
-use nearfar_measure::experiment::lay_out_slices;
+use nearfar_measure::experiment::lay_out_steps;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::{Executor, Failure, Interrupt, WindowRequest, store_method};
-use nearfar_record::{Aggregate, Sample};
+use nearfar_record::{Aggregate, Part, Sample, Work};
 use nearfar_stats::{RatioEstimate, median, ratio_of_medians, relative_spread};
 
 use crate::cell::Cell;
@@ -119,8 +119,8 @@ impl<'a> Contest<'a> {
                 find(name).and_then(|kernel| Some((kernel, self.likwid.counterpart(kernel)?)));
             match found {
                 Some((kernel, (variant, test))) => {
-                    let arrays = kernel.arrays() as u64;
-                    let slices = lay_out_slices(working_set, arrays, workgroup.cpus.len() as u64);
+                    let widths = vec![1; kernel.arrays()];
+                    let slices = lay_out_steps(working_set, &widths, workgroup.cpus.len() as u64);
                     let cell = Cell {
                         level,
                         kernel,
@@ -205,7 +205,7 @@ impl<'a> Contest<'a> {
         };
         // Disturbed windows count: likwid does not see what disturbed its runs.
         entry.disturbed += usize::from(sample.is_disturbed());
-        entry.ours.push(sample.rate(Aggregate::Paced));
+        entry.ours.push(sample.rate(Part::Case, Work::UsefulBytes, Aggregate::Paced));
         Ok(())
     }
 

@@ -2,11 +2,73 @@
 //! what is measured.
 
 pub mod pairs;
+
+mod affinity;
+mod cache_window;
+mod hybrid;
+mod latency;
+mod links;
+mod mixes;
+mod omitted;
+mod pair_thinning;
+mod planned;
+mod roofs;
+mod scaling;
+mod setting;
+mod sharing;
+mod stream;
 mod thread_spread;
+mod unusable;
+mod whole_cluster;
 mod working_set;
 
+use nearfar_record::{Absent, Case, Experiment, Record};
+
+pub(crate) use affinity::scatter_order;
+pub use setting::Setting;
 pub use thread_spread::spread_over_l3_domains;
 pub use working_set::{
-    Slices, WorkingSet, cache_bytes, lay_out_slices, memory_working_set, node_memory_is_known,
+    Slices, WorkingSet, cache_bytes, lay_out_steps, memory_working_set, node_memory_is_known,
     slice_stride,
 };
+
+/// Cases, and what of them does not apply.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Planned {
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// What is left out, with the reasons.
+    pub absent: Vec<Absent>,
+}
+
+/// Parts of an experiment that are planned one after the other: the cases of a later part
+/// follow from the samples of the earlier ones.
+#[must_use]
+pub fn phases(experiment: Experiment) -> u32 {
+    match experiment {
+        Experiment::Pairs | Experiment::Hybrid => 2,
+        Experiment::Scaling
+        | Experiment::Sharing
+        | Experiment::Links
+        | Experiment::Roofs
+        | Experiment::Mixes
+        | Experiment::Latency => 1,
+    }
+}
+
+/// One phase of an experiment, counted from 0. `record` holds the samples of those before it.
+#[must_use]
+pub fn plan(experiment: Experiment, phase: u32, setting: Setting<'_>, record: &Record) -> Planned {
+    match experiment {
+        Experiment::Pairs if phase == 0 => pairs::screening_cases(setting),
+        Experiment::Pairs => pairs::plan_matrix(setting, record),
+        Experiment::Scaling => scaling::plan(setting),
+        Experiment::Sharing => sharing::plan(setting),
+        Experiment::Links => links::plan(setting),
+        Experiment::Roofs => roofs::plan(setting),
+        Experiment::Hybrid if phase == 0 => hybrid::plan_corners(setting),
+        Experiment::Hybrid => hybrid::plan_points(setting, record),
+        Experiment::Mixes => mixes::plan(setting),
+        Experiment::Latency => latency::plan(setting),
+    }
+}

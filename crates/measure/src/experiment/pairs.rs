@@ -2,57 +2,19 @@
 //! algorithm 1): how fast each group of cores reaches each memory.
 
 use nearfar_kernels::{CATALOG, Kernel};
-use nearfar_machine::{Binding, Cluster, CpuSet, Initiator, Machine, MemoryPolicy};
+use nearfar_machine::{CpuSet, Initiator, MemoryPolicy};
 use nearfar_record::{
-    Absence, Absent, Actor, Case, Coordinates, Inputs, Pinning, Reason, ReasonCode, Record, Stage,
-    Stream, Suite, summarize_case,
+    Absent, Actor, Case, Coordinates, Experiment, PairCoordinates, ReasonCode, Record, Stage,
+    Suite, summarize_case,
 };
 
-use crate::executor::OfferedVariants;
-
-use super::thread_spread::{l3_domain_count, spread_over_l3_domains};
-use super::working_set::{cache_bytes, lay_out_slices, memory_working_set, node_memory_is_known};
-
-/// What the experiment is made from.
-#[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
-    /// The machine.
-    pub machine: &'a Machine,
-    /// What was asked for.
-    pub inputs: &'a Inputs,
-    /// Variants of each kernel that the executor offers, the preferred first.
-    pub variants: &'a OfferedVariants,
-    /// Memory that may be used; `None` when not known.
-    pub available_bytes: Option<u64>,
-    /// Memory of the machine by /proc/meminfo; `None` when not known.
-    pub memory_bytes: Option<u64>,
-}
-
-/// How the machine's CPUs are grouped: looked up once for all cases.
-struct Groups {
-    clusters: Vec<Cluster>,
-    l3_domains: Vec<CpuSet>,
-    initiators: Vec<Initiator>,
-}
-
-impl Groups {
-    fn of(setting: Setting<'_>) -> Self {
-        Self {
-            clusters: setting.machine.clusters(),
-            l3_domains: setting.machine.l3_domains(),
-            initiators: setting.machine.initiators(setting.inputs.initiator),
-        }
-    }
-
-    /// Initiators with at least one CPU that the process may use.
-    fn usable(&self) -> impl Iterator<Item = &Initiator> {
-        self.initiators.iter().filter(|initiator| !initiator.cores.is_empty())
-    }
-
-    fn cluster_of(&self, initiator: &Initiator) -> Option<&Cluster> {
-        self.clusters.iter().find(|cluster| cluster.index == initiator.cluster)
-    }
-}
+use super::Planned;
+use super::omitted::{no_variant, omitted, omitted_for};
+use super::pair_thinning::{Cell, Thinning};
+use super::setting::{Groups, Setting};
+use super::stream::StreamPlan;
+use super::thread_spread::l3_domain_count;
+use super::unusable::unusable_parts;
 
 /// A kernel and the variants of it that are measured.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,48 +41,35 @@ pub fn suite_kernels(suite: Suite) -> Vec<&'static str> {
     }
 }
 
-impl Setting<'_> {
-    fn kernels(&self) -> Vec<&'static Kernel> {
-        let suite = || suite_kernels(self.inputs.suite).into_iter().map(String::from).collect();
-        let names: Vec<String> = self.inputs.kernels.clone().unwrap_or_else(suite);
-        CATALOG.iter().filter(|kernel| names.iter().any(|name| name == kernel.name)).collect()
-    }
+/// The kernels of the matrix.
+fn kernels(setting: Setting<'_>) -> Vec<&'static Kernel> {
+    setting.kernels(&suite_kernels(setting.inputs.suite))
+}
 
-    /// Variants of a kernel that can run: those that the executor offers, or of
-    /// these the one that was forced.
-    fn offered(&self, kernel: &'static Kernel) -> Vec<String> {
-        let offered = self.variants.get(kernel.name).map_or(&[][..], Vec::as_slice);
-        let forced = self.inputs.variant.as_ref();
-        let wanted = |variant: &&String| forced.is_none_or(|forced| forced == *variant);
-        offered.iter().filter(wanted).cloned().collect()
-    }
-
-    /// Memory nodes that can be a target.
-    fn targets(&self) -> impl Iterator<Item = u32> + '_ {
-        self.machine
-            .nodes
-            .iter()
-            .filter(|node| node.memory_bytes != Some(0))
-            .map(|node| node.os_index)
-            .filter(|&node| self.machine.allowed_nodes.contains(node))
-    }
+/// The matrix with the variants that the samples of the screening cases speak for.
+#[must_use]
+pub fn plan_matrix(setting: Setting<'_>, record: &Record) -> Planned {
+    let (choices, mut absent) = choose_variants(setting, record);
+    let (cases, not_applicable) = matrix_cases(setting, &choices);
+    absent.extend(not_applicable);
+    Planned { cases, absent }
 }
 
 /// Cases that find the best variants of each kernel: one thread of the first
 /// initiator on its nearest and on its farthest node. Empty unless the suite
 /// screens (`standard`) and a kernel has more variants than are kept.
 #[must_use]
-pub fn screening_cases(setting: Setting<'_>) -> Vec<Case> {
+pub fn screening_cases(setting: Setting<'_>) -> Planned {
+    let mut planned = Planned::default();
     if setting.inputs.suite != Suite::Standard {
-        return Vec::new();
+        return planned;
     }
     let groups = Groups::of(setting);
     let Some(initiator) = groups.usable().next() else {
-        return Vec::new();
+        return planned;
     };
-    let mut cases = Vec::new();
-    for kernel in setting.kernels() {
-        let variants = setting.offered(kernel);
+    for kernel in kernels(setting) {
+        let variants = setting.offered(kernel.name);
         if variants.len() <= KEPT_VARIANTS {
             continue;
         }
@@ -128,11 +77,11 @@ pub fn screening_cases(setting: Setting<'_>) -> Vec<Case> {
             for variant in &variants {
                 let loops = (kernel, variant.as_str());
                 let stage = Stage::Screening;
-                cases.extend(case(setting, &groups, initiator, node, loops, 1, stage));
+                planned.extend([case(setting, &groups, initiator, node, loops, 1, stage)]);
             }
         }
     }
-    cases
+    planned
 }
 
 fn nearest_and_farthest(setting: Setting<'_>, groups: &Groups, initiator: &Initiator) -> Vec<u32> {
@@ -155,14 +104,11 @@ fn nearest_and_farthest(setting: Setting<'_>, groups: &Groups, initiator: &Initi
 pub fn choose_variants(setting: Setting<'_>, record: &Record) -> (Vec<Choice>, Vec<Absent>) {
     let mut choices = Vec::new();
     let mut absent = Vec::new();
-    for kernel in setting.kernels() {
-        let offered = setting.offered(kernel);
+    for kernel in kernels(setting) {
+        let offered = setting.offered(kernel.name);
         if offered.is_empty() {
-            absent.push(omitted(
-                format!("pairs/{}", kernel.name),
-                ReasonCode::NoVariant,
-                no_variant_text(setting, kernel),
-            ));
+            let forced = setting.inputs.variant.as_deref();
+            absent.push(no_variant(format!("pairs/{}", kernel.name), kernel.name, forced));
             continue;
         }
         let variants = match setting.inputs.suite {
@@ -177,13 +123,6 @@ pub fn choose_variants(setting: Setting<'_>, record: &Record) -> (Vec<Choice>, V
         choices.push(Choice { kernel, variants });
     }
     (choices, absent)
-}
-
-fn no_variant_text(setting: Setting<'_>, kernel: &Kernel) -> String {
-    match &setting.inputs.variant {
-        Some(forced) => format!("{} does not exist in {forced}, or not on this CPU", kernel.name),
-        None => format!("{} needs vector instructions that this CPU does not have", kernel.name),
-    }
 }
 
 /// Orders variants by their mean share of the best rate on the screened pairs.
@@ -232,12 +171,11 @@ fn screening_score(
 ) -> Option<f64> {
     let rate = |wanted_node: u32, wanted: &str| {
         let case = record.cases.iter().find(|case| {
-            case.coordinates.iter().any(|place| {
-                let Coordinates::Pairs { memory_node, kernel: name, variant, stage, .. } = place;
-                *stage == Stage::Screening
-                    && *memory_node == wanted_node
-                    && name == kernel.name
-                    && variant == wanted
+            case.coordinates.iter().filter_map(Coordinates::as_pair).any(|pair| {
+                pair.stage == Stage::Screening
+                    && pair.memory_node == wanted_node
+                    && pair.kernel == kernel.name
+                    && pair.variant == wanted
             })
         })?;
         let samples: Vec<_> =
@@ -263,55 +201,62 @@ fn screening_score(
 pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Absent>) {
     let machine = setting.machine;
     let groups = Groups::of(setting);
-    let mut cases = Vec::new();
+    let mut planned: Vec<(Cell<'_>, Case)> = Vec::new();
     let mut absent = Vec::new();
     for initiator in groups.usable() {
         let counts = thread_counts(&groups.l3_domains, initiator, setting.inputs.suite);
+        let local = groups.cluster_of(initiator).map(|cluster| &cluster.memory_nodes);
         for node in setting.targets() {
             for choice in choices {
-                for variant in &choice.variants {
+                for (variant_rank, variant) in choice.variants.iter().enumerate() {
                     let loops = (choice.kernel, variant.as_str());
                     for &threads in &counts {
                         let stage = Stage::Matrix;
-                        cases
-                            .extend(case(setting, &groups, initiator, node, loops, threads, stage));
+                        let cell = Cell {
+                            is_local: local.is_some_and(|nodes| nodes.contains(node)),
+                            kernel: choice.kernel,
+                            variant_rank,
+                            threads,
+                            all_threads: counts.last().copied().unwrap_or(1),
+                        };
+                        match case(setting, &groups, initiator, node, loops, threads, stage) {
+                            Ok(case) => planned.push((cell, case)),
+                            Err(not_planned) => absent.push(not_planned),
+                        }
                     }
                 }
             }
         }
     }
-    for initiator in groups.initiators.iter().filter(|initiator| initiator.cores.is_empty()) {
-        absent.push(omitted(
-            format!("pairs/{}{}", initiator.kind, initiator.index),
-            ReasonCode::CpusNotAllowed,
-            format!(
-                "this process may use the CPUs {} only (cpuset, affinity); give it CPUs of {} {} to \
-                 measure it",
-                machine.allowed_cpus, initiator.kind, initiator.index
-            ),
-        ));
-    }
-    for node in &machine.nodes {
-        if node.memory_bytes != Some(0) && !machine.allowed_nodes.contains(node.os_index) {
-            absent.push(omitted(
-                format!("pairs/node{}", node.os_index),
-                ReasonCode::NodeNotAllowed,
-                format!(
-                    "this process may use the memory nodes {} only (cpuset); give it node {} to \
-                     measure it",
-                    machine.allowed_nodes, node.os_index
-                ),
-            ));
-        }
-    }
+    let (cases, left_out) = thinned(setting, planned);
+    absent.extend(left_out);
+    absent.extend(unusable_parts(setting, Experiment::Pairs));
     if machine.nodes.iter().filter(|node| node.memory_bytes != Some(0)).count() < 2 {
         absent.push(omitted(
-            "pairs/remote".into(),
+            "pairs/remote",
             ReasonCode::OneNode,
-            "the machine has one memory node, so no memory is remote; every figure is local".into(),
+            "the machine has one memory node, so no memory is remote; every figure is local",
         ));
     }
     (cases, absent)
+}
+
+/// The cells that the suite measures, and what it leaves out of too many.
+fn thinned(setting: Setting<'_>, planned: Vec<(Cell<'_>, Case)>) -> (Vec<Case>, Vec<Absent>) {
+    let cells: Vec<Cell<'_>> = planned.iter().map(|&(cell, _)| cell).collect();
+    // Who names kernels or a variant wants them all.
+    let is_own_choice = setting.inputs.kernels.is_none() && setting.inputs.variant.is_none();
+    let thinning = match setting.inputs.suite {
+        Suite::Standard if is_own_choice => Thinning::for_cells(&cells),
+        _ => Thinning::Nothing,
+    };
+    let kept: Vec<Case> = planned
+        .into_iter()
+        .filter(|&(cell, _)| thinning.keeps(cell))
+        .map(|(_, case)| case)
+        .collect();
+    let absent = thinning.absent(cells.len(), kept.len()).into_iter().collect();
+    (kept, absent)
 }
 
 /// Thread counts of an initiator, ascending: `quick` one and all; `standard` also
@@ -339,29 +284,28 @@ fn case(
     (kernel, variant): (&Kernel, &str),
     threads: u32,
     stage: Stage,
-) -> Option<Case> {
-    let machine = setting.machine;
-    let thread_cpus = spread_over_l3_domains(&groups.l3_domains, initiator, threads)?;
-    let caches = cache_bytes(machine, &thread_cpus.iter().copied().collect(), memory_node);
-    let of_node = machine
-        .node(memory_node)
-        .and_then(|node| node.memory_bytes)
-        .filter(|_| node_memory_is_known(machine, setting.memory_bytes));
-    let available = [setting.available_bytes, of_node].into_iter().flatten().min();
-    let wanted = memory_working_set(caches, available, setting.inputs.working_set_bytes);
-    let slices = lay_out_slices(wanted, kernel.arrays() as u64, u64::from(threads));
-    #[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
-    let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
+) -> Result<Case, Absent> {
     let prefix = match stage {
         Stage::Screening => "pairs/screening",
         Stage::Matrix => "pairs",
     };
-    Some(Case {
-        id: format!(
-            "{prefix}/{}{}/node{memory_node}/{}/{variant}/t{threads}",
-            initiator.kind, initiator.index, kernel.name
-        ),
-        coordinates: vec![Coordinates::Pairs {
+    let id = format!(
+        "{prefix}/{}{}/node{memory_node}/{}/{variant}/t{threads}",
+        initiator.kind, initiator.index, kernel.name
+    );
+    // PREFERRED and proven, not BIND: a full node then shows as misplaced
+    // pages, where BIND would have the process killed.
+    let memory = MemoryPolicy::Preferred(memory_node);
+    let (cores, loops) = ((initiator, threads), (kernel.name, variant));
+    let stream = StreamPlan::spread(&groups.l3_domains, cores, loops, memory, 1)
+        .and_then(|plan| plan.on_memory(setting));
+    let stream = match stream {
+        Ok(stream) => stream,
+        Err(reason) => return Err(omitted_for(id, reason)),
+    };
+    Ok(Case {
+        id,
+        coordinates: vec![Coordinates::Pairs(PairCoordinates {
             initiator: initiator.kind,
             index: initiator.index,
             cluster: initiator.cluster,
@@ -371,32 +315,7 @@ fn case(
             variant: variant.into(),
             threads,
             stage,
-        }],
-        actors: vec![Actor::Stream(Stream {
-            kernel: kernel.name.into(),
-            variant: variant.into(),
-            // PREFERRED and proven, not BIND: a full node then shows as misplaced
-            // pages, where BIND would have the process killed.
-            binding: Binding {
-                cpus: initiator.cpus(),
-                memory: MemoryPolicy::Preferred(memory_node),
-            },
-            threads,
-            pinning: Pinning::OnePerCore,
-            thread_cpus,
-            working_set_bytes: slices.total_bytes,
-            llc_multiple,
-            pages: setting.inputs.pages,
         })],
+        actors: vec![Actor::Stream(stream)],
     })
-}
-
-fn omitted(case: String, code: ReasonCode, text: String) -> Absent {
-    Absent {
-        case,
-        coordinates: Vec::new(),
-        absence: Absence::Omitted,
-        reason: Reason { code, text },
-        round: None,
-    }
 }

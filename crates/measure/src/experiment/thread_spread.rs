@@ -11,6 +11,11 @@ pub fn spread_over_l3_domains(
     initiator: &Initiator,
     threads: u32,
 ) -> Option<Vec<u32>> {
+    cores_in_turn(l3_domains, initiator).get(..threads as usize).map(<[u32]>::to_vec)
+}
+
+/// A CPU of each core of an initiator, in turn over its L3 domains.
+pub(super) fn cores_in_turn(l3_domains: &[CpuSet], initiator: &Initiator) -> Vec<u32> {
     let mut domains: Vec<Vec<u32>> = l3_domains
         .iter()
         .map(|domain| {
@@ -25,18 +30,10 @@ pub fn spread_over_l3_domains(
         .filter(|cores: &Vec<u32>| !cores.is_empty())
         .collect();
     let mut cpus = Vec::new();
-    while cpus.len() < threads as usize {
-        let before = cpus.len();
-        for domain in &mut domains {
-            if cpus.len() < threads as usize {
-                cpus.extend(domain.pop());
-            }
-        }
-        if cpus.len() == before {
-            return None;
-        }
+    while domains.iter().any(|cores| !cores.is_empty()) {
+        cpus.extend(domains.iter_mut().filter_map(Vec::pop));
     }
-    Some(cpus)
+    cpus
 }
 
 /// How many L3 domains the initiator has cores in.

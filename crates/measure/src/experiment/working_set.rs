@@ -30,6 +30,15 @@ pub fn cache_bytes(machine: &Machine, cpus: &CpuSet, node: u32) -> Option<u64> {
     }
 }
 
+/// The same with the memory-side caches of several nodes.
+#[must_use]
+pub fn cache_bytes_of_nodes(machine: &Machine, cpus: &CpuSet, nodes: &[u32]) -> Option<u64> {
+    let cpu_side = cache_bytes(machine, cpus, nodes.first().copied()?)?;
+    let memory_side =
+        |&node: &u32| machine.node(node).and_then(|node| node.memory_side_cache_bytes).unwrap_or(0);
+    Some(cpu_side + nodes.iter().skip(1).map(memory_side).sum::<u64>())
+}
+
 /// Whether the nodes' own memory sizes can be believed: they add up to what
 /// /proc/meminfo says. In some virtual machines they do not.
 #[must_use]
@@ -66,7 +75,9 @@ pub fn memory_working_set(
 /// How a stream's arrays are cut: every thread has one slice of each array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slices {
-    /// Bytes of one slice, a multiple of the page that borders are aligned to.
+    /// Bytes of the smallest slice for each element that it has per step, a multiple of the
+    /// page that borders are aligned to: a slice of an array with so many elements per step
+    /// is so many times as long.
     pub slice_bytes: u64,
     /// Bytes of all slices of all arrays.
     pub total_bytes: u64,
@@ -74,10 +85,11 @@ pub struct Slices {
 
 /// Cuts a working set into equal slices. Large slices are whole 2 MiB, small ones
 /// whole 4 KiB, none below one page: rounded up, so that the set is not smaller
-/// than wanted, or down where up would be more than allowed.
+/// than wanted, or down where up would be more than allowed. `widths` are the elements of each
+/// array per step of the kernel, 1 for each array of a catalog's kernel.
 #[must_use]
-pub fn lay_out_slices(working_set: WorkingSet, arrays: u64, threads: u64) -> Slices {
-    let slices = arrays * threads;
+pub fn lay_out_steps(working_set: WorkingSet, widths: &[u32], threads: u64) -> Slices {
+    let slices = widths.iter().copied().map(u64::from).sum::<u64>() * threads;
     let raw = working_set.wanted.div_ceil(slices);
     let page = if raw >= 4 * HUGE_PAGE { HUGE_PAGE } else { BASE_PAGE };
     let up = raw.div_ceil(page) * page;
@@ -113,10 +125,11 @@ mod tests {
     #[test]
     fn slices_are_whole_pages_and_never_more_than_allowed() {
         for (caches, available) in [(33, 100_000), (33, 160), (260, 24_000), (1, 9)] {
-            for arrays in 1..=3 {
+            for arrays in 1..=3_u64 {
                 for threads in [1, 2, 3, 7, 64] {
                     let set = memory_working_set(Some(caches * MIB), Some(available * MIB), None);
-                    let slices = lay_out_slices(set, arrays, threads);
+                    let widths = vec![1; usize::try_from(arrays).unwrap()];
+                    let slices = lay_out_steps(set, &widths, threads);
                     assert_eq!(slices.slice_bytes % BASE_PAGE, 0);
                     assert_eq!(slices.total_bytes, slices.slice_bytes * arrays * threads);
                     assert!(slices.total_bytes <= set.most);

@@ -1,28 +1,29 @@
 //! Runs cases on this machine.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_kernels::{CATALOG, Pattern, TimedLoop, UnknownVariant, Variant};
-use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
+use nearfar_kernels::Pattern;
+use nearfar_machine::{CpuSet, Machine};
 use nearfar_record::{
-    Actor, ActorSample, Case, Executor as ExecutorKind, PageNodes, Proof, Reason, ReasonCode,
-    Stream as StreamActor, ThreadSample, TrafficMethod,
+    ActorSample, Case, Disturbance, Executor as ExecutorKind, PageNodes, Proof, Reason, ReasonCode,
+    TrafficMethod,
 };
 use nearfar_sys::monotonic;
 use nearfar_units::nanoseconds;
 
+use super::actor_sample::actor_sample;
 use super::disturbance::{Taken, disturbances_of};
 use super::instruments::Instruments;
-use super::layout::{
-    PoolKey, Prepared, cut_slices, pool_elements, pool_key, pool_needs, slice_elements, thread_cpus,
-};
+use super::layout::{Layout, lay_out};
 use super::look::look_from;
-use super::pool::{Pool, PoolRequest, no_thread};
-use super::window::{Meeting, Windows};
+use super::loops::{ActorLoop, Loops, offered_variants};
+use super::pool::no_thread;
+use super::pools::Pools;
+use super::proof::{Placed, Proven};
+use super::window::{Meeting, Needs, Windows};
 use super::worker::{Walk, walk};
 use crate::executor::{
-    Executor, Failure, Interrupt, OfferedVariants, RanLoop, Rates, Window, WindowRequest, kernel_of,
+    Executor, Failure, Interrupt, OfferedVariants, Placement, Rates, Window, WindowRequest,
 };
 use crate::experiment::node_memory_is_known;
 
@@ -31,14 +32,13 @@ use crate::experiment::node_memory_is_known;
 pub struct NativeExecutor {
     machine: Machine,
     stores: TrafficMethod,
+    seed: u64,
     pattern: Pattern,
     interrupt: Interrupt,
     made: Duration,
     pub(super) instruments: Instruments,
-    node_memory_is_known: bool,
-    pools: BTreeMap<PoolKey, Pool>,
-    /// Bytes that each pool needs in this round.
-    needs: BTreeMap<PoolKey, u64>,
+    loops: Loops,
+    pools: Pools,
 }
 
 /// When pages are proven, by the windows of their case.
@@ -48,9 +48,20 @@ enum Moment {
     After,
 }
 
+/// What the threads of a case did, where their pages were before, and what CPU time others took
+/// from then on.
+struct Ran {
+    windows: Windows,
+    /// By actor, then thread.
+    walks: Vec<Vec<Walk>>,
+    before: Vec<Proven>,
+    taken: Vec<Disturbance>,
+}
+
 impl NativeExecutor {
     /// An executor for this machine. `memory_bytes` is /proc/meminfo's total, by
-    /// which the nodes' own figures are cross-checked; `seed` gives the arrays' data.
+    /// which the nodes' own figures are cross-checked; `seed` gives the arrays' data and the
+    /// order of chases.
     #[must_use]
     pub fn new(
         machine: Machine,
@@ -59,134 +70,95 @@ impl NativeExecutor {
         seed: u64,
         interrupt: Interrupt,
     ) -> Self {
-        let node_memory_is_known = node_memory_is_known(&machine, memory_bytes);
+        let pools = Pools::new(node_memory_is_known(&machine, memory_bytes));
         Self {
             machine,
             stores,
+            seed,
             pattern: Pattern::new(seed),
             interrupt,
             made: monotonic(),
             instruments: Instruments::default(),
-            node_memory_is_known,
-            pools: BTreeMap::new(),
-            needs: BTreeMap::new(),
+            loops: Loops::default(),
+            pools,
         }
     }
 
-    fn prepare<'a>(&mut self, case: &'a Case) -> Result<Vec<Prepared<'a>>, Reason> {
-        let mut used: BTreeMap<PoolKey, usize> = BTreeMap::new();
-        let mut prepared = Vec::new();
-        for Actor::Stream(actor) in &case.actors {
-            let timed_loop = timed_loop(actor)?;
-            let key = pool_key(actor);
-            self.ensure_pool(&key, case, actor)?;
-            let base = used.entry(key.clone()).or_default();
-            let (slice, stride) = slice_elements(actor, timed_loop.kernel());
-            prepared.push(Prepared { actor, timed_loop, key, base: *base, slice, stride });
-            *base += pool_elements(actor);
-        }
-        for stream in &prepared {
-            let Some(pool) = self.pools.get_mut(&stream.key) else { continue };
-            let cpus = &stream.actor.binding.cpus;
-            if let Err(reason) = pool.restore(&stream.sources(), cpus, &self.pattern) {
-                // What is in the pool is not known any more.
-                self.pools.remove(&stream.key);
-                return Err(reason);
-            }
-            pool.overwrite(stream.destination());
-        }
-        Ok(prepared)
-    }
-
-    /// Has a pool ready that is large enough for the case: one for all cases of the
-    /// round if there is room, else one for this case, at the cost of other pools.
-    fn ensure_pool(
+    /// Runs a case whose memory is ready, and proves its pages before and after.
+    fn measure(
         &mut self,
-        key: &PoolKey,
         case: &Case,
-        actor: &StreamActor,
-    ) -> Result<(), Reason> {
-        let MemoryPolicy::Preferred(_) = actor.binding.memory else {
-            return Err(Reason {
-                code: ReasonCode::Unproven,
-                text: format!(
-                    "pages of mem={} cannot be judged; only preferred:NODE can",
-                    actor.binding.memory
-                ),
-            });
-        };
-        let of_case = pool_needs(case);
-        let least = of_case.get(key).copied().unwrap_or(0);
-        if self.pools.get(key).is_some_and(|pool| pool.bytes() >= least) {
-            return Ok(());
-        }
-        self.pools.remove(key);
-        let most = self.needs.get(key).copied().unwrap_or(0).max(least);
-        let request = |bytes| PoolRequest {
-            policy: &actor.binding.memory,
-            pages: actor.pages,
-            bytes,
-            cpus: &actor.binding.cpus,
-        };
-        let map = |bytes| {
-            Pool::map(request(bytes), &self.machine, self.node_memory_is_known, &self.pattern)
-        };
-        let pool = match map(most) {
-            Err(Reason { code: ReasonCode::NoRoom, .. }) => {
-                self.pools.retain(|key, _| of_case.contains_key(key));
-                map(least)?
-            }
-            other => other?,
-        };
-        self.pools.insert(key.clone(), pool);
-        Ok(())
-    }
-
-    /// Where the pages of each stream's pool are, by the elements that the case uses.
-    /// Pools with pages elsewhere are given up, so that later cases get others.
-    fn prove(
-        &mut self,
-        streams: &[Prepared<'_>],
-        moment: Moment,
-    ) -> Result<Vec<PageNodes>, Reason> {
-        let found: Result<Vec<PageNodes>, Reason> = streams
-            .iter()
-            .map(|stream| {
-                let end = streams
-                    .iter()
-                    .filter(|other| other.key == stream.key)
-                    .map(|other| other.sources().end)
-                    .max();
-                self.pools[&stream.key].prove(end.unwrap_or(0) * size_of::<f64>(), &self.machine)
-            })
+        layouts: &[Layout],
+        loops: &[ActorLoop<'_>],
+        request: WindowRequest,
+    ) -> Result<Vec<Window>, Failure> {
+        let placed = self.pools.placed(layouts);
+        let ran = self.run_threads(case, layouts, loops, &placed, request)?;
+        let after = prove(&placed, Moment::After, &self.machine).map_err(Failure::Refused)?;
+        let placements: Vec<Placement> = ran
+            .before
+            .into_iter()
+            .zip(after)
+            .map(|(before, after)| placement(before, after))
             .collect();
-        found.map_err(|reason| {
-            if reason.code == ReasonCode::Misplaced {
-                streams.iter().for_each(|stream| drop(self.pools.remove(&stream.key)));
-            }
-            let when = match moment {
-                Moment::Before => "before",
-                Moment::After => "after",
-            };
-            Reason { text: format!("{when} the case: {}", reason.text), ..reason }
-        })
+        let made = nanoseconds(self.made);
+        let windows = ran.windows;
+        Ok((0..windows.count)
+            .map(|index| {
+                let actors = loops.iter().zip(&ran.walks).zip(&placements);
+                let actors: Vec<ActorSample> = actors
+                    .map(|((actor_loop, walks), placement)| {
+                        actor_sample(actor_loop, walks, placement, self.stores, (windows, index))
+                    })
+                    .collect();
+                let lags = ran.walks.iter().flatten().map(|walk| walk.clock_lag(windows, index));
+                let clock_lag = lags.max().unwrap_or(0);
+                let mut disturbances = disturbances_of(case, &actors, windows.length, clock_lag);
+                disturbances.extend(ran.taken.iter().cloned());
+                Window {
+                    start: Duration::from_nanos(windows.edge(index).saturating_sub(made)),
+                    length: Duration::from_nanos(windows.length),
+                    actors,
+                    disturbances,
+                }
+            })
+            .collect())
     }
 
+    /// Runs the threads of a case. Their pages are proven before; where they are to touch their
+    /// memory first, when they have done so: they warm up meanwhile, and no window opens before.
     fn run_threads(
         &mut self,
-        streams: &[Prepared<'_>],
+        case: &Case,
+        layouts: &[Layout],
+        loops: &[ActorLoop<'_>],
+        placed: &[Placed],
         request: WindowRequest,
-    ) -> Result<(Windows, Vec<Vec<Walk>>), Failure> {
-        let threads = streams.iter().map(|stream| stream.actor.threads).sum();
-        let moved: u64 = streams.iter().map(|stream| stream.actor.working_set_bytes).sum();
-        let meeting = Meeting::new(threads, request, moved / 2, &self.interrupt, self.instruments);
-        let jobs = cut_slices(&mut self.pools, streams, &self.pattern);
-        let walks = std::thread::scope(|scope| {
+    ) -> Result<Ran, Failure> {
+        let meeting = &Meeting::new(Needs::of(case), request, &self.interrupt, self.instruments);
+        let (machine, pattern) = (&self.machine, &self.pattern);
+        let cpus: CpuSet = layouts
+            .iter()
+            .flat_map(|layout| &layout.cpus)
+            .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
+            .collect();
+        let jobs = self.pools.cut_slices(layouts);
+        let prove_before = || {
+            let before = prove(placed, Moment::Before, machine).map_err(Failure::Refused)?;
+            Ok((before, Taken::read(&cpus)))
+        };
+        // Pages that no thread is to touch first are there already.
+        let fills = jobs.iter().any(|job| job.fills);
+        let present = if fills { None } else { Some(prove_before()?) };
+        if !fills {
+            meeting.proven();
+        }
+        let (before, walks, taken) = std::thread::scope(|scope| {
             let mut handles = Vec::new();
-            for (actor, mut job) in jobs {
-                let meeting = &meeting;
-                job.stream.run_by(self.instruments.run_loop);
-                let run = move || walk(&job.cpus, &mut job.stream, meeting);
+            for job in jobs {
+                let actor = job.actor;
+                let actor_loop = loops[actor].clone();
+                let run = move || walk(job, actor_loop, pattern, meeting);
                 match std::thread::Builder::new().spawn_scoped(scope, run) {
                     Ok(handle) => handles.push((actor, handle)),
                     Err(error) => {
@@ -195,8 +167,18 @@ impl NativeExecutor {
                     }
                 }
             }
-            let mut walks: Vec<Vec<Walk>> = streams.iter().map(|_| Vec::new()).collect();
-            let mut failure = None;
+            let before = match present {
+                Some(before) => Ok(before),
+                None if meeting.wait_for_touch() => prove_before(),
+                None => Err(Failure::Interrupted),
+            };
+            match &before {
+                Ok(_) if fills => meeting.proven(),
+                Ok(_) => {}
+                Err(_) => meeting.give_up(),
+            }
+            let mut walks: Vec<Vec<Walk>> = layouts.iter().map(|_| Vec::new()).collect();
+            let mut failure = before.as_ref().err().cloned();
             for (actor, handle) in handles {
                 match handle.join() {
                     Ok(Ok(walk)) => walks[actor].push(walk),
@@ -208,63 +190,35 @@ impl NativeExecutor {
                     Err(panic) => std::panic::resume_unwind(panic),
                 }
             }
-            failure.map_or(Ok(walks), Err)
+            let after = Taken::read(&cpus);
+            let ran = before.map(|(before, others)| (before, walks, after.since(&others)));
+            failure.map_or(ran, Err)
         })?;
         let windows = meeting.windows().ok_or(Failure::Interrupted)?;
-        Ok((windows, walks))
-    }
-
-    fn actor_sample(
-        &self,
-        stream: &Prepared<'_>,
-        walks: &[Walk],
-        windows: Windows,
-        index: u32,
-        proof: Proof,
-    ) -> ActorSample {
-        let kernel = stream.timed_loop.kernel();
-        let element = kernel.useful_bytes(1);
-        let threads: Vec<ThreadSample> = walks
-            .iter()
-            .map(|walk| {
-                let bytes = walk.log.bytes_between(windows.edge(index), windows.edge(index + 1));
-                let span = walk.span(index);
-                let (open, close) = (&span.open, &span.close);
-                ThreadSample {
-                    cpu_before: open.cpu,
-                    cpu_after: close.cpu,
-                    useful_bytes: bytes / element * element,
-                    passes: close.passes,
-                    involuntary_switches: close
-                        .usage
-                        .involuntary_switches
-                        .saturating_sub(open.usage.involuntary_switches),
-                    off_cpu_ns: span.off_cpu(),
-                    minor_faults: close.usage.minor_faults.saturating_sub(open.usage.minor_faults),
-                }
-            })
-            .collect();
-        let variant = stream.timed_loop.variant().to_string();
-        let ran = RanLoop {
-            kernel,
-            variant: &variant,
-            unroll: stream.timed_loop.unroll(),
-            stores: self.stores,
-        };
-        ran.sample(threads, proof, self.pools[&stream.key].page_sizes())
+        Ok(Ran { windows, walks, before, taken })
     }
 }
 
-fn timed_loop(actor: &StreamActor) -> Result<TimedLoop, Reason> {
-    let kernel = kernel_of(actor)?;
-    let variant: Variant = actor.variant.parse().map_err(|unknown: UnknownVariant| Reason {
-        code: ReasonCode::NoVariant,
-        text: unknown.to_string(),
-    })?;
-    kernel.in_variant(variant).map_err(|unavailable| Reason {
-        code: ReasonCode::NoVariant,
-        text: unavailable.to_string(),
-    })
+/// Where the pages of each actor are.
+fn prove(placed: &[Placed], moment: Moment, machine: &Machine) -> Result<Vec<Proven>, Reason> {
+    let when = match moment {
+        Moment::Before => "before",
+        Moment::After => "after",
+    };
+    let in_time =
+        |reason: Reason| Reason { text: format!("{when} the case: {}", reason.text), ..reason };
+    placed.iter().map(|placed| placed.prove(machine).map_err(in_time)).collect()
+}
+
+fn placement(before: Proven, after: Proven) -> Placement {
+    let both = |before: Option<PageNodes>, after: Option<PageNodes>| {
+        before.zip(after).map(|(before, after)| Proof { before, after })
+    };
+    Placement {
+        proof: both(before.pages, after.pages),
+        write_proof: both(before.written, after.written),
+        page_sizes: before.page_sizes,
+    }
 }
 
 impl Executor for NativeExecutor {
@@ -273,12 +227,7 @@ impl Executor for NativeExecutor {
     }
 
     fn variants(&self) -> OfferedVariants {
-        CATALOG
-            .iter()
-            .map(|kernel| {
-                (kernel.name, kernel.variants().iter().map(ToString::to_string).collect())
-            })
-            .collect()
+        offered_variants()
     }
 
     fn look(&mut self) -> Result<Rates, Reason> {
@@ -300,59 +249,30 @@ impl Executor for NativeExecutor {
     }
 
     fn begin_round(&mut self, cases: &[&Case]) {
-        self.pools.clear();
-        self.needs.clear();
-        for case in cases {
-            for (key, bytes) in pool_needs(case) {
-                let most = self.needs.entry(key).or_default();
-                *most = (*most).max(bytes);
-            }
-        }
+        self.pools.begin_round(cases);
     }
 
     fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure> {
         if self.interrupt.is_set() {
             return Err(Failure::Interrupted);
         }
-        let streams = self.prepare(case).map_err(Failure::Refused)?;
-        let before = self.prove(&streams, Moment::Before).map_err(Failure::Refused)?;
-        let cpus: CpuSet = streams
-            .iter()
-            .flat_map(|stream| {
-                (0..stream.threads()).map(|thread| thread_cpus(stream.actor, thread))
-            })
-            .flat_map(|cpus| cpus.iter().collect::<Vec<_>>())
-            .collect();
-        let others = Taken::read(&cpus);
-        let (windows, walks) = self.run_threads(&streams, request)?;
-        let taken = Taken::read(&cpus).since(&others);
-        let after = self.prove(&streams, Moment::After).map_err(Failure::Refused)?;
-        let proofs: Vec<Proof> =
-            before.into_iter().zip(after).map(|(before, after)| Proof { before, after }).collect();
-        let made = nanoseconds(self.made);
-        Ok((0..windows.count)
-            .map(|index| {
-                let actors: Vec<ActorSample> = streams
-                    .iter()
-                    .zip(&walks)
-                    .zip(&proofs)
-                    .map(|((stream, walks), proof)| {
-                        self.actor_sample(stream, walks, windows, index, proof.clone())
-                    })
-                    .collect();
-                let length = Duration::from_nanos(windows.length);
-                let lags = walks.iter().flatten().map(|walk| walk.span(index).clock_lag());
-                let clock_lag = lags.max().unwrap_or(0);
-                let mut disturbances = disturbances_of(case, &actors, windows.length, clock_lag);
-                disturbances.extend(taken.iter().cloned());
-                Window {
-                    start: Duration::from_nanos(windows.edge(index).saturating_sub(made)),
-                    length,
-                    actors,
-                    disturbances,
-                }
-            })
-            .collect())
+        // Another order of a chase's nodes in every round: none stands for all.
+        let seed = self.seed.wrapping_add(u64::from(request.round));
+        let loops = self.loops.of_case(case, seed).map_err(Failure::Refused)?;
+        let layouts = lay_out(case);
+        let measured = self
+            .pools
+            .make_ready(&layouts, &self.machine, &self.pattern)
+            .map_err(Failure::Refused)
+            .and_then(|()| self.measure(case, &layouts, &loops, request));
+        self.pools.end_case();
+        if let Err(Failure::Refused(reason)) = &measured
+            && matches!(reason.code, ReasonCode::Misplaced | ReasonCode::WrongData)
+        {
+            // Later cases get other memory.
+            self.pools.give_up(&layouts);
+        }
+        measured
     }
 
     fn peak_resident_bytes(&self) -> Option<u64> {

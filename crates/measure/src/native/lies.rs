@@ -1,6 +1,9 @@
 //! Cases that are run with loops and clocks that lie: each lie is noticed, and the same case
 //! passes with honest ones. docs/measuring.md lists them.
 
+mod chase;
+mod compute;
+
 use std::cell::Cell;
 use std::hint::black_box;
 use std::path::Path;
@@ -8,8 +11,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-use nearfar_kernels::{Checksum, Constants, Operands, TimedLoop, find};
-use nearfar_machine::{Binding, MemoryPolicy};
+use nearfar_kernels::{Checksum, Constants};
+use nearfar_machine::{Binding, CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{
     Actor, Case, Disturbance, Pages, Pinning, ReasonCode, Stream, ThreadSample, TrafficMethod,
 };
@@ -17,7 +20,9 @@ use nearfar_sys::monotonic_ns;
 use nearfar_units::nanoseconds;
 
 use super::NativeExecutor;
-use super::instruments::{Instruments, RunLoop};
+use super::instruments::Instruments;
+use super::memory_loop::{Arrays, MemoryLoop};
+use super::stream::RunLoop;
 use crate::executor::{Executor, Failure, Interrupt, Window, WindowRequest};
 
 const WORKING_SET: u64 = 8 << 20;
@@ -28,6 +33,18 @@ const WINDOWS: u32 = 4;
 /// Runs among which an honest one is found that other programs did not disturb.
 const TRIES: u32 = 50;
 
+/// Mixes, where loops are generated.
+#[cfg(target_arch = "x86_64")]
+const MIXES: [&str; 4] = ["1l", "2l1nt", "1l1s_2fma", "4l_1add"];
+#[cfg(not(target_arch = "x86_64"))]
+const MIXES: [&str; 0] = [];
+
+/// Those whose stores can show zeros.
+#[cfg(target_arch = "x86_64")]
+const STORING_MIXES: [&str; 3] = ["1s", "2l1nt", "1l1s_2fma"];
+#[cfg(not(target_arch = "x86_64"))]
+const STORING_MIXES: [&str; 0] = [];
+
 /// One case at a time: others would take its CPU.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
@@ -36,32 +53,56 @@ fn alone() -> MutexGuard<'static, ()> {
 
 /// A kernel by one thread on its own node.
 fn run(kernel: &str, instruments: Instruments) -> Result<Vec<Window>, Failure> {
-    let machine = nearfar_topology::read_live(Path::new("/")).unwrap();
+    run_on(own_place().1, kernel, instruments)
+}
+
+/// A kernel by one thread on memory of this policy.
+fn run_on(
+    memory: MemoryPolicy,
+    kernel: &str,
+    instruments: Instruments,
+) -> Result<Vec<Window>, Failure> {
+    let (cpu, _) = own_place();
+    let stream = Stream {
+        kernel: kernel.into(),
+        variant: preferred_variant(kernel),
+        binding: Binding { cpus: CpuSet::single(cpu), memory },
+        write_memory: None,
+        threads: 1,
+        pinning: Pinning::OnePerCore,
+        thread_cpus: vec![cpu],
+        working_set_bytes: WORKING_SET,
+        llc_multiple: None,
+        pages: Pages::Transparent,
+        pause_cycles: 0,
+    };
+    run_actor(Actor::Stream(stream), instruments)
+}
+
+/// A CPU that may be used, and its own memory.
+fn own_place() -> (u32, MemoryPolicy) {
+    let machine = machine();
     let cluster = machine.clusters().into_iter().next().unwrap();
     let cpu = cluster.cpus.intersection(&machine.allowed_cpus).first().unwrap();
-    let node = machine.allowed_nodes.first().unwrap();
-    let variant = find(kernel).unwrap().variants()[0].to_string();
-    let case = Case {
-        id: kernel.into(),
-        coordinates: Vec::new(),
-        actors: vec![Actor::Stream(Stream {
-            kernel: kernel.into(),
-            variant,
-            binding: Binding {
-                cpus: nearfar_machine::CpuSet::single(cpu),
-                memory: MemoryPolicy::Preferred(node),
-            },
-            threads: 1,
-            pinning: Pinning::OnePerCore,
-            thread_cpus: vec![cpu],
-            working_set_bytes: WORKING_SET,
-            llc_multiple: None,
-            pages: Pages::Transparent,
-        })],
-    };
-    let interrupt = Interrupt::default();
+    (cpu, MemoryPolicy::Preferred(machine.allowed_nodes.first().unwrap()))
+}
+
+fn machine() -> Machine {
+    nearfar_topology::read_live(Path::new("/")).unwrap()
+}
+
+/// The first variant in which this CPU has the kernel, mix or arithmetic.
+fn preferred_variant(kernel: &str) -> String {
+    let executor =
+        NativeExecutor::new(machine(), TrafficMethod::Allocate, None, 7, Interrupt::default());
+    executor.variants().of(kernel)[0].clone()
+}
+
+/// An actor alone.
+fn run_actor(actor: Actor, instruments: Instruments) -> Result<Vec<Window>, Failure> {
+    let case = Case { id: actor.kernel().into(), coordinates: Vec::new(), actors: vec![actor] };
     let stores = TrafficMethod::EvasionPossible;
-    let mut executor = NativeExecutor::new(machine, stores, None, 7, interrupt);
+    let mut executor = NativeExecutor::new(machine(), stores, None, 7, Interrupt::default());
     executor.instruments = instruments;
     executor.begin_round(&[&case]);
     let shortest = Duration::from_millis(5);
@@ -78,11 +119,20 @@ fn by_clock(clock: fn() -> u64) -> Instruments {
 
 /// The lie is refused for this reason; the honest loop passes with the same settings.
 fn assert_refused(kernel: &str, lie: Instruments, code: ReasonCode) {
+    assert_refused_by(|instruments| run(kernel, instruments), lie, code);
+}
+
+/// The same of any actor, run so.
+fn assert_refused_by(
+    run: impl Fn(Instruments) -> Result<Vec<Window>, Failure>,
+    lie: Instruments,
+    code: ReasonCode,
+) {
     let _alone = alone();
-    assert!(run(kernel, Instruments::default()).is_ok(), "{kernel}: honest");
-    match run(kernel, lie) {
+    let honest = run(Instruments::default()).unwrap();
+    match run(lie) {
         Err(Failure::Refused(reason)) => assert_eq!(reason.code, code, "{}", reason.text),
-        other => panic!("{kernel}: the lie went through: {other:?}"),
+        other => panic!("the lie went through: {other:?}; honest: {honest:?}"),
     }
 }
 
@@ -111,6 +161,10 @@ fn is_switched_for(disturbance: &Disturbance, least: Duration) -> bool {
     Duration::from_micros(*microseconds) >= least
 }
 
+fn is_of_clock(disturbance: &Disturbance) -> bool {
+    matches!(disturbance, Disturbance::Clock { .. })
+}
+
 thread_local! {
     /// Calls of a lying loop, or looks at a lying clock, in this thread; those of a case are
     /// new ones in every round.
@@ -128,17 +182,17 @@ const FIRST_PASS_CALLS: u32 = 16;
 #[test]
 fn a_loop_that_leaves_out_every_second_block_is_caught() {
     fn half(
-        honest: &TimedLoop,
-        operands: Operands<'_>,
+        honest: &MemoryLoop,
+        arrays: Arrays<'_>,
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
         if next_call().is_multiple_of(2) {
-            return honest.run(operands, constants, repeats);
+            return honest.run(arrays, constants, repeats);
         }
         Checksum::None
     }
-    for kernel in ["load", "store", "copy", "triad", "ddot", "triad_nt"] {
+    for kernel in ["load", "store", "copy", "triad", "ddot", "triad_nt"].into_iter().chain(MIXES) {
         assert_refused(kernel, by_loop(half), ReasonCode::WrongData);
     }
 }
@@ -146,32 +200,32 @@ fn a_loop_that_leaves_out_every_second_block_is_caught() {
 #[test]
 fn a_loop_that_does_nothing_once_its_first_pass_was_made_is_caught() {
     fn idle(
-        honest: &TimedLoop,
-        operands: Operands<'_>,
+        honest: &MemoryLoop,
+        arrays: Arrays<'_>,
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
         if next_call() < FIRST_PASS_CALLS {
-            return honest.run(operands, constants, repeats);
+            return honest.run(arrays, constants, repeats);
         }
         Checksum::None
     }
-    for kernel in ["load", "store", "copy", "triad", "ddot", "triad_nt"] {
+    for kernel in ["load", "store", "copy", "triad", "ddot", "triad_nt"].into_iter().chain(MIXES) {
         assert_refused(kernel, by_loop(idle), ReasonCode::WrongData);
     }
 }
 
 #[test]
 fn a_store_loop_that_writes_zeros_or_always_the_same_is_caught() {
-    fn zeros(honest: &TimedLoop, operands: Operands<'_>, _: &Constants, repeats: u32) -> Checksum {
+    fn zeros(honest: &MemoryLoop, arrays: Arrays<'_>, _: &Constants, repeats: u32) -> Checksum {
         let zeros = Constants { lanes: [0.0; 8], ..Constants::for_pass(0) };
-        honest.run(operands, &zeros, repeats)
+        honest.run(arrays, &zeros, repeats)
     }
-    fn same(honest: &TimedLoop, operands: Operands<'_>, _: &Constants, repeats: u32) -> Checksum {
-        honest.run(operands, &Constants::for_pass(0), repeats)
+    fn same(honest: &MemoryLoop, arrays: Arrays<'_>, _: &Constants, repeats: u32) -> Checksum {
+        honest.run(arrays, &Constants::for_pass(0), repeats)
     }
     for lie in [zeros, same] {
-        for kernel in ["store", "store_nt"] {
+        for kernel in ["store", "store_nt"].into_iter().chain(STORING_MIXES) {
             assert_refused(kernel, by_loop(lie), ReasonCode::WrongData);
         }
     }
@@ -190,15 +244,15 @@ const NEARLY: Duration = Duration::from_millis(900);
 #[test]
 fn a_thread_that_comes_late_to_its_window_is_caught() {
     fn late(
-        honest: &TimedLoop,
-        operands: Operands<'_>,
+        honest: &MemoryLoop,
+        arrays: Arrays<'_>,
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
         if next_call() == FIRST_PASS_OF_TRIAD {
             std::thread::sleep(LONG);
         }
-        honest.run(operands, constants, repeats)
+        honest.run(arrays, constants, repeats)
     }
     assert_marked(by_loop(late), |found| is_switched_for(found, NEARLY));
 }
@@ -206,8 +260,8 @@ fn a_thread_that_comes_late_to_its_window_is_caught() {
 #[test]
 fn a_loop_that_touches_fresh_pages_is_caught() {
     fn fresh(
-        honest: &TimedLoop,
-        operands: Operands<'_>,
+        honest: &MemoryLoop,
+        arrays: Arrays<'_>,
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
@@ -215,7 +269,7 @@ fn a_loop_that_touches_fresh_pages_is_caught() {
         let mut pages = vec![0_u8; 64 << 20];
         pages[0] = 1;
         black_box(&mut pages);
-        honest.run(operands, constants, repeats)
+        honest.run(arrays, constants, repeats)
     }
     let is_faulted = |disturbance: &Disturbance| matches!(disturbance, Disturbance::Faulted { .. });
     assert_marked(by_loop(fresh), is_faulted);
@@ -235,7 +289,6 @@ fn a_clock_that_runs_too_slowly_is_caught() {
         let (start, passed) = since(&START);
         start + passed / 32
     }
-    let is_of_clock = |disturbance: &Disturbance| matches!(disturbance, Disturbance::Clock { .. });
     assert_marked(by_clock(slow), is_of_clock);
 }
 
@@ -247,20 +300,21 @@ fn a_clock_that_jumps_ahead_is_caught() {
         monotonic_ns() + if has_jumped { nanoseconds(LONG) } else { 0 }
     }
     fn counted(
-        honest: &TimedLoop,
-        operands: Operands<'_>,
+        honest: &MemoryLoop,
+        arrays: Arrays<'_>,
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
         next_call();
-        honest.run(operands, constants, repeats)
+        honest.run(arrays, constants, repeats)
     }
-    let lie = Instruments { clock: jumping, run_loop: counted };
+    let lie = Instruments { clock: jumping, ..by_loop(counted) };
     assert_marked(lie, |found| is_switched_for(found, NEARLY));
 }
 
 /// Whichever reading around a thread's arrival is the first after the jump, that which
-/// follows it among them: a window in which next to nothing was moved is marked.
+/// follows it among them: a window in which next to nothing was moved is marked. On memory that
+/// the thread touches first another one, whose clock does not jump, may set the windows.
 #[test]
 fn a_clock_that_jumps_at_any_reading_is_caught() {
     /// Far below what any machine moves, far above what one block is over a second.
@@ -271,20 +325,24 @@ fn a_clock_that_jumps_at_any_reading_is_caught() {
         monotonic_ns() + if has_jumped { nanoseconds(LONG) } else { 0 }
     }
     let _alone = alone();
-    let mut jumped_over = 0;
-    for readings in 4..=14 {
-        READINGS.store(readings, Ordering::Relaxed);
-        for window in run("triad", by_clock(jumping)).unwrap() {
-            let rate =
-                u128::from(thread(&window).useful_bytes) * 1_000_000_000 / window.length.as_nanos();
-            if rate < NEXT_TO_NOTHING {
-                jumped_over += 1;
-                let is_long = is_marked(&window, |found| is_switched_for(found, NEARLY));
-                assert!(is_long, "{readings} readings before the jump: {window:?}");
+    for memory in [own_place().1, MemoryPolicy::FirstTouch] {
+        let mut jumped_over = 0;
+        for readings in 4..=14 {
+            READINGS.store(readings, Ordering::Relaxed);
+            for window in run_on(memory.clone(), "triad", by_clock(jumping)).unwrap() {
+                let bytes = u128::from(thread(&window).useful_bytes);
+                let rate = bytes * 1_000_000_000 / window.length.as_nanos();
+                if rate < NEXT_TO_NOTHING {
+                    jumped_over += 1;
+                    let is_long = is_marked(&window, |found| {
+                        is_switched_for(found, NEARLY) || is_of_clock(found)
+                    });
+                    assert!(is_long, "{readings} readings before the jump: {window:?}");
+                }
             }
         }
+        assert!(jumped_over > WINDOWS, "the jumps were over {jumped_over} windows");
     }
-    assert!(jumped_over > WINDOWS, "the jumps were over {jumped_over} windows");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
 use nearfar_record::{Pages, Reason, ReasonCode};
 use nearfar_sys::{monotonic_ns, pin_thread};
 
+use super::memory_loop::MemoryLoop;
 use super::pool::{Pool, PoolRequest, denied};
 use super::stream::{Source, Stream};
 use crate::executor::Rates;
@@ -34,7 +35,7 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
         text: "there is no copy kernel".into(),
     })?;
     let sources = vec![Source { elements: b, first_index: 0 }];
-    let mut stream = Stream::new(copy, pattern, Some(a), sources);
+    let mut stream = Stream::new(MemoryLoop::Catalog(copy), pattern, Some(a), sources);
     while stream.passes() < 6 {
         stream.step()?;
     }

@@ -1,20 +1,35 @@
 //! Answers cases by running them on this machine.
 //!
-//! A case goes through: memory mapped with its policy and touched ([`pool`]),
-//! pages proven, threads started, pinned and warmed up, a common window opened
-//! ([`window`]) over which every thread notes time and bytes per block
-//! ([`worker`]), results checked ([`stream`]), pages proven again.
+//! A case goes through: its loops found or generated ([`loops`]), memory mapped with its policy
+//! and touched ([`pool`]), threads started and pinned, which touch what is to be their own
+//! ([`touching`]) and warm up while pages are proven, a common window opened
+//! ([`window`]) over which every thread ([`worker`]) notes time and what it has done per block
+//! ([`work`]: [`stream`], [`chasing`] or [`compute`]), results checked, pages proven again.
 
+mod actor_sample;
+mod chasing;
+mod compute;
+mod core_clock;
+mod dealt_pages;
 mod disturbance;
 mod executor;
 mod instruments;
+mod job;
 mod layout;
 #[cfg(test)]
 mod lies;
 mod look;
+mod loops;
+mod memory_loop;
 mod pool;
+mod pools;
+mod proof;
+mod room;
 mod stream;
+mod touching;
+mod turn;
 mod window;
+mod work;
 mod worker;
 
 pub use executor::NativeExecutor;

@@ -1,33 +1,34 @@
-//! The memory of a round: one mapping per policy and page size, mapped afresh,
-//! touched, and shared by the round's cases one after the other.
+//! A pool of memory: one mapping whose pages are placed by a policy, filled with the pattern, and
+//! shared by the cases of a round one after the other.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::path::Path;
 
 use nearfar_kernels::Pattern;
 use nearfar_machine::{CpuSet, Machine, MemoryPolicy};
-use nearfar_record::{
-    PLACED_FRACTION, PageNodes, PageSizes, Pages, ProofMethod, Reason, ReasonCode,
-};
+use nearfar_record::{PageSizes, Pages, Reason, ReasonCode};
 use nearfar_sys::{
-    Mapping, PageRequest, achieved_page_sizes, available_memory, bind_range, node_free_bytes,
-    pin_thread, prove_first,
+    AddressRange, HUGE_PAGE_BYTES, Mapping, PageRequest, achieved_page_sizes, bind_range,
+    pin_thread,
 };
 
-/// Memory that is left to the rest of the program and the system.
-const SPARE_BYTES: u64 = 256 << 20;
+use super::dealt_pages::{Split, dealt_bytes};
+use super::proof::recorded;
+use super::room::check_room;
+use super::turn::Turn;
 
 /// Threads that touch together take parts of whole huge pages.
-const HUGE_PAGE_ELEMENTS: usize = (2 << 20) / size_of::<f64>();
+const HUGE_PAGE_ELEMENTS: usize = HUGE_PAGE_BYTES / size_of::<f64>();
 
-/// Memory with one policy, filled with the pattern except where a kernel wrote.
+/// Memory filled with the pattern except where a kernel wrote.
 #[derive(Debug)]
 pub(super) struct Pool {
     mapping: Mapping,
-    policy: MemoryPolicy,
-    /// Element ranges that a kernel has written, in no order.
+    pages: Pages,
+    /// Element ranges that a kernel has written, in no order; none meets another.
     overwritten: Vec<Range<usize>>,
-    page_sizes: PageSizes,
+    /// Sizes of its pages when all of it was filled; `None` as long as it is not.
+    page_sizes: Option<PageSizes>,
 }
 
 /// What a pool is made for.
@@ -41,7 +42,7 @@ pub(super) struct PoolRequest<'a> {
 }
 
 impl Pool {
-    /// Maps, places and touches memory.
+    /// Maps memory, and touches it so that pages come to lie where the policy says.
     ///
     /// # Errors
     /// When there is no room, or the kernel refuses.
@@ -51,6 +52,39 @@ impl Pool {
         node_memory_is_known: bool,
         pattern: &Pattern,
     ) -> Result<Self, Reason> {
+        let mut pool = Self::reserve(request, node_memory_is_known)?;
+        let bound = match request.policy {
+            // A fresh mapping has no other.
+            MemoryPolicy::FirstTouch => Ok(()),
+            policy => bind_range(&pool.mapping, policy),
+        };
+        match bound {
+            Ok(()) => pool.fill_all(request.cpus, pattern)?,
+            Err(refusal) => {
+                let range = 0..pool.elements_mut().len();
+                let weights = weights_of(request.policy);
+                pool.fill_from_nodes(&[Split { range, weights }], machine, pattern)
+                    .map_err(|no_way| no_way.unwrap_or_else(|| denied(refusal)))?;
+            }
+        }
+        Ok(pool)
+    }
+
+    /// Maps memory without touching it.
+    ///
+    /// # Errors
+    /// When there is no room, or the policy is one that may kill the program.
+    pub fn reserve(request: PoolRequest<'_>, node_memory_is_known: bool) -> Result<Self, Reason> {
+        if let MemoryPolicy::Bind(_) = request.policy {
+            return Err(Reason {
+                code: ReasonCode::Denied,
+                text: format!(
+                    "mem={} is not measured: where a node runs full the kernel kills the program; \
+                     preferred: and interleave: spill, and the pages are proven",
+                    request.policy
+                ),
+            });
+        }
         check_room(request, node_memory_is_known)?;
         let bytes = usize::try_from(request.bytes).map_err(|_| Reason {
             code: ReasonCode::NoRoom,
@@ -62,44 +96,101 @@ impl Pool {
             Pages::Huge => PageRequest::Huge2M,
         };
         let mapping = Mapping::new(bytes, asked).map_err(denied)?;
-        let touchers = match bind_range(&mapping, request.policy) {
-            Ok(()) => request.cpus.clone(),
-            // A thread on the node itself still places pages there by touching first.
-            Err(refusal) => first_touchers(request.policy, machine)
-                .ok_or_else(|| Reason { code: ReasonCode::Denied, text: refusal.to_string() })?,
-        };
-        let mut pool = Self {
-            mapping,
-            policy: request.policy.clone(),
-            overwritten: Vec::new(),
-            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        };
-        let elements = pool.mapping.as_f64().len();
-        pool.fill(0..elements, &touchers, pattern)?;
-        if let Ok(sizes) = achieved_page_sizes(&pool.mapping) {
-            pool.page_sizes = PageSizes {
-                huge_bytes: Some(sizes.huge_bytes),
-                resident_bytes: Some(sizes.resident_bytes),
-            };
+        Ok(Self { mapping, pages: request.pages, overwritten: Vec::new(), page_sizes: None })
+    }
+
+    /// Writes the pattern from the nodes where pages are to lie: by threads on the CPUs of each.
+    ///
+    /// # Errors
+    /// `None` where a node has no CPU that may be used; else why a thread failed.
+    pub fn fill_from_nodes(
+        &mut self,
+        splits: &[Split],
+        machine: &Machine,
+        pattern: &Pattern,
+    ) -> Result<(), Option<Reason>> {
+        let dealt = dealt_bytes(self.pages) / size_of::<f64>();
+        let mut of_nodes: BTreeMap<u32, Vec<(usize, &mut [f64])>> = BTreeMap::new();
+        let (mut rest, mut at) = (self.mapping.as_f64_mut(), 0);
+        for split in splits {
+            let turn = Turn::new(&split.weights);
+            rest = rest.split_at_mut(split.range.start.saturating_sub(at)).1;
+            let (elements, beyond) = rest.split_at_mut(split.range.len());
+            (rest, at) = (beyond, split.range.end);
+            for (number, page) in elements.chunks_mut(dealt).enumerate() {
+                let first = split.range.start + number * dealt;
+                of_nodes.entry(turn.node_of(number)).or_default().push((first, page));
+            }
         }
-        Ok(pool)
+        let mut parts = Vec::new();
+        for (node, pages) in of_nodes {
+            let cpus = node_cpus(node, machine).ok_or(None)?;
+            let share = pages.len().div_ceil(cpus.len());
+            let mut pages = pages.into_iter();
+            parts.extend(cpus.iter().map(|cpu| (cpu, pages.by_ref().take(share).collect())));
+        }
+        fill_by_threads(parts, pattern).map_err(Some)?;
+        self.page_sizes = Some(recorded(achieved_page_sizes(&self.mapping).ok()));
+        Ok(())
+    }
+
+    /// Writes the pattern everywhere by one thread on each of these CPUs.
+    ///
+    /// # Errors
+    /// When a thread cannot be started or pinned.
+    pub fn fill_all(&mut self, cpus: &CpuSet, pattern: &Pattern) -> Result<(), Reason> {
+        let all = 0..self.elements_mut().len();
+        self.fill(all, cpus, pattern)?;
+        self.page_sizes = Some(recorded(achieved_page_sizes(&self.mapping).ok()));
+        Ok(())
+    }
+
+    /// Pages that were asked for.
+    pub fn pages(&self) -> Pages {
+        self.pages
+    }
+
+    /// Sizes of its pages when it was filled; `None` where it was not.
+    pub fn page_sizes(&self) -> Option<PageSizes> {
+        self.page_sizes
+    }
+
+    /// Bytes in base pages, at most.
+    pub fn base_page_bytes(&self) -> u64 {
+        let huge = self.page_sizes.and_then(|sizes| sizes.huge_bytes);
+        self.bytes().saturating_sub(huge.unwrap_or(0))
     }
 
     pub fn bytes(&self) -> u64 {
         self.mapping.bytes() as u64
     }
 
-    pub fn page_sizes(&self) -> PageSizes {
-        self.page_sizes
-    }
-
     pub fn elements_mut(&mut self) -> &mut [f64] {
         self.mapping.as_f64_mut()
     }
 
+    /// Addresses of these elements.
+    pub fn addresses(&self, range: &Range<usize>) -> AddressRange {
+        let element = size_of::<f64>();
+        AddressRange::from(&self.mapping).part(range.start * element, range.len() * element)
+    }
+
+    /// Addresses of the whole mapping.
+    pub fn mapping(&self) -> AddressRange {
+        (&self.mapping).into()
+    }
+
     /// Notes that a kernel writes this range.
     pub fn overwrite(&mut self, range: Range<usize>) {
-        self.overwritten.push(range);
+        let mut merged = range;
+        self.overwritten.retain(|written| {
+            let meets = written.start <= merged.end && merged.start <= written.end;
+            if meets {
+                merged = written.start.min(merged.start)..written.end.max(merged.end);
+            }
+            !meets
+        });
+        self.overwritten.push(merged);
     }
 
     /// Writes the pattern again wherever a kernel wrote in this range.
@@ -139,114 +230,47 @@ impl Pool {
         let share = range.len().div_ceil(cpus.len().max(1));
         let share = share.next_multiple_of(HUGE_PAGE_ELEMENTS);
         let first = range.start;
-        let elements = &mut self.mapping.as_f64_mut()[range];
-        std::thread::scope(|scope| {
-            let mut threads = Vec::new();
-            for ((part, chunk), cpu) in elements.chunks_mut(share).enumerate().zip(cpus.iter()) {
-                let fill = move || {
-                    pin_thread(&CpuSet::single(cpu)).map_err(denied)?;
-                    pattern.fill(chunk, (first + part * share) as u64);
-                    Ok(())
-                };
-                threads.push(
-                    std::thread::Builder::new().spawn_scoped(scope, fill).map_err(no_thread)?,
-                );
-            }
-            threads.into_iter().try_for_each(|thread| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            })
-        })
-    }
-
-    /// Asks where the pages of the first `bytes` are.
-    ///
-    /// # Errors
-    /// When nothing can tell, or they are not where the policy says.
-    pub fn prove(&self, bytes: usize, machine: &Machine) -> Result<PageNodes, Reason> {
-        let found = prove_first(bytes, &self.mapping, &machine.allowed_nodes)
-            .map_err(|refusal| Reason { code: ReasonCode::Unproven, text: refusal.to_string() })?;
-        let nodes = PageNodes {
-            method: match found.method {
-                nearfar_sys::ProofMethod::MovePages => ProofMethod::MovePages,
-                nearfar_sys::ProofMethod::GetMempolicy => ProofMethod::GetMempolicy,
-                nearfar_sys::ProofMethod::NumaMaps => ProofMethod::NumaMaps,
-                nearfar_sys::ProofMethod::OneAllowedNode => ProofMethod::OneAllowedNode,
-            },
-            page_bytes: found.page_bytes,
-            pages: found.nodes,
-            unknown: found.absent + found.unknown,
-        };
-        match self.policy.nodes() {
-            Some(asked) => check_placement(&nodes, &asked, &self.policy)?,
-            None => check_placement(&nodes, &machine.allowed_nodes, &self.policy)?,
-        }
-        Ok(nodes)
+        let chunks = self.mapping.as_f64_mut()[range].chunks_mut(share).enumerate();
+        let parts = chunks
+            .zip(cpus.iter())
+            .map(|((part, chunk), cpu)| (cpu, vec![(first + part * share, chunk)]));
+        fill_by_threads(parts.collect(), pattern)
     }
 }
 
-/// Whether enough of the pages are on the nodes that were asked for.
-fn check_placement(
-    found: &PageNodes,
-    asked: &nearfar_machine::NodeSet,
-    policy: &MemoryPolicy,
-) -> Result<(), Reason> {
-    let fraction: f64 = asked.iter().map(|node| found.fraction_on(node)).sum();
-    if fraction >= PLACED_FRACTION {
-        return Ok(());
-    }
-    let counts: Vec<String> =
-        found.pages.iter().map(|(node, pages)| format!("node {node}: {pages}")).collect();
-    Err(Reason {
-        code: ReasonCode::Misplaced,
-        text: format!(
-            "{:.1} % of the pages are where '{policy}' puts them ({}, not known: {}): the node may be \
-             full, its use forbidden meanwhile (cpuset), or the kernel migrates pages (sysctl \
-             kernel.numa_balancing)",
-            fraction * 100.0,
-            counts.join(", "),
-            found.unknown
-        ),
+/// Elements and the number of the first.
+type Part<'a> = (usize, &'a mut [f64]);
+
+/// Writes the pattern by a thread on each of these CPUs.
+fn fill_by_threads(parts: Vec<(u32, Vec<Part<'_>>)>, pattern: &Pattern) -> Result<(), Reason> {
+    std::thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (cpu, parts) in parts {
+            let fill = move || {
+                pin_thread(&CpuSet::single(cpu)).map_err(denied)?;
+                parts.into_iter().for_each(|(first, part)| pattern.fill(part, first as u64));
+                Ok(())
+            };
+            threads.push(std::thread::Builder::new().spawn_scoped(scope, fill).map_err(no_thread)?);
+        }
+        threads.into_iter().try_for_each(|thread| {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
     })
 }
 
-fn check_room(request: PoolRequest<'_>, node_memory_is_known: bool) -> Result<(), Reason> {
-    let root = Path::new("/");
-    let needed = request.bytes;
-    if let Some(available) = available_memory(root).least_bytes()
-        && needed + SPARE_BYTES > available
-    {
-        return Err(no_room(needed, "the machine or the control group", available));
-    }
-    let node = match (request.policy, node_memory_is_known) {
-        (MemoryPolicy::Preferred(node), true) => *node,
-        _ => return Ok(()),
-    };
-    match node_free_bytes(root, node) {
-        Some(free) if needed > free => Err(no_room(needed, &format!("node {node}"), free)),
-        _ => Ok(()),
-    }
-}
-
-fn no_room(needed: u64, place: &str, available: u64) -> Reason {
-    use nearfar_units::Bytes;
-    Reason {
-        code: ReasonCode::NoRoom,
-        text: format!(
-            "the arrays need {}, {place} has {} free; free some (the page cache counts as used: echo 1 \
-             >/proc/sys/vm/drop_caches) or give a smaller --working-set",
-            Bytes(needed),
-            Bytes(available)
-        ),
-    }
-}
-
-/// CPUs that belong to the policy's node, where the process may use them.
-fn first_touchers(policy: &MemoryPolicy, machine: &Machine) -> Option<CpuSet> {
-    let MemoryPolicy::Preferred(node) = policy else {
-        return None;
-    };
-    let cpus = machine.node(*node)?.cpus.intersection(&machine.allowed_cpus);
+/// CPUs of a node that the process may use.
+pub(super) fn node_cpus(node: u32, machine: &Machine) -> Option<CpuSet> {
+    let cpus = machine.node(node)?.cpus.intersection(&machine.allowed_cpus);
     (!cpus.is_empty()).then_some(cpus)
+}
+
+/// The same weight for each of a policy's nodes, or its own.
+pub(super) fn weights_of(policy: &MemoryPolicy) -> BTreeMap<u32, u32> {
+    match policy {
+        MemoryPolicy::Weighted(weights) => weights.clone(),
+        other => other.nodes().unwrap_or_default().iter().map(|node| (node, 1)).collect(),
+    }
 }
 
 pub(super) fn denied(refusal: nearfar_sys::Refusal) -> Reason {
@@ -265,59 +289,39 @@ pub(super) fn no_thread(error: std::io::Error) -> Reason {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
-    use std::collections::BTreeMap;
+    use std::path::Path;
 
-    fn pages(counts: &[(u32, u64)], unknown: u64) -> PageNodes {
-        PageNodes {
-            method: ProofMethod::MovePages,
-            page_bytes: 4096,
-            pages: counts.iter().copied().collect::<BTreeMap<_, _>>(),
-            unknown,
-        }
+    pub fn live() -> (Machine, Pattern) {
+        (nearfar_topology::read_live(Path::new("/")).unwrap(), Pattern::new(3))
     }
 
-    #[test]
-    fn one_page_in_a_thousand_may_stray_and_no_more() {
-        let asked = nearfar_machine::NodeSet::single(1);
-        let policy = MemoryPolicy::Preferred(1);
-        let check = |counts: &[(u32, u64)], unknown| {
-            check_placement(&pages(counts, unknown), &asked, &policy)
-        };
-        check(&[(1, 1000)], 0).unwrap();
-        check(&[(0, 1), (1, 999)], 0).unwrap();
-        for (counts, unknown) in [
-            (&[(0, 2), (1, 998)][..], 0),
-            (&[(1, 998)][..], 2),
-            (&[(0, 1000)][..], 0),
-            (&[][..], 0),
-        ] {
-            let reason = check(counts, unknown).unwrap_err();
-            assert_eq!(reason.code, ReasonCode::Misplaced);
-            assert!(reason.text.contains("preferred:1"), "{}", reason.text);
-        }
+    pub fn holds_pattern(pool: &mut Pool, pattern: &Pattern, range: Range<usize>) -> bool {
+        let value = |index: usize| pattern.value(index as u64).to_bits();
+        range.clone().all(|index| pool.elements_mut()[index].to_bits() == value(index))
+    }
+
+    pub fn request<'a>(
+        policy: &'a MemoryPolicy,
+        pages: Pages,
+        bytes: u64,
+        machine: &'a Machine,
+    ) -> PoolRequest<'a> {
+        PoolRequest { policy, pages, bytes, cpus: &machine.allowed_cpus }
     }
 
     /// Writes to a pool as a kernel would and restores parts of it.
     #[test]
     fn what_was_overwritten_is_restored_where_it_is_needed() {
-        let machine = nearfar_topology::read_live(Path::new("/")).unwrap();
-        let pattern = Pattern::new(3);
+        let (machine, pattern) = live();
         let cpus = machine.allowed_cpus.clone();
         let node = machine.allowed_nodes.first().unwrap();
-        let request = PoolRequest {
-            policy: &MemoryPolicy::Preferred(node),
-            pages: Pages::Small,
-            bytes: 8 << 20,
-            cpus: &cpus,
-        };
+        let policy = MemoryPolicy::Preferred(node);
+        let request = request(&policy, Pages::Small, 8 << 20, &machine);
         let mut pool = Pool::map(request, &machine, false, &pattern).unwrap();
-        let holds_pattern = |pool: &mut Pool, range: Range<usize>| {
-            range.clone().all(|index| {
-                pool.elements_mut()[index].to_bits() == pattern.value(index as u64).to_bits()
-            })
-        };
+        let holds_pattern =
+            |pool: &mut Pool, range: Range<usize>| holds_pattern(pool, &pattern, range);
         assert!(holds_pattern(&mut pool, 0..1 << 20));
         for range in [1000..5000, 20_000..30_000] {
             pool.elements_mut()[range.clone()].fill(-7.0);
@@ -329,10 +333,30 @@ mod tests {
         pool.restore(&(0..1 << 20), &cpus, &pattern).unwrap();
         assert!(holds_pattern(&mut pool, 0..1 << 20));
         assert!(pool.overwritten.is_empty());
-        // A part of the pool is proven as well as the whole.
-        for bytes in [4096, 1 << 20, 8 << 20] {
-            let found = pool.prove(bytes, &machine).unwrap();
-            assert!(found.fraction_on(node) >= PLACED_FRACTION);
+    }
+
+    /// What many cases wrote is restored once.
+    #[test]
+    fn ranges_that_meet_are_one() {
+        let (machine, pattern) = live();
+        let node = machine.allowed_nodes.first().unwrap();
+        let policy = MemoryPolicy::Preferred(node);
+        let request = request(&policy, Pages::Small, 1 << 20, &machine);
+        let mut pool = Pool::map(request, &machine, false, &pattern).unwrap();
+        for (range, expected) in [
+            (10..20, vec![10..20]),
+            (10..20, vec![10..20]),
+            (12..18, vec![10..20]),
+            (40..50, vec![10..20, 40..50]),
+            (50..60, vec![10..20, 40..60]),
+            (5..11, vec![5..20, 40..60]),
+            (70..80, vec![5..20, 40..60, 70..80]),
+            (19..45, vec![5..60, 70..80]),
+            (0..100, vec![0..100]),
+        ] {
+            pool.overwrite(range);
+            pool.overwritten.sort_by_key(|range| range.start);
+            assert_eq!(pool.overwritten, expected);
         }
     }
 }

@@ -1,30 +1,32 @@
 //! One thread's walk over its slices: block by block, pass after pass, with the
 //! results of every pass checked.
 
-use nearfar_kernels::{Checksum, Constants, Kernel, Operands, Operation, Pattern, TimedLoop};
-use nearfar_record::{Reason, ReasonCode};
+#[cfg(all(test, target_arch = "x86_64"))]
+mod coverage;
+mod results;
 
-use super::instruments::RunLoop;
+use std::ops::Range;
 
-/// Elements of a base page: one element of each page is looked at afterwards.
-const PAGE_ELEMENTS: usize = 4096 / size_of::<f64>();
+use nearfar_kernels::{Checksum, Constants, Pattern, add_in_sequence};
+use nearfar_record::{PAUSED_BYTES, Reason};
 
-/// Of so many elements that are looked at one is looked at and marked again after the first
-/// pass, just before the windows. A look brings a line into the caches and drives out what
-/// the pass left there: of 256 MiB 4 MiB by one line of every page, 256 KiB by these. A few
-/// marks show what is not walked.
-const MARKED_AGAIN: usize = 16;
+use super::memory_loop::{Arrays, MemoryLoop};
+use results::{UNWRITTEN, looked_at};
 
-/// No kernel leaves this in its destination: sources, and so all results, are positive.
-const UNWRITTEN: f64 = -1.0;
+/// Blocks are whole multiples of so many steps, so that every block but a slice's last fills
+/// whole turns of the widest loop, and stored lanes stay in step. A pause comes after as many.
+#[expect(clippy::cast_possible_truncation, reason = "a kilobyte")]
+const BLOCK_GRAIN: usize = PAUSED_BYTES as usize / size_of::<f64>();
 
-/// Blocks are whole multiples of this, so that every block but a slice's last fills
-/// whole turns of the widest loop, and `store`'s lanes stay in step.
-const BLOCK_GRAIN: usize = 64;
+/// Elements of the widest array in a block before any rate is known.
+const FIRST_BLOCK: usize = 64 * 1024;
 
-/// Sums of products are compared within this fraction: far above what the order of
-/// additions can change (2^27 terms x 2^-53), far below a missed page.
-const SUM_TOLERANCE: f64 = 1e-7;
+/// Bytes to warm up by at least: small sets are walked many times, so that the rate by which
+/// blocks are cut is that of warm caches.
+const WARM_BYTES: u64 = 4 << 20;
+
+/// Runs a loop so many times over the same arrays.
+pub(super) type RunLoop = fn(&MemoryLoop, Arrays<'_>, &Constants, u32) -> Checksum;
 
 /// A source slice and the number of its first element in the pattern.
 #[derive(Debug)]
@@ -33,15 +35,45 @@ pub(super) struct Source<'a> {
     pub first_index: u64,
 }
 
-/// One thread's slices and where it is in them.
+/// What was read, folded.
+#[derive(Debug, Default, Clone, Copy)]
+struct Sums {
+    xor: u64,
+    sum: f64,
+}
+
+impl Sums {
+    /// Adds what so many equal passes gave together, as one of them.
+    fn add(&mut self, checksum: Checksum, repeats: u32) {
+        match checksum {
+            Checksum::None => {}
+            // Of an odd number of passes, as one gives it.
+            Checksum::Xor(xor) => self.xor ^= xor,
+            Checksum::Sum(sum) => self.sum += sum / f64::from(repeats),
+        }
+    }
+}
+
+impl From<Checksum> for Sums {
+    fn from(checksum: Checksum) -> Self {
+        let mut sums = Self::default();
+        sums.add(checksum, 1);
+        sums
+    }
+}
+
+/// One thread's slices and where it is in them. A step is an element of each array of a
+/// catalog's kernel; of a mix the elements that its step loads and stores.
 #[derive(Debug)]
 pub(super) struct Stream<'a> {
-    timed_loop: TimedLoop,
+    memory_loop: MemoryLoop,
     run_loop: RunLoop,
     pattern: &'a Pattern,
     destination: Option<&'a mut [f64]>,
     sources: Vec<Source<'a>>,
-    elements: usize,
+    /// Dependent additions after each [`BLOCK_GRAIN`] steps.
+    pause_cycles: u32,
+    steps: usize,
     block: usize,
     /// Passes in one call, for slices shorter than a block; odd, because the
     /// exclusive or of an even number of equal passes is always zero.
@@ -53,50 +85,48 @@ pub(super) struct Stream<'a> {
     /// Passes when the destination was marked the second time.
     marked_again: Option<u64>,
     useful_bytes: u64,
-    pass_xor: u64,
-    pass_sum: f64,
-    expected_xor: u64,
-    expected_sum: f64,
+    pass_sums: Sums,
+    expected_sums: Sums,
 }
 
 impl<'a> Stream<'a> {
     pub fn new(
-        timed_loop: TimedLoop,
+        memory_loop: MemoryLoop,
         pattern: &'a Pattern,
         mut destination: Option<&'a mut [f64]>,
         sources: Vec<Source<'a>>,
     ) -> Self {
-        let elements = destination
+        let (stored, loaded) = memory_loop.widths();
+        let steps = destination
             .as_ref()
-            .map(|slice| slice.len())
-            .or_else(|| sources.first().map(|source| source.elements.len()))
+            .map(|slice| slice.len() / stored.max(1))
+            .or_else(|| sources.first().map(|source| source.elements.len() / loaded.max(1)))
             .unwrap_or(0);
         if let Some(slice) = &mut destination {
-            for position in looked_at(elements) {
+            for position in looked_at(slice.len()) {
                 slice[position] = UNWRITTEN;
             }
         }
-        let mut stream = Self {
-            timed_loop,
-            run_loop: TimedLoop::run,
+        let expected = memory_loop.expected_sums(pattern, &sources, steps);
+        let block = FIRST_BLOCK / stored.max(loaded) / BLOCK_GRAIN * BLOCK_GRAIN;
+        Self {
+            memory_loop,
+            run_loop: MemoryLoop::run,
             pattern,
             destination,
             sources,
-            elements,
-            block: elements.min(64 * 1024),
+            pause_cycles: 0,
+            steps,
+            block: steps.min(block),
             repeats: 1,
             last_repeats: 1,
             position: 0,
             passes: 0,
             marked_again: None,
             useful_bytes: 0,
-            pass_xor: 0,
-            pass_sum: 0.0,
-            expected_xor: 0,
-            expected_sum: 0.0,
-        };
-        (stream.expected_xor, stream.expected_sum) = stream.expected_sums(elements);
-        stream
+            pass_sums: Sums::default(),
+            expected_sums: expected.into(),
+        }
     }
 
     /// Runs the loop by this function.
@@ -104,8 +134,9 @@ impl<'a> Stream<'a> {
         self.run_loop = run_loop;
     }
 
-    fn kernel(&self) -> &'static Kernel {
-        self.timed_loop.kernel()
+    /// Makes so many dependent additions after each [`BLOCK_GRAIN`] steps from now on.
+    pub fn pause_for(&mut self, cycles: u32) {
+        self.pause_cycles = cycles;
     }
 
     pub fn useful_bytes(&self) -> u64 {
@@ -116,12 +147,17 @@ impl<'a> Stream<'a> {
         self.passes
     }
 
+    /// Whether it has just ended a pass, and the caches hold what a long run would leave in them.
+    pub fn is_warm(&self) -> bool {
+        self.passes > 0 && self.position == 0 && self.useful_bytes >= WARM_BYTES
+    }
+
     /// Sets the block to about so many useful bytes.
     pub fn set_block(&mut self, useful_bytes: u64) {
-        let wanted = useful_bytes / self.kernel().useful_bytes(1);
+        let wanted = useful_bytes / self.memory_loop.kernel().step_bytes();
         let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(BLOCK_GRAIN);
-        self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.elements);
-        let turns = wanted / self.elements.max(1);
+        self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.steps);
+        let turns = wanted / self.steps.max(1);
         self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
     }
 
@@ -130,7 +166,7 @@ impl<'a> Stream<'a> {
         if self.repeats > 1 {
             self.repeats = (self.repeats / 2) | 1;
         } else if self.block > BLOCK_GRAIN {
-            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.elements);
+            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.steps);
         }
     }
 
@@ -139,285 +175,199 @@ impl<'a> Stream<'a> {
     /// # Errors
     /// When a finished pass left a wrong result.
     pub fn step(&mut self) -> Result<(), Reason> {
-        let end = (self.position + self.block).min(self.elements);
-        let whole_slice = self.position == 0 && end == self.elements;
+        let end = (self.position + self.block).min(self.steps);
+        let whole_slice = self.position == 0 && end == self.steps;
         let repeats = if whole_slice { self.repeats } else { 1 };
-        let checksum = self.run_block(end, repeats);
-        match checksum {
-            Checksum::None => {}
-            Checksum::Xor(xor) => self.pass_xor ^= xor,
-            Checksum::Sum(sum) => self.pass_sum += sum / f64::from(repeats),
+        if self.pause_cycles == 0 {
+            let checksum = self.run_part(self.position..end, repeats);
+            self.pass_sums.add(checksum, repeats);
+        } else {
+            self.run_with_pauses(end, repeats);
         }
-        let elements = (end - self.position) as u64 * u64::from(repeats);
-        self.useful_bytes += self.kernel().useful_bytes(elements);
+        let steps = (end - self.position) as u64 * u64::from(repeats);
+        self.useful_bytes += self.memory_loop.kernel().step_bytes() * steps;
         self.position = end;
-        if end == self.elements {
+        if end == self.steps {
             self.last_repeats = repeats;
             self.end_pass(u64::from(repeats))?;
         }
         Ok(())
     }
 
-    fn run_block(&mut self, end: usize, repeats: u32) -> Checksum {
-        let range = self.position..end;
+    /// Runs the block piece by piece and pauses after each. Non-temporal stores are fenced after
+    /// each as well.
+    fn run_with_pauses(&mut self, end: usize, repeats: u32) {
+        for _ in 0..repeats {
+            for start in (self.position..end).step_by(BLOCK_GRAIN) {
+                let checksum = self.run_part(start..end.min(start + BLOCK_GRAIN), 1);
+                self.pass_sums.add(checksum, repeats);
+                // That there is such a loop was found out when the case was prepared.
+                add_in_sequence(u64::from(self.pause_cycles));
+            }
+        }
+    }
+
+    fn run_part(&mut self, steps: Range<usize>, repeats: u32) -> Checksum {
         let constants = Constants::for_pass(self.passes);
-        let destination = self.destination.as_mut().map(|slice| &mut slice[range.clone()]);
-        let mut sources = self.sources.iter().map(|source| &source.elements[range.clone()]);
-        let operands = match (destination, sources.next(), sources.next()) {
-            (None, Some(b), None) => Operands::load(b),
-            (None, Some(b), Some(c)) => Operands::dot(b, c),
-            (Some(a), None, _) => Operands::store(a),
-            (Some(a), Some(b), None) => Operands::map(a, b),
-            (Some(a), Some(b), Some(c)) => Operands::zip(a, b, c),
-            (None, None, _) => return Checksum::None,
+        let (stored, loaded) = self.memory_loop.widths();
+        let of_width = |width: usize| steps.start * width..steps.end * width;
+        let source =
+            |source: Option<&Source<'a>>| source.map(|source| &source.elements[of_width(loaded)]);
+        let arrays = Arrays {
+            sources: [source(self.sources.first()), source(self.sources.get(1))],
+            destination: self.destination.as_mut().map(|slice| &mut slice[of_width(stored)]),
         };
-        (self.run_loop)(&self.timed_loop, operands, &constants, repeats)
+        (self.run_loop)(&self.memory_loop, arrays, &constants, repeats)
     }
 
     fn end_pass(&mut self, passes: u64) -> Result<(), Reason> {
         self.position = 0;
         self.passes += passes;
-        let xor = std::mem::take(&mut self.pass_xor);
-        let sum = std::mem::take(&mut self.pass_sum);
-        self.check_sums((xor, self.expected_xor), (sum, self.expected_sum))
+        let found = std::mem::take(&mut self.pass_sums);
+        self.check_sums(found, self.expected_sums)
     }
-
-    /// Checks what was found against what had to be.
-    fn check_sums(&self, xors: (u64, u64), sums: (f64, f64)) -> Result<(), Reason> {
-        if xors.0 != xors.1 {
-            return Err(self.wrong(format!(
-                "the exclusive or of all elements read is {:#x} instead of {:#x}",
-                xors.0, xors.1
-            )));
-        }
-        // A sum that is no number is near to none.
-        let is_near = (sums.0 - sums.1).abs() <= SUM_TOLERANCE * sums.1;
-        if !is_near {
-            return Err(self.wrong(format!(
-                "the sum of all products is {:e} instead of {:e}",
-                sums.0, sums.1
-            )));
-        }
-        Ok(())
-    }
-
-    /// After the first pass: checks what it left in some pages, and marks them again, so that
-    /// what is walked from now on shows as well. What it left in the others is checked at the
-    /// end.
-    ///
-    /// # Errors
-    /// When an element is not what the pass leaves.
-    pub fn check_and_mark(&mut self) -> Result<(), Reason> {
-        self.check_pages(MARKED_AGAIN)?;
-        if let Some(destination) = &mut self.destination {
-            for position in looked_at(self.elements).step_by(MARKED_AGAIN) {
-                destination[position] = UNWRITTEN;
-            }
-            self.marked_again = Some(self.passes);
-        }
-        Ok(())
-    }
-
-    /// Checks the results so far: the sums of the pass that has not ended, and one element
-    /// of every page of the destination. It must hold what a pass leaves there; for
-    /// `store`, whose values change, what the last pass left; the mark, where one was made
-    /// again and no pass has come by since.
-    ///
-    /// # Errors
-    /// When something is not as it must be.
-    pub fn check_results(&self) -> Result<(), Reason> {
-        let (xor, sum) = self.expected_sums(self.position);
-        self.check_sums((self.pass_xor, xor), (self.pass_sum, sum))?;
-        self.check_pages(1)
-    }
-
-    /// Checks every so manieth of the elements that are looked at.
-    fn check_pages(&self, every: usize) -> Result<(), Reason> {
-        let Some(destination) = &self.destination else {
-            return Ok(());
-        };
-        for (number, position) in looked_at(self.elements).enumerate().step_by(every) {
-            let unwalked = self.marked_again == Some(self.passes) && position >= self.position;
-            let expected = if unwalked && number.is_multiple_of(MARKED_AGAIN) {
-                Some(UNWRITTEN)
-            } else {
-                self.expected_at(position)
-            };
-            let found = destination[position];
-            if expected.is_some_and(|expected| expected.to_bits() != found.to_bits()) {
-                return Err(self.wrong(format!(
-                    "element {position} of {} holds {found:e} instead of {:e} after {} passes",
-                    self.elements,
-                    expected.unwrap_or(f64::NAN),
-                    self.passes
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    /// What the last pass that came by left at a position of the destination.
-    fn expected_at(&self, position: usize) -> Option<f64> {
-        let pass = if position < self.position {
-            self.passes
-        } else {
-            // A call with repeats writes what its first pass would.
-            self.passes.saturating_sub(u64::from(self.last_repeats))
-        };
-        let value = |source: Option<&Source<'_>>| {
-            source.map_or(0.0, |s| self.pattern.value(s.first_index + position as u64))
-        };
-        // Lanes count from a block's start; blocks are multiples of eight.
-        self.kernel().expected(
-            &Constants::for_pass(pass),
-            position as u64,
-            value(self.sources.first()),
-            value(self.sources.get(1)),
-        )
-    }
-
-    /// The exclusive or, and the sum of products, of the first elements of the sources;
-    /// zero for kernels that have none.
-    fn expected_sums(&self, elements: usize) -> (u64, f64) {
-        let elements = elements as u64;
-        match (self.kernel().operation, self.sources.as_slice()) {
-            (Operation::Load, [b]) => {
-                (self.pattern.xor(b.first_index..b.first_index + elements), 0.0)
-            }
-            (Operation::Ddot, [b, c]) => {
-                (0, self.pattern.dot(b.first_index, c.first_index, elements))
-            }
-            _ => (0, 0.0),
-        }
-    }
-
-    fn wrong(&self, what: String) -> Reason {
-        Reason {
-            code: ReasonCode::WrongData,
-            text: format!(
-                "{} in {}: {what}; the memory or the CPU is at fault, or another program wrote here",
-                self.kernel().name,
-                self.timed_loop.variant()
-            ),
-        }
-    }
-}
-
-/// One position in every page, at changing places within it, and the last one.
-fn looked_at(elements: usize) -> impl Iterator<Item = usize> {
-    let pages = elements / PAGE_ELEMENTS;
-    // 197 is odd: multiples of it visit every place within a page in turn.
-    let inside = (0..pages).map(|page| page * PAGE_ELEMENTS + page * 197 % PAGE_ELEMENTS);
-    inside.chain(elements.checked_sub(1))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel_name::MemoryKernel;
     use nearfar_kernels::CATALOG;
+    use nearfar_record::ReasonCode;
 
-    fn run_passes(
-        kernel: &'static Kernel,
-        elements: usize,
-        block_bytes: u64,
-        steps: usize,
-    ) -> Result<u64, Reason> {
-        let pattern = Pattern::new(5);
-        let mut a = vec![0.0; elements];
-        let (mut b, mut c) = (vec![0.0; elements], vec![0.0; elements]);
-        pattern.fill(&mut b, 7);
-        pattern.fill(&mut c, 1007);
-        let sources =
-            [Source { elements: &b, first_index: 7 }, Source { elements: &c, first_index: 1007 }];
-        let sources: Vec<_> = sources.into_iter().take(kernel.loads() as usize).collect();
-        let destination = (kernel.stores() > 0).then_some(a.as_mut_slice());
-        let variant = kernel.variants()[0];
-        let timed_loop = kernel.in_variant(variant).unwrap();
-        let mut stream = Stream::new(timed_loop, &pattern, destination, sources);
-        stream.set_block(block_bytes);
-        for _ in 0..steps {
-            stream.step()?;
+    /// First elements of sources in the pattern.
+    const FIRST: [u64; 2] = [7, 9000];
+
+    pub(super) fn pattern() -> Pattern {
+        Pattern::new(5)
+    }
+
+    /// The loop of a kernel or mix in the preferred variant of this CPU.
+    pub(super) fn loop_of(name: &str) -> MemoryLoop {
+        let kernel = MemoryKernel::named(name).unwrap();
+        let variants = nearfar_kernels::Variant::available();
+        variants
+            .iter()
+            .find_map(|variant| MemoryLoop::of(kernel, &variant.to_string()).ok())
+            .unwrap()
+    }
+
+    /// The slices of a stream, full of the pattern.
+    pub(super) struct Memory {
+        pub(super) destination: Vec<f64>,
+        pub(super) sources: Vec<Vec<f64>>,
+    }
+
+    impl Memory {
+        pub(super) fn of(memory_loop: &MemoryLoop, steps: usize) -> Self {
+            let (stored, loaded) = memory_loop.widths();
+            let kernel = memory_loop.kernel();
+            let sources = match memory_loop {
+                MemoryLoop::Catalog(_) => kernel.loads() as usize,
+                MemoryLoop::Mix(_) => usize::from(kernel.loads() > 0),
+            };
+            let source = |number: usize| {
+                let mut elements = vec![0.0; loaded * steps];
+                pattern().fill(&mut elements, FIRST[number]);
+                elements
+            };
+            let stored = if kernel.stores() > 0 { stored * steps } else { 0 };
+            Self { destination: vec![0.0; stored], sources: (0..sources).map(source).collect() }
         }
-        assert!(stream.passes() >= 1, "the test must make a pass");
-        stream.check_results()?;
-        Ok(stream.useful_bytes())
+
+        pub(super) fn stream<'a>(
+            &'a mut self,
+            memory_loop: MemoryLoop,
+            pattern: &'a Pattern,
+        ) -> Stream<'a> {
+            let sources = self.sources.iter().zip(FIRST);
+            let sources = sources.map(|(elements, first_index)| Source { elements, first_index });
+            let destination = (!self.destination.is_empty()).then_some(&mut self.destination[..]);
+            Stream::new(memory_loop, pattern, destination, sources.collect())
+        }
+    }
+
+    /// Runs so many blocks; gives the useful bytes.
+    pub(super) fn run_blocks(name: &str, steps: usize, block_bytes: u64, blocks: usize) -> u64 {
+        let memory_loop = loop_of(name);
+        let mut memory = Memory::of(&memory_loop, steps);
+        let pattern = pattern();
+        let mut stream = memory.stream(memory_loop, &pattern);
+        stream.set_block(block_bytes);
+        let fails = |reason: Reason| panic!("{name}: {}", reason.text);
+        for _ in 0..blocks {
+            stream.step().unwrap_or_else(fails);
+            if stream.passes() > 0 {
+                stream.check_results().unwrap_or_else(fails);
+            }
+        }
+        assert!(stream.passes() > 0, "the test must make a pass");
+        stream.useful_bytes()
     }
 
     #[test]
     fn every_kernel_passes_its_own_check() {
         for kernel in &CATALOG {
-            for (elements, block_bytes, steps) in
+            for (steps, block_bytes, blocks) in
                 [(5000, 4096, 60), (1024, 1 << 20, 3), (512, 100, 40)]
             {
-                run_passes(kernel, elements, block_bytes, steps)
-                    .unwrap_or_else(|reason| panic!("{}: {}", kernel.name, reason.text));
+                run_blocks(kernel.name, steps, block_bytes, blocks);
             }
         }
     }
 
     #[test]
     fn bytes_are_those_of_whole_passes() {
-        let triad = nearfar_kernels::find("triad").unwrap();
-        // 1024 elements, blocks of 64: 16 steps a pass.
-        assert_eq!(run_passes(triad, 1024, 64 * 24, 32).unwrap(), 2 * 1024 * 24);
+        // 1024 elements, blocks of 128: 8 steps a pass.
+        assert_eq!(run_blocks("triad", 1024, 128 * 24, 16), 2 * 1024 * 24);
     }
 
     #[test]
     fn wrong_sources_are_noticed() {
-        let pattern = Pattern::new(5);
-        let mut b = vec![0.0; 2048];
-        pattern.fill(&mut b, 0);
-        b[1500] += 1.0;
-        let load = nearfar_kernels::find("load").unwrap();
-        let timed_loop = load.in_variant(load.variants()[0]).unwrap();
-        let sources = vec![Source { elements: &b, first_index: 0 }];
-        let mut stream = Stream::new(timed_loop, &pattern, None, sources);
-        let reason = stream.step().unwrap_err();
+        let memory_loop = loop_of("load");
+        let mut memory = Memory::of(&memory_loop, 2048);
+        memory.sources[0][1500] += 1.0;
+        let pattern = pattern();
+        let reason = memory.stream(memory_loop, &pattern).step().unwrap_err();
         assert_eq!(reason.code, ReasonCode::WrongData);
     }
 
     #[test]
     fn a_destination_that_was_not_written_is_noticed() {
-        let pattern = Pattern::new(5);
-        let (mut a, mut b) = (vec![0.0; 2048], vec![0.0; 2048]);
-        pattern.fill(&mut b, 0);
-        let copy = nearfar_kernels::find("copy").unwrap();
-        let timed_loop = copy.in_variant(copy.variants()[0]).unwrap();
-        let sources = vec![Source { elements: &b, first_index: 0 }];
-        let mut stream = Stream::new(timed_loop, &pattern, Some(&mut a), sources);
-        stream.set_block(512 * 16);
-        stream.step().unwrap();
-        assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
-        while stream.passes() == 0 {
+        for name in ["copy", "2l1s", "1l1nt_2fma"] {
+            let memory_loop = loop_of(name);
+            let mut memory = Memory::of(&memory_loop, 2048);
+            let pattern = pattern();
+            let bytes = memory_loop.kernel().step_bytes();
+            let mut stream = memory.stream(memory_loop, &pattern);
+            stream.set_block(512 * bytes);
             stream.step().unwrap();
+            // The first block is there, of the others the marks.
+            assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
+            while stream.passes() == 0 {
+                stream.step().unwrap();
+            }
+            stream.check_results().unwrap();
         }
-        stream.check_results().unwrap();
     }
 
     /// What a pass that does not end has read is checked as well.
     #[test]
     fn wrong_sums_of_an_unfinished_pass_are_noticed() {
-        fn lying(l: &TimedLoop, operands: Operands<'_>, c: &Constants, repeats: u32) -> Checksum {
-            match l.run(operands, c, repeats) {
+        fn lying(l: &MemoryLoop, arrays: Arrays<'_>, c: &Constants, repeats: u32) -> Checksum {
+            match l.run(arrays, c, repeats) {
                 Checksum::Xor(xor) => Checksum::Xor(xor ^ 1),
                 Checksum::Sum(sum) => Checksum::Sum(sum * 1.01),
                 Checksum::None => Checksum::None,
             }
         }
-        let pattern = Pattern::new(5);
-        let (mut b, mut c) = (vec![0.0; 2048], vec![0.0; 2048]);
-        pattern.fill(&mut b, 3);
-        pattern.fill(&mut c, 9000);
-        for name in ["load", "ddot"] {
-            let kernel = nearfar_kernels::find(name).unwrap();
-            let sources = [
-                Source { elements: &b, first_index: 3 },
-                Source { elements: &c, first_index: 9000 },
-            ];
-            let sources = sources.into_iter().take(kernel.loads() as usize).collect();
-            let timed_loop = kernel.in_variant(kernel.variants()[0]).unwrap();
-            let mut stream = Stream::new(timed_loop, &pattern, None, sources);
-            stream.set_block(kernel.useful_bytes(512));
+        for name in ["load", "ddot", "1l", "3l_6fma"] {
+            let memory_loop = loop_of(name);
+            let mut memory = Memory::of(&memory_loop, 2048);
+            let pattern = pattern();
+            let bytes = memory_loop.kernel().step_bytes();
+            let mut stream = memory.stream(memory_loop, &pattern);
+            stream.set_block(512 * bytes);
             for _ in 0..6 {
                 stream.step().unwrap();
                 stream.check_results().unwrap();
@@ -431,27 +381,44 @@ mod tests {
     /// Marks that are made again after the first pass show what is not walked from then on.
     #[test]
     fn what_is_not_walked_after_the_first_pass_is_noticed() {
-        fn idle(_: &TimedLoop, _: Operands<'_>, _: &Constants, _: u32) -> Checksum {
+        fn idle(_: &MemoryLoop, _: Arrays<'_>, _: &Constants, _: u32) -> Checksum {
             Checksum::None
         }
-        let pattern = Pattern::new(5);
-        let (mut a, mut b) = (vec![0.0; 65536], vec![0.0; 65536]);
-        pattern.fill(&mut b, 0);
-        let copy = nearfar_kernels::find("copy").unwrap();
-        let timed_loop = copy.in_variant(copy.variants()[0]).unwrap();
-        let sources = vec![Source { elements: &b, first_index: 0 }];
-        let mut stream = Stream::new(timed_loop, &pattern, Some(&mut a), sources);
-        stream.set_block(copy.useful_bytes(8192));
-        while stream.passes() == 0 {
+        for name in ["copy", "1l1s"] {
+            let memory_loop = loop_of(name);
+            let mut memory = Memory::of(&memory_loop, 65536);
+            let pattern = pattern();
+            let bytes = memory_loop.kernel().step_bytes();
+            let mut stream = memory.stream(memory_loop, &pattern);
+            stream.set_block(bytes * 8192);
+            while stream.passes() == 0 {
+                stream.step().unwrap();
+            }
+            stream.check_and_mark().unwrap();
+            for _ in 0..3 {
+                stream.step().unwrap();
+                stream.check_results().unwrap();
+            }
+            stream.run_by(idle);
             stream.step().unwrap();
+            assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
         }
-        stream.check_and_mark().unwrap();
-        for _ in 0..3 {
-            stream.step().unwrap();
+    }
+
+    #[test]
+    fn small_sets_are_warm_after_many_passes_and_large_ones_after_one() {
+        // The last one has a pass of more than a block.
+        for (steps, passes) in [(1 << 20, 1), (4096, 64), (100_000, 3)] {
+            let memory_loop = loop_of("copy");
+            let mut memory = Memory::of(&memory_loop, steps);
+            let pattern = pattern();
+            let mut stream = memory.stream(memory_loop, &pattern);
+            while !stream.is_warm() {
+                stream.step().unwrap();
+            }
+            assert_eq!((stream.passes(), stream.position), (passes, 0));
+            stream.check_and_mark().unwrap();
             stream.check_results().unwrap();
         }
-        stream.run_by(idle);
-        stream.step().unwrap();
-        assert_eq!(stream.check_results().unwrap_err().code, ReasonCode::WrongData);
     }
 }

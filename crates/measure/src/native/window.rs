@@ -1,20 +1,26 @@
-//! The common window: opened once every thread has warmed up, the same for all.
+//! The common window: opened once every thread has warmed up and the pages are proven, the same
+//! for all.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 
+use nearfar_record::{Actor, Case};
 use nearfar_units::nanoseconds;
 
 use super::instruments::Instruments;
+use super::touching::Touching;
 use crate::executor::{Interrupt, WindowRequest};
 
 /// Blocks are at most this fraction of the shortest window, so that the bytes of
 /// a block that crosses the window's edge, counted pro rata, cannot matter.
 pub(super) const BLOCKS_PER_WINDOW: u32 = 400;
 
-/// From the last thread's arrival to the opening: time for every thread to end
-/// the block that it is in.
+/// From the last arrival to the opening: time for every thread to end the block that it is in.
 const LEAD: Duration = Duration::from_micros(500);
+
+/// Time to warm up by at least where the clock of the cores matters: a governor (cpufreq) looks at
+/// a core's load every few milliseconds, and raises its clock then.
+const LEAST_WARM_UP: Duration = Duration::from_millis(10);
 
 /// When windows open and close, ns by CLOCK_MONOTONIC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,29 +37,61 @@ impl Windows {
     }
 }
 
-/// Where the threads of a case meet.
+/// Where the threads of a case meet, and the one that proves their pages.
 #[derive(Debug)]
 pub(super) struct Meeting<'a> {
     interrupt: &'a Interrupt,
     instruments: Instruments,
     request: WindowRequest,
-    /// Bytes that all threads together move in a window at least: half the working
-    /// set, which is twice the caches involved when the set is four times them.
-    least_bytes: u64,
-    threads: u32,
+    needs: Needs,
+    touching: Touching,
+    /// Threads that have warmed up, and the one that has proven the pages.
     arrived: AtomicU32,
-    /// Sum of the threads' rates while warming up, bytes/s.
+    /// Streams' threads among those.
+    streams: AtomicU32,
+    /// Sum of the streams' rates while warming up, and the rate of the one that was ready last,
+    /// bytes/s.
     rate: AtomicU64,
+    last_rate: AtomicU64,
     open: AtomicU64,
     length: AtomicU64,
     given_up: AtomicBool,
 }
 
+/// What a case's windows need beside what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Needs {
+    /// Threads of all actors.
+    pub threads: u32,
+    /// Bytes that all streams together move in a window at least.
+    pub least_bytes: u64,
+    /// Whether each thread looks at the clock of its core, before and after the windows.
+    pub core_clock: bool,
+}
+
+impl Needs {
+    /// Windows on memory are long enough for half the working set, which is twice the caches
+    /// involved when the set is four times them. A chase moves next to nothing: it counts for
+    /// nothing here. What is not on memory depends on the clock of the cores.
+    pub fn of(case: &Case) -> Self {
+        // Streams that pause would take long for what they can all the same not find in a cache.
+        let streams = case.actors.iter().filter_map(Actor::as_stream);
+        let streams = streams.filter(|stream| stream.pause_cycles == 0);
+        let moved: u64 = streams.map(|stream| stream.working_set_bytes).sum();
+        let on_memory = case.is_on_memory();
+        Self {
+            threads: case.threads(),
+            least_bytes: if on_memory { moved / 2 } else { 0 },
+            core_clock: case.depends_on_clock(),
+        }
+    }
+}
+
 impl<'a> Meeting<'a> {
+    /// The thread that calls this proves the pages.
     pub fn new(
-        threads: u32,
+        needs: Needs,
         request: WindowRequest,
-        least_bytes: u64,
         interrupt: &'a Interrupt,
         instruments: Instruments,
     ) -> Self {
@@ -61,10 +99,12 @@ impl<'a> Meeting<'a> {
             interrupt,
             instruments,
             request,
-            least_bytes,
-            threads,
+            needs,
+            touching: Touching::new(needs.threads),
             arrived: AtomicU32::new(0),
+            streams: AtomicU32::new(0),
             rate: AtomicU64::new(0),
+            last_rate: AtomicU64::new(0),
             open: AtomicU64::new(0),
             length: AtomicU64::new(0),
             given_up: AtomicBool::new(false),
@@ -76,6 +116,10 @@ impl<'a> Meeting<'a> {
         (self.instruments.clock)()
     }
 
+    pub fn instruments(&self) -> Instruments {
+        self.instruments
+    }
+
     pub fn shortest(&self) -> Duration {
         self.request.shortest
     }
@@ -84,29 +128,70 @@ impl<'a> Meeting<'a> {
         self.request.count as usize
     }
 
-    /// A thread has made its first pass at this rate. The last one sets the windows.
-    pub fn arrive(&self, bytes_per_s: f64) {
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a positive rate far below 2^53; fractions do not matter"
-        )]
-        self.rate.fetch_add(bytes_per_s as u64, Ordering::Relaxed);
+    /// Whether each thread looks at the clock of its core.
+    pub fn looks_at_core_clock(&self) -> bool {
+        self.needs.core_clock
+    }
+
+    /// Time to warm up by at least.
+    pub fn least_warm_up(&self) -> Duration {
+        if self.needs.core_clock { LEAST_WARM_UP } else { Duration::ZERO }
+    }
+
+    /// A thread has touched its memory.
+    pub fn touched(&self) {
+        self.touching.touched();
+    }
+
+    /// Waits until all threads have touched their memory; whether they have, and not rather are
+    /// to end.
+    pub fn wait_for_touch(&self) -> bool {
+        self.touching.wait(|| self.is_given_up())
+    }
+
+    /// The pages are where they should be.
+    pub fn proven(&self) {
+        self.meet();
+    }
+
+    /// A thread has warmed up, one of a stream at this rate in bytes/s.
+    pub fn arrive(&self, stream_rate: Option<f64>) {
+        if let Some(rate) = stream_rate {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a positive rate far below 2^53; fractions do not matter"
+            )]
+            let rate = rate as u64;
+            self.streams.fetch_add(1, Ordering::Relaxed);
+            self.rate.fetch_add(rate, Ordering::Relaxed);
+            self.last_rate.store(rate, Ordering::Relaxed);
+        }
+        self.meet();
+    }
+
+    /// Whoever comes last sets the windows.
+    fn meet(&self) {
         // Release and acquire order the rates of all threads before the last arrival.
-        if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 < self.threads {
+        if self.arrived.fetch_add(1, Ordering::AcqRel) < self.needs.threads {
             return;
         }
-        // The first threads may have made their pass alone, faster than all together:
-        // the last one's rate bounds what all can have.
-        #[expect(clippy::cast_precision_loss, reason = "rates are far below 2^53")]
-        let together = self.rate.load(Ordering::Relaxed) as f64;
-        let together = together.min(bytes_per_s * f64::from(self.threads)).max(1.0);
-        #[expect(clippy::cast_precision_loss, reason = "bytes are far below 2^53")]
-        let by_bytes = self.least_bytes as f64 / together;
-        let length = self.request.shortest.max(Duration::from_secs_f64(by_bytes));
+        let length = self.request.shortest.max(self.time_for_bytes());
         self.length.store(nanoseconds(length), Ordering::Relaxed);
         let open = self.now() + nanoseconds(LEAD);
         self.open.store(open, Ordering::Release);
+    }
+
+    /// Time in which the streams move the bytes that they have to.
+    fn time_for_bytes(&self) -> Duration {
+        // The first threads may have made their pass alone, faster than all together:
+        // the last one's rate bounds what all can have.
+        let streams = u64::from(self.streams.load(Ordering::Relaxed));
+        let bound = self.last_rate.load(Ordering::Relaxed).saturating_mul(streams);
+        let together = self.rate.load(Ordering::Relaxed).min(bound).max(1);
+        #[expect(clippy::cast_precision_loss, reason = "bytes and rates are far below 2^53")]
+        let seconds = self.needs.least_bytes as f64 / together as f64;
+        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }
 
     /// The windows, once they are set.
@@ -130,10 +215,11 @@ impl<'a> Meeting<'a> {
     }
 }
 
-/// What a thread has moved by when: its notes at the ends of blocks.
+/// What a thread has done by when: its notes at the ends of blocks, in bytes moved or in
+/// operations.
 #[derive(Debug, Default)]
 pub(super) struct BlockLog {
-    /// (time, bytes so far), ascending in both.
+    /// (time, amount so far), ascending in both.
     notes: Vec<(u64, u64)>,
 }
 
@@ -147,30 +233,30 @@ impl BlockLog {
     }
 
     /// Replaces all notes by this one: as long as no window is set, only the last matters.
-    pub fn restart(&mut self, time: u64, bytes: u64) {
+    pub fn restart(&mut self, time: u64, done: u64) {
         self.notes.clear();
-        self.notes.push((time, bytes));
+        self.notes.push((time, done));
     }
 
     /// Notes the end of a block, unless the last note is less than `apart` ago: a
     /// window that is longer than the shortest has more blocks than are needed.
-    pub fn note(&mut self, time: u64, bytes: u64, apart: u64) {
+    pub fn note(&mut self, time: u64, done: u64, apart: u64) {
         if self.notes.last().is_none_or(|&(last, _)| time >= last + apart) {
-            self.notes.push((time, bytes));
+            self.notes.push((time, done));
         }
     }
 
-    /// Bytes between two times; blocks that cross one count pro rata.
-    pub fn bytes_between(&self, from: u64, to: u64) -> u64 {
-        self.bytes_at(to).saturating_sub(self.bytes_at(from))
+    /// What was done between two times; blocks that cross one count pro rata.
+    pub fn done_between(&self, from: u64, to: u64) -> u64 {
+        self.done_by(to).saturating_sub(self.done_by(from))
     }
 
-    fn bytes_at(&self, time: u64) -> u64 {
+    fn done_by(&self, time: u64) -> u64 {
         let next = self.notes.partition_point(|&(noted, _)| noted < time);
         match (next.checked_sub(1).map(|before| self.notes[before]), self.notes.get(next)) {
-            (Some((t0, b0)), Some(&(t1, b1))) => {
-                let within = u128::from(b1 - b0) * u128::from(time - t0) / u128::from(t1 - t0);
-                b0 + u64::try_from(within).unwrap_or(b1 - b0)
+            (Some((t0, d0)), Some(&(t1, d1))) => {
+                let within = u128::from(d1 - d0) * u128::from(time - t0) / u128::from(t1 - t0);
+                d0 + u64::try_from(within).unwrap_or(d1 - d0)
             }
             (Some((_, last)), None) => last,
             (None, Some(&(_, first))) => first,
@@ -182,6 +268,11 @@ impl BlockLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+    use nearfar_record::{
+        Chase, Coordinates, MixCoordinates, Pages, Pinning, Roof, RoofCoordinates, RoofPurpose,
+        Stream,
+    };
 
     #[test]
     fn blocks_across_an_edge_count_pro_rata() {
@@ -190,26 +281,107 @@ mod tests {
         log.note(200, 2000, 0);
         log.note(210, 2010, 50);
         log.note(400, 2500, 50);
-        assert_eq!(log.bytes_between(100, 400), 1500);
-        assert_eq!(log.bytes_between(150, 200), 500);
-        assert_eq!(log.bytes_between(150, 300), 500 + 250);
+        assert_eq!(log.done_between(100, 400), 1500);
+        assert_eq!(log.done_between(150, 200), 500);
+        assert_eq!(log.done_between(150, 300), 500 + 250);
         // Outside the notes nothing is made up.
-        assert_eq!(log.bytes_between(400, 500), 0);
-        assert_eq!(log.bytes_between(0, 100), 0);
+        assert_eq!(log.done_between(400, 500), 0);
+        assert_eq!(log.done_between(0, 100), 0);
+    }
+
+    fn stream(working_set_bytes: u64) -> Actor {
+        Actor::Stream(Stream {
+            kernel: "load".into(),
+            variant: "portable".into(),
+            binding: Binding { cpus: CpuSet::single(0), memory: MemoryPolicy::Preferred(0) },
+            write_memory: None,
+            threads: 1,
+            pinning: Pinning::OnePerCore,
+            thread_cpus: vec![0],
+            working_set_bytes,
+            llc_multiple: None,
+            pages: Pages::Small,
+            pause_cycles: 0,
+        })
+    }
+
+    fn chase(working_set_bytes: u64) -> Actor {
+        Actor::Chase(Chase {
+            binding: Binding { cpus: CpuSet::single(1), memory: MemoryPolicy::Preferred(0) },
+            thread_cpu: 1,
+            working_set_bytes,
+            llc_multiple: None,
+            group_bytes: working_set_bytes,
+            pages: Pages::Small,
+        })
+    }
+
+    /// Half of what the streams of a case on memory walk through has to be moved, of others
+    /// nothing. Those look at the clock, and so does who waits for a chase.
+    #[test]
+    fn only_streams_on_memory_need_bytes() {
+        let on_memory = Coordinates::Mixes(MixCoordinates { index: 0 });
+        let in_cache = Coordinates::Roofs(RoofCoordinates {
+            cluster: 0,
+            actor: 0,
+            roof: Roof::Cache { level: 1 },
+            kernel: "load".into(),
+            variant: "portable".into(),
+            threads: 1,
+            purpose: RoofPurpose::Roof,
+        });
+        let streams = vec![stream(600), stream(400)];
+        let with_chase = [vec![chase(1 << 30)], streams.clone()].concat();
+        for (place, actors, least_bytes, core_clock) in [
+            (&on_memory, &streams, (600 + 400) / 2, false),
+            (&on_memory, &with_chase, (600 + 400) / 2, true),
+            (&in_cache, &streams, 0, true),
+        ] {
+            let coordinates = vec![place.clone()];
+            let case = Case { id: "needs".into(), coordinates, actors: actors.clone() };
+            let threads = u32::try_from(actors.len()).unwrap();
+            assert_eq!(Needs::of(&case), Needs { threads, least_bytes, core_clock });
+        }
+    }
+
+    fn meeting(interrupt: &Interrupt, needs: Needs) -> Meeting<'_> {
+        let request =
+            WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_millis(50) };
+        Meeting::new(needs, request, interrupt, Instruments::default())
     }
 
     #[test]
     fn the_last_to_arrive_sets_a_window_that_is_long_enough() {
         let interrupt = Interrupt::default();
-        let request =
-            WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_millis(50) };
-        let meeting = Meeting::new(2, request, 1_000_000_000, &interrupt, Instruments::default());
-        meeting.arrive(2e9);
+        let needs = Needs { threads: 2, least_bytes: 1_000_000_000, core_clock: false };
+        let meeting = meeting(&interrupt, needs);
+        meeting.proven();
+        meeting.arrive(Some(2e9));
         assert_eq!(meeting.windows(), None);
         // The last thread runs at 1 GB/s among others: all together at most 2 GB/s.
-        meeting.arrive(1e9);
+        meeting.arrive(Some(1e9));
         let windows = meeting.windows().unwrap();
         assert_eq!(windows.length, 500_000_000);
         assert_eq!(windows.edge(2), windows.open + 1_000_000_000);
+    }
+
+    /// What moves no bytes of streams, whether it comes first or last, changes nothing.
+    #[test]
+    fn only_streams_lengthen_a_window() {
+        for order in [[Some(1e9), Some(2e9), None], [None, Some(1e9), Some(2e9)]] {
+            let interrupt = Interrupt::default();
+            let needs = Needs { threads: 3, least_bytes: 600_000_000, core_clock: false };
+            let meeting = meeting(&interrupt, needs);
+            order.into_iter().for_each(|rate| meeting.arrive(rate));
+            assert_eq!(meeting.windows(), None, "the pages are not proven");
+            meeting.proven();
+            assert_eq!(meeting.windows().unwrap().length, 200_000_000);
+        }
+        let interrupt = Interrupt::default();
+        let needs = Needs { threads: 1, least_bytes: 0, core_clock: true };
+        let meeting = meeting(&interrupt, needs);
+        meeting.proven();
+        meeting.arrive(None);
+        assert_eq!(meeting.windows().unwrap().length, 50_000_000);
     }
 }

@@ -1,15 +1,18 @@
-//! One thread of a case: pinned, warmed up, then noting time and bytes per block
+//! One thread of a case: pinned, warmed up, then noting time and what it has done per block
 //! until the last window has closed.
 
 use std::time::Duration;
 
-use nearfar_machine::CpuSet;
+use nearfar_kernels::Pattern;
 use nearfar_record::{Reason, ReasonCode};
 use nearfar_sys::{ThreadUsage, current_cpu, pin_thread, thread_cpu_ns, thread_usage};
 use nearfar_units::nanoseconds;
 
-use super::stream::Stream;
+use super::core_clock::core_ghz;
+use super::job::Job;
+use super::loops::ActorLoop;
 use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting, Windows};
+use super::work::Work;
 use crate::executor::Failure;
 
 /// Longest wait for the other threads of the case after this one is ready.
@@ -66,7 +69,7 @@ impl Span {
 
     /// CPU time that the thread had beyond all the time that can have passed by the clock
     /// between its two readings, ns.
-    pub fn clock_lag(&self) -> u64 {
+    fn clock_lag(&self) -> u64 {
         self.cpu_time().saturating_sub(self.close.end.saturating_sub(self.open.time))
     }
 }
@@ -77,9 +80,19 @@ pub(super) struct Walk {
     pub log: BlockLog,
     /// At the opening of each window and at the end of the last.
     pub edges: Vec<Edge>,
+    /// Clock of its core, mean of a look before the windows and one after them; `None` where it
+    /// was not to look.
+    pub core_ghz: Option<f64>,
 }
 
 impl Walk {
+    /// By how much the clock contradicts the thread around window `index`, ns: by its CPU time, or
+    /// by an opening that was set after a look and lies before it.
+    pub fn clock_lag(&self, windows: Windows, index: u32) -> u64 {
+        let span = self.span(index);
+        span.clock_lag().max(span.open.time.saturating_sub(windows.edge(index)))
+    }
+
     /// What was seen around window `index`.
     pub fn span(&self, index: u32) -> Span {
         let index = index as usize;
@@ -112,13 +125,18 @@ impl Clock<'_> {
     }
 
     /// Looks around.
-    fn look(&mut self, stream: &Stream<'_>) -> Result<Look, Failure> {
+    fn look(&mut self, work: &Work<'_>) -> Result<Look, Failure> {
         let usage = thread_usage().map_err(denied)?;
         let cpu = current_cpu();
         let time = self.read()?;
         let cpu_time = thread_cpu_ns();
         let end = self.read()?;
-        Ok(Look { cpu, time, cpu_time, end, usage, passes: stream.passes() })
+        Ok(Look { cpu, time, cpu_time, end, usage, passes: work.passes() })
+    }
+
+    /// The clock of the core, where threads are to look at it.
+    fn core_ghz(&mut self) -> Result<Option<f64>, Failure> {
+        if self.meeting.looks_at_core_clock() { core_ghz(|| self.read()) } else { Ok(None) }
     }
 }
 
@@ -136,41 +154,62 @@ impl Drop for GiveUpUnlessDone<'_> {
     }
 }
 
-/// Runs a stream on these CPUs over the windows of the meeting.
+/// Runs an actor's loop on a thread's slices over the windows of the meeting.
 ///
 /// # Errors
 /// When the thread cannot be pinned, its results are wrong, or another thread
 /// failed; the meeting is given up then.
 pub(super) fn walk(
-    cpus: &CpuSet,
-    stream: &mut Stream<'_>,
+    job: Job<'_>,
+    actor_loop: ActorLoop<'_>,
+    pattern: &Pattern,
     meeting: &Meeting<'_>,
 ) -> Result<Walk, Failure> {
     let mut guard = GiveUpUnlessDone { meeting, done: false };
-    let walked = pin_and_walk(cpus, stream, meeting);
+    let walked = pin_and_touch(job, actor_loop, pattern, meeting)
+        .and_then(|mut work| walk_over_windows(&mut work, meeting));
     guard.done = walked.is_ok();
     walked
 }
 
-fn pin_and_walk(
-    cpus: &CpuSet,
-    stream: &mut Stream<'_>,
+/// Pins the thread and lets it touch the memory that is to be its own. It goes on at once: the
+/// pages are proven while it warms up.
+fn pin_and_touch<'a>(
+    mut job: Job<'a>,
+    actor_loop: ActorLoop<'_>,
+    pattern: &'a Pattern,
     meeting: &Meeting<'_>,
-) -> Result<Walk, Failure> {
-    pin_thread(cpus).map_err(denied)?;
+) -> Result<Work<'a>, Failure> {
+    pin_thread(&job.cpus).map_err(denied)?;
+    if job.fills {
+        job.slices.fill(pattern);
+    }
+    meeting.touched();
+    let work = Work::begin(actor_loop, job.slices, pattern, meeting.instruments());
+    work.ok_or_else(|| {
+        Failure::Refused(Reason {
+            code: ReasonCode::NoVariant,
+            text: "the case has a loop that does not run over the arrays laid out for it; please \
+                   report this"
+                .into(),
+        })
+    })
+}
+
+fn walk_over_windows(work: &mut Work<'_>, meeting: &Meeting<'_>) -> Result<Walk, Failure> {
     let count = meeting.window_count();
     let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
     let mut edges = Vec::with_capacity(count + 1);
     let mut clock = Clock { meeting, last: 0 };
     // The first look sets up what later ones use.
-    clock.look(stream)?;
-    let ready = warm_up(stream, &mut clock)?;
-    let mut before = wait_for_windows(stream, &mut clock, ready, &mut log)?;
+    clock.look(work)?;
+    let (ready, ghz_before) = warm_up(work, &mut clock)?;
+    let mut before = wait_for_windows(work, &mut clock, ready, &mut log)?;
     let Some(windows) = meeting.windows() else { return Err(Failure::Interrupted) };
     let apart = windows.length / u64::from(2 * BLOCKS_PER_WINDOW);
     let mut block_began = before.time;
     loop {
-        stream.step().map_err(Failure::Refused)?;
+        work.step().map_err(Failure::Refused)?;
         let time = clock.read()?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
@@ -181,8 +220,8 @@ fn pin_and_walk(
         let near = next.saturating_sub(2 * (time - block_began));
         block_began = time;
         if time >= next {
-            log.note(time, stream.useful_bytes(), 0);
-            let after = clock.look(stream)?;
+            log.note(time, work.done(), 0);
+            let after = clock.look(work)?;
             // A thread that had no CPU for long may pass several edges in one block.
             while edges.len() <= count && time >= next_edge(windows, &edges) {
                 edges.push(Edge { before, after });
@@ -194,9 +233,9 @@ fn pin_and_walk(
                 before = after;
             }
         } else {
-            log.note(time, stream.useful_bytes(), apart);
+            log.note(time, work.done(), apart);
             if time >= near {
-                let look = clock.look(stream)?;
+                let look = clock.look(work)?;
                 // One that comes late, here or above, would not show what happened before it.
                 if look.time < next {
                     before = look;
@@ -204,8 +243,10 @@ fn pin_and_walk(
             }
         }
     }
-    stream.check_results().map_err(Failure::Refused)?;
-    Ok(Walk { log, edges })
+    let ghz_after = clock.core_ghz()?;
+    work.check_results().map_err(Failure::Refused)?;
+    let core_ghz = ghz_before.zip(ghz_after).map(|(before, after)| f64::midpoint(before, after));
+    Ok(Walk { log, edges, core_ghz })
 }
 
 fn next_edge(windows: Windows, edges: &[Edge]) -> u64 {
@@ -213,11 +254,11 @@ fn next_edge(windows: Windows, edges: &[Edge]) -> u64 {
 }
 
 /// Goes on from `ready`, a look before this thread arrived, until every thread has made its
-/// first pass and the windows are set; gives the last look before that, and so before the
+/// first pass, the pages are proven and the windows are set; gives the last look before that, and so before the
 /// first window opens, however late this thread gets its CPU again. Blocks that prove too
 /// long among the other threads are shortened meanwhile.
 fn wait_for_windows(
-    stream: &mut Stream<'_>,
+    work: &mut Work<'_>,
     clock: &mut Clock<'_>,
     ready: Look,
     log: &mut BlockLog,
@@ -226,11 +267,11 @@ fn wait_for_windows(
     let longest = nanoseconds(meeting.shortest() / LONGEST_BLOCK);
     let mut before = ready;
     let mut last = before.time;
-    log.restart(last, stream.useful_bytes());
+    log.restart(last, work.done());
     let impatient = last + nanoseconds(PATIENCE);
     loop {
-        stream.step().map_err(Failure::Refused)?;
-        let look = clock.look(stream)?;
+        work.step().map_err(Failure::Refused)?;
+        let look = clock.look(work)?;
         let time = look.time;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
@@ -238,7 +279,7 @@ fn wait_for_windows(
         // Looked at after the look: one that comes before the windows are set is early enough.
         if meeting.windows().is_some() {
             // The note before this block stays: it may be the last one before the opening.
-            log.note(time, stream.useful_bytes(), 0);
+            log.note(time, work.done(), 0);
             return Ok(before);
         }
         if time > impatient {
@@ -247,43 +288,98 @@ fn wait_for_windows(
                 text: "the other threads of the case did not get ready within two minutes".into(),
             }));
         }
-        log.restart(time, stream.useful_bytes());
+        log.restart(time, work.done());
         if time - last > longest {
-            stream.halve_block();
+            work.halve_block();
         }
         (before, last) = (look, time);
     }
 }
 
-/// One full pass: afterwards the caches hold what a long run would leave in them. Gives a
-/// look from just before the thread arrived.
-fn warm_up(stream: &mut Stream<'_>, clock: &mut Clock<'_>) -> Result<Look, Failure> {
+/// One full pass at least, and where the clock of the core matters for a time: afterwards the caches hold what a long run would leave in them. Gives
+/// a look from just before the thread arrived, and the clock of its core.
+fn warm_up(work: &mut Work<'_>, clock: &mut Clock<'_>) -> Result<(Look, Option<f64>), Failure> {
     let meeting = clock.meeting;
     let start = clock.read()?;
-    while stream.passes() == 0 {
-        stream.step().map_err(Failure::Refused)?;
+    let least = start + nanoseconds(meeting.least_warm_up());
+    let warm = loop {
+        work.step().map_err(Failure::Refused)?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
-    }
-    let elapsed = Duration::from_nanos((clock.read()? - start).max(1)).as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "bytes of a pass are far below 2^53")]
-    let rate = stream.useful_bytes() as f64 / elapsed;
-    stream.check_and_mark().map_err(Failure::Refused)?;
+        if work.is_warm() {
+            let now = clock.read()?;
+            if now >= least {
+                break now;
+            }
+        }
+    };
+    let elapsed = Duration::from_nanos((warm - start).max(1)).as_secs_f64();
+    #[expect(clippy::cast_precision_loss, reason = "what a pass does is far below 2^53")]
+    let rate = work.done() as f64 / elapsed;
+    work.check_warm_up().map_err(Failure::Refused)?;
     let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "positive and far below 2^53"
     )]
-    stream.set_block((rate * block_time) as u64);
+    work.set_block((rate * block_time) as u64);
+    let ghz = clock.core_ghz()?;
     // The last thread's arrival sets the windows: a look after it may come too late.
-    let ready = clock.look(stream)?;
-    meeting.arrive(rate);
-    Ok(ready)
+    let ready = clock.look(work)?;
+    meeting.arrive(work.is_stream().then_some(rate));
+    Ok((ready, ghz))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn denied(refusal: nearfar_sys::Refusal) -> Failure {
     Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
+}
+
+#[cfg(all(test, target_arch = "x86_64"))]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    use nearfar_kernels::FlopLoop;
+
+    use super::super::compute::{ComputeLoop, Computing};
+    use super::super::instruments::Instruments;
+    use super::super::window::Needs;
+    use crate::executor::{Interrupt, WindowRequest};
+
+    /// Between two readings of the clock, ns.
+    const STEP: u64 = 10_000;
+
+    /// A time that passes by being looked at.
+    fn clock() -> u64 {
+        thread_local! {
+            static READINGS: Cell<u64> = const { Cell::new(0) };
+        }
+        READINGS.set(READINGS.get() + 1);
+        READINGS.get() * STEP
+    }
+
+    /// Blocks of arithmetic in a warm-up.
+    fn warm_up_blocks(core_clock: bool) -> u64 {
+        let interrupt = Interrupt::default();
+        let needs = Needs { threads: 1, least_bytes: 0, core_clock };
+        let request =
+            WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_millis(50) };
+        let instruments = Instruments { clock, ..Instruments::default() };
+        let meeting = Meeting::new(needs, request, &interrupt, instruments);
+        let compute_loop = ComputeLoop::of("mul_add_dp", "sse2").unwrap();
+        let mut work = Work::Compute(Computing::new(compute_loop, FlopLoop::run));
+        warm_up(&mut work, &mut Clock { meeting: &meeting, last: 0 }).unwrap();
+        work.passes()
+    }
+
+    #[test]
+    fn what_depends_on_the_clock_of_the_core_warms_up_for_a_time() {
+        let blocks = warm_up_blocks(false);
+        assert!(blocks < 100, "{blocks} blocks without a need");
+        // From the warmth of the caches on the clock is read after each block.
+        assert_eq!(warm_up_blocks(true), blocks + 10_000_000 / STEP - 1);
+    }
 }

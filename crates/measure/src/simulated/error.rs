@@ -1,6 +1,6 @@
-//! Why a simulated machine was not measured.
+//! Why a simulated machine was not measured, and why it answers a case by a refusal.
 
-use nearfar_record::WriteError;
+use nearfar_record::{Reason, ReasonCode, WriteError};
 
 /// Why a simulated machine was not measured.
 #[derive(Debug, thiserror::Error)]
@@ -22,4 +22,14 @@ pub enum SimulateError {
     /// A line of the record could not be put into JSON.
     #[error(transparent)]
     Write(#[from] WriteError),
+}
+
+/// What its file says nothing of.
+pub(super) fn not_simulated(text: impl ToString) -> Reason {
+    Reason { code: ReasonCode::NotSimulated, text: text.to_string() }
+}
+
+/// What has no place in its memory.
+pub(super) fn no_room(text: String) -> Reason {
+    Reason { code: ReasonCode::NoRoom, text }
 }

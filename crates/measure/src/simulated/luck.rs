@@ -32,11 +32,26 @@ enum Draw {
     Outlier = 3,
     Disturbed = 4,
     Mode = 5,
+    Unbound = 6,
 }
 
 impl Luck {
     pub fn new(noise: Noise, seed: u64) -> Self {
         Self { noise, seed }
+    }
+
+    /// Nothing is left to chance but what becomes of threads that are not pinned: that is how
+    /// the machine behaves, and no noise.
+    pub fn without_noise(noise: Noise, seed: u64) -> Self {
+        Self::new(Noise { unbound: noise.unbound, ..Noise::default() }, seed)
+    }
+
+    /// The factor of the rates of an actor whose threads are not pinned, the same for a run of
+    /// its case.
+    pub fn of_unbound(&self, place: Place<'_>, actor: u64, threads: u32) -> f64 {
+        let of_round = Place { window: 0, ..place };
+        let draw = self.random(Draw::Unbound, of_round, actor).f64();
+        self.noise.unbound_factor(threads, draw)
     }
 
     /// The factor of a whole window, all actors: at most 1.

@@ -1,9 +1,15 @@
 //! A machine that need not exist answers the cases, on a virtual clock.
 
+mod answers;
+mod chase_latency;
 mod error;
 mod executor;
 mod luck;
+mod page_shares;
 mod run;
+mod samples;
+mod streams;
+mod thread_limit;
 
 pub use error::SimulateError;
 pub use executor::SimulatedExecutor;

@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use nearfar_machine::MemoryPolicy;
+use nearfar_measure::{Engine, Interrupt, Status};
 use nearfar_record::{
-    Absence, Absent, Actor, Case, Coordinates, Disturbance, Header, Line, Pinning, ProofMethod,
-    Reason, ReasonCode, Resumed, Sample, Stream, TrafficMethod, read_record,
+    Absence, Absent, Actor, Case, Chase, ChaseWalk, Coordinates, Disturbance, Experiment, Header,
+    LatencyCoordinates, Line, Pages, PairCoordinates, Pinning, Proof, ProofMethod, Reason,
+    ReasonCode, RecordWriter, Resumed, Sample, Stream, TrafficMethod, read_record,
 };
 
 use crate::native;
@@ -37,7 +39,9 @@ fn samples(lines: &mut [Line]) -> Vec<&mut Sample> {
 }
 
 fn stream(lines: &mut [Line]) -> &mut Stream {
-    let Actor::Stream(stream) = &mut cases(lines).swap_remove(0).actors[0];
+    let Actor::Stream(stream) = &mut cases(lines).swap_remove(0).actors[0] else {
+        panic!("the first case is no stream")
+    };
     stream
 }
 
@@ -56,11 +60,10 @@ fn positions(lines: &[Line]) -> Vec<usize> {
 fn multiply(lines: &mut [Line], factor: u64) {
     let actor = &mut sample(lines).actors[0];
     actor.threads[0].useful_bytes *= factor;
-    let elements = |bytes: u64| bytes / 8;
-    let (before, flops) = (actor.accesses, actor.flops);
+    actor.threads[0].flops *= factor;
     actor.useful_bytes = actor.threads.iter().map(|thread| thread.useful_bytes).sum();
-    actor.accesses = elements(actor.useful_bytes);
-    actor.flops = actor.accesses / before * flops;
+    actor.flops = actor.threads.iter().map(|thread| thread.flops).sum();
+    actor.accesses = actor.useful_bytes / 8;
     let more =
         if actor.traffic_bytes_min == actor.traffic_bytes_max { 0 } else { actor.useful_bytes / 3 };
     actor.traffic_bytes_min = actor.useful_bytes;
@@ -68,19 +71,39 @@ fn multiply(lines: &mut [Line], factor: u64) {
 }
 
 fn absent(lines: &mut Vec<Line>, absence: Absence, code: ReasonCode, round: Option<u32>) {
-    let case = cases(lines)[0].id.clone();
+    let Case { id: case, coordinates, .. } = cases(lines)[0].clone();
     let reason = Reason { code, text: "because".into() };
     let end = lines.len() - 1;
-    lines.insert(end, Line::Absent(Absent { case, coordinates: vec![], absence, reason, round }));
+    lines.insert(end, Line::Absent(Absent { case, coordinates, absence, reason, round }));
 }
 
-fn pairs(case: &mut Case) -> (&mut u32, &mut u32, &mut u32) {
-    let Coordinates::Pairs { index, memory_node, threads, .. } = &mut case.coordinates[0];
-    (index, memory_node, threads)
+fn pair(lines: &mut [Line]) -> &mut PairCoordinates {
+    let Coordinates::Pairs(pair) = &mut cases(lines).swap_remove(0).coordinates[0] else {
+        panic!("the first case is no pair")
+    };
+    pair
+}
+
+fn chase(lines: &mut [Line]) -> &mut Chase {
+    let Actor::Chase(chase) = &mut cases(lines).swap_remove(0).actors[0] else {
+        panic!("the first case is no chase")
+    };
+    chase
+}
+
+fn latency(lines: &mut [Line]) -> &mut LatencyCoordinates {
+    let Coordinates::Latency(latency) = &mut cases(lines).swap_remove(0).coordinates[0] else {
+        panic!("the first case is none of latency")
+    };
+    latency
+}
+
+fn proof(lines: &mut [Line]) -> &mut Proof {
+    sample(lines).actors[0].proof.as_mut().expect("a stream's pages are proven")
 }
 
 /// Edits and what the reader says.
-const EDITS: [(Edit, &str); 62] = [
+const EDITS: [(Edit, &str); 73] = [
     // The header.
     (|l| header(l).fingerprint = "0000000000000000".into(), "fingerprint"),
     (|l| header(l).machine.cores.truncate(0), "fingerprint"),
@@ -90,11 +113,14 @@ const EDITS: [(Edit, &str); 62] = [
     (|l| header(l).inputs.windows_per_round = 4_000_000_000, "4000000000 windows"),
     (|l| header(l).inputs.window_ns = 1_000_000_000_000, "none is shorter"),
     (|l| header(l).schema = "nearfar.record/9".into(), "nearfar.record/9"),
+    (|l| header(l).inputs.runs = 0, "0 runs"),
+    (|l| header(l).inputs.experiments = vec![Experiment::Mixes], "of pairs, which is not measured"),
+    (|l| header(l).inputs.experiments.push(Experiment::Pairs), "the experiment pairs twice"),
     // A case.
     (|l| cases(l)[0].actors.clear(), "nothing moves data"),
     (|l| stream(l).threads = 0, "0 threads"),
     (|l| stream(l).working_set_bytes = 0, "working set of 0 bytes"),
-    (|l| stream(l).working_set_bytes *= 4, "do not hold the working set"),
+    (|l| stream(l).working_set_bytes *= 4, "bytes of the working set of"),
     (|l| stream(l).working_set_bytes /= 1 << 20, "passes of"),
     (|l| stream(l).binding.cpus = "9999".parse().unwrap(), "its CPUs 9999 are not among"),
     (|l| stream(l).binding.cpus = "".parse().unwrap(), "are not among"),
@@ -104,9 +130,19 @@ const EDITS: [(Edit, &str); 62] = [
     (|l| stream(l).thread_cpus.clear(), "0 CPUs of threads"),
     (|l| stream(l).pinning = Pinning::Unbound, "CPUs of threads where there are 0"),
     (|l| stream(l).kernel = "copy".into(), "its actor copy"),
-    (|l| *pairs(cases(l)[0]).0 = 4711, "no cluster4711"),
-    (|l| *pairs(cases(l)[0]).1 = 4711, "memory node 4711"),
-    (|l| *pairs(cases(l)[0]).2 = 4711, "by 4711 threads"),
+    (|l| stream(l).pause_cycles = 1, "as only beside a chase"),
+    (|l| stream(l).llc_multiple = Some(-1.0), "-1 times the caches"),
+    (
+        |l| {
+            let stream = stream(l);
+            stream.write_memory = Some(stream.binding.memory.clone());
+        },
+        "of its own with the same",
+    ),
+    (|l| pair(l).cpu_node = Some(4711), "the lowest node with CPUs"),
+    (|l| pair(l).index = 4711, "no cluster4711"),
+    (|l| pair(l).memory_node = 4711, "memory node 4711"),
+    (|l| pair(l).threads = 4711, "by 4711 threads"),
     (
         |l| {
             let case = cases(l)[0].clone();
@@ -149,6 +185,8 @@ const EDITS: [(Edit, &str); 62] = [
     (|l| sample(l).actors[0].traffic_bytes_max = 0, "above traffic_bytes_max"),
     (|l| sample(l).actors[0].traffic_bytes_max *= 3, "does not follow"),
     (|l| sample(l).actors[0].traffic_bytes_min /= 2, "does not follow"),
+    (|l| sample(l).actors[0].threads[0].flops += 1, "flops is"),
+    (|l| sample(l).actors[0].threads[0].core_ghz = Some(0.0), "a core at 0 GHz"),
     (|l| multiply(l, 100_000), "passes of"),
     (
         |l| {
@@ -159,7 +197,14 @@ const EDITS: [(Edit, &str); 62] = [
     ),
     (|l| sample(l).actors[0].threads[0].passes = 0, "before its first pass"),
     (|l| sample(l).actors[0].unroll += 1, "another unroll"),
-    (|l| sample(l).actors[0].flops += 1_000_000, "other operations"),
+    (
+        |l| {
+            let actor = &mut sample(l).actors[0];
+            actor.threads[0].flops += 1_000_000;
+            actor.flops += 1_000_000;
+        },
+        "other operations",
+    ),
     // Who did it, and where.
     (|l| sample(l).actors.clear(), "the sample's threads []"),
     (|l| sample(l).actors[0].threads.truncate(0), "the sample's threads"),
@@ -168,13 +213,21 @@ const EDITS: [(Edit, &str); 62] = [
         |l| sample(l).actors[0].threads[0].cpu_after = Some(9999),
         "CPU 9999, which the record's machine",
     ),
-    (|l| sample(l).actors[0].proof.before.method = ProofMethod::Simulated, "'simulated'"),
-    (|l| sample(l).actors[0].proof.before.page_bytes = 0, "pages of 0 bytes"),
-    (|l| sample(l).actors[0].proof.after.pages.clear(), "0 pages of"),
-    (|l| sample(l).actors[0].proof.before.unknown += 1_000_000, "% of the pages"),
+    (|l| sample(l).actors[0].proof = None, "nothing proves where its pages were"),
     (
         |l| {
-            let pages = &mut sample(l).actors[0].proof.after.pages;
+            let actor = &mut sample(l).actors[0];
+            actor.write_proof = actor.proof.clone();
+        },
+        "are proven where there are none",
+    ),
+    (|l| proof(l).before.method = ProofMethod::Simulated, "'simulated'"),
+    (|l| proof(l).before.page_bytes = 0, "pages of 0 bytes"),
+    (|l| proof(l).after.pages.clear(), "0.0 % of the pages"),
+    (|l| proof(l).before.unknown += 1_000_000, "% of the pages"),
+    (
+        |l| {
+            let pages = &mut proof(l).after.pages;
             *pages = pages.values().map(|&pages| (4711, pages)).collect();
         },
         "node 4711, which the record's machine does not have (one that came online",
@@ -185,12 +238,41 @@ const EDITS: [(Edit, &str); 62] = [
     (|l| sample(l).actors[0].threads[0].minor_faults += 4, "its threads noted"),
 ];
 
+/// Edits of a record of a chase.
+const EDITS_OF_CHASES: [(Edit, &str); 8] = [
+    (|l| chase(l).group_bytes = 0, "in groups of 0"),
+    (|l| chase(l).thread_cpu = 9999, "CPU 9999 is outside"),
+    (|l| chase(l).working_set_bytes *= 2, "its chase walks through"),
+    (|l| latency(l).cluster = 4711, "no cluster4711"),
+    (|l| latency(l).pages = Pages::Transparent, "other pages"),
+    (|l| latency(l).walk = ChaseWalk::Anywhere, "a walk anywhere"),
+    (|l| sample(l).actors[0].traffic_method = TrafficMethod::Nt, "does not follow"),
+    (
+        |l| {
+            let sample = sample(l);
+            sample.actors[0].threads[0].flops = 8;
+            sample.actors[0].flops = 8;
+        },
+        "8 operations of a chase",
+    ),
+];
+
 /// Edits of the other lines.
-const EDITS_OF_RUNS: [(Edit, &str); 8] = [
+const EDITS_OF_RUNS: [(Edit, &str); 9] = [
     (|l| absent(l, Absence::Refused, ReasonCode::OneNode, Some(0)), "'one_node' is not why"),
     (|l| absent(l, Absence::Omitted, ReasonCode::NoRoom, None), "'no_room' is not why"),
     (|l| absent(l, Absence::Omitted, ReasonCode::Budget, Some(1)), "begun in round 1"),
     (|l| absent(l, Absence::Refused, ReasonCode::NoRoom, Some(3)), "round 3 of 2"),
+    (
+        |l| {
+            absent(l, Absence::Refused, ReasonCode::NoRoom, Some(1));
+            let end = l.len() - 2;
+            if let Line::Absent(absent) = &mut l[end] {
+                absent.coordinates.clear();
+            }
+        },
+        "with other coordinates",
+    ),
     (
         |l| {
             let header = l[0].clone();
@@ -231,6 +313,23 @@ const EDITS_OF_RUNS: [(Edit, &str); 8] = [
 fn measured(path: &Path) -> (Vec<String>, Vec<Line>) {
     let record = native::measure(path, &mut native::executor());
     assert!(record.samples.len() >= 8 && record.cases.len() >= 2, "the record is too small");
+    lines_of(path)
+}
+
+/// Those of a record of one chase.
+fn measured_chase(path: &Path) -> (Vec<String>, Vec<Line>) {
+    let mut record = native::new_record();
+    record.header.inputs.experiments = vec![Experiment::Latency];
+    let (mut executor, interrupt) = (native::executor(), Interrupt::default());
+    let mut writer = RecordWriter::create(path, true).unwrap();
+    let mut watch = |_: Status<'_>| {};
+    let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);
+    engine.begin(&[]).unwrap();
+    assert_eq!(engine.measure().unwrap().refused, 0);
+    lines_of(path)
+}
+
+fn lines_of(path: &Path) -> (Vec<String>, Vec<Line>) {
     let text = std::fs::read_to_string(path).unwrap();
     let texts: Vec<String> = text.lines().map(ToString::to_string).collect();
     let lines = texts.iter().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -241,23 +340,30 @@ fn refusal(text: &[u8]) -> Option<String> {
     read_record(text).err().map(|error| error.to_string())
 }
 
-#[test]
-fn contradictions_are_refused_whatever_the_seals_say() {
-    let _alone = native::alone();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.jsonl");
-    let (texts, honest) = measured(&path);
-    assert_eq!(refusal(&reseal(&path, &honest)), None);
-    for (number, (edit, why)) in EDITS.into_iter().chain(EDITS_OF_RUNS).enumerate() {
+fn assert_refused(path: &Path, (texts, honest): &(Vec<String>, Vec<Line>), edits: &[(Edit, &str)]) {
+    assert_eq!(refusal(&reseal(path, honest)), None);
+    for (number, (edit, why)) in edits.iter().enumerate() {
         let mut lines = honest.clone();
         edit(&mut lines);
-        assert_ne!(lines, honest, "edit {number} ({why}) changes nothing");
-        for text in [reseal(&path, &lines), with_old_seals(&texts, &honest, &lines)] {
+        assert_ne!(lines, *honest, "edit {number} ({why}) changes nothing");
+        for text in [reseal(path, &lines), with_old_seals(texts, honest, &lines)] {
             let said =
                 refusal(&text).unwrap_or_else(|| panic!("edit {number} ({why}) went through"));
             assert!(said.contains(why), "edit {number}: '{said}' does not say '{why}'");
         }
     }
+}
+
+#[test]
+fn contradictions_are_refused_whatever_the_seals_say() {
+    let _alone = native::alone();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let honest = measured(&path);
+    assert_refused(&path, &honest, &EDITS);
+    assert_refused(&path, &honest, &EDITS_OF_RUNS);
+    let honest = measured_chase(&path);
+    assert_refused(&path, &honest, &EDITS_OF_CHASES);
 }
 
 /// Loops are made when the program starts: those of a run that goes on with a record may

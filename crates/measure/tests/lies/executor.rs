@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::{Executor, Failure, OfferedVariants, Rates, Window, WindowRequest};
-use nearfar_record::{Absence, Case, Executor as ExecutorKind, Reason, ReasonCode};
+use nearfar_record::{Absence, Case, Executor as ExecutorKind, Proof, Reason, ReasonCode};
 
 use crate::native;
 
@@ -60,6 +60,10 @@ fn add_up(window: &mut Window) {
     }
 }
 
+fn proof(window: &mut Window) -> &mut Proof {
+    window.actors[0].proof.as_mut().expect("a stream's pages are proven")
+}
+
 const LIES: [(&str, Lie, &str); 13] = [
     ("twice the bytes", |window| window.actors[0].useful_bytes *= 2, "threads' sum"),
     (
@@ -92,7 +96,7 @@ const LIES: [(&str, Lie, &str); 13] = [
     (
         "pages on a node that is not there",
         |window| {
-            let pages = &mut window.actors[0].proof.after.pages;
+            let pages = &mut proof(window).after.pages;
             *pages = pages.values().map(|&pages| (4711, pages)).collect();
         },
         "node 4711",
@@ -100,7 +104,7 @@ const LIES: [(&str, Lie, &str); 13] = [
     (
         "half of the pages unknown",
         |window| {
-            let found = &mut window.actors[0].proof.before;
+            let found = &mut proof(window).before;
             for pages in found.pages.values_mut() {
                 *pages /= 2;
                 found.unknown += *pages;

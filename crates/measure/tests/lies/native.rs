@@ -11,8 +11,8 @@ use nearfar_measure::{
     suite_inputs,
 };
 use nearfar_record::{
-    Actor, Case, Executor as ExecutorKind, Header, Inputs, Pages, Pinning, Record, RecordWriter,
-    SCHEMA, Stream, Suite, TrafficMethod, Versions, read_record,
+    Actor, Case, Executor as ExecutorKind, Experiment, Header, Inputs, Pages, Pinning, Record,
+    RecordWriter, SCHEMA, Stream, Suite, TrafficMethod, Versions, read_record,
 };
 
 /// Bytes of the arrays.
@@ -44,12 +44,14 @@ pub fn case(kernel: &str, cpu: u32) -> Case {
             kernel: kernel.into(),
             variant: variants[0].to_string(),
             binding: Binding { cpus: CpuSet::single(cpu), memory: MemoryPolicy::Preferred(node) },
+            write_memory: None,
             threads: 1,
             pinning: Pinning::OnePerCore,
             thread_cpus: vec![cpu],
             working_set_bytes: WORKING_SET,
             llc_multiple: None,
             pages: Pages::Small,
+            pause_cycles: 0,
         })],
     }
 }
@@ -64,6 +66,7 @@ pub fn run(executor: &mut NativeExecutor, case: &Case, count: u32) -> Result<Vec
 /// Inputs of a measurement that takes a fraction of a second.
 pub fn inputs() -> Inputs {
     Inputs {
+        experiments: vec![Experiment::Pairs],
         initiator: InitiatorKind::Cluster,
         kernels: Some(vec!["load".into(), "triad".into()]),
         pages: Pages::Small,

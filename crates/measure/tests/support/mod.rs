@@ -6,7 +6,7 @@ use std::path::Path;
 use nearfar_flow::{SimulatedMachine, parse_machine};
 use nearfar_measure::simulated::{SimulatedExecutor, new_record};
 use nearfar_measure::{Engine, Interrupt, Outcome, suite_inputs};
-use nearfar_record::{Inputs, Record, RecordWriter, Suite, read_record};
+use nearfar_record::{Experiment, Inputs, Record, RecordWriter, Suite, read_record};
 
 /// `nodes` nodes of four cores, two nodes a package, an L3 of 16 MiB for every two
 /// cores. One thread gets 10 GB/s from local and 4 GB/s from other memory, all of a
@@ -54,8 +54,16 @@ pub fn machine(nodes: u32, more: &str) -> SimulatedMachine {
     parse_machine("test.toml", &(text + more)).unwrap()
 }
 
+/// Only `pairs`.
 pub fn inputs(suite: Suite) -> Inputs {
-    Inputs { windows_per_round: 2, min_rounds: 6, max_rounds: 8, seed: 7, ..suite_inputs(suite) }
+    Inputs {
+        experiments: vec![Experiment::Pairs],
+        windows_per_round: 2,
+        min_rounds: 6,
+        max_rounds: 8,
+        seed: 7,
+        ..suite_inputs(suite)
+    }
 }
 
 /// Measures a new record into `path`.

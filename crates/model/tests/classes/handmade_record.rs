@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{Binding, CpuSet, InitiatorKind, MemoryPolicy};
 use nearfar_record::{
-    Actor, ActorSample, Case, Coordinates, PageNodes, PageSizes, Pages, Pinning, Proof,
-    ProofMethod, Record, Sample, Stage, Stream, ThreadSample, TrafficMethod, read_record,
+    Actor, ActorSample, Case, Coordinates, PageNodes, PageSizes, Pages, PairCoordinates, Pinning,
+    Proof, ProofMethod, Record, Sample, Stage, Stream, ThreadSample, TrafficMethod, read_record,
 };
 
 /// A header with what the format asks for, of a machine without anything.
@@ -14,7 +14,8 @@ const HEADER: &str = r#"{"header": {
     "started": "2026-01-01T00:00:00Z", "executor": "simulated",
     "inputs": {"suite": "quick", "experiments": ["pairs"], "initiator": "cluster",
         "pages": "transparent", "window_ns": 1000000000, "windows_per_round": 1,
-        "min_rounds": 1, "max_rounds": 1, "target": 0.01, "seed": 0},
+        "runs": 1,
+        "grid": "sparse", "min_rounds": 1, "max_rounds": 1, "target": 0.01, "seed": 0},
     "fingerprint": "cbf29ce484222325",
     "machine": {"source": "live", "packages": [], "nodes": [], "cores": [], "caches": [],
         "firmware_figures": [], "devices": [], "allowed_cpus": "", "allowed_nodes": "",
@@ -52,12 +53,14 @@ pub fn add_case(record: &mut Record, measured: &Measured<'_>) {
             kernel: measured.kernel.into(),
             variant: measured.variant.into(),
             binding: Binding { cpus, memory: MemoryPolicy::Preferred(measured.node) },
+            write_memory: None,
             threads: measured.threads,
             pinning: Pinning::OnePerCore,
             thread_cpus: vec![measured.initiator],
             working_set_bytes: 1 << 30,
             llc_multiple: Some(4.0),
             pages: Pages::Transparent,
+            pause_cycles: 0,
         })],
     });
     for (round, &rate) in (0..).zip(measured.rounds) {
@@ -66,7 +69,7 @@ pub fn add_case(record: &mut Record, measured: &Measured<'_>) {
 }
 
 pub fn coordinates(measured: &Measured<'_>) -> Coordinates {
-    Coordinates::Pairs {
+    Coordinates::Pairs(PairCoordinates {
         initiator: InitiatorKind::Cluster,
         index: measured.initiator,
         cluster: measured.initiator,
@@ -76,7 +79,7 @@ pub fn coordinates(measured: &Measured<'_>) -> Coordinates {
         variant: measured.variant.into(),
         threads: measured.threads,
         stage: Stage::Matrix,
-    }
+    })
 }
 
 fn sample(id: &str, measured: &Measured<'_>, round: u32, rate: f64) -> Sample {
@@ -113,12 +116,15 @@ fn sample(id: &str, measured: &Measured<'_>, round: u32, rate: f64) -> Sample {
                 cpu_before: None,
                 cpu_after: None,
                 useful_bytes,
+                flops: 0,
                 passes: 1,
+                core_ghz: None,
                 involuntary_switches: 0,
                 off_cpu_ns: 0,
                 minor_faults: 0,
             }],
-            proof: Proof { before: pages.clone(), after: pages },
+            proof: Some(Proof { before: pages.clone(), after: pages }),
+            write_proof: None,
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         }],
         disturbances: Vec::new(),

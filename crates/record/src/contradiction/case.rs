@@ -1,107 +1,119 @@
 //! Cases that no plan for the header's machine holds.
 
-use nearfar_machine::{Initiator, Machine, NodeSet};
+use nearfar_machine::{Core, CpuSet, Machine, MemoryPolicy};
 
-use crate::case::{Actor, Case, Coordinates, Pinning, Stream};
+use super::coordinates::check_coordinates;
+use super::history::KnownParts;
+use crate::case::{Actor, Case, Chase, Pinning, Stream};
+use crate::header::Header;
 
-/// Says what in a case cannot be. `initiators` are those of the kind that the header asks for.
-pub(super) fn check_case(
-    machine: &Machine,
-    initiators: &[Initiator],
-    case: &Case,
-) -> Result<(), String> {
+/// Above what any machine has CPUs for; sums over actors stay in range.
+const MOST_THREADS: u64 = 1 << 20;
+
+/// Says what in a case cannot be.
+pub(super) fn check_case(header: &Header, known: &KnownParts, case: &Case) -> Result<(), String> {
     let of_case = |what: String| format!("the case {}: {what}", case.id);
     if case.actors.is_empty() {
         return Err(of_case("nothing moves data in it".into()));
     }
-    for Actor::Stream(stream) in &case.actors {
-        check_stream(machine, stream).map_err(of_case)?;
+    for actor in &case.actors {
+        check_actor(&header.machine, known, actor).map_err(of_case)?;
+    }
+    let cpus = case.actors.iter().flat_map(Actor::thread_cpus).copied();
+    check_one_thread_each(cpus.collect()).map_err(of_case)?;
+    if case.coordinates.is_empty() {
+        return Err(of_case("it stands in no experiment".into()));
     }
     for coordinates in &case.coordinates {
-        check_coordinates(initiators, coordinates, case).map_err(of_case)?;
+        check_coordinates(header, known, coordinates, case).map_err(of_case)?;
     }
     Ok(())
 }
 
-fn check_stream(machine: &Machine, stream: &Stream) -> Result<(), String> {
-    let binding = &stream.binding;
-    if stream.threads == 0 || stream.working_set_bytes == 0 {
+fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(), String> {
+    let moves = !matches!(actor, Actor::Compute(_));
+    if actor.threads() == 0 || (moves && actor.working_set_bytes() == 0) {
         return Err(format!(
             "{} threads on a working set of {} bytes",
-            stream.threads, stream.working_set_bytes
+            actor.threads(),
+            actor.working_set_bytes()
         ));
     }
-    if binding.cpus.is_empty() || !binding.cpus.is_subset(&machine.allowed_cpus) {
+    if u64::from(actor.threads()) > MOST_THREADS {
+        return Err(format!("{} threads of one actor", actor.threads()));
+    }
+    let cpus = actor.cpus();
+    if cpus.is_empty() || !cpus.is_subset(&machine.allowed_cpus) {
         return Err(format!(
-            "its CPUs {} are not among those that could be used, {}",
-            binding.cpus, machine.allowed_cpus
+            "its CPUs {cpus} are not among those that could be used, {}",
+            machine.allowed_cpus
         ));
     }
-    let known: NodeSet = machine.nodes.iter().map(|node| node.os_index).collect();
-    if let Some(nodes) = binding.memory.nodes()
-        && (nodes.is_empty() || !nodes.is_subset(&known))
-    {
-        return Err(format!("its memory nodes {nodes} are not among the machine's, {known}"));
+    if let Some(multiple) = actor.llc_multiple().filter(|&multiple| multiple <= 0.0) {
+        return Err(format!("a working set of {multiple} times the caches"));
     }
-    check_thread_cpus(stream)
+    if let Some(policy) = actor.memory() {
+        check_policy(known, policy)?;
+    }
+    check_thread_cpus(actor, cpus)?;
+    match actor {
+        Actor::Stream(stream) => check_stream(machine, known, stream),
+        Actor::Chase(chase) => check_chase(chase),
+        Actor::Compute(_) => Ok(()),
+    }
 }
 
-fn check_thread_cpus(stream: &Stream) -> Result<(), String> {
-    let cpus = &stream.thread_cpus;
-    let wanted = if stream.pinning == Pinning::Unbound { 0 } else { stream.threads as usize };
-    if cpus.len() != wanted {
-        return Err(format!("{} CPUs of threads where there are {wanted}", cpus.len()));
+fn check_stream(machine: &Machine, known: &KnownParts, stream: &Stream) -> Result<(), String> {
+    if let Some(policy) = &stream.write_memory {
+        check_policy(known, policy)?;
+        if *policy == stream.binding.memory {
+            return Err(format!("a written array of its own with the same mem={policy}"));
+        }
     }
-    if let Some(outside) = cpus.iter().find(|&&cpu| !stream.binding.cpus.contains(cpu)) {
-        return Err(format!("a thread's CPU {outside} is outside of {}", stream.binding.cpus));
+    if stream.pinning != Pinning::OnePerCore {
+        return Ok(());
     }
-    let mut sorted = cpus.clone();
-    sorted.sort_unstable();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("two threads on CPU {}", pair[0])),
+    let used: CpuSet = stream.thread_cpus.iter().copied().collect();
+    let on_core = |core: &Core| core.cpus.iter().filter(|&cpu| used.contains(cpu)).count();
+    match machine.cores.iter().find(|core| on_core(core) > 1) {
+        Some(core) => Err(format!("one thread a core, and several on the core of {}", core.cpus)),
         None => Ok(()),
     }
 }
 
-fn check_coordinates(
-    initiators: &[Initiator],
-    coordinates: &Coordinates,
-    case: &Case,
-) -> Result<(), String> {
-    let Coordinates::Pairs {
-        initiator: kind,
-        index,
-        cluster,
-        memory_node,
-        kernel,
-        variant,
-        threads,
-        ..
-    } = coordinates;
-    let [Actor::Stream(stream)] = case.actors.as_slice() else {
-        return Err("a pair has one actor".into());
-    };
-    let of_stream = (&stream.kernel, &stream.variant, stream.threads);
-    if of_stream != (kernel, variant, *threads) {
-        return Err(format!(
-            "its coordinates say {kernel} in {variant} by {threads} threads, its actor {} in {} by {}",
-            stream.kernel, stream.variant, stream.threads
-        ));
+fn check_policy(known: &KnownParts, policy: &MemoryPolicy) -> Result<(), String> {
+    match policy.nodes() {
+        Some(nodes) if nodes.is_empty() || !nodes.is_subset(&known.nodes) => {
+            Err(format!("its memory nodes {nodes} are not among the machine's, {}", known.nodes))
+        }
+        _ => Ok(()),
     }
-    if stream.binding.memory.nodes() != Some(NodeSet::single(*memory_node)) {
-        return Err(format!(
-            "its coordinates say memory node {memory_node}, its actor mem={}",
-            stream.binding.memory
-        ));
+}
+
+fn check_chase(chase: &Chase) -> Result<(), String> {
+    let (set, group) = (chase.working_set_bytes, chase.group_bytes);
+    if set < Chase::NODE_BYTES || group < Chase::NODE_BYTES || group > set {
+        return Err(format!("a chase through {set} bytes in groups of {group}"));
     }
-    let found = initiators.iter().find(|initiator| initiator.index == *index);
-    match found.filter(|initiator| initiator.kind == *kind && initiator.cluster == *cluster) {
-        None => Err(format!("the machine has no {kind}{index} in cluster {cluster}")),
-        Some(initiator) if initiator.cpus() != stream.binding.cpus => Err(format!(
-            "its CPUs are {}, those of {kind}{index} {}",
-            stream.binding.cpus,
-            initiator.cpus()
-        )),
-        Some(_) => Ok(()),
+    Ok(())
+}
+
+fn check_thread_cpus(actor: &Actor, allowed: &CpuSet) -> Result<(), String> {
+    let cpus = actor.thread_cpus();
+    let wanted = if actor.is_pinned() { actor.threads() as usize } else { 0 };
+    if cpus.len() != wanted {
+        return Err(format!("{} CPUs of threads where there are {wanted}", cpus.len()));
+    }
+    if let Some(outside) = cpus.iter().find(|&&cpu| !allowed.contains(cpu)) {
+        return Err(format!("a thread's CPU {outside} is outside of {allowed}"));
+    }
+    Ok(())
+}
+
+fn check_one_thread_each(mut cpus: Vec<u32>) -> Result<(), String> {
+    cpus.sort_unstable();
+    match cpus.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two threads on CPU {}", pair[0])),
+        None => Ok(()),
     }
 }

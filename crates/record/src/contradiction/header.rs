@@ -7,6 +7,9 @@ use crate::header::{Executor, Header};
 /// Far above what any suite asks for; the engine makes room for so many.
 const MOST_WINDOWS: u32 = 10_000;
 
+/// Ten times as many as a paper made.
+const MOST_RUNS: u32 = 10_000;
+
 /// Says what in a header cannot be.
 pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     let inputs = &header.inputs;
@@ -22,6 +25,19 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     }
     if inputs.windows_per_round == 0 || inputs.windows_per_round > MOST_WINDOWS {
         return Err(format!("{} windows a round", inputs.windows_per_round));
+    }
+    if inputs.runs == 0 || inputs.runs > MOST_RUNS {
+        return Err(format!("{} runs of a case of scaling", inputs.runs));
+    }
+    let mut kernels = inputs.kernels.clone().unwrap_or_default();
+    kernels.sort_unstable();
+    if let Some(twice) = kernels.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("the kernel {} twice", twice[0]));
+    }
+    let mut experiments = inputs.experiments.clone();
+    experiments.sort_unstable();
+    if let Some(twice) = experiments.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("the experiment {} twice", twice[0]));
     }
     match (header.executor, &header.simulation) {
         (Executor::Native, Some(_)) => Err("a machine was measured, yet one is simulated".into()),

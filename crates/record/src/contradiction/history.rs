@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use nearfar_machine::{CpuSet, Initiator, NodeSet};
+use nearfar_machine::{Cluster, CpuSet, Initiator, NodeSet};
 
 use super::case::check_case;
-use super::sample::check_sample;
+use super::sample::{check_sample, pass_bytes};
 use crate::absent::{Absence, Absent};
-use crate::case::{Actor, Case, SCREENING_ROUNDS};
+use crate::case::Case;
 use crate::header::{Executor, Header};
 use crate::line::{Finished, Line, Resumed};
 use crate::reader::Record;
@@ -20,7 +20,6 @@ const SECOND_SLACK: f64 = 1e-6;
 /// and before they are written.
 #[derive(Debug)]
 pub struct History {
-    initiators: Vec<Initiator>,
     known: KnownParts,
     cases: HashMap<String, Case>,
     windows: HashSet<(String, u32, u32)>,
@@ -28,11 +27,14 @@ pub struct History {
     run: Run,
 }
 
-/// The CPUs and nodes of the machine that a record is of.
+/// The parts of the machine that a record is of.
 #[derive(Debug)]
 pub(super) struct KnownParts {
     pub cpus: CpuSet,
     pub nodes: NodeSet,
+    pub clusters: Vec<Cluster>,
+    /// Of the kind that the header asks for.
+    pub initiators: Vec<Initiator>,
 }
 
 /// What stands there of one run of the program.
@@ -61,10 +63,11 @@ impl History {
     pub fn new(header: &Header) -> Self {
         let machine = &header.machine;
         Self {
-            initiators: machine.initiators(header.inputs.initiator),
             known: KnownParts {
                 cpus: machine.cpus(),
                 nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
+                clusters: machine.clusters(),
+                initiators: machine.initiators(header.inputs.initiator),
             },
             cases: HashMap::new(),
             windows: HashSet::new(),
@@ -122,7 +125,7 @@ impl History {
     }
 
     fn case(&mut self, header: &Header, case: &Case) -> Result<(), String> {
-        check_case(&header.machine, &self.initiators, case)?;
+        check_case(header, &self.known, case)?;
         match self.cases.insert(case.id.clone(), case.clone()) {
             None => Ok(()),
             Some(_) => Err(format!("the case {} stands there twice", case.id)),
@@ -161,15 +164,23 @@ impl History {
             (Absence::Omitted, Some(round)) => {
                 Err(format!("omitted, and yet begun in round {round}"))
             }
-            (Absence::Refused, Some(round))
-                if round >= header.inputs.max_rounds.max(SCREENING_ROUNDS) =>
-            {
-                Err(format!("round {round} of {}, counted from 0", header.inputs.max_rounds))
+            (Absence::Refused, round) => {
+                let Some(case) = self.cases.get(&absent.case) else {
+                    return Err(format!(
+                        "a refusal of the case {}, which is not planned",
+                        absent.case
+                    ));
+                };
+                if absent.coordinates != case.coordinates {
+                    return Err(format!("a refusal of {} with other coordinates", case.id));
+                }
+                let most = case.rounds(&header.inputs).map_or(0, |rounds| rounds.most);
+                match round.filter(|&round| round >= most) {
+                    Some(round) => Err(format!("round {round} of {most}, counted from 0")),
+                    None => Ok(()),
+                }
             }
-            (Absence::Refused, _) if !self.cases.contains_key(&absent.case) => {
-                Err(format!("a refusal of the case {}, which is not planned", absent.case))
-            }
-            _ => Ok(()),
+            (Absence::Omitted, None) => Ok(()),
         }
     }
 
@@ -233,9 +244,8 @@ impl Run {
             Some((id, round, moved)) if id == sample.case && round == sample.round => moved,
             _ => vec![0; threads().count()],
         };
-        let passes = case.actors.iter().flat_map(|Actor::Stream(stream)| {
-            let bytes = stream.working_set_bytes / u64::from(stream.threads.max(1));
-            std::iter::repeat_n(u128::from(bytes), stream.threads as usize)
+        let passes = case.actors.iter().flat_map(|actor| {
+            std::iter::repeat_n(u128::from(pass_bytes(actor)), actor.threads() as usize)
         });
         for ((moved, thread), pass) in moved.iter_mut().zip(threads()).zip(passes) {
             *moved += u128::from(thread.useful_bytes);
@@ -255,7 +265,7 @@ impl Run {
     fn loop_counts(&mut self, actor: &ActorSample) -> Result<(), String> {
         let counts =
             LoopCounts { unroll: actor.unroll, flops: actor.flops, accesses: actor.accesses };
-        if counts.accesses == 0 {
+        if counts.accesses == 0 && counts.flops == 0 {
             return Ok(());
         }
         let key = (actor.kernel.clone(), actor.variant.clone());

@@ -3,6 +3,7 @@
 //! before it is written.
 
 mod case;
+mod coordinates;
 mod header;
 mod history;
 mod placement;

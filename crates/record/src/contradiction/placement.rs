@@ -1,23 +1,26 @@
 //! Proofs of placement that prove nothing, or something else.
 
 use super::history::KnownParts;
-use crate::case::Stream;
+use nearfar_machine::MemoryPolicy;
+
+use crate::case::Actor;
 use crate::header::{Executor, Header};
-use crate::sample::{PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod};
+use crate::sample::{ActorSample, PageNodes, PageSizes, Proof, ProofMethod};
 
 /// What is said of a CPU or a node that the record's machine lacks.
 pub(super) const MAY_BE_NEW: &str = "the record's machine does not have (one that came online \
                                      after the record was begun needs a new record)";
 
-/// Says what in an actor's proof cannot be.
+/// Says what in the proof of pages of this policy cannot be.
 pub(super) fn check_proof(
     header: &Header,
     known: &KnownParts,
-    stream: &Stream,
+    actor: &Actor,
+    policy: &MemoryPolicy,
     proof: &Proof,
 ) -> Result<(), String> {
     for (when, pages) in [("before", &proof.before), ("after", &proof.after)] {
-        check_pages(header, known, stream, pages)
+        check_pages(header, known, actor, policy, pages)
             .map_err(|what| format!("the proof {when} the window: {what}"))?;
     }
     Ok(())
@@ -26,7 +29,8 @@ pub(super) fn check_proof(
 fn check_pages(
     header: &Header,
     known: &KnownParts,
-    stream: &Stream,
+    actor: &Actor,
+    policy: &MemoryPolicy,
     found: &PageNodes,
 ) -> Result<(), String> {
     let simulated = header.executor == Executor::Simulated;
@@ -39,32 +43,33 @@ fn check_pages(
     if let Some(node) = found.pages.keys().find(|&&node| !known.nodes.contains(node)) {
         return Err(format!("pages on node {node}, which {MAY_BE_NEW}"));
     }
-    check_cover(stream, found)?;
-    let asked = stream.binding.memory.nodes();
-    let asked = asked.unwrap_or_else(|| header.machine.allowed_nodes.clone());
-    let placed: f64 = asked.iter().map(|node| found.fraction_on(node)).sum();
-    if placed < PLACED_FRACTION {
-        return Err(format!(
-            "{:.1} % of the pages are on the nodes {asked} of mem={}; such a case is refused",
-            placed * 100.0,
-            stream.binding.memory
-        ));
+    match found.misplacement(policy, &header.machine.allowed_nodes, actor.threads()) {
+        None => Ok(()),
+        Some(what) => Err(format!("{what}; such a case is refused")),
     }
-    Ok(())
 }
 
 /// The pages must hold the working set: arrays begin and end within one, and shares of a
 /// simulated machine's pages are rounded, one a node.
-fn check_cover(stream: &Stream, found: &PageNodes) -> Result<(), String> {
-    let counted: u128 = found.pages.values().copied().map(u128::from).sum();
-    let counted = counted + u128::from(found.unknown);
-    let slack = found.pages.len() as u128 + 1;
-    let most = (counted + slack) * u128::from(found.page_bytes);
-    if most < u128::from(stream.working_set_bytes) {
-        return Err(format!(
-            "{counted} pages of {} bytes do not hold the working set of {} bytes",
-            found.page_bytes, stream.working_set_bytes
-        ));
+pub(super) fn check_cover(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
+    let (Some(proof), needed) = (&actor.proof, planned.working_set_bytes()) else {
+        return Ok(());
+    };
+    let bytes = |pages: &PageNodes| {
+        let counted: u128 = pages.pages.values().copied().map(u128::from).sum();
+        let counted = counted + u128::from(pages.unknown) + pages.pages.len() as u128 + 1;
+        counted * u128::from(pages.page_bytes)
+    };
+    let times = [("before", 0), ("after", 1)];
+    for (when, time) in times {
+        let of_time = |proof: &Proof| bytes([&proof.before, &proof.after][time]);
+        let held = of_time(proof) + actor.write_proof.as_ref().map_or(0, of_time);
+        if held < u128::from(needed) {
+            return Err(format!(
+                "the proof {when} the window: its pages hold at most {held} bytes of the working \
+                 set of {needed} bytes"
+            ));
+        }
     }
     Ok(())
 }

@@ -1,16 +1,30 @@
 //! Samples whose figures contradict each other, their case or the header.
 
-use crate::case::{Actor, Case, Coordinates, SCREENING_ROUNDS, Stage, Stream};
+use crate::case::{Actor, Case, Chase};
 use crate::disturbance::{Disturbance, disturbances_of_threads};
 use crate::header::{Executor, Header};
-use crate::sample::{ActorSample, Sample, TrafficMethod};
+use crate::sample::{ActorSample, PageSizes, Sample, TrafficMethod};
 
 use super::history::KnownParts;
-use super::placement::{MAY_BE_NEW, check_page_sizes, check_proof};
+use super::placement::{MAY_BE_NEW, check_cover, check_page_sizes, check_proof};
 
 /// No core moves more bytes/s than this, not even within its first cache: four vectors of
 /// 64 bytes in each of 8e9 cycles. (In 2026 cores load two and store one, below 7e9.)
 const FASTEST_THREAD: u128 = 2_048_000_000_000;
+
+/// No core does more operations a second: four vectors of 16 fused multiply-adds in each of
+/// 8e9 cycles.
+const FASTEST_COMPUTE: u128 = 1_024_000_000_000;
+
+/// No chase asks for more bytes/s: 8 in a quarter of a nanosecond. (Within the first cache an
+/// access takes at least three cycles.)
+const FASTEST_CHASE: u128 = 32_000_000_000;
+
+/// Above every clock, GHz.
+const FASTEST_CLOCK: f64 = 20.0;
+
+/// What an access of a chase fetches.
+const LINE_BYTES: u64 = 64;
 
 /// Says what in a sample of this case cannot be.
 pub(super) fn check_sample(
@@ -22,19 +36,28 @@ pub(super) fn check_sample(
     check_place(header, case, sample)?;
     check_window(header, sample)?;
     let threads: Vec<usize> = sample.actors.iter().map(|actor| actor.threads.len()).collect();
-    let planned: Vec<usize> =
-        case.actors.iter().map(|Actor::Stream(stream)| stream.threads as usize).collect();
+    let planned: Vec<usize> = case.actors.iter().map(|actor| actor.threads() as usize).collect();
     if threads != planned {
         return Err(format!("the sample's threads {threads:?} are not the case's {planned:?}"));
     }
-    for (Actor::Stream(stream), actor) in case.actors.iter().zip(&sample.actors) {
-        check_loop(stream, actor)?;
-        check_counts(actor)?;
-        check_cpus(known, actor)?;
-        check_proof(header, known, stream, &actor.proof)?;
-        check_page_sizes(actor.page_sizes)?;
+    for (position, (actor, seen)) in case.actors.iter().zip(&sample.actors).enumerate() {
+        let cached = seen.traffic_method == TrafficMethod::Cached;
+        if cached != case.may_be_cached(position) && seen.traffic_method != TrafficMethod::Counted {
+            return Err(format!(
+                "traffic to memory that {} nothing, of a set that {}",
+                if cached { "may be" } else { "cannot be" },
+                if cached { "caches do not hold" } else { "caches may hold" }
+            ));
+        }
+        check_loop(actor, seen)?;
+        check_counts(seen)?;
+        check_work(actor, seen)?;
+        check_cpus(known, seen)?;
+        check_clocks(seen)?;
+        check_proofs(header, known, actor, seen)?;
+        check_page_sizes(seen.page_sizes)?;
         if header.executor == Executor::Native {
-            check_speed(stream, actor, sample.window_ns)?;
+            check_speed(actor, seen, sample.window_ns)?;
         }
     }
     if header.executor == Executor::Native {
@@ -45,20 +68,14 @@ pub(super) fn check_sample(
 
 /// The round and the window are among those that the header asks for.
 fn check_place(header: &Header, case: &Case, sample: &Sample) -> Result<(), String> {
-    let is_screening = |coordinates: &Coordinates| {
-        let Coordinates::Pairs { stage, .. } = coordinates;
-        *stage == Stage::Screening
+    let Some(rounds) = case.rounds(&header.inputs) else {
+        return Err(format!("a sample of the case {}, which stands in no experiment", case.id));
     };
-    let rounds = match case.coordinates.iter().any(is_screening) {
-        true => SCREENING_ROUNDS,
-        false => header.inputs.max_rounds,
-    };
-    if sample.round >= rounds {
-        return Err(format!("round {} of {rounds}, counted from 0", sample.round));
+    if sample.round >= rounds.most {
+        return Err(format!("round {} of {}, counted from 0", sample.round, rounds.most));
     }
-    let windows = header.inputs.windows_per_round;
-    if sample.window >= windows {
-        return Err(format!("window {} of {windows}, counted from 0", sample.window));
+    if sample.window >= rounds.windows {
+        return Err(format!("window {} of {}, counted from 0", sample.window, rounds.windows));
     }
     Ok(())
 }
@@ -79,12 +96,14 @@ fn check_window(header: &Header, sample: &Sample) -> Result<(), String> {
     }
 }
 
-fn check_loop(stream: &Stream, actor: &ActorSample) -> Result<(), String> {
-    let ran = (&actor.kernel, &actor.variant);
-    if ran != (&stream.kernel, &stream.variant) {
+fn check_loop(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
+    if (actor.kernel.as_str(), actor.variant.as_str()) != (planned.kernel(), planned.variant()) {
         return Err(format!(
             "{} in {} ran where {} in {} was planned",
-            actor.kernel, actor.variant, stream.kernel, stream.variant
+            actor.kernel,
+            actor.variant,
+            planned.kernel(),
+            planned.variant()
         ));
     }
     Ok(())
@@ -96,6 +115,10 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
     let sum: u128 = actor.threads.iter().map(|thread| u128::from(thread.useful_bytes)).sum();
     if sum != u128::from(useful) {
         return Err(format!("useful_bytes is {useful} but its threads' sum is {sum}"));
+    }
+    let flops: u128 = actor.threads.iter().map(|thread| u128::from(thread.flops)).sum();
+    if flops != u128::from(actor.flops) {
+        return Err(format!("flops is {} but its threads' sum is {flops}", actor.flops));
     }
     // Printed figures are no whole elements.
     if actor.accesses != useful / size_of::<f64>() as u64 {
@@ -111,6 +134,8 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
     let most = useful.saturating_mul(2);
     let agrees = match actor.traffic_method {
         TrafficMethod::Nt => min == useful && max == useful,
+        TrafficMethod::Lines => min == max && max == actor.accesses.saturating_mul(LINE_BYTES),
+        TrafficMethod::Cached => min == 0 && max <= most.max(actor.accesses.saturating_mul(LINE_BYTES)),
         TrafficMethod::Allocate => min == max && (useful..=most).contains(&max),
         TrafficMethod::EvasionPossible => min == useful && max <= most,
         TrafficMethod::Counted => true,
@@ -124,6 +149,29 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
     Ok(())
 }
 
+/// An actor of a kind does what that kind does, and nothing else.
+fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
+    use TrafficMethod::{Cached, Counted};
+    let by_lines = actor.traffic_method == TrafficMethod::Lines;
+    match planned {
+        Actor::Stream(_) if by_lines => Err("a stream's traffic, counted by its accesses".into()),
+        Actor::Stream(_) if actor.flops > 0 && actor.accesses == 0 => {
+            Err(format!("{} operations on nothing", actor.flops))
+        }
+        Actor::Chase(_) if !by_lines && !matches!(actor.traffic_method, Cached | Counted) => {
+            Err("a chase's traffic, and not a line for each access".into())
+        }
+        Actor::Chase(_) if actor.flops > 0 => Err(format!("{} operations of a chase", actor.flops)),
+        Actor::Compute(_) if actor.useful_bytes > 0 || actor.traffic_bytes_max > 0 => {
+            Err("bytes of an actor that touches no memory".into())
+        }
+        Actor::Compute(_) if actor.page_sizes != PageSizes::default() => {
+            Err("pages of an actor that touches no memory".into())
+        }
+        Actor::Stream(_) | Actor::Chase(_) | Actor::Compute(_) => Ok(()),
+    }
+}
+
 fn check_cpus(known: &KnownParts, actor: &ActorSample) -> Result<(), String> {
     let seen = |actor: &ActorSample| -> Vec<u32> {
         let of_thread = actor.threads.iter().map(|thread| [thread.cpu_before, thread.cpu_after]);
@@ -135,9 +183,51 @@ fn check_cpus(known: &KnownParts, actor: &ActorSample) -> Result<(), String> {
     }
 }
 
-/// What a thread moved in the window is within its passes, and within what a core can.
-fn check_speed(stream: &Stream, actor: &ActorSample, window_ns: u64) -> Result<(), String> {
-    let pass = u128::from(stream.working_set_bytes / u64::from(stream.threads.max(1)));
+fn check_clocks(actor: &ActorSample) -> Result<(), String> {
+    let absurd = |ghz: &f64| !(*ghz > 0.0 && *ghz < FASTEST_CLOCK);
+    match actor.threads.iter().filter_map(|thread| thread.core_ghz).find(absurd) {
+        Some(ghz) => Err(format!("a core at {ghz} GHz")),
+        None => Ok(()),
+    }
+}
+
+/// There is a proof for what an actor has in memory, and none for what it has not.
+fn check_proofs(
+    header: &Header,
+    known: &KnownParts,
+    planned: &Actor,
+    actor: &ActorSample,
+) -> Result<(), String> {
+    let written = planned.as_stream().and_then(|stream| stream.write_memory.as_ref());
+    let memories = [
+        (planned.memory(), &actor.proof, "its pages"),
+        (written, &actor.write_proof, "the pages of its written array"),
+    ];
+    for (policy, proof, what) in memories {
+        match (policy, proof) {
+            (Some(policy), Some(proof)) => check_proof(header, known, planned, policy, proof)?,
+            (Some(_), None) => return Err(format!("nothing proves where {what} were")),
+            (None, Some(_)) => return Err(format!("{what} are proven where there are none")),
+            (None, None) => {}
+        }
+    }
+    check_cover(planned, actor)
+}
+
+/// Bytes that a thread moves in a pass.
+pub(super) fn pass_bytes(actor: &Actor) -> u64 {
+    match actor {
+        Actor::Stream(stream) => stream.working_set_bytes / u64::from(stream.threads.max(1)),
+        Actor::Chase(chase) => chase.working_set_bytes / Chase::NODE_BYTES * 8,
+        Actor::Compute(_) => 0,
+    }
+}
+
+/// What a thread did in the window is within its passes, and within what a core can.
+fn check_speed(planned: &Actor, actor: &ActorSample, window_ns: u64) -> Result<(), String> {
+    let pass = u128::from(pass_bytes(planned));
+    let fastest = if matches!(planned, Actor::Chase(_)) { FASTEST_CHASE } else { FASTEST_THREAD };
+    let can = |work: u128, fastest: u128| work * 1_000_000_000 <= fastest * u128::from(window_ns);
     for (number, thread) in actor.threads.iter().enumerate() {
         let bytes = u128::from(thread.useful_bytes);
         if thread.passes == 0 {
@@ -149,9 +239,15 @@ fn check_speed(stream: &Stream, actor: &ActorSample, window_ns: u64) -> Result<(
                 thread.passes
             ));
         }
-        if bytes * 1_000_000_000 > FASTEST_THREAD * u128::from(window_ns) {
+        if !can(bytes, fastest) {
             return Err(format!(
                 "thread {number} moved {bytes} bytes in {window_ns} ns, which no core can"
+            ));
+        }
+        if !can(u128::from(thread.flops), FASTEST_COMPUTE) {
+            return Err(format!(
+                "thread {number} did {} operations in {window_ns} ns, which no core can",
+                thread.flops
             ));
         }
     }

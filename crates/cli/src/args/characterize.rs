@@ -1,0 +1,225 @@
+//! What the user typed after `characterize`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use nearfar_machine::InitiatorKind;
+use nearfar_record::{Experiment, Grid, Pages, Suite};
+use nearfar_units::{Bytes, QuantityError, parse_duration};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SuiteName {
+    /// pairs by load, triad and triad_nt, widest instructions, one and all threads; latency
+    Quick,
+    /// every experiment: the best two instruction sets, four thread counts, sparse grids
+    Standard,
+    /// every experiment in full: all kernels, instruction sets, thread counts, grids
+    Full,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ExperimentName {
+    /// every group of cores against every memory node
+    Pairs,
+    /// bandwidth against thread count and affinity, over many runs
+    Scaling,
+    /// local and remote threads together on one memory node
+    Sharing,
+    /// all cores of one package on the memory of another
+    Links,
+    /// caches, memory and arithmetic: the roofs of the roofline model
+    Roofs,
+    /// loads and stores over a fast and a slow memory
+    Hybrid,
+    /// random sets of streams
+    Mixes,
+    /// the time of an access, alone and beside traffic
+    Latency,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum GridName {
+    /// the cells that a model needs
+    Sparse,
+    /// all cells
+    Full,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InitiatorName {
+    /// CPUs with the same local memory
+    Cluster,
+    /// CPUs that share a last-level cache
+    L3,
+    /// single cores
+    Core,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PagesName {
+    /// base pages only (4 KiB on x86-64)
+    Small,
+    /// transparent huge pages
+    Transparent,
+    /// 2 MiB pages from the reserved pool (hugetlb)
+    Huge,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Noise {
+    /// none: every figure is what the capacities give
+    #[value(name = "0")]
+    Off,
+    /// what the machine's file says
+    Auto,
+}
+
+#[derive(Debug, Args)]
+pub struct CharacterizeArguments {
+    /// How much to measure
+    #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
+    pub suite: SuiteName,
+    /// Only these experiments
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        value_name = "EXPERIMENT",
+        conflicts_with = "resume"
+    )]
+    pub only: Vec<ExperimentName>,
+    /// Begin no round that would end after this time, for example 60s; with --simulate time
+    /// of the machine's own clock
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    pub budget: Option<Duration>,
+    /// Where to write the record; - is standard output
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Go on with an existing record: --out, or the newest one of this host
+    #[arg(long, conflicts_with = "force")]
+    pub resume: bool,
+    /// Overwrite an existing record
+    #[arg(long)]
+    pub force: bool,
+    /// Say what would be measured and how long it takes at most, and end
+    #[arg(long, conflicts_with = "resume")]
+    pub dry_run: bool,
+    /// How CPUs are grouped
+    #[arg(long, value_enum, default_value = "cluster", conflicts_with = "resume")]
+    pub initiator: InitiatorName,
+    /// Kernels instead of the suite's own; 'list' names them all with their variants, those
+    /// of the simulated machine with --simulate
+    #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]
+    pub kernel: Vec<String>,
+    /// Force one instruction set: avx512, avx2, sse2 or portable; of a simulated machine
+    /// one of its variants
+    #[arg(long, value_name = "ISA", conflicts_with = "resume")]
+    pub isa: Option<String>,
+    /// Shortest window of a sample, for example 100ms
+    #[arg(long, value_parser = parse_window, value_name = "TIME", conflicts_with = "resume")]
+    pub window: Option<Duration>,
+    /// Bytes of all arrays, instead of four times the caches; smaller sets check
+    /// placement, not speed
+    #[arg(long, value_parser = parse_working_set, value_name = "BYTES", conflicts_with = "resume")]
+    pub working_set: Option<Bytes>,
+    /// Rounds of each case, one sample each, instead of measuring until the interval is narrow
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000), conflicts_with = "resume")]
+    pub samples: Option<u32>,
+    /// Runs of each case of scaling, each with fresh threads and memory that they touch first
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
+    pub runs: Option<u32>,
+    /// Cells of sharing, by default the suite's own choice
+    #[arg(long, value_enum, conflicts_with = "resume")]
+    pub grid: Option<GridName>,
+    /// Pages to ask for
+    #[arg(long, value_enum, default_value = "transparent", conflicts_with = "resume")]
+    pub pages: PagesName,
+    /// Seed of the cases' order and of the data
+    #[arg(long, value_name = "N", conflicts_with = "resume")]
+    pub seed: Option<u64>,
+    /// Work the figures out for a simulated machine instead of measuring this one: a
+    /// built-in one ('list' names them) or a file (docs/simulated-machines.md)
+    #[arg(long, value_name = "NAME|FILE.toml", conflicts_with = "resume")]
+    pub simulate: Option<String>,
+    /// Noise of the simulated machine: what its file says, or none
+    #[arg(long, value_enum, default_value = "auto", requires = "simulate")]
+    pub noise: Noise,
+    /// Print JSON (docs/schema/nearfar.characterize-1.json, nearfar.dry-run-1.json; of the
+    /// lists nearfar.kernels-1.json, nearfar.machines-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl From<SuiteName> for Suite {
+    fn from(name: SuiteName) -> Self {
+        match name {
+            SuiteName::Quick => Self::Quick,
+            SuiteName::Standard => Self::Standard,
+            SuiteName::Full => Self::Full,
+        }
+    }
+}
+
+impl From<ExperimentName> for Experiment {
+    fn from(name: ExperimentName) -> Self {
+        match name {
+            ExperimentName::Pairs => Self::Pairs,
+            ExperimentName::Scaling => Self::Scaling,
+            ExperimentName::Sharing => Self::Sharing,
+            ExperimentName::Links => Self::Links,
+            ExperimentName::Roofs => Self::Roofs,
+            ExperimentName::Hybrid => Self::Hybrid,
+            ExperimentName::Mixes => Self::Mixes,
+            ExperimentName::Latency => Self::Latency,
+        }
+    }
+}
+
+impl From<GridName> for Grid {
+    fn from(name: GridName) -> Self {
+        match name {
+            GridName::Sparse => Self::Sparse,
+            GridName::Full => Self::Full,
+        }
+    }
+}
+
+impl From<InitiatorName> for InitiatorKind {
+    fn from(name: InitiatorName) -> Self {
+        match name {
+            InitiatorName::Cluster => Self::Cluster,
+            InitiatorName::L3 => Self::L3,
+            InitiatorName::Core => Self::Core,
+        }
+    }
+}
+
+impl From<PagesName> for Pages {
+    fn from(name: PagesName) -> Self {
+        match name {
+            PagesName::Small => Self::Small,
+            PagesName::Transparent => Self::Transparent,
+            PagesName::Huge => Self::Huge,
+        }
+    }
+}
+
+/// A window must hold many blocks, each with two readings of the clock.
+fn parse_window(text: &str) -> Result<Duration, String> {
+    const SHORTEST: Duration = Duration::from_millis(1);
+    const LONGEST: Duration = Duration::from_secs(60);
+    let window = parse_duration(text).map_err(|error| error.to_string())?;
+    if (SHORTEST..=LONGEST).contains(&window) {
+        Ok(window)
+    } else {
+        Err("a window lasts from 1ms to 60s".into())
+    }
+}
+
+/// Every thread's slice of every array takes a page at least.
+fn parse_working_set(text: &str) -> Result<Bytes, String> {
+    const SMALLEST: Bytes = Bytes(64 << 10);
+    let bytes: Bytes = text.parse().map_err(|error: QuantityError| error.to_string())?;
+    if bytes >= SMALLEST { Ok(bytes) } else { Err(format!("give at least {SMALLEST}")) }
+}

@@ -1,0 +1,158 @@
+//! How long an access takes: on an idle machine, and longer beside loads.
+//!
+//! ```text
+//! wait = s u / ((1 - u) + u s / q)
+//! ```
+//!
+//! | symbol | meaning | unit |
+//! | --- | --- | --- |
+//! | u | utilisation of the fullest part that the access passes, 0 to 1 | 1 |
+//! | s | `service_ns`: what one access keeps a part busy | ns |
+//! | q | `most_ns`: the wait at u = 1 | ns |
+//!
+//! For a small s / q it is the waiting time of one server with random arrivals and service
+//! times (M/M/1), s u / (1 - u); q bounds it, because a machine has only so many accesses
+//! under way. Source: ours. The parts are the node's controller and the links on the way;
+//! [`crate::Capacities`] says how full they are.
+
+use std::ops::RangeInclusive;
+
+use nearfar_machine::Machine;
+use serde::{Deserialize, Serialize};
+
+use crate::bounds::{self, BadKey};
+use crate::cache_roof::{LEVELS, MEMORY_SIDE_LEVEL};
+use crate::machine_file::MachineFile;
+use crate::pair_selection::{all_pairs, check_pairs, names_of};
+
+/// A cycle takes a tenth of a nanosecond on no machine, and an access a tenth of a
+/// millisecond on none.
+const NANOSECONDS: RangeInclusive<f64> = 0.01..=1e5;
+
+/// How long accesses take.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Latency {
+    /// One dependent load by cluster index and, in the machine's order, memory node, when
+    /// nothing else runs and the TLB hits; ns.
+    pub idle_ns: Vec<Vec<Option<f64>>>,
+    /// The same from the caches of level 1, 2, 3 and beside the memory.
+    pub cache_ns: [Option<f64>; 4],
+    /// What misses in the TLB add.
+    pub translation: Option<Translation>,
+    /// How accesses wait beside loads.
+    pub queue: Option<Queue>,
+}
+
+/// What an access takes longer when each misses the TLB.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Translation {
+    /// On pages of the smallest size, ns.
+    pub base_pages_ns: f64,
+    /// On huge pages, ns.
+    pub huge_pages_ns: f64,
+}
+
+/// The queue of a part.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// What one access keeps a part busy, ns.
+    pub service_ns: f64,
+    /// The wait where a part is full, ns.
+    pub most_ns: f64,
+}
+
+impl Queue {
+    /// What an access waits where the fullest part on its way is used to this fraction, ns.
+    #[must_use]
+    pub fn wait_ns(&self, utilisation: f64) -> f64 {
+        let used = utilisation.clamp(0.0, 1.0);
+        if used > 0.0 {
+            self.service_ns * used / ((1.0 - used) + used * self.service_ns / self.most_ns)
+        } else {
+            0.0
+        }
+    }
+}
+
+impl Latency {
+    /// From a cache of a level; `None` where the file says nothing.
+    pub(crate) fn of_cache(&self, level: u8) -> Option<f64> {
+        let place = usize::from(level).checked_sub(1)?;
+        self.cache_ns.get(place).copied().flatten()
+    }
+}
+
+/// The latencies of a file.
+pub(crate) fn latency(file: &MachineFile, machine: &Machine) -> Result<Latency, BadKey> {
+    let chase = &file.chase;
+    let number = |key: &str, value: Option<f64>| {
+        value.map(|ns| bounds::number(&format!("chase.{key}"), ns, &NANOSECONDS)).transpose()
+    };
+    let cache_ns = [
+        number("l1_ns", chase.l1_ns)?,
+        number("l2_ns", chase.l2_ns)?,
+        number("l3_ns", chase.l3_ns)?,
+        number("memory_side_ns", chase.memory_side_ns)?,
+    ];
+    for (level, ns) in LEVELS.zip(&cache_ns) {
+        let is_there = if level == MEMORY_SIDE_LEVEL {
+            machine.nodes.iter().any(|node| node.memory_side_cache_bytes.is_some())
+        } else {
+            machine.caches.iter().any(|cache| cache.level == u32::from(level))
+        };
+        if ns.is_some() && !is_there {
+            let why = format!("gives a latency for level {level}, of which there is no cache");
+            return Err(BadKey::new("chase", why));
+        }
+    }
+    let translation = match (
+        number("base_pages_ns", chase.base_pages_ns)?,
+        number("huge_pages_ns", chase.huge_pages_ns)?,
+    ) {
+        (Some(base_pages_ns), Some(huge_pages_ns)) => {
+            Some(Translation { base_pages_ns, huge_pages_ns })
+        }
+        (None, None) => None,
+        _ => return Err(BadKey::new("chase", "gives one of base_pages_ns and huge_pages_ns only")),
+    };
+    Ok(Latency { idle_ns: idle(file, machine)?, cache_ns, translation, queue: queue(file)? })
+}
+
+fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
+    match (file.queue.service_ns, file.queue.most_ns) {
+        (Some(service_ns), Some(most_ns)) => {
+            let service_ns = bounds::number("queue.service_ns", service_ns, &NANOSECONDS)?;
+            let longer = service_ns..=*NANOSECONDS.end();
+            let most_ns = bounds::number("queue.most_ns", most_ns, &longer)?;
+            Ok(Some(Queue { service_ns, most_ns }))
+        }
+        (None, None) => Ok(None),
+        _ => Err(BadKey::new("queue", "gives one of service_ns and most_ns only")),
+    }
+}
+
+/// What the entries say of each pair, the later prevailing.
+fn idle(file: &MachineFile, machine: &Machine) -> Result<Vec<Vec<Option<f64>>>, BadKey> {
+    let clusters = machine.clusters();
+    let pairs = all_pairs(file, machine, &clusters);
+    let known = names_of(&pairs);
+    let mut idle = vec![vec![None; machine.nodes.len()]; clusters.len()];
+    bounds::entries("latency", &file.latency)?;
+    for (index, entry) in file.latency.iter().enumerate() {
+        let key = format!("latency[{index}]");
+        let ns = bounds::number(&format!("{key}.ns"), entry.ns, &NANOSECONDS)?;
+        check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
+        let mut selected = 0_usize;
+        for pair in pairs.iter().filter(|pair| entry.selector().selects(pair)) {
+            idle[pair.row][pair.column] = Some(ns);
+            selected += 1;
+        }
+        if selected == 0 {
+            return Err(BadKey::new(key, "selects no pair of this machine"));
+        }
+    }
+    Ok(idle)
+}

@@ -1,0 +1,216 @@
+//! Threads that access memory, and what they get of a machine's capacities together.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capacities::{Capacities, Part};
+use crate::controller_pressure;
+use crate::error::FlowError;
+use crate::solver::{Stream, System};
+
+/// Threads of one cluster that access memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Load {
+    /// The cluster's index.
+    pub cluster: u32,
+    /// Threads; none move nothing.
+    pub threads: u32,
+    /// The fraction of its bytes on each node; they add up to 1.
+    pub shares: Vec<(u32, f64)>,
+}
+
+/// Shares must add up to 1 within this.
+const SHARE_TOLERANCE: f64 = 1e-6;
+/// Smaller shares are none: one page in 4 TiB.
+const SMALLEST_SHARE: f64 = 1e-9;
+
+/// A load, the capacities that it sees, and what each of its threads asks for at most,
+/// bytes/s.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ask<'a> {
+    pub capacities: &'a Capacities,
+    pub load: &'a Load,
+    pub most: Option<f64>,
+}
+
+/// An ask with threads, found on the machine.
+#[derive(Debug)]
+pub(crate) struct Busy<'a> {
+    ask: Ask<'a>,
+    row: usize,
+    /// Columns and shares.
+    shares: Vec<(usize, f64)>,
+}
+
+impl<'a> Busy<'a> {
+    fn find(ask: Ask<'a>) -> Result<Self, FlowError> {
+        let rows = ask.capacities.one_thread.len();
+        let cluster = ask.load.cluster;
+        let row = usize::try_from(cluster).ok().filter(|&row| row < rows).ok_or_else(|| {
+            FlowError::Load(format!("there is no cluster {cluster}; the machine has {rows}"))
+        })?;
+        Ok(Self { row, shares: shares_by_column(&ask)?, ask })
+    }
+
+    pub fn capacities(&self) -> &'a Capacities {
+        self.ask.capacities
+    }
+
+    pub fn cluster(&self) -> u32 {
+        self.ask.load.cluster
+    }
+
+    pub fn threads(&self) -> f64 {
+        f64::from(self.ask.load.threads)
+    }
+
+    pub fn most(&self) -> Option<f64> {
+        self.ask.most
+    }
+
+    /// The fraction of its bytes on a node.
+    pub fn share_of(&self, node: u32) -> f64 {
+        let on = |&&(column, _): &&(usize, f64)| self.ask.capacities.nodes[column] == node;
+        self.shares.iter().filter(on).map(|&(_, share)| share).sum()
+    }
+}
+
+/// What loads get together of which each sees capacities of its own (a simulated
+/// machine's, by variant): the same parts, of which a byte of one load may take more than
+/// a byte of another. Saturation, fairness and interference are those of the first.
+pub(crate) fn rates_together(asks: &[Ask<'_>]) -> Result<Vec<f64>, FlowError> {
+    let mut busy = Vec::new();
+    for ask in asks.iter().filter(|ask| ask.load.threads > 0) {
+        busy.push(Busy::find(*ask)?);
+    }
+    let found = controller_pressure::slowed(&busy, &flow(&busy)?);
+    // A load without threads moves nothing.
+    let mut rates = vec![0.0; asks.len()];
+    let places = asks.iter().enumerate().filter(|(_, ask)| ask.load.threads > 0);
+    for ((index, _), rate) in places.zip(found) {
+        rates[index] = rate;
+    }
+    Ok(rates)
+}
+
+/// What they get by the flow law.
+fn flow(busy: &[Busy<'_>]) -> Result<Vec<f64>, FlowError> {
+    let Some(first) = busy.first() else { return Ok(Vec::new()) };
+    let law = first.ask.capacities;
+    let demands = demands_of_one(busy);
+    let crowding = crowding(busy, &demands);
+    // Resources stand in the order of the parts and not of the loads: where a system has several
+    // solutions the order decides which is found.
+    let mut indexes: BTreeMap<Part, usize> = BTreeMap::new();
+    let mut usages = Vec::new();
+    for load in busy {
+        let mut usage: BTreeMap<Part, f64> = BTreeMap::new();
+        for &(column, share) in &load.shares {
+            for (part, capacity) in load.ask.capacities.parts_between(load.row, column) {
+                indexes.insert(part, 0);
+                let crowded = match part {
+                    Part::Controller { column } => crowding.get(&column).copied().unwrap_or(1.0),
+                    _ => 1.0,
+                };
+                // In fractions of the capacity that a byte/s takes.
+                *usage.entry(part).or_insert(0.0) += share / capacity * crowded;
+            }
+        }
+        usages.push(usage);
+    }
+    for (index, of_part) in indexes.values_mut().enumerate() {
+        *of_part = index;
+    }
+    let stream = |((load, of_one), usage): ((&Busy<'_>, &f64), BTreeMap<Part, f64>)| Stream {
+        demand: lowered_demand(load, *of_one, &usage, law.saturation),
+        // By what a thread would ask for unhindered: one that pauses is served when it asks.
+        weight: load.threads() * of_one.powf(law.fairness),
+        usage: usage.into_iter().map(|(part, usage)| (indexes[&part], usage)).collect(),
+    };
+    let streams = busy.iter().zip(&demands).zip(usages).map(stream).collect();
+    let system =
+        System { capacities: vec![1.0; indexes.len()], streams, saturation: law.saturation };
+    Ok(system.solve()?.rates)
+}
+
+/// Demand of one thread of each load, whose shares are its time by node, bytes/s.
+fn demands_of_one(busy: &[Busy<'_>]) -> Vec<f64> {
+    let mut threads: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for load in busy {
+        for &(column, share) in &load.shares {
+            *threads.entry((load.row, column)).or_insert(0.0) += load.threads() * share;
+        }
+    }
+    let of_one = |load: &Busy<'_>| {
+        let time = |&(column, share): &(usize, f64)| {
+            let all = threads[&(load.row, column)];
+            share / load.ask.capacities.demand_of_one(load.row, column, all)
+        };
+        1.0 / load.shares.iter().map(time).sum::<f64>()
+    };
+    busy.iter().map(of_one).collect()
+}
+
+/// By how much more a byte takes of each node's controller because several clusters use it
+/// (see [`Capacities::interference`]), by column.
+fn crowding(busy: &[Busy<'_>], demands: &[f64]) -> BTreeMap<usize, f64> {
+    let mut offered: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
+    for (load, &demand) in busy.iter().zip(demands) {
+        let demand = load.threads() * load.ask.most.map_or(demand, |most| most.min(demand));
+        for &(column, share) in &load.shares {
+            *offered.entry(column).or_default().entry(load.row).or_insert(0.0) += demand * share;
+        }
+    }
+    let factor = |(column, by_cluster): (usize, BTreeMap<usize, f64>)| {
+        let interference =
+            busy.first().map_or(0.0, |load| load.ask.capacities.interference[column]);
+        (column, 1.0 + interference * (effective_number(by_cluster.values()) - 1.0))
+    };
+    offered.into_iter().map(factor).collect()
+}
+
+/// How many of these matter: (sum x)^2 / sum x^2, 1 for one.
+pub(crate) fn effective_number<'a>(values: impl Iterator<Item = &'a f64>) -> f64 {
+    let (sum, squares) = values.fold((0.0, 0.0), |(sum, squares), x| (sum + x, squares + x * x));
+    if squares > 0.0 { (sum * sum / squares).max(1.0) } else { 1.0 }
+}
+
+/// Demand of a load whose threads ask for no more than `most` each. It is such that the load
+/// alone moves the smaller of its rate without that and of what it asks for: with y = n most
+/// and u_r what a byte/s takes of part r,
+///
+/// ```text
+/// x^-p = d^-p + sum u_r^p = y^-p
+/// ```
+fn lowered_demand(load: &Busy<'_>, of_one: f64, usage: &BTreeMap<Part, f64>, p: f64) -> f64 {
+    let demand = load.threads() * of_one;
+    let Some(most) = load.ask.most else { return demand };
+    let asked = load.threads() * most;
+    let limits: f64 = usage.values().map(|usage| (asked * usage).powf(p)).sum();
+    if limits >= 1.0 { demand } else { demand.min(asked * (1.0 - limits).powf(-1.0 / p)) }
+}
+
+fn shares_by_column(ask: &Ask<'_>) -> Result<Vec<(usize, f64)>, FlowError> {
+    let mut columns = Vec::new();
+    for &(node, share) in &ask.load.shares {
+        let column = ask
+            .capacities
+            .column(node)
+            .ok_or_else(|| FlowError::Load(format!("there is no memory node {node}")))?;
+        if !(0.0..=1.0 + SHARE_TOLERANCE).contains(&share) {
+            return Err(FlowError::Load(format!(
+                "the share {share} of node {node} is not from 0 to 1"
+            )));
+        }
+        if share > SMALLEST_SHARE {
+            columns.push((column, share));
+        }
+    }
+    let sum = columns.iter().fold(0.0, |sum, &(_, share)| sum + share);
+    if (sum - 1.0).abs() > SHARE_TOLERANCE {
+        return Err(FlowError::Load(format!("its shares add up to {sum}, not to 1")));
+    }
+    Ok(columns)
+}

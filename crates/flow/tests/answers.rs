@@ -1,0 +1,157 @@
+//! Every built-in machine answers every kind of question.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use nearfar_flow::{KernelLoad, Load, SimulatedMachine, builtin_machines, read_machine};
+use nearfar_machine::Cluster;
+
+fn machines() -> Vec<SimulatedMachine> {
+    builtin_machines().unwrap().iter().map(|(name, _)| read_machine(name).unwrap()).collect()
+}
+
+fn cores(machine: &SimulatedMachine, cluster: &Cluster) -> u32 {
+    u32::try_from(machine.machine.allowed_cores(&cluster.cpus).len()).unwrap()
+}
+
+/// Every cluster, node, and load of so many threads of the one on the other.
+fn pairs(machine: &SimulatedMachine) -> Vec<(u32, u32, u32)> {
+    let clusters = machine.machine.clusters();
+    let nodes = &machine.machine.nodes;
+    let of_cluster = |cluster: &Cluster| {
+        let (index, cores) = (cluster.index, cores(machine, cluster));
+        nodes.iter().map(move |node| (index, node.os_index, cores)).collect::<Vec<_>>()
+    };
+    clusters.iter().flat_map(of_cluster).collect()
+}
+
+fn on(machine: &SimulatedMachine, cluster: u32, threads: u32, node: u32) -> KernelLoad {
+    let load = Load { cluster, threads, shares: vec![(node, 1.0)] };
+    KernelLoad::new("triad", &machine.variants[0], load)
+}
+
+#[test]
+fn every_pair_has_a_rate_and_a_latency() {
+    for machine in machines() {
+        for (cluster, node, cores) in pairs(&machine) {
+            let what = format!("{}: cluster {cluster}, node {node}", machine.name);
+            let rate = machine.rates(&[on(&machine, cluster, cores, node)]).unwrap()[0];
+            assert!(rate > 1e8, "{what}: {rate}");
+            let ns = machine.idle_latency_ns(cluster, node).unwrap();
+            assert!((50.0..1000.0).contains(&ns), "{what}: {ns}");
+        }
+        let translation = machine.translation_ns().unwrap();
+        assert!(translation.base_pages_ns > translation.huge_pages_ns, "{}", machine.name);
+    }
+}
+
+/// Remote memory answers later than local memory of the same kind, and waits grow with load.
+#[test]
+fn latencies_are_in_order() {
+    for machine in machines() {
+        for cluster in machine.machine.clusters() {
+            let of = |node: u32| machine.idle_latency_ns(cluster.index, node).unwrap();
+            let local = cluster.memory_nodes.first().unwrap();
+            let kind = machine.machine.node(local).unwrap().kind;
+            for node in machine.machine.nodes.iter().filter(|node| node.kind == kind) {
+                let what = format!("{}: {} to {}", machine.name, cluster.index, node.os_index);
+                assert!(of(node.os_index) >= of(local), "{what}");
+            }
+            let mut before = 0.0;
+            for threads in [0, 1, 2, cores(&machine, &cluster)] {
+                let load = [on(&machine, cluster.index, threads, local)];
+                let rates = machine.rates(&load).unwrap();
+                let wait = machine.wait_ns(cluster.index, local, &load, &rates).unwrap();
+                let what = format!("{}, {threads} threads: {wait}", machine.name);
+                assert!(if threads == 0 { wait == 0.0 } else { wait >= before }, "{what}");
+                before = wait;
+            }
+            assert!(before > 1.0, "{}: {before}", machine.name);
+        }
+    }
+}
+
+/// Nearer caches are faster, for one core and for all, and faster than memory.
+#[test]
+fn every_cache_has_a_roof_and_a_latency() {
+    for machine in machines() {
+        for cluster in machine.machine.clusters() {
+            let cpus: Vec<u32> = machine
+                .machine
+                .allowed_cores(&cluster.cpus)
+                .iter()
+                .map(|core| core.first().unwrap())
+                .collect();
+            for kernel in ["load", "store", "copy", "triad", "ddot", "2l1s", "1l_4fma"] {
+                for variant in machine.variants(kernel) {
+                    for threads in [&cpus[..1], &cpus[..]] {
+                        check_caches(&machine, cluster.index, kernel, &variant, threads);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn check_caches(
+    machine: &SimulatedMachine,
+    cluster: u32,
+    kernel: &str,
+    variant: &str,
+    threads: &[u32],
+) {
+    let node = machine.machine.clusters()[cluster as usize].memory_nodes.first().unwrap();
+    let count = u32::try_from(threads.len()).unwrap();
+    let load = Load { cluster, threads: count, shares: vec![(node, 1.0)] };
+    let load = KernelLoad::new(kernel, variant, load);
+    let mut slower = machine.rates(&[load]).unwrap()[0] / f64::from(count);
+    let mut sooner = machine.idle_latency_ns(cluster, node).unwrap();
+    let levels = machine.machine.caches.iter().map(|cache| cache.level).max().unwrap();
+    for level in (1..=u8::try_from(levels).unwrap()).rev() {
+        let what = format!("{}, L{level}, {count} of {kernel} in {variant}", machine.name);
+        let beside = machine.threads_in_domain(level, threads, threads[0]);
+        let rate = machine.cache_rate(level, kernel, variant, beside).unwrap();
+        assert!(rate >= slower, "{what}: {rate} after {slower}");
+        let ns = machine.cache_latency_ns(level).unwrap();
+        assert!(ns < sooner, "{what}: {ns} ns after {sooner}");
+        (slower, sooner) = (rate, ns);
+    }
+}
+
+#[test]
+fn every_level_holds_what_fits_into_it() {
+    for machine in machines() {
+        for cluster in machine.machine.clusters() {
+            let threads: Vec<u32> = cluster.cpus.iter().take(2).collect();
+            for cache in machine.machine.caches.iter().filter(|it| it.cpus.contains(threads[0])) {
+                let together = cache.cpus.contains(threads[1]);
+                let set = cache.bytes.unwrap() * if together { 1 } else { 2 };
+                let level = u8::try_from(cache.level).unwrap();
+                assert_eq!(machine.level_of(&threads, set), Some(level), "{}", machine.name);
+                assert_ne!(machine.level_of(&threads, set + 2), Some(level), "{}", machine.name);
+            }
+            assert_eq!(machine.level_of(&threads, 1 << 40), None);
+            assert_eq!(machine.level_of(&[], 1), None);
+            assert_eq!(machine.level_of(&[1 << 20], 1), None);
+        }
+    }
+}
+
+#[test]
+fn every_core_computes() {
+    for machine in machines() {
+        let variant = &machine.variants[0];
+        let of = |name: &str| machine.flop_rate(name, variant);
+        let ghz = machine.core_ghz().unwrap();
+        for operation in ["add", "mul", "mul_add"] {
+            let dp = of(&format!("{operation}_dp")).unwrap();
+            let sp = of(&format!("{operation}_sp")).unwrap();
+            assert!(dp >= ghz * 1e9 * 0.99 && sp >= dp, "{}: {operation} {dp} {sp}", machine.name);
+        }
+        let peak = of("fma_dp").or(of("mul_add_dp")).unwrap();
+        assert!(peak >= of("add_dp").unwrap() && peak >= of("mul_dp").unwrap(), "{}", machine.name);
+        assert_eq!(of("div_dp"), None);
+        assert_eq!(machine.flop_rate("add_dp", "no such variant"), None);
+    }
+    let joe0 = read_machine("joe0").unwrap();
+    assert_eq!(joe0.flop_rate("fma_dp", "sse2"), None);
+}

@@ -1,0 +1,163 @@
+//! `latency`: how long one access takes: of every cluster to every node, through sets of growing
+//! size, with translations missed or not, and beside traffic.
+
+mod loaded;
+mod sizes;
+
+use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use nearfar_record::{
+    Actor, Case, Chase, ChaseWalk, Coordinates, Experiment, LatencyCoordinates, LatencyLoad, Pages,
+    Suite,
+};
+
+use self::sizes::{curve, llc_multiple, memory_bytes, size_word};
+use super::Planned;
+use super::setting::Setting;
+use super::unusable::unusable_parts;
+use super::whole_cluster::{WholeCluster, of_each_kind};
+use super::working_set::cache_bytes;
+
+/// Bytes that are walked through before others: 64 base pages, the group of multichase. The
+/// translation buffer next to the core has 64 entries for them or more (Intel since Haswell, AMD
+/// since Zen), so that one access in 16, the first to each page, misses it.
+const GROUP_BYTES: u64 = 256 << 10;
+
+/// What a chase walks through, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Walk {
+    node: u32,
+    bytes: u64,
+    pages: Pages,
+    order: ChaseWalk,
+}
+
+/// Every suite: each cluster on each node, through a set that caches do not hold, the
+/// translations held. `standard` has also six sizes from the first cache on for the first cluster
+/// of each kind, and the latency beside traffic; `full` every size for every cluster, other pages,
+/// and translations missed.
+pub(super) fn plan(setting: Setting<'_>) -> Planned {
+    let clusters = WholeCluster::all(setting);
+    let mut planned =
+        Planned { cases: Vec::new(), absent: unusable_parts(setting, Experiment::Latency) };
+    for cluster in &clusters {
+        let walk = |node| memory_walk(setting, cluster, node);
+        let cases = cluster
+            .targets(setting)
+            .into_iter()
+            .map(|node| Ok(idle_case(setting, cluster, walk(node))));
+        planned.extend(cases);
+    }
+    if setting.inputs.suite == Suite::Quick {
+        return planned;
+    }
+    let what = "their access times by size are";
+    let (within, alike) = of_each_kind(setting, &clusters, Experiment::Latency, what);
+    planned.absent.extend(alike);
+    for cluster in within {
+        let walks = curve_walks(setting, cluster);
+        planned.extend(walks.into_iter().map(|walk| Ok(idle_case(setting, cluster, walk))));
+    }
+    planned.extend(loaded::cases(setting, &clusters));
+    planned
+}
+
+/// Through a set on a node that caches do not hold.
+fn memory_walk(setting: Setting<'_>, cluster: &WholeCluster, node: u32) -> Walk {
+    let cpu = cluster.first_cpu();
+    Walk {
+        node,
+        bytes: memory_bytes(setting, cpu, node),
+        pages: setting.inputs.pages,
+        order: ChaseWalk::PageGroups,
+    }
+}
+
+/// Sizes on the nearest node of a cluster, and in `full` other pages and the other order there and
+/// on the nearest remote node.
+fn curve_walks(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<Walk> {
+    let is_full = setting.inputs.suite == Suite::Full;
+    let Some(near) = cluster.targets(setting).first().copied() else {
+        return Vec::new();
+    };
+    let memory = memory_walk(setting, cluster, near);
+    // A size that was forced is the only one.
+    let sizes = match setting.inputs.working_set_bytes {
+        Some(_) => Vec::new(),
+        None => curve(setting.machine, cluster.first_cpu(), memory.bytes, is_full),
+    };
+    let mut walks: Vec<Walk> = sizes.into_iter().map(|bytes| Walk { bytes, ..memory }).collect();
+    if is_full {
+        let other = match setting.inputs.pages {
+            Pages::Small => Pages::Transparent,
+            Pages::Transparent | Pages::Huge => Pages::Small,
+        };
+        let remote = cluster.nearest_remote(setting).filter(|&remote| remote != near);
+        for node in std::iter::once(near).chain(remote) {
+            let memory = memory_walk(setting, cluster, node);
+            walks.extend([
+                Walk { order: ChaseWalk::Anywhere, ..memory },
+                Walk { pages: other, ..memory },
+                Walk { pages: other, order: ChaseWalk::Anywhere, ..memory },
+            ]);
+        }
+    }
+    walks
+}
+
+impl WholeCluster {
+    /// The CPU of a chase.
+    fn first_cpu(&self) -> u32 {
+        self.thread_cpus[0]
+    }
+
+    fn chase(&self, setting: Setting<'_>, walk: Walk) -> Chase {
+        let cpu = self.first_cpu();
+        let caches = cache_bytes(setting.machine, &CpuSet::single(cpu), walk.node);
+        Chase {
+            binding: Binding {
+                cpus: self.cpus.clone(),
+                memory: MemoryPolicy::Preferred(walk.node),
+            },
+            thread_cpu: cpu,
+            working_set_bytes: walk.bytes,
+            llc_multiple: llc_multiple(walk.bytes, caches),
+            group_bytes: match walk.order {
+                ChaseWalk::PageGroups => GROUP_BYTES.min(walk.bytes),
+                ChaseWalk::Anywhere => walk.bytes,
+            },
+            pages: walk.pages,
+        }
+    }
+
+    fn latency(&self, walk: Walk, load: Option<LatencyLoad>) -> Coordinates {
+        Coordinates::Latency(LatencyCoordinates {
+            cluster: self.index(),
+            cpu_node: self.cluster.cpu_node,
+            memory_node: walk.node,
+            working_set_bytes: walk.bytes,
+            pages: walk.pages,
+            walk: walk.order,
+            load,
+        })
+    }
+}
+
+/// The chase alone.
+fn idle_case(setting: Setting<'_>, cluster: &WholeCluster, walk: Walk) -> Case {
+    let pages = match walk.pages {
+        Pages::Small => "small",
+        Pages::Transparent => "transparent",
+        Pages::Huge => "huge",
+    };
+    Case {
+        id: format!(
+            "latency/cluster{}/node{}/{}/{pages}/{}",
+            cluster.index(),
+            walk.node,
+            size_word(walk.bytes),
+            walk.order.as_str()
+        ),
+        coordinates: vec![cluster.latency(walk, None)],
+        actors: vec![Actor::Chase(cluster.chase(setting, walk))],
+    }
+}

@@ -1,0 +1,124 @@
+//! A chase beside threads that load the same memory more and more.
+
+use nearfar_machine::{Cache, CpuSet, MemoryPolicy};
+use nearfar_record::{Absent, Actor, Case, LatencyLoad, ReasonCode, Suite};
+
+use super::{Walk, memory_walk};
+use crate::experiment::omitted::{no_variant, omitted, omitted_for};
+use crate::experiment::setting::Setting;
+use crate::experiment::stream::StreamPlan;
+use crate::experiment::whole_cluster::WholeCluster;
+
+/// Pauses of the threads, in additions after each KiB of each array. A core that streams alone
+/// takes about 250 cycles for a KiB, so that the longest pauses leave a few percent of the
+/// traffic; where many cores fill a memory, the first ones change nothing.
+const PAUSES: [u32; 12] = [0, 64, 128, 256, 384, 512, 768, 1024, 1536, 2048, 4096, 8192];
+
+/// Those of `standard`; the chase alone is the eighth point.
+const FEW_PAUSES: [u32; 7] = [0, 128, 256, 512, 1024, 2048, 8192];
+
+/// Reads; twice as many reads as writes; as many, past the caches.
+const KERNELS: [&str; 3] = ["load", "2l1s", "copy_nt"];
+
+/// The first cluster that has own memory: its first core waits, the others load. `standard` has
+/// loads on its nearest node; `full` also the other kernels, and its nearest remote node.
+pub(super) fn cases(setting: Setting<'_>, clusters: &[WholeCluster]) -> Vec<Result<Case, Absent>> {
+    let is_full = setting.inputs.suite == Suite::Full;
+    let of_own = clusters
+        .iter()
+        .find_map(|cluster| Some((cluster, cluster.own_targets(setting).first().copied()?)));
+    let Some((cluster, near)) = of_own else {
+        let text = "no cluster that may be used has a memory node of its own that may be used";
+        return vec![Err(omitted("latency/loaded", ReasonCode::NodeNotAllowed, text))];
+    };
+    let generators = generators(setting, cluster);
+    if generators.is_empty() {
+        return vec![Err(no_generators(cluster))];
+    }
+    let remote = cluster.nearest_remote(setting).filter(|_| is_full);
+    let pauses = if is_full { &PAUSES[..] } else { &FEW_PAUSES[..] };
+    let suite_kernels = if is_full { &KERNELS[..] } else { &KERNELS[..1] };
+    let mut cases = Vec::new();
+    for kernel in &setting.kernel_names(suite_kernels) {
+        let Some(variant) = setting.preferred(kernel) else {
+            let forced = setting.inputs.variant.as_deref();
+            cases.push(Err(no_variant(format!("latency/loaded/{kernel}"), kernel, forced)));
+            continue;
+        };
+        for node in std::iter::once(near).chain(remote) {
+            let walk = memory_walk(setting, cluster, node);
+            for &pause_cycles in pauses {
+                let load = LatencyLoad {
+                    kernel: kernel.clone(),
+                    variant: variant.clone(),
+                    threads: u32::try_from(generators.len()).unwrap_or(u32::MAX),
+                    pause_cycles,
+                };
+                cases.push(case(setting, cluster, walk, &generators, load));
+            }
+        }
+    }
+    cases
+}
+
+/// CPUs of the threads that load: one of every core that has no second-level cache in common
+/// with the chase, whose lines they would throw out there.
+fn generators(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<u32> {
+    let chase = cluster.first_cpu();
+    let of_chase = |cache: &&Cache| cache.level == 2 && cache.cpus.contains(chase);
+    let shared: CpuSet = setting
+        .machine
+        .caches
+        .iter()
+        .filter(of_chase)
+        .flat_map(|cache| cache.cpus.iter())
+        .collect();
+    let others = cluster.thread_cpus.iter().copied().skip(1);
+    others.filter(|&cpu| !shared.contains(cpu)).collect()
+}
+
+fn no_generators(cluster: &WholeCluster) -> Absent {
+    let text = if cluster.threads() < 2 {
+        format!(
+            "of cluster {} one core may be used: nothing can load the memory beside the chase",
+            cluster.index()
+        )
+    } else {
+        format!(
+            "every core of cluster {} shares its second-level cache with the chase, which threads \
+             on it would disturb there",
+            cluster.index()
+        )
+    };
+    omitted("latency/loaded", ReasonCode::OneCore, text)
+}
+
+fn case(
+    setting: Setting<'_>,
+    cluster: &WholeCluster,
+    walk: Walk,
+    generators: &[u32],
+    load: LatencyLoad,
+) -> Result<Case, Absent> {
+    let id = format!(
+        "latency/cluster{}/node{}/loaded/{}/pause{}",
+        cluster.index(),
+        walk.node,
+        load.kernel,
+        load.pause_cycles
+    );
+    let cpus = generators.iter().copied().collect();
+    let loops = (load.kernel.as_str(), load.variant.as_str());
+    let memory = MemoryPolicy::Preferred(walk.node);
+    let plan = StreamPlan::pinned(cpus, generators.to_vec(), loops, memory, 2);
+    let mut stream = match plan.on_memory(setting) {
+        Ok(stream) => stream,
+        Err(reason) => return Err(omitted_for(id, reason)),
+    };
+    stream.pause_cycles = load.pause_cycles;
+    Ok(Case {
+        id,
+        actors: vec![Actor::Chase(cluster.chase(setting, walk)), Actor::Stream(stream)],
+        coordinates: vec![cluster.latency(walk, Some(load))],
+    })
+}

@@ -1,0 +1,253 @@
+//! `mixes`: random sets of streams that run at the same time. They tell a model of shared
+//! capacities most for their number, and how far it can be believed.
+
+use std::collections::BTreeSet;
+
+use fastrand::Rng;
+use nearfar_machine::{Cluster, CpuSet, Initiator, MemoryPolicy, NodeSet};
+use nearfar_record::{
+    Absent, Actor, Case, Coordinates, Experiment, MixCoordinates, Reason, ReasonCode, Suite,
+};
+
+use super::Planned;
+use super::omitted::{no_variant, omitted, omitted_for};
+use super::setting::Setting;
+use super::stream::StreamPlan;
+use super::unusable::unusable_parts;
+
+/// One that reads, one that stores past the caches, and one that does both through them.
+const KERNELS: [&str; 3] = ["load", "triad", "copy_nt"];
+
+/// How likely a cluster takes part in a set.
+const TAKES_PART: f64 = 0.7;
+
+/// How likely a stream's pages are interleaved over two nodes.
+const INTERLEAVED: f64 = 0.25;
+
+/// How likely the other streams are on memory of their own cluster.
+const LOCAL: f64 = 0.5;
+
+/// A small machine has few different sets: the search for more ends after so many draws for
+/// each that is wanted.
+const DRAWS_FOR_EACH: u32 = 8;
+
+/// So many different sets at most.
+fn suite_sets(suite: Suite) -> u32 {
+    match suite {
+        Suite::Quick | Suite::Standard => 8,
+        Suite::Full => 32,
+    }
+}
+
+/// Different sets of at least two streams, the same for the same seed; those of `standard` are
+/// the first of `full`. Where only one cluster can be used its threads are divided between two
+/// streams.
+pub(super) fn plan(setting: Setting<'_>) -> Planned {
+    let mut planned =
+        Planned { cases: Vec::new(), absent: unusable_parts(setting, Experiment::Mixes) };
+    let mut kernels = Vec::new();
+    for kernel in setting.kernels(&KERNELS) {
+        if let Some(variant) = setting.preferred(kernel.name) {
+            kernels.push(Loop { kernel: kernel.name, variant });
+        } else {
+            let forced = setting.inputs.variant.as_deref();
+            planned.absent.push(no_variant(format!("mixes/{}", kernel.name), kernel.name, forced));
+        }
+    }
+    let parts = Parts {
+        clusters: setting.machine.clusters(),
+        usable: setting.cluster_initiators(),
+        nodes: setting.targets().collect(),
+        kernels,
+    };
+    let cores: usize = parts.usable.iter().map(|cluster| cluster.cores.len()).sum();
+    if cores < 2 {
+        let text = format!(
+            "this process may use {cores} core(s) (CPUs {}): nothing can run beside it",
+            setting.machine.allowed_cpus
+        );
+        planned.absent.push(omitted(Experiment::Mixes.as_str(), ReasonCode::OneCore, text));
+        return planned;
+    }
+    if parts.nodes.is_empty() || parts.kernels.is_empty() {
+        return planned;
+    }
+    let l3_domains = setting.machine.l3_domains();
+    let wanted = suite_sets(setting.inputs.suite);
+    let sets = parts.different_sets(setting.inputs.seed, wanted);
+    planned.absent.extend(parts.no_more_sets(count(sets.len()), wanted));
+    let case = |(index, set): (u32, Vec<Drawn<'_>>)| case(setting, &l3_domains, index, &set);
+    planned.extend((0..).zip(sets).map(case));
+    planned
+}
+
+/// A kernel in the variant in which it is measured.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Loop {
+    kernel: &'static str,
+    variant: String,
+}
+
+/// What streams are drawn from.
+struct Parts {
+    clusters: Vec<Cluster>,
+    /// Clusters with CPUs that may be used.
+    usable: Vec<Initiator>,
+    nodes: Vec<u32>,
+    kernels: Vec<Loop>,
+}
+
+/// A stream that was drawn.
+#[derive(Debug)]
+struct Drawn<'a> {
+    cluster: &'a Initiator,
+    threads: u32,
+    memory: MemoryPolicy,
+    runs: &'a Loop,
+}
+
+impl Parts {
+    /// Sets that differ in more than their order.
+    fn different_sets(&self, seed: u64, wanted: u32) -> Vec<Vec<Drawn<'_>>> {
+        let mut random = Rng::with_seed(seed);
+        let mut seen = BTreeSet::new();
+        let mut sets = Vec::new();
+        for _ in 0..wanted * DRAWS_FOR_EACH {
+            if sets.len() >= wanted as usize {
+                break;
+            }
+            let set = match self.usable.as_slice() {
+                [only] => self.divide(only, &mut random),
+                _ => self.draw(&mut random),
+            };
+            let mut described: Vec<_> = set
+                .iter()
+                .map(|one| (one.cluster.index, one.threads, one.memory.clone(), one.runs))
+                .collect();
+            described.sort();
+            if seen.insert(described) {
+                sets.push(set);
+            }
+        }
+        sets
+    }
+
+    /// Why there are fewer sets than wanted.
+    fn no_more_sets(&self, found: u32, wanted: u32) -> Option<Absent> {
+        let (clusters, nodes, kernels) = (self.usable.len(), self.nodes.len(), self.kernels.len());
+        let code = match (clusters, nodes) {
+            (1, _) => ReasonCode::OneCluster,
+            (_, 1) => ReasonCode::OneNode,
+            _ => ReasonCode::NoVariant,
+        };
+        let last = wanted.checked_sub(1).filter(|_| found < wanted)?;
+        let cores: usize = self.usable.iter().map(|cluster| cluster.cores.len()).sum();
+        let text = format!(
+            "no more than {found} different sets were found of {clusters} cluster(s) with {cores} \
+             cores, {nodes} memory node(s) and {kernels} kernel(s)"
+        );
+        Some(omitted(format!("mixes/{found}-{last}"), code, text))
+    }
+
+    /// A stream for most clusters, two at least.
+    fn draw(&self, random: &mut Rng) -> Vec<Drawn<'_>> {
+        let (mut taken, mut rest): (Vec<&Initiator>, Vec<&Initiator>) =
+            self.usable.iter().partition(|_| random.f64() < TAKES_PART);
+        random.shuffle(&mut rest);
+        while let (true, Some(cluster)) = (taken.len() < 2, rest.pop()) {
+            taken.push(cluster);
+        }
+        taken.sort_by_key(|cluster| cluster.index);
+        taken
+            .into_iter()
+            .map(|cluster| Drawn {
+                cluster,
+                threads: random.u32(1..=count(cluster.cores.len())),
+                memory: self.draw_memory(cluster, random),
+                runs: &self.kernels[random.usize(..self.kernels.len())],
+            })
+            .collect()
+    }
+
+    /// Two streams of one cluster, with different kernels where there are two.
+    fn divide<'a>(&'a self, cluster: &'a Initiator, random: &mut Rng) -> Vec<Drawn<'a>> {
+        let threads = random.u32(2..=count(cluster.cores.len()));
+        let first = random.u32(1..threads);
+        let kernels = self.kernels.len();
+        let kernel = random.usize(..kernels);
+        let other = if kernels > 1 { kernel + random.usize(1..kernels) } else { kernel };
+        [(first, kernel), (threads - first, other % kernels)]
+            .into_iter()
+            .map(|(threads, kernel)| Drawn {
+                cluster,
+                threads,
+                memory: self.draw_memory(cluster, random),
+                runs: &self.kernels[kernel],
+            })
+            .collect()
+    }
+
+    fn draw_memory(&self, cluster: &Initiator, random: &mut Rng) -> MemoryPolicy {
+        if self.nodes.len() > 1 && random.f64() < INTERLEAVED {
+            let first = random.usize(..self.nodes.len());
+            let second = first + random.usize(1..self.nodes.len());
+            let both = [first, second].map(|place| self.nodes[place % self.nodes.len()]);
+            return MemoryPolicy::Interleave(NodeSet::from_iter(both));
+        }
+        let of_cluster = self.clusters.iter().find(|known| known.index == cluster.cluster);
+        let is_local = |node: &u32| of_cluster.is_some_and(|own| own.memory_nodes.contains(*node));
+        let local: Vec<u32> = self.nodes.iter().copied().filter(is_local).collect();
+        let from = if random.f64() < LOCAL && !local.is_empty() { &local } else { &self.nodes };
+        MemoryPolicy::Preferred(from[random.usize(..from.len())])
+    }
+}
+
+fn case(
+    setting: Setting<'_>,
+    l3_domains: &[CpuSet],
+    index: u32,
+    set: &[Drawn<'_>],
+) -> Result<Case, Absent> {
+    let id = format!("mixes/{index}");
+    match actors(setting, l3_domains, set) {
+        Ok(actors) => {
+            let coordinates = vec![Coordinates::Mixes(MixCoordinates { index })];
+            Ok(Case { id, coordinates, actors })
+        }
+        Err(reason) => Err(omitted_for(id, reason)),
+    }
+}
+
+fn actors(
+    setting: Setting<'_>,
+    l3_domains: &[CpuSet],
+    set: &[Drawn<'_>],
+) -> Result<Vec<Actor>, Reason> {
+    let mut actors = Vec::new();
+    for (place, drawn) in set.iter().enumerate() {
+        // Threads of the same cluster lie behind those of the streams before.
+        let earlier: u32 = set[..place]
+            .iter()
+            .filter(|other| other.cluster.index == drawn.cluster.index)
+            .map(|other| other.threads)
+            .sum();
+        let cores = (drawn.cluster, earlier + drawn.threads);
+        let loops = (drawn.runs.kernel, drawn.runs.variant.as_str());
+        let (memory, sharers) = (drawn.memory.clone(), sharers(set, drawn));
+        let plan = StreamPlan::spread(l3_domains, cores, loops, memory, sharers)?.after(earlier);
+        actors.push(Actor::Stream(plan.on_memory(setting)?));
+    }
+    Ok(actors)
+}
+
+/// Streams of a set that use a node of this one, itself among them.
+fn sharers(set: &[Drawn<'_>], drawn: &Drawn<'_>) -> u64 {
+    let nodes = drawn.memory.nodes().unwrap_or_default();
+    let shares =
+        |other: &&Drawn<'_>| other.memory.nodes().is_some_and(|others| others.intersects(&nodes));
+    set.iter().filter(shares).count() as u64
+}
+
+fn count(cores: usize) -> u32 {
+    u32::try_from(cores).unwrap_or(u32::MAX)
+}

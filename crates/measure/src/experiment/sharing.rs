@@ -1,0 +1,307 @@
+//! `sharing`: n threads near a memory node beside m threads far from it (saad2022, tables 1 to
+//! 3): what one controller gives to local and to remote processes.
+
+use std::collections::BTreeSet;
+
+use nearfar_machine::{Cluster, CpuSet, Initiator, MemoryPolicy};
+use nearfar_record::{
+    Absent, Actor, Case, Coordinates, Experiment, Grid, Reason, ReasonCode, SharingCoordinates,
+    Suite,
+};
+
+use super::Planned;
+use super::omitted::{no_variant, omitted, omitted_for, one_cluster};
+use super::setting::Setting;
+use super::stream::StreamPlan;
+use super::unusable::unusable_parts;
+
+/// The paper ran the triad; `full` also reads, and stores past the caches.
+fn suite_kernels(suite: Suite) -> &'static [&'static str] {
+    match suite {
+        Suite::Quick | Suite::Standard => &["triad"],
+        Suite::Full => &["triad", "load", "copy_nt"],
+    }
+}
+
+/// Clusters of up to so many cores have every thread count in the full grid.
+const EVERY_COUNT_UP_TO: usize = 4;
+
+/// Larger ones have at most so many.
+const MOST_COUNTS: usize = 6;
+
+/// Every memory node with local cores: its cluster beside each other cluster, n x m threads.
+///
+/// The full grid has all thread counts of small clusters, of larger ones powers of two and all,
+/// at most six. The sparse grid has what the models are fitted from: each side alone with one and
+/// all of its threads, and the cells (1, 1), (half, half), (all, 1), (all, all), which foretell
+/// the other cells of the paper's table to about 2 %. A machine with many clusters has many pairs
+/// that are alike: the sparse grid takes for each node one remote cluster of its package, and one
+/// of other packages for each of the firmware's distances.
+pub(super) fn plan(setting: Setting<'_>) -> Planned {
+    let mut planned = Planned::default();
+    let places = Places::of(setting);
+    let cores: usize = places.usable.iter().map(|cluster| cluster.cores.len()).sum();
+    if cores < 2 {
+        let text = format!(
+            "this process may use {cores} core(s) (CPUs {}): nothing can run beside it",
+            setting.machine.allowed_cpus
+        );
+        planned.absent.push(omitted(Experiment::Sharing.as_str(), ReasonCode::OneCore, text));
+        return planned;
+    }
+    if places.usable.len() < 2 {
+        planned.absent.push(one_cluster(Experiment::Sharing.as_str(), setting.machine));
+        return planned;
+    }
+    planned.absent = unusable_parts(setting, Experiment::Sharing);
+    let (pairs, not_shared) = places.pairs_of_nodes(setting);
+    planned.absent.extend(not_shared);
+    for kernel in setting.kernels(suite_kernels(setting.inputs.suite)) {
+        let Some(variant) = setting.preferred(kernel.name) else {
+            let forced = setting.inputs.variant.as_deref();
+            planned.absent.push(no_variant(
+                format!("sharing/{}", kernel.name),
+                kernel.name,
+                forced,
+            ));
+            continue;
+        };
+        let streams =
+            Streams { setting, l3_domains: &places.l3_domains, kernel: kernel.name, variant };
+        planned.extend(pairs.iter().flat_map(|node| streams.cases(node)));
+    }
+    planned
+}
+
+/// Who can share what: looked up once for all cases.
+struct Places {
+    clusters: Vec<Cluster>,
+    /// Clusters with CPUs that may be used.
+    usable: Vec<Initiator>,
+    l3_domains: Vec<CpuSet>,
+}
+
+/// A memory node, the cluster near it and those far from it.
+struct SharedNode<'a> {
+    node: u32,
+    local: &'a Initiator,
+    remote: Vec<&'a Initiator>,
+}
+
+impl Places {
+    fn of(setting: Setting<'_>) -> Self {
+        Self {
+            clusters: setting.machine.clusters(),
+            usable: setting.cluster_initiators(),
+            l3_domains: setting.machine.l3_domains(),
+        }
+    }
+
+    fn cluster(&self, initiator: &Initiator) -> Option<&Cluster> {
+        self.clusters.iter().find(|cluster| cluster.index == initiator.cluster)
+    }
+
+    fn pairs_of_nodes(&self, setting: Setting<'_>) -> (Vec<SharedNode<'_>>, Vec<Absent>) {
+        let mut shared = Vec::new();
+        let mut absent = Vec::new();
+        let mut alike = 0;
+        for node in setting.targets() {
+            let is_near = |initiator: &&Initiator| {
+                self.cluster(initiator).is_some_and(|cluster| cluster.memory_nodes.contains(node))
+            };
+            let (near, far): (Vec<&Initiator>, Vec<&Initiator>) =
+                self.usable.iter().partition(is_near);
+            let name = format!("sharing/node{node}");
+            let Some(&local) = near.first() else {
+                let text = format!("no core that this process may use is local to node {node}");
+                absent.push(omitted(name, ReasonCode::CpusNotAllowed, text));
+                continue;
+            };
+            if far.is_empty() {
+                let text = format!("every cluster that may be used is local to node {node}");
+                absent.push(omitted(name, ReasonCode::OneCluster, text));
+                continue;
+            }
+            let all = far.len();
+            let remote = match setting.inputs.grid {
+                Grid::Full => far,
+                Grid::Sparse => self.one_of_each_relation(setting, local, node, far),
+            };
+            alike += all - remote.len();
+            shared.push(SharedNode { node, local, remote });
+        }
+        if alike > 0 {
+            let text = format!(
+                "the sparse grid has for each memory node one remote cluster of its package and \
+                 one of other packages at each distance; {alike} pairs of a node and a cluster that \
+                 are like these by the firmware's word are left out; --grid full (suite full) \
+                 measures them"
+            );
+            absent.push(omitted("sharing/alike", ReasonCode::FullSuiteOnly, text));
+        }
+        (shared, absent)
+    }
+
+    /// The first of these clusters for each way in which they can lie to the node.
+    fn one_of_each_relation<'a>(
+        &self,
+        setting: Setting<'_>,
+        local: &Initiator,
+        node: u32,
+        remote: Vec<&'a Initiator>,
+    ) -> Vec<&'a Initiator> {
+        let machine = setting.machine;
+        let package = |initiator: &Initiator| {
+            self.cluster(initiator).and_then(|cluster| machine.only_package(&cluster.cpus))
+        };
+        let home = package(local);
+        let mut seen = BTreeSet::new();
+        let is_new = |initiator: &&Initiator| {
+            let same_package = home.is_some() && package(initiator) == home;
+            let from = self.cluster(initiator).and_then(|cluster| cluster.cpu_node);
+            let distance = from.and_then(|from| machine.distance(from, node));
+            seen.insert((same_package, distance))
+        };
+        remote.into_iter().filter(is_new).collect()
+    }
+}
+
+/// What the cases of a kernel have in common.
+struct Streams<'a> {
+    setting: Setting<'a>,
+    l3_domains: &'a [CpuSet],
+    kernel: &'a str,
+    variant: String,
+}
+
+impl Streams<'_> {
+    /// All cases on one node. The runs of the local cluster alone stand once, in the grid of
+    /// every remote one.
+    fn cases(&self, shared: &SharedNode<'_>) -> Vec<Result<Case, Absent>> {
+        let grid = self.setting.inputs.grid;
+        let local = ThreadCounts::of(shared.local);
+        let alone = |counts: &ThreadCounts| match grid {
+            Grid::Full => counts.all.clone(),
+            Grid::Sparse => BTreeSet::from([1, counts.most()]).into_iter().collect(),
+        };
+        let mut cases = Vec::new();
+        for n in alone(&local) {
+            cases.push(self.case(shared, &shared.remote, n, 0));
+        }
+        for remote in &shared.remote {
+            let one = std::slice::from_ref(remote);
+            let counts = ThreadCounts::of(remote);
+            for m in alone(&counts) {
+                cases.push(self.case(shared, one, 0, m));
+            }
+            for (n, m) in mixed_cells(&local, &counts, grid) {
+                cases.push(self.case(shared, one, n, m));
+            }
+        }
+        cases
+    }
+
+    /// n threads of the local cluster beside m of a remote one; with m = 0 the case is a part of
+    /// the grids of all these remote clusters.
+    fn case(
+        &self,
+        shared: &SharedNode<'_>,
+        remote: &[&Initiator],
+        n: u32,
+        m: u32,
+    ) -> Result<Case, Absent> {
+        let sides = [Some(shared.local), remote.first().copied()].into_iter().flatten();
+        let sides: Vec<(&Initiator, u32)> =
+            sides.zip([n, m]).filter(|&(_, threads)| threads > 0).collect();
+        let names: Vec<String> = sides
+            .iter()
+            .map(|(side, threads)| format!("cluster{}x{threads}", side.index))
+            .collect();
+        let id = format!(
+            "sharing/node{}/{}/{}/{}",
+            shared.node,
+            names.join("+"),
+            self.kernel,
+            self.variant
+        );
+        let sharers = sides.len() as u64;
+        let stream = |side| self.stream(side, shared.node, sharers);
+        let actors: Vec<Actor> = match sides.into_iter().map(stream).collect() {
+            Ok(actors) => actors,
+            Err(reason) => return Err(omitted_for(id, reason)),
+        };
+        let coordinates = |remote: &&Initiator| {
+            Coordinates::Sharing(SharingCoordinates {
+                memory_node: shared.node,
+                local_cluster: shared.local.cluster,
+                remote_cluster: remote.cluster,
+                local_threads: n,
+                remote_threads: m,
+                kernel: self.kernel.into(),
+                variant: self.variant.clone(),
+            })
+        };
+        Ok(Case { id, coordinates: remote.iter().map(coordinates).collect(), actors })
+    }
+
+    fn stream(&self, side: (&Initiator, u32), node: u32, sharers: u64) -> Result<Actor, Reason> {
+        let (loops, memory) = ((self.kernel, self.variant.as_str()), MemoryPolicy::Preferred(node));
+        let plan = StreamPlan::spread(self.l3_domains, side, loops, memory, sharers)?;
+        plan.on_memory(self.setting).map(Actor::Stream)
+    }
+}
+
+/// Thread counts of a cluster in the full grid, ascending, without 0.
+struct ThreadCounts {
+    all: Vec<u32>,
+}
+
+impl ThreadCounts {
+    fn of(cluster: &Initiator) -> Self {
+        let cores = cluster.cores.len();
+        let counts: Vec<usize> = if cores <= EVERY_COUNT_UP_TO {
+            (1..=cores).collect()
+        } else {
+            let powers = std::iter::successors(Some(1), |count| Some(count * 2));
+            let powers: Vec<usize> =
+                powers.take_while(|&count| count < cores).chain([cores]).collect();
+            evenly_chosen(&powers)
+        };
+        Self { all: counts.into_iter().filter_map(|count| u32::try_from(count).ok()).collect() }
+    }
+
+    fn most(&self) -> u32 {
+        self.all.last().copied().unwrap_or(0)
+    }
+
+    /// The largest that is at most half of all threads, rounded up.
+    fn half(&self) -> u32 {
+        let half = self.most().div_ceil(2);
+        self.all.iter().copied().filter(|&count| count <= half).max().unwrap_or(0)
+    }
+}
+
+/// At most [`MOST_COUNTS`] of these, the first and the last among them.
+fn evenly_chosen(counts: &[usize]) -> Vec<usize> {
+    if counts.len() <= MOST_COUNTS {
+        return counts.to_vec();
+    }
+    let steps = MOST_COUNTS - 1;
+    let place = |step: usize| (step * (counts.len() - 1) + steps / 2) / steps;
+    (0..MOST_COUNTS).map(|step| counts[place(step)]).collect()
+}
+
+/// Cells with threads on both sides, ascending.
+fn mixed_cells(local: &ThreadCounts, remote: &ThreadCounts, grid: Grid) -> Vec<(u32, u32)> {
+    match grid {
+        Grid::Full => {
+            let row = |&n: &u32| remote.all.iter().map(move |&m| (n, m));
+            local.all.iter().flat_map(row).collect()
+        }
+        Grid::Sparse => {
+            let all = (local.most(), remote.most());
+            let half = (local.half(), remote.half());
+            BTreeSet::from([(1, 1), half, (all.0, 1), all]).into_iter().collect()
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Streams of cases: how many threads, on which CPUs, over how much memory.
+
+use nearfar_machine::{Binding, CpuSet, Initiator, MemoryPolicy};
+use nearfar_record::{Pinning, Reason, ReasonCode, Stream};
+
+use super::setting::Setting;
+use super::thread_spread::spread_over_l3_domains;
+use super::working_set::{WorkingSet, cache_bytes_of_nodes, lay_out_steps, memory_working_set};
+use crate::kernel_name::MemoryKernel;
+
+/// A stream on memory that is to be planned.
+#[derive(Debug, Clone)]
+pub(super) struct StreamPlan<'a> {
+    /// Kernel or mix by its name.
+    pub kernel: &'a str,
+    /// Instruction-set variant by its name.
+    pub variant: &'a str,
+    /// CPUs that its threads may use.
+    pub cpus: CpuSet,
+    /// The CPU of each thread; `None` for threads that are not pinned.
+    pub thread_cpus: Option<Vec<u32>>,
+    /// Threads.
+    pub threads: u32,
+    /// Where pages go.
+    pub memory: MemoryPolicy,
+    /// Where those of the written array go, if elsewhere.
+    pub write_memory: Option<MemoryPolicy>,
+    /// Streams that share the memory at the same time, this one among them: the room is
+    /// divided among them.
+    pub sharers: u64,
+}
+
+impl<'a> StreamPlan<'a> {
+    /// Pinned threads that run a kernel in a variant, on memory that `sharers` streams use, this
+    /// one among them.
+    pub fn pinned(
+        cpus: CpuSet,
+        thread_cpus: Vec<u32>,
+        (kernel, variant): (&'a str, &'a str),
+        memory: MemoryPolicy,
+        sharers: u64,
+    ) -> Self {
+        let threads = u32::try_from(thread_cpus.len()).unwrap_or(u32::MAX);
+        let thread_cpus = Some(thread_cpus);
+        Self { kernel, variant, cpus, thread_cpus, threads, memory, write_memory: None, sharers }
+    }
+
+    /// The same with so many threads of an initiator, one on a core, in turn over its L3 domains.
+    ///
+    /// # Errors
+    /// Where it has fewer cores.
+    pub fn spread(
+        l3_domains: &[CpuSet],
+        (initiator, threads): (&Initiator, u32),
+        loops: (&'a str, &'a str),
+        memory: MemoryPolicy,
+        sharers: u64,
+    ) -> Result<Self, Reason> {
+        let thread_cpus =
+            spread_over_l3_domains(l3_domains, initiator, threads).ok_or_else(|| Reason {
+                code: ReasonCode::CpusNotAllowed,
+                text: format!(
+                    "{threads} threads need a core each; {} {} has {} that may be used",
+                    initiator.kind,
+                    initiator.index,
+                    initiator.cores.len()
+                ),
+            })?;
+        Ok(Self::pinned(initiator.cpus(), thread_cpus, loops, memory, sharers))
+    }
+
+    /// The stream without its first threads, which are another's.
+    pub fn after(mut self, others: u32) -> Self {
+        if let Some(cpus) = &mut self.thread_cpus {
+            cpus.drain(..cpus.len().min(others as usize));
+        }
+        self.threads = self.threads.saturating_sub(others);
+        self
+    }
+
+    /// The stream on a working set of memory: four times the caches involved, at most a
+    /// quarter of the room.
+    ///
+    /// # Errors
+    /// Where no kernel has that name.
+    pub fn on_memory(&self, setting: Setting<'_>) -> Result<Stream, Reason> {
+        let nodes = self.nodes(setting);
+        let seen = match &self.thread_cpus {
+            Some(cpus) => cpus.iter().copied().collect(),
+            None => self.cpus.clone(),
+        };
+        let caches = cache_bytes_of_nodes(setting.machine, &seen, &nodes);
+        let rooms = nodes.iter().map(|&node| setting.available_on(node));
+        // The least room of any node, as if all pages were there; unknown where any is.
+        let available = rooms.min().flatten().map(|bytes| bytes / self.sharers.max(1));
+        let wanted = memory_working_set(caches, available, setting.inputs.working_set_bytes);
+        self.with_working_set(setting, wanted, caches)
+    }
+
+    /// The stream on this working set.
+    ///
+    /// # Errors
+    /// Where no kernel has that name.
+    pub fn with_working_set(
+        &self,
+        setting: Setting<'_>,
+        wanted: WorkingSet,
+        caches: Option<u64>,
+    ) -> Result<Stream, Reason> {
+        let kernel = MemoryKernel::named(self.kernel)?;
+        let slices = lay_out_steps(wanted, &kernel.array_widths(), u64::from(self.threads));
+        #[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
+        let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
+        let machine = setting.machine;
+        let one_per_core = self.thread_cpus.as_ref().is_none_or(|cpus| {
+            let set: CpuSet = cpus.iter().copied().collect();
+            machine.cores.iter().all(|core| core.cpus.intersection(&set).len() < 2)
+        });
+        Ok(Stream {
+            kernel: self.kernel.into(),
+            variant: self.variant.into(),
+            binding: Binding { cpus: self.cpus.clone(), memory: self.memory.clone() },
+            write_memory: self.write_memory.clone(),
+            threads: self.threads,
+            pinning: match (&self.thread_cpus, one_per_core) {
+                (None, _) => Pinning::Unbound,
+                (Some(_), true) => Pinning::OnePerCore,
+                (Some(_), false) => Pinning::OnePerPu,
+            },
+            thread_cpus: self.thread_cpus.clone().unwrap_or_default(),
+            working_set_bytes: slices.total_bytes,
+            llc_multiple,
+            pages: setting.inputs.pages,
+            pause_cycles: 0,
+        })
+    }
+
+    /// Nodes that its pages may be on.
+    fn nodes(&self, setting: Setting<'_>) -> Vec<u32> {
+        let named = [Some(&self.memory), self.write_memory.as_ref()];
+        let named = named.into_iter().flatten().map(MemoryPolicy::nodes);
+        let mut nodes: Vec<u32> = Vec::new();
+        for set in named {
+            match set {
+                Some(set) => nodes.extend(set.iter()),
+                None => nodes.extend(setting.targets()),
+            }
+        }
+        nodes.sort_unstable();
+        nodes.dedup();
+        nodes
+    }
+}

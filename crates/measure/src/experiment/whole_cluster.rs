@@ -1,0 +1,148 @@
+//! Clusters with all of their cores at work.
+
+use nearfar_machine::{Cluster, CpuSet, Machine, MemoryPolicy};
+use nearfar_record::{Absent, Experiment, ReasonCode, Suite};
+
+use super::omitted::omitted;
+use super::setting::Setting;
+use super::stream::StreamPlan;
+use super::thread_spread::cores_in_turn;
+
+/// A cluster with one thread on each core that the process may use.
+#[derive(Debug, Clone)]
+pub(super) struct WholeCluster {
+    pub cluster: Cluster,
+    /// Its CPUs that may be used.
+    pub cpus: CpuSet,
+    /// The CPU of each thread, in turn over the L3 domains.
+    pub thread_cpus: Vec<u32>,
+}
+
+/// Caches of a core: level, size and how many threads share each.
+type CoreCaches = Vec<(u32, Option<u64>, usize)>;
+
+impl WholeCluster {
+    /// All that have a core that may be used; `unusable_parts` names the others.
+    pub fn all(setting: Setting<'_>) -> Vec<Self> {
+        let l3_domains = setting.machine.l3_domains();
+        let usable = setting.cluster_initiators();
+        let of_cluster = |cluster: Cluster| {
+            let initiator = usable.iter().find(|usable| usable.cluster == cluster.index)?;
+            let thread_cpus = cores_in_turn(&l3_domains, initiator);
+            Some(Self { cluster, cpus: initiator.cpus(), thread_cpus })
+        };
+        setting.machine.clusters().into_iter().filter_map(of_cluster).collect()
+    }
+
+    /// The cluster's number.
+    pub fn index(&self) -> u32 {
+        self.cluster.index
+    }
+
+    pub fn threads(&self) -> u32 {
+        u32::try_from(self.thread_cpus.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Whether a node is one of its own.
+    pub fn owns(&self, node: u32) -> bool {
+        self.cluster.memory_nodes.contains(node)
+    }
+
+    /// Where a node stands among the targets: its own come first, then the others by the
+    /// firmware's distance (by their package where there is none), then by number.
+    pub fn farness(&self, machine: &Machine, node: u32) -> impl Ord + use<> {
+        let home = self.cluster.cpu_node.or_else(|| self.cluster.memory_nodes.first());
+        let distance = home.and_then(|home| machine.distance(home, node));
+        let package = |cpus: &CpuSet| machine.only_package(cpus);
+        let theirs = machine.node(node).and_then(|node| package(&node.locality));
+        let is_elsewhere = theirs.is_none() || theirs != package(&self.cluster.cpus);
+        (
+            !self.owns(node),
+            self.cluster.cpu_node != Some(node),
+            distance.unwrap_or(u64::MAX),
+            is_elsewhere,
+            node,
+        )
+    }
+
+    /// How a node that is not its own lies to it: whether in its package, at which of the
+    /// firmware's distances, and of which kind.
+    pub fn relation(&self, machine: &Machine, node: u32) -> impl Ord + use<> {
+        let home = machine.only_package(&self.cluster.cpus);
+        let theirs = machine.node(node).and_then(|node| machine.only_package(&node.locality));
+        let distance = self.cluster.cpu_node.and_then(|from| machine.distance(from, node));
+        (home.is_some() && home == theirs, distance, machine.node(node).map(|node| node.kind))
+    }
+
+    /// All targets, the nearest first.
+    pub fn targets(&self, setting: Setting<'_>) -> Vec<u32> {
+        let mut nodes: Vec<u32> = setting.targets().collect();
+        nodes.sort_by_cached_key(|&node| self.farness(setting.machine, node));
+        nodes
+    }
+
+    /// Targets among its own nodes, the nearest first.
+    pub fn own_targets(&self, setting: Setting<'_>) -> Vec<u32> {
+        self.targets(setting).into_iter().filter(|&node| self.owns(node)).collect()
+    }
+
+    /// The nearest target that is not its own.
+    pub fn nearest_remote(&self, setting: Setting<'_>) -> Option<u32> {
+        self.targets(setting).into_iter().find(|&node| !self.owns(node))
+    }
+
+    /// A stream of all its threads.
+    pub fn stream<'a>(
+        &self,
+        kernel: &'a str,
+        variant: &'a str,
+        memory: MemoryPolicy,
+        sharers: u64,
+    ) -> StreamPlan<'a> {
+        let (cpus, thread_cpus) = (self.cpus.clone(), self.thread_cpus.clone());
+        StreamPlan::pinned(cpus, thread_cpus, (kernel, variant), memory, sharers)
+    }
+
+    /// The caches of each of its cores: clusters with equal ones are alike.
+    fn caches(&self, machine: &Machine) -> Vec<CoreCaches> {
+        let sharers =
+            |cpus: &CpuSet| self.thread_cpus.iter().filter(|&&cpu| cpus.contains(cpu)).count();
+        let of_core = |&cpu: &u32| -> CoreCaches {
+            let caches = machine.caches.iter().filter(|cache| cache.cpus.contains(cpu));
+            caches.map(|cache| (cache.level, cache.bytes, sharers(&cache.cpus))).collect()
+        };
+        let mut cores: Vec<CoreCaches> = self.thread_cpus.iter().map(of_core).collect();
+        cores.sort();
+        cores
+    }
+}
+
+/// The clusters of which an experiment measures what depends on cores and caches alone: in `full`
+/// all, else the first of each kind (so many cores with such caches), and what is then left out.
+pub(super) fn of_each_kind<'a>(
+    setting: Setting<'_>,
+    clusters: &'a [WholeCluster],
+    experiment: Experiment,
+    what: &str,
+) -> (Vec<&'a WholeCluster>, Option<Absent>) {
+    if setting.inputs.suite == Suite::Full {
+        return (clusters.iter().collect(), None);
+    }
+    let mut kinds: Vec<Vec<CoreCaches>> = Vec::new();
+    let (first, others): (Vec<_>, Vec<&WholeCluster>) = clusters.iter().partition(|cluster| {
+        let caches = cluster.caches(setting.machine);
+        let is_new = !kinds.contains(&caches);
+        kinds.extend(is_new.then_some(caches));
+        is_new
+    });
+    let numbers: Vec<String> = others.iter().map(|cluster| cluster.index().to_string()).collect();
+    let absent = (!others.is_empty()).then(|| {
+        let text = format!(
+            "clusters with as many cores and the same caches as an earlier one ({}): {what} left \
+             out; --suite full measures them",
+            numbers.join(", ")
+        );
+        omitted(format!("{experiment}/alike"), ReasonCode::FullSuiteOnly, text)
+    });
+    (first, absent)
+}

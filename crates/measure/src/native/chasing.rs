@@ -1,0 +1,159 @@
+//! One thread's chase: so many accesses at a time, and where it must be then.
+
+use nearfar_kernels::Chase;
+use nearfar_record::{Reason, ReasonCode};
+
+/// Bytes that an access asks for.
+pub(super) const ACCESS_BYTES: u64 = 8;
+
+/// Accesses of a block before any rate is known.
+const FIRST_BLOCK: u64 = 4096;
+
+/// Accesses to warm up by at least: small sets are gone through many times, so that the rate by
+/// which blocks are cut is that of warm caches.
+const WARM_ACCESSES: u64 = 64 * 1024;
+
+/// Goes on for so many accesses.
+pub(super) type RunChase = fn(&mut Chase<'_>, u64);
+
+/// As the chase does it itself.
+pub(super) fn run_chase(chase: &mut Chase<'_>, accesses: u64) {
+    chase.run(accesses);
+}
+
+/// Where one thread is in its chase.
+#[derive(Debug)]
+pub(super) struct Chasing<'a> {
+    chase: Chase<'a>,
+    run_chase: RunChase,
+    nodes: u64,
+    /// Accesses that were asked for: what the loop says for itself is held against it.
+    accesses: u64,
+    block: u64,
+}
+
+impl<'a> Chasing<'a> {
+    /// Lays a cycle through all of `memory`, whose pages are present, in groups of so many bytes.
+    pub fn new(memory: &'a mut [f64], group_bytes: u64, seed: u64, run_chase: RunChase) -> Self {
+        let group = usize::try_from(group_bytes).unwrap_or(usize::MAX) / Chase::NODE_BYTES;
+        let chase = Chase::new(memory, group.max(1), seed);
+        let nodes = chase.cycle().nodes() as u64;
+        Self { chase, run_chase, nodes, accesses: 0, block: FIRST_BLOCK }
+    }
+
+    pub fn useful_bytes(&self) -> u64 {
+        self.accesses * ACCESS_BYTES
+    }
+
+    /// Times that each node has been visited.
+    pub fn passes(&self) -> u64 {
+        self.accesses / self.nodes
+    }
+
+    /// Whether every node was visited, and the caches hold what they will.
+    pub fn is_warm(&self) -> bool {
+        self.accesses >= self.nodes.max(WARM_ACCESSES)
+    }
+
+    /// Sets the block to about so many useful bytes.
+    pub fn set_block(&mut self, useful_bytes: u64) {
+        self.block = (useful_bytes / ACCESS_BYTES).max(1);
+    }
+
+    /// Cuts the block in two.
+    pub fn halve_block(&mut self) {
+        self.block = (self.block / 2).max(1);
+    }
+
+    /// Makes the accesses of the next block.
+    pub fn step(&mut self) {
+        (self.run_chase)(&mut self.chase, self.block);
+        self.accesses += self.block;
+    }
+
+    /// Checks that it is where so many accesses lead. Once it has left its course it does not
+    /// come back to the right place in time, so that the warm-up's end and that of the last
+    /// window are times enough: to work out the place takes as long as a group of nodes.
+    ///
+    /// # Errors
+    /// When it is elsewhere.
+    pub fn check(&self) -> Result<(), Reason> {
+        let counted = self.chase.accesses();
+        if counted == self.accesses && self.chase.is_on_course() {
+            return Ok(());
+        }
+        Err(Reason {
+            code: ReasonCode::WrongData,
+            text: format!(
+                "a chase is not at the node where {} accesses lead (it counted {counted}); the memory \
+                 or the CPU is at fault, or another program wrote here",
+                self.accesses
+            ),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn memory(nodes: usize) -> Vec<f64> {
+        vec![1.5; nodes * Chase::NODE_BYTES / size_of::<f64>()]
+    }
+
+    /// The nodes that a pass visits, by accesses one after the other.
+    #[test]
+    fn a_pass_visits_each_node_once() {
+        for (nodes, group_bytes) in [(1, 256), (64, 64 * 256), (1000, 16 * 256), (777, 100 * 256)] {
+            let mut memory = memory(nodes);
+            let mut chasing = Chasing::new(&mut memory, group_bytes, 3, run_chase);
+            chasing.set_block(ACCESS_BYTES);
+            let mut seen = vec![0; nodes];
+            while chasing.passes() < 2 {
+                seen[chasing.chase.node()] += 1;
+                chasing.step();
+                chasing.check().unwrap();
+            }
+            assert!(seen.iter().all(|&times| times == 2), "{nodes} nodes: {seen:?}");
+            assert_eq!(chasing.useful_bytes(), 2 * nodes as u64 * ACCESS_BYTES);
+        }
+    }
+
+    #[test]
+    fn every_node_is_visited_before_it_is_warm() {
+        for (nodes, blocks) in [(10, 16), (100_000, 25)] {
+            let mut memory = memory(nodes);
+            let mut chasing = Chasing::new(&mut memory, 1 << 20, 1, run_chase);
+            for _ in 0..blocks {
+                assert!(!chasing.is_warm());
+                chasing.step();
+            }
+            assert!(chasing.is_warm());
+            assert!(chasing.passes() >= 1);
+        }
+    }
+
+    #[test]
+    fn blocks_have_an_access_at_least() {
+        let mut memory = memory(32);
+        let mut chasing = Chasing::new(&mut memory, 1 << 20, 1, run_chase);
+        chasing.set_block(3 * ACCESS_BYTES);
+        for accesses in [3, 1, 1] {
+            let before = chasing.accesses;
+            chasing.step();
+            assert_eq!(chasing.accesses - before, accesses);
+            chasing.halve_block();
+        }
+    }
+
+    #[test]
+    fn accesses_that_were_left_out_are_noticed() {
+        fn half(chase: &mut Chase<'_>, accesses: u64) {
+            chase.run(accesses / 2);
+        }
+        let mut memory = memory(1000);
+        let mut chasing = Chasing::new(&mut memory, 1 << 20, 1, half);
+        chasing.step();
+        assert_eq!(chasing.check().unwrap_err().code, ReasonCode::WrongData);
+    }
+}

@@ -1,0 +1,175 @@
+//! The loops of a case's actors. Each is generated once in the life of an executor.
+
+use std::collections::BTreeMap;
+
+use nearfar_kernels::{CATALOG, Flops, NotGenerated, Variant, add_in_sequence};
+use nearfar_record::{Actor, Case, Chase, Compute, Reason, Stream};
+
+use super::compute::ComputeLoop;
+use super::memory_loop::{MemoryLoop, no_variant};
+use crate::executor::OfferedVariants;
+use crate::kernel_name::{MemoryKernel, flop_names};
+
+/// An actor and what its threads run.
+#[derive(Debug, Clone)]
+pub(super) enum ActorLoop<'a> {
+    Stream {
+        actor: &'a Stream,
+        memory_loop: MemoryLoop,
+    },
+    Chase {
+        actor: &'a Chase,
+        /// Of the order of its nodes.
+        seed: u64,
+    },
+    Compute(ComputeLoop),
+}
+
+/// A kernel and a variant, by their names.
+type LoopKey = (String, String);
+
+/// The loops that were asked for, or why there are none.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    memory_loops: BTreeMap<LoopKey, Result<MemoryLoop, Reason>>,
+    compute_loops: BTreeMap<LoopKey, Result<ComputeLoop, Reason>>,
+}
+
+impl Loops {
+    /// What the threads of each actor run. `seed` is for the order of a chase's nodes.
+    ///
+    /// # Errors
+    /// Where this CPU has no such loop.
+    pub fn of_case<'a>(&mut self, case: &'a Case, seed: u64) -> Result<Vec<ActorLoop<'a>>, Reason> {
+        let of_actor = |actor: &'a Actor| match actor {
+            Actor::Stream(actor) => {
+                check_pause(actor)?;
+                Ok(ActorLoop::Stream { actor, memory_loop: self.memory_loop(actor)? })
+            }
+            Actor::Chase(actor) => Ok(ActorLoop::Chase { actor, seed }),
+            Actor::Compute(actor) => Ok(ActorLoop::Compute(self.compute_loop(actor)?)),
+        };
+        case.actors.iter().map(of_actor).collect()
+    }
+
+    fn memory_loop(&mut self, stream: &Stream) -> Result<MemoryLoop, Reason> {
+        let key = (stream.kernel.clone(), stream.variant.clone());
+        let generate = || MemoryLoop::of(MemoryKernel::named(&stream.kernel)?, &stream.variant);
+        self.memory_loops.entry(key).or_insert_with(generate).clone()
+    }
+
+    fn compute_loop(&mut self, compute: &Compute) -> Result<ComputeLoop, Reason> {
+        let key = (compute.kernel.clone(), compute.variant.clone());
+        let generate = || ComputeLoop::of(&compute.kernel, &compute.variant);
+        self.compute_loops.entry(key).or_insert_with(generate).clone()
+    }
+}
+
+/// What can be run here, in which instruction sets. Arithmetic that has no form in one, as fused
+/// multiply-adds in SSE2, is not offered in it. Where the system forbids generated code, loops are
+/// offered and refused when they are asked for, with that reason.
+pub(super) fn offered_variants() -> OfferedVariants {
+    let words = |variants: &[Variant]| variants.iter().map(ToString::to_string).collect();
+    let catalog = CATALOG.iter().map(|kernel| (kernel.name.into(), words(&kernel.variants())));
+    let mut generated = Variant::available();
+    generated.retain(|&variant| variant != Variant::Portable);
+    let is_written = |name: &str, variant: Variant| {
+        let generated = name.parse::<Flops>().map(|flops| flops.generate(variant));
+        !matches!(generated, Err(_) | Ok(Err(NotGenerated::NotWritten { .. })))
+    };
+    let of_arithmetic = |name: String| {
+        let mut written = generated.clone();
+        written.retain(|&variant| is_written(&name, variant));
+        (name, words(&written))
+    };
+    let arithmetic = flop_names().into_iter().map(of_arithmetic);
+    OfferedVariants { named: catalog.chain(arithmetic).collect(), mixes: words(&generated) }
+}
+
+/// Pauses are additions that wait for each other.
+fn check_pause(stream: &Stream) -> Result<(), Reason> {
+    if stream.pause_cycles == 0 || add_in_sequence(1).is_some() {
+        return Ok(());
+    }
+    Err(no_variant(
+        "threads cannot pause between loads: this CPU's architecture has no loop of additions \
+         that wait for each other",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+    use nearfar_record::{Pages, Pinning};
+
+    fn stream(kernel: &str, variant: &str) -> Stream {
+        Stream {
+            kernel: kernel.into(),
+            variant: variant.into(),
+            binding: Binding { cpus: CpuSet::single(0), memory: MemoryPolicy::Preferred(0) },
+            write_memory: None,
+            threads: 1,
+            pinning: Pinning::OnePerCore,
+            thread_cpus: vec![0],
+            working_set_bytes: 4096,
+            llc_multiple: None,
+            pages: Pages::Small,
+            pause_cycles: 0,
+        }
+    }
+
+    fn case(actors: Vec<Actor>) -> Case {
+        Case { id: "loops".into(), coordinates: Vec::new(), actors }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn a_loop_is_generated_once() {
+        let mut loops = Loops::default();
+        let compute = Compute {
+            kernel: "mul_add_dp".into(),
+            variant: "sse2".into(),
+            cpus: CpuSet::single(0),
+            thread_cpus: vec![0],
+        };
+        let twice = case(vec![
+            Actor::Stream(stream("2l1s", "sse2")),
+            Actor::Compute(compute.clone()),
+            Actor::Stream(stream("2l1s", "sse2")),
+            Actor::Compute(compute),
+        ]);
+        for _ in 0..3 {
+            assert_eq!(loops.of_case(&twice, 1).unwrap().len(), 4);
+            assert_eq!((loops.memory_loops.len(), loops.compute_loops.len()), (1, 1));
+        }
+    }
+
+    #[test]
+    fn what_there_is_no_loop_for_is_refused_again_and_again() {
+        let mut loops = Loops::default();
+        for (kernel, variant) in [("2l1s", "portable"), ("triad", "neon"), ("quad", "sse2")] {
+            for _ in 0..2 {
+                let case = case(vec![Actor::Stream(stream(kernel, variant))]);
+                let reason = loops.of_case(&case, 1).unwrap_err();
+                assert_eq!(reason.code, nearfar_record::ReasonCode::NoVariant, "{}", reason.text);
+            }
+        }
+    }
+
+    #[cfg(target_arch = "x86_64")]
+    #[test]
+    fn all_that_is_offered_can_be_generated() {
+        let offered = offered_variants();
+        assert!(!offered.of("fma_dp").contains(&"sse2".into()), "{offered:?}");
+        assert!(offered.of("add_sp").contains(&"sse2".into()), "{offered:?}");
+        for name in flop_names() {
+            for variant in offered.of(&name) {
+                ComputeLoop::of(&name, variant).unwrap();
+            }
+        }
+        for variant in &offered.mixes {
+            MemoryLoop::of(MemoryKernel::named("2l1nt_4fma").unwrap(), variant).unwrap();
+        }
+    }
+}

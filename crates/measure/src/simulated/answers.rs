@@ -1,0 +1,110 @@
+//! What a simulated machine answers: the work of each thread of a case in a second, without
+//! chance.
+
+use std::collections::{BTreeMap, HashMap};
+
+use nearfar_flow::SimulatedMachine;
+use nearfar_machine::Cluster;
+use nearfar_record::{Actor, Case, Compute, Reason};
+
+use super::error::not_simulated;
+use crate::experiment::scatter_order;
+
+/// A simulated machine and what is looked up in it again and again.
+#[derive(Debug)]
+pub(super) struct Answers {
+    pub simulated: SimulatedMachine,
+    pub full_nodes: Vec<u32>,
+    pub clusters: Vec<Cluster>,
+    /// The cluster of each CPU, by its place among the clusters.
+    cluster_of: HashMap<u32, usize>,
+    /// All CPUs, as far from each other as can be.
+    scattered: Vec<u32>,
+}
+
+/// Threads of one cluster among those of an actor.
+#[derive(Debug)]
+pub(super) struct ClusterThreads<'a> {
+    pub cluster: &'a Cluster,
+    /// Their positions among the actor's threads.
+    pub positions: Vec<usize>,
+}
+
+impl ClusterThreads<'_> {
+    pub fn count(&self) -> u32 {
+        u32::try_from(self.positions.len()).unwrap_or(u32::MAX)
+    }
+}
+
+impl Answers {
+    pub fn of(simulated: SimulatedMachine) -> Self {
+        let clusters = simulated.machine.clusters();
+        let places = clusters.iter().enumerate();
+        Self {
+            full_nodes: simulated.full_nodes(),
+            cluster_of: places
+                .flat_map(|(place, cluster)| cluster.cpus.iter().map(move |cpu| (cpu, place)))
+                .collect(),
+            clusters,
+            scattered: scatter_order(&simulated.machine),
+            simulated,
+        }
+    }
+
+    /// What each thread does in a second, in the order of actors and threads: useful bytes of a
+    /// stream, 8 bytes an access of a chase, operations of arithmetic.
+    pub fn rates(&self, case: &Case) -> Result<Vec<Vec<f64>>, Reason> {
+        let streams = self.stream_rates(case)?;
+        let of_actor = |(position, actor): (usize, &Actor)| match actor {
+            Actor::Stream(_) => Ok(streams.of_threads.get(&position).cloned().unwrap_or_default()),
+            Actor::Chase(chase) => {
+                let seconds = self.access_ns(chase, &streams)? * 1e-9;
+                Ok(vec![f64::from(Self::ACCESS_BYTES) / seconds])
+            }
+            Actor::Compute(compute) => {
+                Ok(vec![self.compute_rate(compute)?; compute.thread_cpus.len()])
+            }
+        };
+        case.actors.iter().enumerate().map(of_actor).collect()
+    }
+
+    /// Bytes that a chase asks for by an access.
+    pub const ACCESS_BYTES: u32 = 8;
+
+    /// Operations a second of one thread. Two threads on one core count as two cores.
+    fn compute_rate(&self, compute: &Compute) -> Result<f64, Reason> {
+        let Compute { kernel, variant, .. } = compute;
+        self.simulated.flop_rate(kernel, variant).ok_or_else(|| {
+            let name = &self.simulated.name;
+            not_simulated(format!(
+                "the file of {name} says under [flops] nothing of {kernel} in {variant}"
+            ))
+        })
+    }
+
+    /// The CPU of each thread. Threads that are not pinned are taken to be scattered over the
+    /// CPUs that they may use: what else may become of them is a factor on their rate.
+    pub fn thread_cpus(&self, actor: &Actor) -> Vec<u32> {
+        if actor.is_pinned() {
+            return actor.thread_cpus().to_vec();
+        }
+        let own = self.scattered.iter().copied().filter(|&cpu| actor.cpus().contains(cpu));
+        own.cycle().take(actor.threads() as usize).collect()
+    }
+
+    pub fn cluster_of(&self, cpu: u32) -> Result<&Cluster, Reason> {
+        let found = self.cluster_of.get(&cpu).and_then(|&place| self.clusters.get(place));
+        found.ok_or_else(|| not_simulated(format!("CPU {cpu} belongs to no cluster")))
+    }
+
+    /// Threads on these CPUs by their cluster.
+    pub fn by_cluster(&self, cpus: &[u32]) -> Result<Vec<ClusterThreads<'_>>, Reason> {
+        let mut groups: BTreeMap<u32, ClusterThreads<'_>> = BTreeMap::new();
+        for (position, &cpu) in cpus.iter().enumerate() {
+            let cluster = self.cluster_of(cpu)?;
+            let new = || ClusterThreads { cluster, positions: Vec::new() };
+            groups.entry(cluster.index).or_insert_with(new).positions.push(position);
+        }
+        Ok(groups.into_values().collect())
+    }
+}

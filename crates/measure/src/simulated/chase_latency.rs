@@ -1,0 +1,94 @@
+//! How long an access of a chase takes on a simulated machine.
+//!
+//! Through a set that a cache of the CPU holds: that cache's latency. Through memory: the idle
+//! latency of the pair, what an access waits beside the streams of the case, and, for a walk
+//! anywhere in the whole set, what the translation of its address takes. Where a cache in front
+//! of the node holds what lies there of the set, its latency stands for the pair's: as it is from
+//! the node's own cluster, and longer by the way from another. A set within a cache of the CPU is
+//! taken to be within what the TLB reaches, and so are the page groups of the other walk.
+
+use nearfar_flow::MEMORY_SIDE_LEVEL;
+use nearfar_machine::Cluster;
+use nearfar_record::{Chase, Pages, Reason};
+
+use super::answers::Answers;
+use super::error::not_simulated;
+use super::page_shares::bytes_as_float;
+use super::streams::StreamRates;
+
+impl Answers {
+    /// Time of one access, beside these streams; ns.
+    pub fn access_ns(&self, chase: &Chase, streams: &StreamRates) -> Result<f64, Reason> {
+        let level = self.simulated.level_of(&[chase.thread_cpu], chase.working_set_bytes);
+        if let Some(level) = level.filter(|&level| level < MEMORY_SIDE_LEVEL) {
+            return self.cache_ns(level, &format!("l{level}_ns"));
+        }
+        let memory = self.memory_ns(chase, streams)?;
+        let is_anywhere = chase.group_bytes == chase.working_set_bytes;
+        if is_anywhere { Ok(memory + self.translation(chase.pages)?) } else { Ok(memory) }
+    }
+
+    fn cache_ns(&self, level: u8, key: &str) -> Result<f64, Reason> {
+        let found = self.simulated.cache_latency_ns(level);
+        found.ok_or_else(|| self.no_latency(&format!("[chase] nothing of {key}")))
+    }
+
+    fn memory_ns(&self, chase: &Chase, streams: &StreamRates) -> Result<f64, Reason> {
+        let cluster = self.cluster_of(chase.thread_cpu)?;
+        let set = bytes_as_float(chase.working_set_bytes);
+        let StreamRates { loads, rates, .. } = streams;
+        let mut sum = 0.0;
+        for (node, share) in self.policy_shares(&chase.binding.memory, cluster)? {
+            let alone = self.node_ns(cluster, node, share * set)?;
+            let wait = self.simulated.wait_ns(cluster.index, node, loads, rates);
+            let wait = wait.ok_or_else(|| {
+                self.no_latency("[queue] nothing of how long an access waits beside loads")
+            })?;
+            sum += share * (alone + wait);
+        }
+        Ok(sum)
+    }
+
+    /// Of a node that has so many bytes of the set, on an idle machine.
+    fn node_ns(&self, cluster: &Cluster, node: u32, bytes: f64) -> Result<f64, Reason> {
+        let cache = self.simulated.machine.node(node).and_then(|it| it.memory_side_cache_bytes);
+        if cache.is_none_or(|cache| bytes > bytes_as_float(cache)) {
+            return self.idle_ns(cluster, node);
+        }
+        let own = self.cache_ns(MEMORY_SIDE_LEVEL, "memory_side_ns")?;
+        if cluster.memory_nodes.contains(node) {
+            return Ok(own);
+        }
+        Ok(own + self.longer_ns(cluster, node)?)
+    }
+
+    /// How much longer a node's memory takes from a cluster than from the nearest one.
+    fn longer_ns(&self, cluster: &Cluster, node: u32) -> Result<f64, Reason> {
+        let from_here = self.idle_ns(cluster, node)?;
+        let mut nearest = from_here;
+        for other in &self.clusters {
+            nearest = nearest.min(self.idle_ns(other, node)?);
+        }
+        Ok(from_here - nearest)
+    }
+
+    fn idle_ns(&self, cluster: &Cluster, node: u32) -> Result<f64, Reason> {
+        let index = cluster.index;
+        self.simulated.idle_latency_ns(index, node).ok_or_else(|| {
+            self.no_latency(&format!("[[latency]] nothing of cluster {index} and node {node}"))
+        })
+    }
+
+    fn translation(&self, pages: Pages) -> Result<f64, Reason> {
+        let found = self.simulated.translation_ns();
+        let found = found.ok_or_else(|| self.no_latency("[chase] nothing of translation"))?;
+        Ok(match pages {
+            Pages::Small => found.base_pages_ns,
+            Pages::Transparent | Pages::Huge => found.huge_pages_ns,
+        })
+    }
+
+    fn no_latency(&self, what: &str) -> Reason {
+        not_simulated(format!("the file of {} says under {what}", self.simulated.name))
+    }
+}

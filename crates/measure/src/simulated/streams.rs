@@ -1,0 +1,198 @@
+//! What the streams of a case move on a simulated machine.
+//!
+//! A stream in a cache gets what its level gives. Of those on memory all share the
+//! machine's capacities. One that mixes loads and non-temporal stores by all cores of a cluster,
+//! alone, on memories that the machine's file speaks of under `[[overlap]]`, gets what these say
+//! (denoyelle2019, equation 5).
+//!
+//! Arithmetic in the loop and pauses bound what a thread asks for ([`super::thread_limit`]).
+
+use std::collections::BTreeMap;
+
+use nearfar_flow::{HybridBytes, KernelLoad, Load};
+use nearfar_kernels::Mix;
+use nearfar_machine::Cluster;
+use nearfar_record::{Actor, Case, Reason, Stream};
+
+use super::answers::{Answers, ClusterThreads};
+use super::error::not_simulated;
+use super::page_shares::Shares;
+use crate::kernel_name::MemoryKernel;
+
+/// What the streams of a case move.
+#[derive(Debug, Default)]
+pub(super) struct StreamRates {
+    /// Useful bytes/s of each thread, by the position of the actor in the case.
+    pub of_threads: BTreeMap<usize, Vec<f64>>,
+    /// What loads the memory.
+    pub loads: Vec<KernelLoad>,
+    /// What each load gets, useful bytes/s.
+    pub rates: Vec<f64>,
+}
+
+/// A stream of a case.
+struct Running<'a> {
+    stream: &'a Stream,
+    kernel: MemoryKernel,
+    /// The CPU of each thread.
+    cpus: Vec<u32>,
+}
+
+impl Answers {
+    pub fn stream_rates(&self, case: &Case) -> Result<StreamRates, Reason> {
+        let mut found = StreamRates::default();
+        // Whose threads each load is.
+        let mut owners: Vec<(usize, Vec<usize>)> = Vec::new();
+        for (position, actor) in case.actors.iter().enumerate() {
+            let Actor::Stream(stream) = actor else { continue };
+            let kernel = MemoryKernel::named(&stream.kernel)?;
+            let running = Running { stream, kernel, cpus: self.thread_cpus(actor) };
+            let of_threads = match self.level_of(case, &running) {
+                Some(level) => self.in_cache(level, &running)?,
+                None => match self.overlapped(case, &running)? {
+                    Some(rate) => vec![rate / f64::from(stream.threads); running.cpus.len()],
+                    None => {
+                        for threads in self.by_cluster(&running.cpus)? {
+                            found.loads.push(self.load(&running, &threads)?);
+                            owners.push((position, threads.positions));
+                        }
+                        vec![0.0; running.cpus.len()]
+                    }
+                },
+            };
+            found.of_threads.insert(position, of_threads);
+        }
+        found.rates = self.simulated.rates(&found.loads).map_err(not_simulated)?;
+        for ((position, threads), (load, rate)) in
+            owners.into_iter().zip(found.loads.iter().zip(&found.rates))
+        {
+            let of_threads = found.of_threads.entry(position).or_default();
+            for thread in threads {
+                of_threads[thread] = rate / f64::from(load.load.threads);
+            }
+        }
+        Ok(found)
+    }
+
+    /// The cache that answers a stream; `None` for memory. Of cases on memory that is so even
+    /// where a small working set was forced: they are there for where pages lie.
+    fn level_of(&self, case: &Case, running: &Running<'_>) -> Option<u8> {
+        if case.is_on_memory() {
+            return None;
+        }
+        self.simulated.level_of(&running.cpus, running.stream.working_set_bytes)
+    }
+
+    /// Useful bytes/s of each thread of a stream in a cache.
+    fn in_cache(&self, level: u8, running: &Running<'_>) -> Result<Vec<f64>, Reason> {
+        let Running { stream, kernel, cpus } = running;
+        let rate_of = |&cpu: &u32| {
+            let sharers = self.simulated.threads_in_domain(level, cpus, cpu);
+            let rate = |sharers: u32| {
+                let (kernel, variant) = (&stream.kernel, &stream.variant);
+                self.simulated.cache_rate(level, kernel, variant, sharers).ok_or_else(|| {
+                    not_simulated(format!(
+                        "the file of {} says under [[roof]] nothing of {kernel} in {variant} in caches \
+                         of level {level}",
+                        self.simulated.name
+                    ))
+                })
+            };
+            let most = self.thread_limit(stream, *kernel, || rate(1))?;
+            Ok(rate(sharers)?.min(most.unwrap_or(f64::INFINITY)))
+        };
+        cpus.iter().map(rate_of).collect()
+    }
+
+    /// Threads of a cluster that load the memory.
+    fn load(
+        &self,
+        running: &Running<'_>,
+        threads: &ClusterThreads<'_>,
+    ) -> Result<KernelLoad, Reason> {
+        let Running { stream, kernel, .. } = running;
+        let shares = self.traffic_shares(stream, *kernel, threads.cluster)?;
+        let of_threads = |threads: u32, cluster: &Cluster| {
+            let shares = shares.iter().map(|(&node, &share)| (node, share)).collect();
+            let load = Load { cluster: cluster.index, threads, shares };
+            KernelLoad::new(stream.kernel.clone(), stream.variant.clone(), load)
+        };
+        let alone = || {
+            let one = of_threads(1, threads.cluster);
+            let rates = self.simulated.rates(&[one]).map_err(not_simulated)?;
+            Ok(rates.into_iter().sum())
+        };
+        let most_per_thread = self.thread_limit(stream, *kernel, alone)?;
+        Ok(KernelLoad { most_per_thread, ..of_threads(threads.count(), threads.cluster) })
+    }
+
+    /// Useful bytes/s of a stream whose loads and stores overlap as the machine's file says;
+    /// `None` where it does not speak of such a stream.
+    fn overlapped(&self, case: &Case, running: &Running<'_>) -> Result<Option<f64>, Reason> {
+        let Running { stream, kernel: MemoryKernel::Mix(mix), cpus } = running else {
+            return Ok(None);
+        };
+        let is_of_the_model = mix.operations() == 0 && !mix.write_allocates();
+        if case.actors.len() != 1 || !is_of_the_model || stream.pause_cycles > 0 {
+            return Ok(None);
+        }
+        let groups = self.by_cluster(cpus)?;
+        let [ClusterThreads { cluster, .. }] = groups.as_slice() else { return Ok(None) };
+        if !self.are_all_cores(cluster, cpus) {
+            return Ok(None);
+        }
+        let reads = self.policy_shares(&stream.binding.memory, cluster)?;
+        let writes = match &stream.write_memory {
+            Some(policy) => self.policy_shares(policy, cluster)?,
+            None => reads.clone(),
+        };
+        let Some((fast, slow)) = self.memories(cluster, *mix, &reads, &writes) else {
+            return Ok(None);
+        };
+        let accesses = f64::from(mix.loads() + mix.stores());
+        let part = |count: u32, shares: &Shares, node: u32| {
+            f64::from(count) / accesses * shares.get(&node).copied().unwrap_or(0.0)
+        };
+        let of_a_byte = HybridBytes {
+            fast_loads: part(mix.loads(), &reads, fast),
+            fast_stores: part(mix.stores(), &writes, fast),
+            slow_loads: part(mix.loads(), &reads, slow),
+            slow_stores: part(mix.stores(), &writes, slow),
+        };
+        let seconds = self.simulated.hybrid_seconds(cluster.index, fast, slow, of_a_byte);
+        Ok(seconds.map(|seconds| 1.0 / seconds))
+    }
+
+    /// Whether there is one thread on each core of a cluster.
+    fn are_all_cores(&self, cluster: &Cluster, cpus: &[u32]) -> bool {
+        let own =
+            self.simulated.machine.cores.iter().filter(|it| it.cpus.intersects(&cluster.cpus));
+        own.clone().count() == cpus.len()
+            && own.into_iter().all(|core| cpus.iter().any(|&cpu| core.cpus.contains(cpu)))
+    }
+
+    /// The fast and the slow memory whose overlap is known and that hold all that a stream
+    /// touches. It may touch one of them only.
+    fn memories(
+        &self,
+        cluster: &Cluster,
+        mix: Mix,
+        reads: &Shares,
+        writes: &Shares,
+    ) -> Option<(u32, u32)> {
+        let mut touched: Vec<u32> = Vec::new();
+        touched.extend(reads.keys().filter(|_| mix.loads() > 0));
+        touched.extend(writes.keys().filter(|_| mix.stores() > 0));
+        touched.sort_unstable();
+        touched.dedup();
+        let pair = |nodes| self.simulated.overlap_pair(cluster.index, nodes);
+        match *touched.as_slice() {
+            [one] => {
+                let others = self.simulated.machine.nodes.iter().map(|node| node.os_index);
+                others.filter(|&other| other != one).find_map(|other| pair((one, other)))
+            }
+            [one, other] => pair((one, other)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Every built-in machine answers every experiment.
+
+use std::collections::BTreeSet;
+
+use nearfar_flow::{builtin_machines, read_machine};
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_record::{Absence, Experiment, Inputs, Record, Suite};
+
+/// Experiments that have samples.
+fn answered(record: &Record) -> BTreeSet<Experiment> {
+    let sampled: BTreeSet<&str> =
+        record.samples.iter().map(|sample| sample.case.as_str()).collect();
+    let cases = record.cases.iter().filter(|case| sampled.contains(case.id.as_str()));
+    cases.flat_map(|case| &case.coordinates).map(nearfar_record::Coordinates::experiment).collect()
+}
+
+#[test]
+fn every_machine_answers_the_standard_suite() {
+    for (name, _) in builtin_machines().unwrap() {
+        let machine = read_machine(&name).unwrap();
+        let inputs = Inputs {
+            windows_per_round: 1,
+            min_rounds: 1,
+            max_rounds: 1,
+            runs: 1,
+            ..suite_inputs(Suite::Standard)
+        };
+        let record = simulate(&machine, inputs, true).unwrap();
+        let refused: Vec<_> =
+            record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
+        assert!(refused.is_empty(), "{}: {refused:#?}", name);
+        let mut expected = BTreeSet::from(Experiment::ALL);
+        for (experiment, is_possible) in [
+            (Experiment::Sharing, machine.machine.clusters().len() > 1),
+            (Experiment::Links, machine.machine.packages.len() > 1),
+        ] {
+            if !is_possible {
+                expected.remove(&experiment);
+            }
+        }
+        assert_eq!(answered(&record), expected, "{}", name);
+    }
+}

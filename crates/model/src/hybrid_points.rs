@@ -1,0 +1,153 @@
+//! Loads and stores over a fast and a slow memory: the corners, the pairs of kinds and the
+//! surface that the hybrid model is fitted to and validated by.
+//! Units: useful bytes/s, fractions.
+//! Source: denoyelle2019, section 6: t_k = q_k / b_k for each kind k of transfer, q_k its bytes
+//! and b_k its bandwidth alone (the corner).
+//! Shares of bytes follow from where the pages were found, not from where they were asked for.
+
+use std::collections::HashMap;
+
+use nearfar_record::{
+    ActorSample, CaseSummary, Coordinates, HybridCoordinates, HybridPoint, Part, Proof,
+    TransferKind,
+};
+use nearfar_stats::median;
+
+use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
+
+/// One point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HybridFigures {
+    /// Which case.
+    pub case: PlannedCase,
+    /// Where it stands.
+    pub place: HybridCoordinates,
+    /// All bytes; `None` without samples.
+    pub total: Option<CaseSummary>,
+    /// Share of the read pages that were found in the fast memory; `None` without samples, or
+    /// where nothing is read.
+    pub load_fast_share: Option<f64>,
+    /// Share of the written pages that were found in the fast memory; `None` as above.
+    pub store_fast_share: Option<f64>,
+    /// Of a pair, t of the kind beside / t of the dominating one, below 1 where that dominates
+    /// indeed; `None` for other points, and where a corner or a sample is missing.
+    pub time_ratio: Option<f64>,
+}
+
+/// The points of a record by cluster and nodes: corners, pairs, then the surface by share of
+/// loads and of fast pages.
+#[must_use]
+pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
+    let places = figures.places(|coordinates| match coordinates {
+        Coordinates::Hybrid(place) => Some(place),
+        _ => None,
+    });
+    let mut all: Vec<HybridFigures> = places
+        .map(|(place, case)| HybridFigures {
+            case: case.planned(),
+            place: place.clone(),
+            total: case.bandwidth(Part::Case),
+            load_fast_share: found_share(case, place, Array::Read),
+            store_fast_share: found_share(case, place, Array::Written),
+            time_ratio: None,
+        })
+        .collect();
+    all.sort_by(|one, other| {
+        let key = |point: &HybridFigures| {
+            let HybridCoordinates { cluster, fast_node, slow_node, point, .. } = point.place;
+            (cluster, fast_node, slow_node, point)
+        };
+        let shares = |point: &HybridFigures| (load_share(&point.place), fast_share(&point.place));
+        let ((loads, fast), (other_loads, other_fast)) = (shares(one), shares(other));
+        key(one)
+            .cmp(&key(other))
+            .then(loads.total_cmp(&other_loads))
+            .then(fast.total_cmp(&other_fast))
+    });
+    let corners: Corners = all
+        .iter()
+        .filter_map(|point| match point.place.point {
+            HybridPoint::Corner { of } => {
+                Some(((memories(&point.place), of), point.total.as_ref()?.sum.median))
+            }
+            HybridPoint::Pair { .. } | HybridPoint::Surface => None,
+        })
+        .collect();
+    for point in &mut all {
+        point.time_ratio = time_ratio(point, &corners);
+    }
+    all
+}
+
+/// The bandwidth of each kind alone, by cluster and nodes.
+type Corners = HashMap<((u32, u32, u32), TransferKind), f64>;
+
+fn memories(place: &HybridCoordinates) -> (u32, u32, u32) {
+    (place.cluster, place.fast_node, place.slow_node)
+}
+
+/// Share of loads in all bytes, 0 to 1.
+#[must_use]
+pub fn load_share(place: &HybridCoordinates) -> f64 {
+    let (loads, stores) = (f64::from(place.loads), f64::from(place.stores));
+    loads / (loads + stores)
+}
+
+/// Share of the fast memory in all bytes as it was asked for, 0 to 1.
+#[must_use]
+pub fn fast_share(place: &HybridCoordinates) -> f64 {
+    let share = |split: Option<nearfar_record::PageSplit>| {
+        split.map_or(0.0, nearfar_record::PageSplit::fast_share)
+    };
+    let loads = load_share(place);
+    loads * share(place.load_pages) + (1.0 - loads) * share(place.store_pages)
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Array {
+    Read,
+    Written,
+}
+
+/// Share of an array's pages that were found on the fast node: the mean of before and after,
+/// the median over samples.
+fn found_share(case: CaseFigures<'_>, place: &HybridCoordinates, array: Array) -> Option<f64> {
+    let accesses = if array == Array::Read { place.loads } else { place.stores };
+    if accesses == 0 {
+        return None;
+    }
+    let proof = |actor: &'_ ActorSample| -> Option<Proof> {
+        // Without a policy of its own the written array lies as the other does.
+        let of_written = actor.write_proof.as_ref().filter(|_| array == Array::Written);
+        of_written.or(actor.proof.as_ref()).cloned()
+    };
+    let share = |proof: &Proof| {
+        f64::midpoint(
+            proof.before.fraction_on(place.fast_node),
+            proof.after.fraction_on(place.fast_node),
+        )
+    };
+    let actors = case.samples().iter().filter_map(|sample| sample.actors.first());
+    let shares: Vec<f64> = actors.filter_map(proof).map(|proof| share(&proof)).collect();
+    median(&shares)
+}
+
+fn time_ratio(point: &HybridFigures, corners: &Corners) -> Option<f64> {
+    let HybridPoint::Pair { dominating, beside } = point.place.point else { return None };
+    let time =
+        |kind| Some(bytes_share(point, kind)? / corners.get(&(memories(&point.place), kind))?);
+    let ratio = time(beside)? / time(dominating)?;
+    ratio.is_finite().then_some(ratio)
+}
+
+/// Share of a kind in all bytes, by the pages that were found.
+fn bytes_share(point: &HybridFigures, kind: TransferKind) -> Option<f64> {
+    let loads = load_share(&point.place);
+    let share = match kind {
+        TransferKind::FastLoad => loads * point.load_fast_share?,
+        TransferKind::SlowLoad => loads * (1.0 - point.load_fast_share?),
+        TransferKind::FastStore => (1.0 - loads) * point.store_fast_share?,
+        TransferKind::SlowStore => (1.0 - loads) * (1.0 - point.store_fast_share?),
+    };
+    Some(share)
+}

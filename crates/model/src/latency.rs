@@ -1,0 +1,173 @@
+//! How long one access takes: alone, by size, and beside traffic.
+//! Units: ns, useful bytes/s.
+//! A chase has one thread whose loads wait for each other: time of an access = window /
+//! accesses, and an access is 8 useful bytes.
+//! Source: McVoy and Staelin, lmbench (USENIX 1996); the idle matrix and the loaded curve are
+//! those of Intel's Memory Latency Checker.
+//! Fails when: the walk lets a prefetcher guess the next line, or pages are smaller than asked
+//! for (`page_sizes` of the samples).
+
+use std::collections::{BTreeMap, HashMap};
+
+use nearfar_record::{
+    Aggregate, CaseSummary, ChaseWalk, Coordinates, LatencyCoordinates, Pages, Part, Work,
+    round_values,
+};
+use nearfar_stats::{Estimate, estimate_median};
+
+use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
+
+/// One chase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LatencyFigures {
+    /// Which case.
+    pub case: PlannedCase,
+    /// Where it stands.
+    pub place: LatencyCoordinates,
+    /// Time of an access; `None` without samples, and where `has_empty_round`.
+    pub latency: Option<Latency>,
+    /// Whether the chase made no access in a round: such a round has no time, and the others
+    /// alone would be too short.
+    pub has_empty_round: bool,
+    /// What the threads beside it moved; `None` where there are none, or no samples.
+    pub load: Option<CaseSummary>,
+    /// Median clock of its core, GHz; `None` where nobody looked.
+    pub core_ghz: Option<f64>,
+    /// What translating addresses adds to an access; `None` for a walk by groups of pages, and
+    /// where either walk has no time.
+    pub translation: Option<Translation>,
+}
+
+/// What translating addresses adds to an access: the walk anywhere - that by groups of pages over
+/// the same set, ns. Noise can make it negative.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Translation {
+    /// Difference of the medians.
+    pub ns: f64,
+    /// From the least to the most that the intervals of both medians leave room for.
+    pub interval: (f64, f64),
+}
+
+impl Translation {
+    fn between(anywhere: &Estimate, by_groups: &Estimate) -> Self {
+        Self {
+            ns: anywhere.median - by_groups.median,
+            interval: (
+                anywhere.interval.0 - by_groups.interval.1,
+                anywhere.interval.1 - by_groups.interval.0,
+            ),
+        }
+    }
+
+    /// Whether the medians' intervals leave room for no difference.
+    #[must_use]
+    pub fn is_within_noise(&self) -> bool {
+        self.interval.0 <= 0.0 && self.interval.1 >= 0.0
+    }
+}
+
+/// A chase of fewer lines than this times those that its caches hold is answered by them in part.
+pub const LEAST_LLC_MULTIPLE: f64 = 1.9;
+
+/// Time of an access, ns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Latency {
+    /// Median over rounds.
+    pub ns: Estimate,
+    /// Samples in all.
+    pub samples: usize,
+    /// Samples that something disturbed.
+    pub disturbed: usize,
+    /// Whether every sample was disturbed.
+    pub only_disturbed: bool,
+}
+
+/// The chases of a record: by cluster and node, idle ones first by size, pages and walk, then
+/// loaded ones from the longest pause of the generators to the shortest.
+#[must_use]
+pub fn latency(figures: &RecordFigures<'_>) -> Vec<LatencyFigures> {
+    let places = figures.places(|coordinates| match coordinates {
+        Coordinates::Latency(place) => Some(place),
+        _ => None,
+    });
+    let mut all: Vec<LatencyFigures> = places
+        .map(|(place, case)| {
+            let times = times_by_round(case);
+            let has_empty_round = times.iter().any(|ns| !ns.is_finite());
+            LatencyFigures {
+                case: case.planned(),
+                place: place.clone(),
+                latency: estimate_median(&times)
+                    .filter(|_| !has_empty_round)
+                    .map(|ns| with_samples(ns, case)),
+                has_empty_round,
+                load: place.load.as_ref().and_then(|_| case.bandwidth(Part::Actor(1))),
+                core_ghz: case.core_ghz(0),
+                translation: None,
+            }
+        })
+        .collect();
+    all.sort_by(|one, other| {
+        let key = |figures: &LatencyFigures| {
+            let LatencyCoordinates {
+                cluster,
+                memory_node,
+                working_set_bytes,
+                pages,
+                walk,
+                load,
+                ..
+            } = figures.place.clone();
+            let load = load.map(|load| {
+                (load.kernel, load.variant, load.threads, std::cmp::Reverse(load.pause_cycles))
+            });
+            (cluster, memory_node, load, working_set_bytes, pages, walk)
+        };
+        key(one).cmp(&key(other))
+    });
+    let by_groups: HashMap<LatencyCoordinates, Estimate> = all
+        .iter()
+        .filter(|figures| figures.place.walk == ChaseWalk::PageGroups)
+        .filter_map(|figures| Some((figures.place.clone(), figures.latency?.ns)))
+        .collect();
+    for figures in all.iter_mut().filter(|figures| figures.place.walk == ChaseWalk::Anywhere) {
+        let same = LatencyCoordinates { walk: ChaseWalk::PageGroups, ..figures.place.clone() };
+        let both = figures.latency.as_ref().zip(by_groups.get(&same));
+        figures.translation =
+            both.map(|(anywhere, by_groups)| Translation::between(&anywhere.ns, by_groups));
+    }
+    all
+}
+
+/// The idle matrix: of each cluster and node the chase over the most memory, by groups of pages
+/// and with huge pages if there is such a one.
+#[must_use]
+pub fn idle_matrix(all: &[LatencyFigures]) -> Vec<&LatencyFigures> {
+    let mut cells: BTreeMap<(u32, u32), &LatencyFigures> = BTreeMap::new();
+    let rank = |figures: &LatencyFigures| {
+        let LatencyCoordinates { working_set_bytes, pages, walk, .. } = figures.place;
+        (working_set_bytes, walk == ChaseWalk::PageGroups, pages != Pages::Small)
+    };
+    for figures in all.iter().filter(|figures| figures.place.load.is_none()) {
+        let best =
+            cells.entry((figures.place.cluster, figures.place.memory_node)).or_insert(figures);
+        if rank(figures) > rank(best) {
+            *best = figures;
+        }
+    }
+    cells.into_values().collect()
+}
+
+/// ns of an access in each round; infinite in one without an access.
+fn times_by_round(case: CaseFigures<'_>) -> Vec<f64> {
+    const ACCESS_BYTES: f64 = 8.0;
+    let samples = case.samples().iter().copied();
+    let rates = round_values(samples, Part::Actor(0), Work::UsefulBytes, Aggregate::Sum);
+    rates.into_iter().map(|bytes_per_s| 1e9 * ACCESS_BYTES / bytes_per_s).collect()
+}
+
+fn with_samples(ns: Estimate, case: CaseFigures<'_>) -> Latency {
+    let samples = case.samples();
+    let disturbed = samples.iter().filter(|sample| sample.is_disturbed()).count();
+    Latency { ns, samples: samples.len(), disturbed, only_disturbed: disturbed == samples.len() }
+}

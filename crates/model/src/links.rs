@@ -1,0 +1,58 @@
+//! All cores of one package on the memory of another, one way and both ways at once.
+//! Units: useful bytes/s.          Source: ours; the link matrix of the flow model.
+//! Fails when: a node's controller, and not the link, is the narrower part; the local figures
+//! of `pairs` and `roofs` show it.
+
+use nearfar_machine::CpuSet;
+use nearfar_record::{CaseSummary, Coordinates, LinkCoordinates, Part};
+
+use crate::record_figures::{PlannedCase, RecordFigures};
+
+/// A package on the memory of another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkFigures {
+    /// Which case.
+    pub case: PlannedCase,
+    /// Where it stands.
+    pub place: LinkCoordinates,
+    /// All cores of the case; `None` without samples.
+    pub total: Option<CaseSummary>,
+    /// The cores of `from_package`; `None` without samples.
+    pub from: Option<CaseSummary>,
+    /// The cores of the other package, both ways; `None` one way or without samples.
+    pub back: Option<CaseSummary>,
+}
+
+/// The links of a record, by kernel, then one way before both, then by package.
+#[must_use]
+pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
+    let machine = &figures.record().header.machine;
+    let places = figures.places(|coordinates| match coordinates {
+        Coordinates::Links(place) => Some(place),
+        _ => None,
+    });
+    let mut all: Vec<LinkFigures> = places
+        .map(|(place, case)| {
+            let package =
+                machine.packages.iter().find(|package| package.os_index == place.from_package);
+            let none = CpuSet::new();
+            let cpus = package.map_or(&none, |package| &package.cpus);
+            LinkFigures {
+                case: case.planned(),
+                place: place.clone(),
+                total: case.bandwidth(Part::Case),
+                from: case.bandwidth_of(|actor| actor.cpus().intersects(cpus)),
+                back: case.bandwidth_of(|actor| !actor.cpus().intersects(cpus)),
+            }
+        })
+        .collect();
+    all.sort_by(|one, other| {
+        let key = |link: &LinkFigures| {
+            let LinkCoordinates { from_package, to_package, way, kernel, variant, .. } =
+                link.place.clone();
+            (kernel, variant, way, from_package, to_package)
+        };
+        key(one).cmp(&key(other))
+    });
+    all
+}

@@ -1,0 +1,73 @@
+//! Random sets of streams: what each gets when all run at once.
+//! Units: useful bytes/s.          Source: ours; the flow model is held against them.
+
+use nearfar_machine::MemoryPolicy;
+use nearfar_record::{Actor, CaseSummary, Coordinates, Part};
+
+use crate::record_figures::{PlannedCase, RecordFigures};
+
+/// One set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mix {
+    /// Which case.
+    pub case: PlannedCase,
+    /// Its number, from 0.
+    pub index: u32,
+    /// All streams together; `None` without samples.
+    pub total: Option<CaseSummary>,
+    /// Its streams, in the order of the case.
+    pub streams: Vec<MixStream>,
+}
+
+/// One stream of a set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MixStream {
+    /// The cluster that its threads are of; `None` where they are of several.
+    pub cluster: Option<u32>,
+    /// Threads.
+    pub threads: u32,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Where its pages are.
+    pub memory: MemoryPolicy,
+    /// What it got; `None` without samples.
+    pub bandwidth: Option<CaseSummary>,
+}
+
+/// The sets of a record, by their numbers.
+#[must_use]
+pub fn mixes(figures: &RecordFigures<'_>) -> Vec<Mix> {
+    let clusters = figures.record().header.machine.clusters();
+    let cluster_of = |actor: &Actor| {
+        let of = clusters.iter().find(|cluster| actor.cpus().is_subset(&cluster.cpus));
+        of.map(|cluster| cluster.index)
+    };
+    let places = figures.places(|coordinates| match coordinates {
+        Coordinates::Mixes(place) => Some(place),
+        _ => None,
+    });
+    let mut all: Vec<Mix> = places
+        .map(|(place, case)| {
+            let streams = case.actors().iter().enumerate().filter_map(|(position, actor)| {
+                Some(MixStream {
+                    cluster: cluster_of(actor),
+                    threads: actor.threads(),
+                    kernel: actor.kernel().into(),
+                    variant: actor.variant().into(),
+                    memory: actor.memory()?.clone(),
+                    bandwidth: case.bandwidth(Part::Actor(position)),
+                })
+            });
+            Mix {
+                case: case.planned(),
+                index: place.index,
+                total: case.bandwidth(Part::Case),
+                streams: streams.collect(),
+            }
+        })
+        .collect();
+    all.sort_by_key(|mix| mix.index);
+    all
+}

@@ -1,0 +1,196 @@
+//! The cases of a record with what it holds of each: samples, and why there are none.
+//! Every table of an experiment is made from these.
+
+use std::collections::{BTreeSet, HashMap};
+
+use nearfar_record::{
+    Absence, Absent, Actor, Case, CaseSummary, Coordinates, Part, Record, Sample, Work, summarize,
+};
+use nearfar_stats::median;
+
+/// The cases of a record by their ids, with their samples and absences.
+#[derive(Debug)]
+pub struct RecordFigures<'a> {
+    record: &'a Record,
+    samples: HashMap<&'a str, Vec<&'a Sample>>,
+    absent: HashMap<&'a str, Vec<&'a Absent>>,
+}
+
+/// A case of the plan, whether it has figures or not.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCase {
+    /// Its id in the record.
+    pub id: String,
+    /// Of a case with a chase, lines that it touches / caches involved; of others the smallest
+    /// working set / caches of its streams. `None` where that is not known, or no actor touches
+    /// memory.
+    pub llc_multiple: Option<f64>,
+    /// Why it has no figures, or not all: what was refused or omitted, in the order of the
+    /// record.
+    pub absent: Vec<Absent>,
+}
+
+/// A case with the samples that figures are made of.
+#[derive(Debug, Clone, Copy)]
+pub struct CaseFigures<'a> {
+    id: &'a str,
+    /// `None` for one that was refused before it could be planned.
+    case: Option<&'a Case>,
+    samples: &'a [&'a Sample],
+    absent: &'a [&'a Absent],
+}
+
+impl<'a> RecordFigures<'a> {
+    /// Sorts a record's samples and absences by case.
+    #[must_use]
+    pub fn new(record: &'a Record) -> Self {
+        let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
+        for sample in &record.samples {
+            samples.entry(&sample.case).or_default().push(sample);
+        }
+        let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
+        for one in &record.absent {
+            absent.entry(&one.case).or_default().push(one);
+        }
+        Self { record, samples, absent }
+    }
+
+    /// The record.
+    #[must_use]
+    pub fn record(&self) -> &'a Record {
+        self.record
+    }
+
+    /// Cases that have coordinates of a kind, in the order of the plan, once for each such
+    /// coordinates; then what has coordinates only because it was refused or omitted.
+    pub fn places<'s, Place: 'a>(
+        &'s self,
+        pick: impl Fn(&'a Coordinates) -> Option<&'a Place> + Copy + 's,
+    ) -> impl Iterator<Item = (&'a Place, CaseFigures<'s>)> {
+        let planned: BTreeSet<&str> =
+            self.record.cases.iter().map(|case| case.id.as_str()).collect();
+        let cases = self.record.cases.iter().flat_map(move |case| {
+            let places = case.coordinates.iter().filter_map(pick);
+            places.map(move |place| (place, self.case(&case.id, Some(case))))
+        });
+        let mut seen = BTreeSet::new();
+        let unplanned = self.record.absent.iter().filter(move |absent| {
+            !planned.contains(absent.case.as_str()) && seen.insert(absent.case.as_str())
+        });
+        let unplanned = unplanned.flat_map(move |absent| {
+            let places = absent.coordinates.iter().filter_map(pick);
+            places.map(move |place| (place, self.case(&absent.case, None)))
+        });
+        cases.chain(unplanned)
+    }
+
+    fn case<'s>(&'s self, id: &'s str, case: Option<&'s Case>) -> CaseFigures<'s> {
+        CaseFigures {
+            id,
+            case,
+            samples: self.samples.get(id).map_or(&[], Vec::as_slice),
+            absent: self.absent.get(id).map_or(&[], Vec::as_slice),
+        }
+    }
+}
+
+impl<'a> CaseFigures<'a> {
+    /// The case in itself.
+    #[must_use]
+    pub fn planned(&self) -> PlannedCase {
+        PlannedCase {
+            id: self.id.into(),
+            llc_multiple: self.llc_multiple(),
+            absent: self.absent.iter().map(|&absent| absent.clone()).collect(),
+        }
+    }
+
+    /// A chase's multiple is of the lines that it touches, a stream's of its whole set: where
+    /// there is a chase, it is what the case is about.
+    fn llc_multiple(&self) -> Option<f64> {
+        let is_chase = |actor: &&Actor| matches!(actor, Actor::Chase(_));
+        let has_chase = self.actors().iter().any(|actor| is_chase(&actor));
+        let of_kind = self.actors().iter().filter(|actor| is_chase(actor) == has_chase);
+        of_kind.filter_map(Actor::llc_multiple).min_by(f64::total_cmp)
+    }
+
+    /// Its actors; none for one that was refused before it could be planned.
+    #[must_use]
+    pub fn actors(&self) -> &'a [Actor] {
+        self.case.map_or(&[], |case| &case.actors)
+    }
+
+    /// Its samples.
+    #[must_use]
+    pub fn samples(&self) -> &'a [&'a Sample] {
+        self.samples
+    }
+
+    /// Useful bytes of a part of it; `None` without samples.
+    #[must_use]
+    pub fn bandwidth(&self, part: Part) -> Option<CaseSummary> {
+        summarize(self.samples, part, Work::UsefulBytes)
+    }
+
+    /// Useful bytes of the actors that are chosen, together; `None` where there are none, or no
+    /// samples.
+    #[must_use]
+    pub fn bandwidth_of(&self, is_chosen: impl Fn(&Actor) -> bool) -> Option<CaseSummary> {
+        let chosen: Vec<bool> = self.actors().iter().map(is_chosen).collect();
+        if !chosen.contains(&true) {
+            return None;
+        }
+        let of_chosen = |sample: &&Sample| {
+            let actors = sample.actors.iter().zip(&chosen).filter(|(_, chosen)| **chosen);
+            Sample { actors: actors.map(|(actor, _)| actor.clone()).collect(), ..(*sample).clone() }
+        };
+        let parts: Vec<Sample> = self.samples.iter().map(of_chosen).collect();
+        let parts: Vec<&Sample> = parts.iter().collect();
+        summarize(&parts, Part::Case, Work::UsefulBytes)
+    }
+
+    /// Floating-point operations of a part of it; `None` without samples.
+    #[must_use]
+    pub fn flops(&self, part: Part) -> Option<CaseSummary> {
+        summarize(self.samples, part, Work::Flops)
+    }
+
+    /// Median work of one thread of an actor in one cycle of its core, over threads and
+    /// undisturbed samples, or all samples where none is undisturbed; `None` where nobody looked
+    /// at the clock.
+    #[must_use]
+    pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
+        let only_disturbed = self.samples.iter().all(|sample| sample.is_disturbed());
+        let counted = self.samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
+        let of_threads = counted.flat_map(|sample| {
+            let threads = sample.actors.get(actor).map_or(&[][..], |actor| &actor.threads);
+            threads.iter().filter_map(|thread| {
+                let done = match work {
+                    Work::UsefulBytes => thread.useful_bytes,
+                    Work::Flops => thread.flops,
+                };
+                #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
+                let (done, ns) = (done as f64, sample.window_ns as f64);
+                Some(done / (ns * thread.core_ghz?))
+            })
+        });
+        median(&of_threads.collect::<Vec<f64>>())
+    }
+
+    /// Median clock of an actor's cores, GHz, over samples and threads; `None` where nobody
+    /// looked.
+    #[must_use]
+    pub fn core_ghz(&self, actor: usize) -> Option<f64> {
+        let actors = self.samples.iter().filter_map(|sample| sample.actors.get(actor));
+        let clocks: Vec<f64> =
+            actors.flat_map(|actor| &actor.threads).filter_map(|thread| thread.core_ghz).collect();
+        median(&clocks)
+    }
+}
+
+impl PlannedCase {
+    /// Its absences of one kind.
+    pub fn absences(&self, kind: Absence) -> impl Iterator<Item = &Absent> {
+        self.absent.iter().filter(move |absent| absent.absence == kind)
+    }
+}

@@ -1,0 +1,177 @@
+//! What each level of the memory gives a cluster, what its cores compute at most, and points
+//! below those roofs.
+//! Units: useful bytes/s, FLOP/s, FLOPs per byte that the cores request.
+//! Source: denoyelle2019, section 4, tables 1, 2, 4 and 5; attainable = the lower of
+//! the roof of arithmetic and arithmetic intensity x the roof of bandwidth.
+//! Fails when: a core's clock differs between a roof and a point below it; `core_ghz` of both
+//! shows that where it is known.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+use nearfar_machine::Cluster;
+use nearfar_record::{CaseSummary, Coordinates, Part, Roof, RoofCoordinates, RoofPurpose, Work};
+
+use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
+
+/// A roof of one cluster, or a point below one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoofFigures {
+    /// Which case; a case that several clusters take part in has figures for each.
+    pub case: PlannedCase,
+    /// Where it stands.
+    pub place: RoofCoordinates,
+    /// Whether the node is the cluster's own; `None` for a roof that is not one node's.
+    pub is_local: Option<bool>,
+    /// Bytes; `None` without samples and for arithmetic on registers.
+    pub bandwidth: Option<CaseSummary>,
+    /// Floating-point operations; `None` without samples and for a kernel without any.
+    pub flops: Option<CaseSummary>,
+    /// Median clock of the cores; `None` where nobody looked.
+    pub core_ghz: Option<f64>,
+    /// Bytes of one thread in one cycle, median over threads and undisturbed samples; `None`
+    /// without bytes or clock.
+    pub bytes_per_cycle: Option<f64>,
+    /// Operations of one thread in one cycle, as above; `None` without operations or clock.
+    pub flops_per_cycle: Option<f64>,
+    /// Operations / bytes that the cores request; `None` where either is missing.
+    pub intensity: Option<f64>,
+    /// What the roofs say of it; `None` for a roof, and where a roof or the point is missing.
+    pub attainable: Option<Attainable>,
+}
+
+/// What the roofs say of a point below them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Attainable {
+    /// The lower of the two roofs at the point's intensity, FLOP/s.
+    pub flops: f64,
+    /// Measured / that.
+    pub ratio: f64,
+}
+
+/// The roofs of a record by cluster, and for each the points below them; caches first, then
+/// nodes, then what several clusters do at once.
+#[must_use]
+pub fn roofs(figures: &RecordFigures<'_>) -> Vec<RoofFigures> {
+    let clusters = figures.record().header.machine.clusters();
+    let places = figures.places(|coordinates| match coordinates {
+        Coordinates::Roofs(place) => Some(place),
+        _ => None,
+    });
+    let mut all: Vec<RoofFigures> =
+        places.map(|(place, case)| figures_of(place, case, &clusters)).collect();
+    all.sort_by(by_roof);
+    let known: Known = all
+        .iter()
+        .filter(|figures| figures.place.purpose == RoofPurpose::Roof)
+        .filter_map(|figures| {
+            let RoofCoordinates { cluster, roof, kernel, variant, .. } = figures.place.clone();
+            let summary = figures.bandwidth.as_ref().or(figures.flops.as_ref())?;
+            Some(((cluster, roof, variant, kernel), summary.sum.median))
+        })
+        .collect();
+    for figures in &mut all {
+        figures.attainable = attainable(figures, &known);
+    }
+    all
+}
+
+/// Roofs by cluster, limit, variant and kernel: bytes/s, or FLOP/s of arithmetic.
+type Known = HashMap<(u32, Roof, String, String), f64>;
+
+fn figures_of(place: &RoofCoordinates, case: CaseFigures<'_>, clusters: &[Cluster]) -> RoofFigures {
+    let actor = place.actor as usize;
+    let moved = |summary: &CaseSummary| summary.sum.median > 0.0;
+    let is_compute = place.roof == Roof::Compute;
+    let bandwidth = case.bandwidth(Part::Actor(actor)).filter(|_| !is_compute);
+    let flops = case.flops(Part::Actor(actor)).filter(|flops| is_compute || moved(flops));
+    let per_cycle = |summary: Option<&CaseSummary>, work| {
+        summary.and_then(|_| case.work_per_cycle(actor, work))
+    };
+    let own = clusters.iter().find(|cluster| cluster.index == place.cluster);
+    let is_local = match place.roof {
+        Roof::Memory { node } | Roof::Contended { node, .. } | Roof::AllLocal { node } => {
+            Some(own.is_some_and(|cluster| cluster.memory_nodes.contains(node)))
+        }
+        Roof::Compute | Roof::Cache { .. } | Roof::Congested { .. } => None,
+    };
+    RoofFigures {
+        case: case.planned(),
+        place: place.clone(),
+        is_local,
+        bytes_per_cycle: per_cycle(bandwidth.as_ref(), Work::UsefulBytes),
+        flops_per_cycle: per_cycle(flops.as_ref(), Work::Flops),
+        intensity: flops.as_ref().zip(bandwidth.as_ref()).and_then(|(flops, bytes)| {
+            let intensity = flops.sum.median / bytes.sum.median;
+            intensity.is_finite().then_some(intensity)
+        }),
+        bandwidth,
+        flops,
+        core_ghz: case.core_ghz(actor),
+        attainable: None,
+    }
+}
+
+fn by_roof(one: &RoofFigures, other: &RoofFigures) -> Ordering {
+    let rank = |figures: &RoofFigures| match (figures.place.roof, figures.is_local) {
+        (Roof::Compute, _) => 0,
+        (Roof::Cache { .. }, _) => 1,
+        (Roof::Memory { .. }, Some(true)) => 2,
+        (Roof::Memory { .. }, _) => 3,
+        (Roof::Contended { .. }, _) => 4,
+        (Roof::AllLocal { .. }, _) => 5,
+        (Roof::Congested { .. }, _) => 6,
+    };
+    let key = |figures: &RoofFigures| {
+        let RoofCoordinates { cluster, roof, purpose, .. } = figures.place;
+        (cluster, purpose, rank(figures), roof)
+    };
+    key(one).cmp(&key(other))
+}
+
+/// What the roofs of the same cluster, in the same variant, say of a point.
+fn attainable(point: &RoofFigures, known: &Known) -> Option<Attainable> {
+    if point.place.purpose != RoofPurpose::Validation {
+        return None;
+    }
+    let (flops, intensity) = (point.flops.as_ref()?.sum.median, point.intensity?);
+    let roof = |kernel: &str, limit: Roof| {
+        let RoofCoordinates { cluster, variant, .. } = &point.place;
+        known.get(&(*cluster, limit, variant.clone(), kernel.to_string())).copied()
+    };
+    let (accesses, arithmetic) = parts_of(&point.place.kernel)?;
+    let bandwidth = roof(accesses, point.place.roof)?;
+    let most = arithmetic.iter().find_map(|name| roof(name, Roof::Compute))?;
+    let attainable = (intensity * bandwidth).min(most);
+    let ratio = flops / attainable;
+    ratio.is_finite().then_some(Attainable { flops: attainable, ratio })
+}
+
+/// The kernel whose bandwidth bounds a mix with arithmetic (`1l_4fma`), and the arithmetic whose
+/// roof does, the first that is there: without fused instructions a multiplication and an
+/// addition stand for one.
+fn parts_of(mix: &str) -> Option<(&str, &'static [&'static str])> {
+    let (accesses, operations) = mix.split_once('_')?;
+    let is_load =
+        accesses.strip_suffix('l').is_some_and(|count| count.bytes().all(|b| b.is_ascii_digit()));
+    let bounds: &[&str] = match operations.trim_start_matches(|c: char| c.is_ascii_digit()) {
+        "fma" => &["fma_dp", "mul_add_dp"],
+        "add" => &["add_dp"],
+        _ => return None,
+    };
+    Some((if is_load { "load" } else { accesses }, bounds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_roofs_of_a_mix_follow_from_its_name() {
+        assert_eq!(parts_of("1l_4fma"), Some(("load", &["fma_dp", "mul_add_dp"][..])));
+        assert_eq!(parts_of("16l_1add"), Some(("load", &["add_dp"][..])));
+        assert_eq!(parts_of("2l1s_8fma"), Some(("2l1s", &["fma_dp", "mul_add_dp"][..])));
+        assert_eq!(parts_of("2l1s"), None);
+        assert_eq!(parts_of("2l_1sqrt"), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Bandwidth against thread count and affinity, over many runs.
+//! Units: useful bytes/s.          Source: vladimirov2012, figures 1 to 4.
+//! A run is a round with one window, with fresh threads and pages that these touch first. The
+//! paper's STREAM divides its arrays statically and so sees the pace of the slowest thread.
+//! Holds when: runs are not disturbed by others; disturbed ones are left out unless all are.
+
+use std::collections::HashMap;
+
+use nearfar_record::{
+    Aggregate, CaseSummary, Coordinates, Part, ScalingCoordinates, Work, round_values,
+};
+use nearfar_stats::relative_deviation;
+
+use crate::record_figures::{PlannedCase, RecordFigures};
+
+/// Runs of one kernel by so many threads of one affinity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScalingRuns {
+    /// Which case.
+    pub case: PlannedCase,
+    /// Where it stands.
+    pub place: ScalingCoordinates,
+    /// Over all runs; `None` without samples.
+    pub figures: Option<ScalingFigures>,
+}
+
+/// What runs gave.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScalingFigures {
+    /// Threads x the slowest thread, what STREAM sees.
+    pub paced: RunStatistics,
+    /// All threads together.
+    pub sum: RunStatistics,
+    /// As of any case.
+    pub summary: CaseSummary,
+}
+
+/// Statistics over runs, as the paper prints them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunStatistics {
+    /// The value of each run, in their order.
+    pub runs: Vec<f64>,
+    /// Mean.
+    pub mean: f64,
+    /// Standard deviation (with n - 1); `None` with one run or a mean of 0.
+    pub deviation: Option<f64>,
+    /// Smallest.
+    pub min: f64,
+    /// Largest.
+    pub max: f64,
+}
+
+impl RunStatistics {
+    /// The statistics of these runs; `None` where there is none.
+    #[must_use]
+    pub fn of(runs: Vec<f64>) -> Option<Self> {
+        let min = runs.iter().copied().min_by(f64::total_cmp)?;
+        let max = runs.iter().copied().max_by(f64::total_cmp)?;
+        #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
+        let mean = runs.iter().sum::<f64>() / runs.len() as f64;
+        let deviation = relative_deviation(&runs).map(|relative| relative * mean);
+        Some(Self { runs, mean, deviation, min, max })
+    }
+
+    /// (largest - smallest) / mean; `None` where that is no number.
+    #[must_use]
+    pub fn spread(&self) -> Option<f64> {
+        let spread = (self.max - self.min) / self.mean;
+        spread.is_finite().then_some(spread)
+    }
+}
+
+/// The runs of a record by kernel in the order of the plan, then by threads, then unbound,
+/// compact, scatter.
+#[must_use]
+pub fn scaling(figures: &RecordFigures<'_>) -> Vec<ScalingRuns> {
+    let places = figures.places(|coordinates| match coordinates {
+        Coordinates::Scaling(place) => Some(place),
+        _ => None,
+    });
+    let mut kernels: HashMap<(&str, &str), usize> = HashMap::new();
+    let mut all = Vec::new();
+    for (place, case) in places {
+        let count = kernels.len();
+        let kernel = *kernels.entry((&place.kernel, &place.variant)).or_insert(count);
+        let values = |aggregate| {
+            let samples = case.samples().iter().copied();
+            RunStatistics::of(round_values(samples, Part::Case, Work::UsefulBytes, aggregate))
+        };
+        let summary = case.bandwidth(Part::Case);
+        let figures = summary.and_then(|summary| {
+            let (paced, sum) = (values(Aggregate::Paced)?, values(Aggregate::Sum)?);
+            Some(ScalingFigures { paced, sum, summary })
+        });
+        all.push((kernel, ScalingRuns { case: case.planned(), place: place.clone(), figures }));
+    }
+    all.sort_by_key(|(kernel, runs)| (*kernel, runs.place.threads, runs.place.affinity));
+    all.into_iter().map(|(_, runs)| runs).collect()
+}
+
+/// Of these the ones whose runs, by pace, spread most in relation to their mean; `None` where
+/// none has two runs.
+#[must_use]
+pub fn widest_runs<'a>(
+    runs: impl IntoIterator<Item = &'a ScalingRuns>,
+) -> Option<(&'a ScalingRuns, &'a RunStatistics)> {
+    let paced = runs.into_iter().filter_map(|runs| Some((runs, &runs.figures.as_ref()?.paced)));
+    paced
+        .filter(|(_, paced)| paced.runs.len() > 1)
+        .filter_map(|(runs, paced)| Some((paced.spread()?, runs, paced)))
+        .max_by(|one, other| one.0.total_cmp(&other.0))
+        .map(|(_, runs, paced)| (runs, paced))
+}

@@ -1,0 +1,430 @@
+//! Where a case stands in an experiment.
+
+use nearfar_machine::{InitiatorKind, MemoryKind};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::case::Pages;
+use crate::experiment::Experiment;
+
+/// A case's place in an experiment.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "experiment", rename_all = "snake_case")]
+pub enum Coordinates {
+    /// One initiator on one memory node.
+    Pairs(PairCoordinates),
+    /// One run of all threads of the machine.
+    Scaling(ScalingCoordinates),
+    /// Local and remote threads on one memory node.
+    Sharing(SharingCoordinates),
+    /// All clusters of a package on the memory of another.
+    Links(LinkCoordinates),
+    /// A roof, or a point below one.
+    Roofs(RoofCoordinates),
+    /// Loads and stores shared out over a fast and a slow memory.
+    Hybrid(HybridCoordinates),
+    /// A random set of streams.
+    Mixes(MixCoordinates),
+    /// The time of an access.
+    Latency(LatencyCoordinates),
+}
+
+impl Coordinates {
+    /// The experiment.
+    #[must_use]
+    pub fn experiment(&self) -> Experiment {
+        match self {
+            Self::Pairs(_) => Experiment::Pairs,
+            Self::Scaling(_) => Experiment::Scaling,
+            Self::Sharing(_) => Experiment::Sharing,
+            Self::Links(_) => Experiment::Links,
+            Self::Roofs(_) => Experiment::Roofs,
+            Self::Hybrid(_) => Experiment::Hybrid,
+            Self::Mixes(_) => Experiment::Mixes,
+            Self::Latency(_) => Experiment::Latency,
+        }
+    }
+
+    /// The place in the pairs matrix, where it is in that.
+    #[must_use]
+    pub fn as_pair(&self) -> Option<&PairCoordinates> {
+        match self {
+            Self::Pairs(pair) => Some(pair),
+            _ => None,
+        }
+    }
+}
+
+/// One initiator reads or writes one memory node (braithwaite2012, algorithm 1).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairCoordinates {
+    /// How CPUs were grouped.
+    pub initiator: InitiatorKind,
+    /// The initiator's number among its kind.
+    pub index: u32,
+    /// The cluster that it belongs to.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node that is accessed.
+    pub memory_node: u32,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Threads.
+    pub threads: u32,
+    /// Whether the case chooses variants or is part of the matrix.
+    pub stage: Stage,
+}
+
+/// Rounds by which variants are screened; the choice needs an order, not an interval.
+pub const SCREENING_ROUNDS: u32 = 3;
+
+/// What a case's samples are for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stage {
+    /// Finds the best variants of a kernel on a few pairs.
+    Screening,
+    /// Part of the result.
+    Matrix,
+}
+
+/// Threads over the whole machine, on memory that they touched first (vladimirov2012).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScalingCoordinates {
+    /// How threads are spread.
+    pub affinity: Affinity,
+    /// Threads.
+    pub threads: u32,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+}
+
+/// How threads are spread over the machine; the names are those of `KMP_AFFINITY`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Affinity {
+    /// Anywhere: the kernel decides.
+    Unbound,
+    /// As near to each other as can be: all PUs of a core, then the next core.
+    Compact,
+    /// As far from each other as can be: in turn over packages, nodes and cores.
+    Scatter,
+}
+
+impl Affinity {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unbound => "unbound",
+            Self::Compact => "compact",
+            Self::Scatter => "scatter",
+        }
+    }
+}
+
+/// n threads near a memory node beside m threads far from it (saad2022). The actors are the
+/// groups that have threads, the local one first.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharingCoordinates {
+    /// The node whose memory both groups use.
+    pub memory_node: u32,
+    /// The cluster near it.
+    pub local_cluster: u32,
+    /// The other cluster.
+    pub remote_cluster: u32,
+    /// n.
+    pub local_threads: u32,
+    /// m.
+    pub remote_threads: u32,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+}
+
+/// All clusters of one package on the memory of another. Actors are the clusters of the
+/// first package, then, both ways, those of the other.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkCoordinates {
+    /// The package whose cores move data.
+    pub from_package: u32,
+    /// The package whose memory they use.
+    pub to_package: u32,
+    /// Whether the other package does the same at the same time.
+    pub way: Way,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Threads of `from_package`.
+    pub threads: u32,
+}
+
+/// Directions of a link in use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Way {
+    /// One package uses the other's memory.
+    OneWay,
+    /// Each uses the other's.
+    BothWays,
+}
+
+impl Way {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::OneWay => "one_way",
+            Self::BothWays => "both_ways",
+        }
+    }
+}
+
+/// What a cluster reaches (denoyelle2019, section 4). A case with several clusters at once has
+/// such a place for each, `actor` being the position of the cluster's actor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoofCoordinates {
+    /// The cluster whose roof it is.
+    pub cluster: u32,
+    /// Position of its actor in the case.
+    pub actor: u32,
+    /// Which roof.
+    pub roof: Roof,
+    /// Kernel, mix or arithmetic by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Threads of the cluster.
+    pub threads: u32,
+    /// Whether it is a roof itself or a point that roofs are validated by.
+    pub purpose: RoofPurpose,
+}
+
+/// What limits a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "limit", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Roof {
+    /// Arithmetic on registers.
+    #[serde(deserialize_with = "no_fields")]
+    Compute,
+    /// A cache of the CPU, each thread with its part.
+    Cache {
+        /// 1 is the one next to the core.
+        level: u8,
+    },
+    /// A memory node, the rest of the machine idle.
+    Memory {
+        /// The node.
+        node: u32,
+    },
+    /// A memory node that several clusters use at once.
+    Contended {
+        /// The node.
+        node: u32,
+        /// How many clusters, this one among them.
+        clusters: u32,
+    },
+    /// Its own node while every other cluster uses its own.
+    AllLocal {
+        /// The cluster's own node.
+        node: u32,
+    },
+    /// All nodes of a kind, page by page in turn, all clusters at once.
+    Congested {
+        /// The kind.
+        kind: MemoryKind,
+    },
+}
+
+/// What a case of `roofs` is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RoofPurpose {
+    /// It is a roof.
+    Roof,
+    /// Loads and arithmetic in some ratio: the roofs must foretell it.
+    Validation,
+}
+
+/// Loads and stores over a fast and a slow memory (denoyelle2019, section 6).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HybridCoordinates {
+    /// The cluster.
+    pub cluster: u32,
+    /// The fast node.
+    pub fast_node: u32,
+    /// The slow node.
+    pub slow_node: u32,
+    /// What the case is for.
+    pub point: HybridPoint,
+    /// Loads for each `stores`.
+    pub loads: u32,
+    /// Stores for each `loads`.
+    pub stores: u32,
+    /// Pages of the array that is read; null where nothing is.
+    pub load_pages: Option<PageSplit>,
+    /// Pages of the array that is written; null where nothing is.
+    pub store_pages: Option<PageSplit>,
+    /// Mix by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Threads.
+    pub threads: u32,
+}
+
+/// Of so many pages in turn so many are in either memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PageSplit {
+    /// In the fast one.
+    pub fast: u32,
+    /// In the slow one.
+    pub slow: u32,
+}
+
+impl PageSplit {
+    /// Share of the pages in the fast memory, 0 to 1.
+    #[must_use]
+    pub fn fast_share(self) -> f64 {
+        f64::from(self.fast) / (f64::from(self.fast) + f64::from(self.slow))
+    }
+}
+
+/// One kind of transfer of the hybrid model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum TransferKind {
+    /// Loads from the fast memory.
+    #[serde(rename = "lf")]
+    FastLoad,
+    /// Stores to the fast memory.
+    #[serde(rename = "sf")]
+    FastStore,
+    /// Loads from the slow memory.
+    #[serde(rename = "ls")]
+    SlowLoad,
+    /// Stores to the slow memory.
+    #[serde(rename = "ss")]
+    SlowStore,
+}
+
+impl TransferKind {
+    /// All, in the order of the paper.
+    pub const ALL: [Self; 4] = [Self::FastLoad, Self::FastStore, Self::SlowLoad, Self::SlowStore];
+
+    /// The paper's word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::FastLoad => "lf",
+            Self::FastStore => "sf",
+            Self::SlowLoad => "ls",
+            Self::SlowStore => "ss",
+        }
+    }
+}
+
+/// What a case of `hybrid` is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(tag = "point", rename_all = "snake_case", deny_unknown_fields)]
+pub enum HybridPoint {
+    /// One kind alone: its bandwidth b.
+    Corner {
+        /// The kind.
+        of: TransferKind,
+    },
+    /// Two kinds, of which one takes a little longer: their overlap.
+    Pair {
+        /// The one that takes longer.
+        dominating: TransferKind,
+        /// The other.
+        beside: TransferKind,
+    },
+    /// A point of the surface that the fitted model is validated by.
+    #[serde(deserialize_with = "no_fields")]
+    Surface,
+}
+
+/// A variant that has nothing but its name: serde would let it pass with any fields beside.
+fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct NoFields {}
+    NoFields::deserialize(deserializer).map(|NoFields {}| ())
+}
+
+/// A random set of streams.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixCoordinates {
+    /// Its number, from 0.
+    pub index: u32,
+}
+
+/// Dependent loads by one thread.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyCoordinates {
+    /// The cluster of the thread.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node that is accessed.
+    pub memory_node: u32,
+    /// Bytes that are walked through.
+    pub working_set_bytes: u64,
+    /// Pages that are asked for.
+    pub pages: Pages,
+    /// The walk.
+    pub walk: ChaseWalk,
+    /// Threads beside it that load the memory; null where it is idle.
+    pub load: Option<LatencyLoad>,
+}
+
+/// In which order a chase visits its nodes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ChaseWalk {
+    /// Pages that lie together are visited one after the other: addresses are translated by
+    /// what the translation caches hold.
+    PageGroups,
+    /// Anywhere in the whole set: most accesses miss the translation caches as well.
+    Anywhere,
+}
+
+impl ChaseWalk {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PageGroups => "page_groups",
+            Self::Anywhere => "anywhere",
+        }
+    }
+}
+
+/// What loads the memory beside a chase; the second actor of the case.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyLoad {
+    /// Kernel or mix by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Threads.
+    pub threads: u32,
+    /// [`crate::Stream::pause_cycles`].
+    pub pause_cycles: u32,
+}

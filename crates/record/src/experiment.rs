@@ -1,0 +1,108 @@
+//! The experiments: what is asked of the machine, each a set of cases.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::coordinates::{Coordinates, SCREENING_ROUNDS, Stage};
+use crate::header::Inputs;
+
+/// A set of cases that answers one question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Experiment {
+    /// Every initiator against every memory node, alone (braithwaite2012).
+    Pairs,
+    /// Bandwidth against thread count and affinity, over many runs (vladimirov2012).
+    Scaling,
+    /// Local and remote threads on one memory node (saad2022).
+    Sharing,
+    /// All cores of one package on the memory of another, one way and both.
+    Links,
+    /// What each level of the memory gives a cluster, and what its cores compute at most
+    /// (denoyelle2019).
+    Roofs,
+    /// Loads and stores shared out over a fast and a slow memory (denoyelle2019, section 6).
+    Hybrid,
+    /// Random sets of streams.
+    Mixes,
+    /// How long one access takes, alone and beside traffic.
+    Latency,
+}
+
+impl Experiment {
+    /// All, in the order in which they are measured.
+    pub const ALL: [Self; 8] = [
+        Self::Pairs,
+        Self::Scaling,
+        Self::Sharing,
+        Self::Links,
+        Self::Roofs,
+        Self::Hybrid,
+        Self::Mixes,
+        Self::Latency,
+    ];
+
+    /// The word for it in arguments, records and cases' ids.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pairs => "pairs",
+            Self::Scaling => "scaling",
+            Self::Sharing => "sharing",
+            Self::Links => "links",
+            Self::Roofs => "roofs",
+            Self::Hybrid => "hybrid",
+            Self::Mixes => "mixes",
+            Self::Latency => "latency",
+        }
+    }
+}
+
+impl fmt::Display for Experiment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// How many cells of a grid are measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Grid {
+    /// Those that a model needs.
+    Sparse,
+    /// All.
+    Full,
+}
+
+/// How often a case is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rounds {
+    /// Rounds that every case gets.
+    pub least: u32,
+    /// Rounds after which measuring ends.
+    pub most: u32,
+    /// Windows of a round.
+    pub windows: u32,
+}
+
+impl Inputs {
+    /// How often a case at these coordinates is measured. A run of `scaling` is a round with
+    /// one window: threads and pages are new in each.
+    #[must_use]
+    pub fn rounds(&self, coordinates: &Coordinates) -> Rounds {
+        match coordinates {
+            Coordinates::Pairs(pair) if pair.stage == Stage::Screening => Rounds {
+                least: SCREENING_ROUNDS,
+                most: SCREENING_ROUNDS,
+                windows: self.windows_per_round,
+            },
+            Coordinates::Scaling(_) => Rounds { least: self.runs, most: self.runs, windows: 1 },
+            _ => Rounds {
+                least: self.min_rounds,
+                most: self.max_rounds,
+                windows: self.windows_per_round,
+            },
+        }
+    }
+}

@@ -1,0 +1,51 @@
+use nearfar_machine::MemoryPolicy;
+use nearfar_record::{Coordinates, Experiment, LinkCoordinates, Record, Way};
+use serde_json::Value;
+
+use crate::handmade::{add, gb, record, stream};
+use crate::{near, shown};
+
+fn add_link(record: &mut Record, from: u32, way: Way, out: [f64; 2], back: Option<[f64; 2]>) {
+    let cpus = |package: u32| if package == 0 { "0-1" } else { "2-3" };
+    let to = 1 - from;
+    let place = Coordinates::Links(LinkCoordinates {
+        from_package: from,
+        to_package: to,
+        way,
+        kernel: "load".into(),
+        variant: "avx2".into(),
+        threads: 2,
+    });
+    let mut actors = vec![stream("load", cpus(from), MemoryPolicy::Preferred(to))];
+    let mut done = vec![gb(out)];
+    if let Some(back) = back {
+        actors.push(stream("load", cpus(to), MemoryPolicy::Preferred(from)));
+        done.push(gb(back));
+    }
+    let id = format!("links/package{from}-package{to}/{}/load/avx2", way.as_str());
+    add(record, &id, vec![place], actors, &vec![done; 6]);
+}
+
+fn handmade() -> Record {
+    let mut record = record(&[Experiment::Links]);
+    add_link(&mut record, 0, Way::OneWay, [6.0, 5.0], None);
+    add_link(&mut record, 1, Way::OneWay, [6.0, 6.0], None);
+    add_link(&mut record, 0, Way::BothWays, [5.0, 4.0], Some([4.0, 4.5]));
+    record
+}
+
+#[test]
+fn links_are_a_matrix_for_each_way() {
+    let view = shown("links", &handmade());
+    let links = view["links"].as_array().unwrap();
+    assert_eq!(links.len(), 3);
+    let both = links.iter().find(|link| link["way"] == "both_ways").unwrap();
+    assert!(near(&both["total"]["sum_gb_per_s"], 17.5));
+    assert!(near(&both["total"]["paced_gb_per_s"], 16.0));
+    assert!(near(&both["from"]["sum_gb_per_s"], 9.0));
+    assert!(near(&both["from"]["paced_gb_per_s"], 8.0));
+    assert!(near(&both["back"]["sum_gb_per_s"], 8.5));
+    let one = &links[0];
+    assert!(near(&one["from"]["sum_gb_per_s"], 11.0));
+    assert_eq!((&one["way"], &one["back"]), (&"one_way".into(), &Value::Null));
+}
