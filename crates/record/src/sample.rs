@@ -164,10 +164,10 @@ impl PageNodes {
 }
 
 /// Shares of pages that are dealt out over nodes are kept within this fraction of all, or
-/// within two base pages for each thread where that is more.
+/// within two base pages for each thread and one page of the whole where that is more.
 pub const SHARE_TOLERANCE: f64 = 0.02;
 
-/// Where two pages for each thread are more than this fraction of all, shares mean nothing.
+/// Where such a slack is more than this fraction of all, shares mean nothing.
 const COARSEST_SHARES: f64 = 0.1;
 
 /// The largest base page.
@@ -205,7 +205,7 @@ impl PageNodes {
             * self.page_bytes as f64;
         let page = self.page_bytes.min(LARGEST_BASE_PAGE);
         #[expect(clippy::cast_precision_loss, reason = "bytes of some pages")]
-        let slack = (2 * u64::from(threads) * page) as f64 / bytes;
+        let slack = (2 * u64::from(threads) * page + self.page_bytes) as f64 / bytes;
         if slack > COARSEST_SHARES {
             return Some(format!(
                 "{threads} threads have {bytes} bytes together, too few pages for mem={policy}"

@@ -97,7 +97,6 @@ fn curve(views: &[&LatencyView], footnotes: &mut Footnotes) -> String {
         of: |view: &LatencyView| view.working_set_bytes,
         label: |&bytes: &u64| Bytes(bytes).to_string(),
     };
-    let translates = idle.iter().any(|view| view.translation_ns.is_some());
     let cell = |view: &LatencyView| {
         if view.has_empty_round {
             return EMPTY_ROUND.into();
@@ -110,14 +109,15 @@ fn curve(views: &[&LatencyView], footnotes: &mut Footnotes) -> String {
         }
     };
     let table = dotted_grid(&idle, &sizes, &ways, cell);
-    let translation = if translates {
-        " translation: what finding the address adds, anywhere - in groups; within noise: the intervals \
-         of both\n leave room for none\n"
-    } else {
-        ""
-    };
+    let mut translation = String::new();
+    if idle.iter().any(|view| view.translation_ns.is_some()) {
+        translation += " translation: what finding the address adds, anywhere - in groups\n";
+    }
+    if idle.iter().any(|view| view.is_translation_noise) {
+        translation += " within noise: such a difference, but the intervals leave room for none\n";
+    }
     let what = format!("idle by size, cluster {} on node {}, ns", first.cluster, first.memory_node);
-    caption(&what) + &table + &footnotes.widest_interval() + translation
+    caption(&what) + &table + &footnotes.widest_interval() + &translation
 }
 
 /// ns and GB/s by pause, for each kernel that loaded the memory.

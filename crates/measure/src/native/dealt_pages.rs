@@ -24,6 +24,10 @@ use super::turn::Turn;
 /// differ in their shares by more than about one in a hundred.
 const HUGE_PAGES_PER_NODE: u64 = 64;
 
+/// The same where turns run on from slice to slice: what one has too much of a node the next has
+/// too little of.
+const INTERLEAVED_HUGE_PAGES: u64 = 8;
+
 /// Elements whose pages are dealt out over nodes by these weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Split {
@@ -44,7 +48,18 @@ pub(super) enum NotDealt {
 /// transparent huge pages where slices have many on each node, else base pages. Reserved pages
 /// are dealt out as they are: they were asked for by that size.
 pub(super) fn dealt_page_size(asked: Pages, nodes: usize, slice_bytes: u64) -> Pages {
-    let enough = HUGE_PAGES_PER_NODE * nodes as u64 * HUGE_PAGE_BYTES as u64;
+    page_size(asked, HUGE_PAGES_PER_NODE * nodes as u64, slice_bytes)
+}
+
+/// The pages of memory that the kernel shares out evenly, of which the whole and not a thread's
+/// slice must keep its shares.
+pub(super) fn interleaved_page_size(asked: Pages, nodes: usize, slice_bytes: u64) -> Pages {
+    page_size(asked, INTERLEAVED_HUGE_PAGES * nodes as u64, slice_bytes)
+}
+
+/// Transparent huge pages where a slice has so many, else base pages.
+fn page_size(asked: Pages, huge_pages: u64, slice_bytes: u64) -> Pages {
+    let enough = huge_pages * HUGE_PAGE_BYTES as u64;
     match asked {
         Pages::Transparent if slice_bytes < enough => Pages::Small,
         other => other,
@@ -188,6 +203,8 @@ mod tests {
         let huge = HUGE_PAGE_BYTES as u64;
         assert_eq!(dealt_page_size(Pages::Transparent, 2, 128 * huge), Pages::Transparent);
         assert_eq!(dealt_page_size(Pages::Transparent, 2, 127 * huge), Pages::Small);
+        assert_eq!(interleaved_page_size(Pages::Transparent, 2, 16 * huge), Pages::Transparent);
+        assert_eq!(interleaved_page_size(Pages::Transparent, 2, 15 * huge), Pages::Small);
         assert_eq!(dealt_page_size(Pages::Huge, 2, huge), Pages::Huge);
         assert_eq!(dealt_page_size(Pages::Small, 2, 1 << 40), Pages::Small);
     }

@@ -8,7 +8,7 @@ use nearfar_record::{Actor, Case, Chase, Compute, Pages, Pinning, Stream};
 
 use nearfar_sys::HUGE_PAGE_BYTES;
 
-use super::dealt_pages::dealt_page_size;
+use super::dealt_pages::{dealt_page_size, interleaved_page_size};
 use crate::experiment::slice_stride;
 use crate::kernel_name::MemoryKernel;
 
@@ -33,11 +33,19 @@ pub(super) enum PoolKey {
 impl PoolKey {
     /// For arrays of which a thread has slices of at least so many bytes.
     fn new(policy: &MemoryPolicy, pages: Pages, written: bool, slice_bytes: u64) -> Self {
-        let (MemoryPolicy::Weighted(_), Some(nodes)) = (policy, policy.nodes()) else {
-            return Self::Policy(policy.clone(), pages);
-        };
-        let pages = dealt_page_size(pages, nodes.len(), slice_bytes);
-        Self::Dealt { nodes, pages, written }
+        match policy {
+            MemoryPolicy::Weighted(weights) => Self::Dealt {
+                nodes: weights.keys().copied().collect(),
+                pages: dealt_page_size(pages, weights.len(), slice_bytes),
+                written,
+            },
+            MemoryPolicy::Interleave(nodes) => {
+                Self::Policy(policy.clone(), interleaved_page_size(pages, nodes.len(), slice_bytes))
+            }
+            MemoryPolicy::FirstTouch | MemoryPolicy::Bind(_) | MemoryPolicy::Preferred(_) => {
+                Self::Policy(policy.clone(), pages)
+            }
+        }
     }
 
     /// Pages that are asked for.

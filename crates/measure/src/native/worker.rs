@@ -337,17 +337,17 @@ fn denied(refusal: nearfar_sys::Refusal) -> Failure {
     Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
 }
 
-#[cfg(all(test, target_arch = "x86_64"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use std::cell::Cell;
 
-    use nearfar_kernels::FlopLoop;
-
-    use super::super::compute::{ComputeLoop, Computing};
     use super::super::instruments::Instruments;
+    use super::super::memory_loop::MemoryLoop;
+    use super::super::stream::{Source, Stream};
     use super::super::window::Needs;
     use crate::executor::{Interrupt, WindowRequest};
+    use crate::kernel_name::MemoryKernel;
 
     /// Between two readings of the clock, ns.
     const STEP: u64 = 10_000;
@@ -361,25 +361,30 @@ mod tests {
         READINGS.get() * STEP
     }
 
-    /// Blocks of arithmetic in a warm-up.
-    fn warm_up_blocks(core_clock: bool) -> u64 {
+    /// Passes in a warm-up, of a block each.
+    fn warm_up_passes(core_clock: bool) -> u64 {
         let interrupt = Interrupt::default();
         let needs = Needs { threads: 1, least_bytes: 0, core_clock };
         let request =
             WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_millis(50) };
         let instruments = Instruments { clock, ..Instruments::default() };
         let meeting = Meeting::new(needs, request, &interrupt, instruments);
-        let compute_loop = ComputeLoop::of("mul_add_dp", "sse2").unwrap();
-        let mut work = Work::Compute(Computing::new(compute_loop, FlopLoop::run));
+        let pattern = Pattern::new(5);
+        let mut elements = vec![0.0; 64 * 1024];
+        pattern.fill(&mut elements, 0);
+        let load = MemoryKernel::named("load").unwrap();
+        let load = MemoryLoop::of(load, "portable").unwrap();
+        let sources = vec![Source { elements: &elements, first_index: 0 }];
+        let mut work = Work::Stream(Stream::new(load, &pattern, None, sources));
         warm_up(&mut work, &mut Clock { meeting: &meeting, last: 0 }).unwrap();
         work.passes()
     }
 
     #[test]
     fn what_depends_on_the_clock_of_the_core_warms_up_for_a_time() {
-        let blocks = warm_up_blocks(false);
-        assert!(blocks < 100, "{blocks} blocks without a need");
-        // From the warmth of the caches on the clock is read after each block.
-        assert_eq!(warm_up_blocks(true), blocks + 10_000_000 / STEP - 1);
+        let passes = warm_up_passes(false);
+        assert!(passes < 100, "{passes} passes without a need");
+        // As soon as the caches are warm the clock is read after each pass.
+        assert_eq!(warm_up_passes(true), passes + 10_000_000 / STEP - 1);
     }
 }

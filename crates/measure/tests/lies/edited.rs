@@ -246,7 +246,7 @@ const EDITS_OF_CHASES: [(Edit, &str); 8] = [
     (|l| latency(l).cluster = 4711, "no cluster4711"),
     (|l| latency(l).pages = Pages::Transparent, "other pages"),
     (|l| latency(l).walk = ChaseWalk::Anywhere, "a walk anywhere"),
-    (|l| sample(l).actors[0].traffic_method = TrafficMethod::Nt, "does not follow"),
+    (|l| sample(l).actors[0].traffic_bytes_max *= 3, "does not follow"),
     (
         |l| {
             let sample = sample(l);

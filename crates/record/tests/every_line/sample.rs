@@ -21,7 +21,6 @@ pub fn sample(
     disturbances: Vec<Disturbance>,
 ) -> Sample {
     let known = sequence.is_multiple_of(2) || !disturbances.is_empty();
-    let on_memory = !case.depends_on_clock();
     let actors = case.actors.iter().enumerate().map(|(position, actor)| {
         let disturbed = position == 0 && !disturbances.is_empty();
         let looks_at_clock = known && case.depends_on_clock();
