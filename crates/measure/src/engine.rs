@@ -250,10 +250,8 @@ impl<'a> Engine<'a> {
                 continue;
             }
             let count = u32::try_from(open.len()).unwrap_or(u32::MAX);
-            let takes = of_case.map_or_else(
-                || self.expected_time(&open),
-                |of_case| of_case.saturating_mul(count),
-            );
+            let takes = of_case
+                .map_or_else(|| self.expected_time(&open), |of_case| of_case.saturating_mul(count));
             let began = self.executor.now();
             // A round that would end after the budget is not begun.
             if budget.is_some_and(|budget| began.saturating_sub(started) + takes > budget) {

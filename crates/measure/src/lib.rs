@@ -6,8 +6,6 @@
 //! [`native::NativeExecutor`] on this machine, [`simulated::SimulatedExecutor`]
 //! on a virtual clock.
 
-
-
 pub mod experiment;
 pub mod native;
 pub mod simulated;

@@ -276,9 +276,10 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
     let mut cautions = Vec::new();
     let multiples = || {
         let on_memory = record.cases.iter().filter(|case| case.is_on_memory());
-        on_memory.flat_map(|case| &case.actors).filter_map(Actor::as_stream).map(|stream| {
-            stream.llc_multiple
-        })
+        on_memory
+            .flat_map(|case| &case.actors)
+            .filter_map(Actor::as_stream)
+            .map(|stream| stream.llc_multiple)
     };
     if multiples().any(|multiple| multiple.is_none()) {
         cautions.push(Caution::UnknownCaches);
@@ -378,9 +379,7 @@ fn wants_huge_pages(actor: &Actor) -> bool {
     match actor {
         Actor::Stream(stream) => {
             let policies = std::iter::once(&stream.binding.memory).chain(&stream.write_memory);
-            let dealt = policies
-                .filter_map(MemoryPolicy::nodes)
-                .any(|nodes| nodes.len() > 1);
+            let dealt = policies.filter_map(MemoryPolicy::nodes).any(|nodes| nodes.len() > 1);
             stream.pages != Pages::Small && !dealt
         }
         Actor::Chase(chase) => chase.pages != Pages::Small,

@@ -36,9 +36,7 @@ pub use evidence::{Evidence, weigh_evidence};
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
-pub use latency::{
-    LEAST_LLC_MULTIPLE, Latency, LatencyFigures, Translation, idle_matrix, latency,
-};
+pub use latency::{LEAST_LLC_MULTIPLE, Latency, LatencyFigures, Translation, idle_matrix, latency};
 pub use links::{LinkFigures, links};
 pub use mapping::{Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};

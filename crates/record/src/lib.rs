@@ -39,7 +39,8 @@ pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
 pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
 pub use sample::{
-    ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE, Sample, ThreadSample, TrafficMethod,
+    ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE,
+    Sample, ThreadSample, TrafficMethod,
 };
 pub use seal::{Seal, Sealing};
 pub use summary::{Aggregate, CaseSummary, Part, Work, round_values, summarize, summarize_case};

@@ -110,7 +110,8 @@ impl Boot {
     fn script(&self) -> String {
         let mut script = format!("{}\n", self.setup);
         for (number, run) in self.runs.iter().enumerate() {
-            let Run { before, within, through, options, window, working_set, wants, only, .. } = run;
+            let Run { before, within, through, options, window, working_set, wants, only, .. } =
+                run;
             let user = if run.user == User::Nobody { "as-nobody" } else { "" };
             let written = writeln!(
                 script,

@@ -127,7 +127,11 @@ fn cxl_with_linux_6_1() {
 
 #[test]
 fn cxl_with_linux_6_12() {
-    check(&Boot::new("cxl", NEW, vec![plain(Root), experiments(Nobody), filters::memory_without_cpus()]));
+    check(&Boot::new(
+        "cxl",
+        NEW,
+        vec![plain(Root), experiments(Nobody), filters::memory_without_cpus()],
+    ));
 }
 
 /// One node has local cases only.
@@ -138,5 +142,8 @@ fn one_node_with_linux_6_1() {
 
 #[test]
 fn one_node_with_linux_6_12() {
-    check(&Boot { node_mib: 768, ..Boot::new("one-node", NEW, vec![plain(Nobody), experiments(Nobody)]) });
+    check(&Boot {
+        node_mib: 768,
+        ..Boot::new("one-node", NEW, vec![plain(Nobody), experiments(Nobody)])
+    });
 }

@@ -86,5 +86,8 @@ pub fn print_row(boot: &Boot, run: &Run, release: &str, found: &Found, as_expect
 /// more than one in a thousand on another than the policy's.)
 fn proven(actor: &ActorSample) -> u64 {
     let proofs = actor.proof.iter().chain(&actor.write_proof);
-    proofs.flat_map(|proof| [&proof.before, &proof.after]).flat_map(|nodes| nodes.pages.values()).sum()
+    proofs
+        .flat_map(|proof| [&proof.before, &proof.after])
+        .flat_map(|nodes| nodes.pages.values())
+        .sum()
 }

@@ -135,7 +135,9 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
     let agrees = match actor.traffic_method {
         TrafficMethod::Nt => min == useful && max == useful,
         TrafficMethod::Lines => min == max && max == actor.accesses.saturating_mul(LINE_BYTES),
-        TrafficMethod::Cached => min == 0 && max <= most.max(actor.accesses.saturating_mul(LINE_BYTES)),
+        TrafficMethod::Cached => {
+            min == 0 && max <= most.max(actor.accesses.saturating_mul(LINE_BYTES))
+        }
         TrafficMethod::Allocate => min == max && (useful..=most).contains(&max),
         TrafficMethod::EvasionPossible => min == useful && max <= most,
         TrafficMethod::Counted => true,
