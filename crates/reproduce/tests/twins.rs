@@ -44,7 +44,9 @@ fn a_slow_module_and_a_narrow_link_are_named_and_nothing_else() {
 #[test]
 fn sound_machines_have_no_finding() {
     let names = builtin_machines().unwrap();
-    let sound = names.iter().filter(|(name, _)| !name.contains("degraded"));
+    // The paper's own table of knl-flat has twins that differ by a tenth (92.8 and 82.8 GB/s).
+    let differs = |name: &str| name.contains("degraded") || name == "knl-flat";
+    let sound = names.iter().filter(|(name, _)| !differs(name));
     for (name, _) in sound {
         let machine = read_machine(name).unwrap();
         // A machine with one cluster has no twins.
