@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::Machine;
+use nearfar_units::excerpt;
 
 use crate::bounds::{self, BadKey, FACTORS, FRACTION, REMAINDER};
 use crate::calibration::calibrate;
@@ -115,7 +116,11 @@ fn kernels(
         bounds::number(&format!("kernels.{name}"), behaviour.factor, &FACTORS)?;
         let own = behaviour.variants.as_deref().unwrap_or_default();
         if let Some(strange) = own.iter().find(|variant| !variants.contains(variant)) {
-            let why = format!("names the variant {strange:?}; there are {}", variants.join(", "));
+            let why = format!(
+                "names the variant \"{}\"; there are {}",
+                excerpt(strange),
+                variants.join(", ")
+            );
             return Err(BadKey::new(format!("kernels.{name}.variants"), why));
         }
         if behaviour.variants.as_ref().is_some_and(Vec::is_empty) {

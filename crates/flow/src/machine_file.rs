@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use nearfar_machine::{MemoryKind, Relation};
-use nearfar_units::excerpt_of;
+use nearfar_units::{excerpt, excerpt_of};
 use serde::Deserialize;
 
 use crate::assembly::assemble;
@@ -371,8 +371,11 @@ impl ByVariant {
             }
             Self::Each(values) => {
                 if let Some(strange) = values.keys().find(|name| !variants.contains(name)) {
-                    let why =
-                        format!("names the variant {strange:?}; there are {}", variants.join(", "));
+                    let why = format!(
+                        "names the variant \"{}\"; there are {}",
+                        excerpt(strange),
+                        variants.join(", ")
+                    );
                     return Err(BadKey::new(key, why));
                 }
                 let of_variant = |variant: &String| {
