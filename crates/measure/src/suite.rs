@@ -15,7 +15,7 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
     let (window, windows_per_round, min_rounds, max_rounds) = match suite {
         Suite::Quick => (Duration::from_millis(50), 1, 6, 7),
         Suite::Standard => (Duration::from_millis(100), 1, 6, 6),
-        Suite::Full => (Duration::from_millis(100), 3, 10, 12),
+        Suite::Full => (Duration::from_millis(100), 2, 8, 10),
     };
     Inputs {
         suite,
