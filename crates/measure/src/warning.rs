@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::{Machine, MemoryPolicy};
-use nearfar_record::{Actor, Case, Coordinates, Environment, Pages, Record, Stage, Warning};
+use nearfar_record::{Actor, Case, Chase, Coordinates, Environment, Pages, Record, Stage, Warning};
 
 /// Something that disturbs figures or limits what they can show.
 #[derive(Debug, Clone, PartialEq)]
@@ -322,7 +322,9 @@ fn short_chases(record: &Record) -> Option<Caution> {
         }
     }
     let multiples = longest.values().filter_map(|&(_, multiple)| multiple);
-    let smallest = multiples.min_by(f64::total_cmp).filter(|&multiple| multiple < 1.9)?;
+    let smallest = multiples
+        .min_by(f64::total_cmp)
+        .filter(|&multiple| multiple < Chase::LEAST_LLC_MULTIPLE)?;
     Some(Caution::ShortChase { smallest_multiple: smallest })
 }
 

@@ -1,6 +1,7 @@
 //! What records mean. One file per model, pure functions from a record to
 //! figures; nothing here knows how a number was measured or how it is shown.
 
+mod chases;
 mod class_notes;
 mod classes;
 mod data_access;
@@ -8,7 +9,6 @@ mod evidence;
 mod hidden_level;
 mod histogram;
 mod hybrid_points;
-mod latency;
 mod links;
 mod mapping;
 mod memory_limit;
@@ -26,6 +26,7 @@ mod twins;
 mod unmeasured;
 mod unsteadiness;
 
+pub use chases::{AccessTime, ChaseFigures, Translation, chases, idle_matrix};
 pub use class_notes::LeftOut;
 pub use classes::{
     Alphas, Class, ClassFigure, ClassPair, ClassRule, ClassSet, Classes, NoClasses, ThreadChoice,
@@ -36,7 +37,6 @@ pub use evidence::{Evidence, weigh_evidence};
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
-pub use latency::{LEAST_LLC_MULTIPLE, Latency, LatencyFigures, Translation, idle_matrix, latency};
 pub use links::{LinkFigures, links};
 pub use mapping::{Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};

@@ -94,6 +94,8 @@ impl Chase {
     pub const VARIANT: &'static str = "scalar";
     /// From one pointer to the next in memory; each is in a line of its own.
     pub const NODE_BYTES: u64 = 256;
+    /// With an [`Chase::llc_multiple`] below this the caches answered a part of its loads.
+    pub const LEAST_LLC_MULTIPLE: f64 = 1.9;
 }
 
 /// Threads that compute on registers and touch no memory.

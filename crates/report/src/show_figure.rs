@@ -1,8 +1,8 @@
 //! What every table of `show` is made of: a case, its figures, and the marks in their cells.
 
 use nearfar_kernels::find;
-use nearfar_model::{LEAST_LLC_MULTIPLE, PlannedCase};
-use nearfar_record::{Absence, Absent, CaseSummary};
+use nearfar_model::PlannedCase;
+use nearfar_record::{Absence, Absent, CaseSummary, Chase};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
@@ -296,7 +296,8 @@ impl Footnotes {
     /// interval.
     pub fn access_to_memory(&mut self, case: &CaseView, shown: Option<Shown>) -> String {
         let text = self.with_interval(case, shown);
-        let is_short = case.llc_multiple.is_some_and(|multiple| multiple < LEAST_LLC_MULTIPLE);
+        let is_short =
+            case.llc_multiple.is_some_and(|multiple| multiple < Chase::LEAST_LLC_MULTIPLE);
         if shown.is_none() || !is_short {
             return text;
         }
@@ -330,8 +331,9 @@ impl Footnotes {
         }
         if self.short_chase {
             text += &format!(
-                "^ the chase touches less than {LEAST_LLC_MULTIPLE} times what the caches hold: they \
-                 answered a part, memory alone takes longer\n"
+                "^ the chase touches less than {least} times what the caches hold: they \
+                 answered a part, memory alone takes longer\n",
+                least = Chase::LEAST_LLC_MULTIPLE
             );
         }
         for (number, (word, reason)) in (1..).zip(&self.absences) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use nearfar_model::{LatencyFigures, RecordFigures, idle_matrix, latency};
+use nearfar_model::{ChaseFigures, RecordFigures, chases, idle_matrix};
 use nearfar_record::{ChaseWalk, Pages};
 use serde::Serialize;
 
@@ -82,13 +82,13 @@ pub struct LoadView {
 
 /// The chases of a record.
 pub(crate) fn latency_views(figures: &RecordFigures<'_>) -> Vec<LatencyView> {
-    let all = latency(figures);
+    let all = chases(figures);
     let matrix: HashSet<&str> =
         idle_matrix(&all).into_iter().map(|one| one.case.id.as_str()).collect();
     all.iter().map(|one| view(one, matrix.contains(one.case.id.as_str()))).collect()
 }
 
-fn view(figures: &LatencyFigures, in_matrix: bool) -> LatencyView {
+fn view(figures: &ChaseFigures, in_matrix: bool) -> LatencyView {
     let place = figures.place.clone();
     LatencyView {
         case: CaseView::new(&figures.case),
@@ -99,14 +99,14 @@ fn view(figures: &LatencyFigures, in_matrix: bool) -> LatencyView {
         pages: place.pages,
         walk: place.walk,
         in_matrix,
-        latency: figures.latency.map(|latency| TimeView {
-            median_ns: latency.ns.median,
-            interval_ns: [latency.ns.interval.0, latency.ns.interval.1],
-            confidence: latency.ns.confidence,
-            rounds: latency.ns.count,
-            samples: latency.samples,
-            disturbed: latency.disturbed,
-            only_disturbed: latency.only_disturbed,
+        latency: figures.time.map(|time| TimeView {
+            median_ns: time.ns.median,
+            interval_ns: [time.ns.interval.0, time.ns.interval.1],
+            confidence: time.ns.confidence,
+            rounds: time.ns.count,
+            samples: time.samples,
+            disturbed: time.disturbed,
+            only_disturbed: time.only_disturbed,
         }),
         has_empty_round: figures.has_empty_round,
         translation_ns: figures.translation.map(|translation| translation.ns),

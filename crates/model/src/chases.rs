@@ -19,13 +19,13 @@ use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
 /// One chase.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LatencyFigures {
+pub struct ChaseFigures {
     /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: LatencyCoordinates,
     /// Time of an access; `None` without samples, and where `has_empty_round`.
-    pub latency: Option<Latency>,
+    pub time: Option<AccessTime>,
     /// Whether the chase made no access in a round: such a round has no time, and the others
     /// alone would be too short.
     pub has_empty_round: bool,
@@ -66,12 +66,9 @@ impl Translation {
     }
 }
 
-/// A chase of fewer lines than this times those that its caches hold is answered by them in part.
-pub const LEAST_LLC_MULTIPLE: f64 = 1.9;
-
 /// Time of an access, ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Latency {
+pub struct AccessTime {
     /// Median over rounds.
     pub ns: Estimate,
     /// Samples in all.
@@ -85,19 +82,19 @@ pub struct Latency {
 /// The chases of a record: by cluster and node, idle ones first by size, pages and walk, then
 /// loaded ones from the longest pause of the generators to the shortest.
 #[must_use]
-pub fn latency(figures: &RecordFigures<'_>) -> Vec<LatencyFigures> {
+pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Latency(place) => Some(place),
         _ => None,
     });
-    let mut all: Vec<LatencyFigures> = places
+    let mut all: Vec<ChaseFigures> = places
         .map(|(place, case)| {
             let times = times_by_round(case);
             let has_empty_round = times.iter().any(|ns| !ns.is_finite());
-            LatencyFigures {
+            ChaseFigures {
                 case: case.planned(),
                 place: place.clone(),
-                latency: estimate_median(&times)
+                time: estimate_median(&times)
                     .filter(|_| !has_empty_round)
                     .map(|ns| with_samples(ns, case)),
                 has_empty_round,
@@ -108,7 +105,7 @@ pub fn latency(figures: &RecordFigures<'_>) -> Vec<LatencyFigures> {
         })
         .collect();
     all.sort_by(|one, other| {
-        let key = |figures: &LatencyFigures| {
+        let key = |figures: &ChaseFigures| {
             let LatencyCoordinates {
                 cluster,
                 memory_node,
@@ -128,11 +125,11 @@ pub fn latency(figures: &RecordFigures<'_>) -> Vec<LatencyFigures> {
     let by_groups: HashMap<LatencyCoordinates, Estimate> = all
         .iter()
         .filter(|figures| figures.place.walk == ChaseWalk::PageGroups)
-        .filter_map(|figures| Some((figures.place.clone(), figures.latency?.ns)))
+        .filter_map(|figures| Some((figures.place.clone(), figures.time?.ns)))
         .collect();
     for figures in all.iter_mut().filter(|figures| figures.place.walk == ChaseWalk::Anywhere) {
         let same = LatencyCoordinates { walk: ChaseWalk::PageGroups, ..figures.place.clone() };
-        let both = figures.latency.as_ref().zip(by_groups.get(&same));
+        let both = figures.time.as_ref().zip(by_groups.get(&same));
         figures.translation =
             both.map(|(anywhere, by_groups)| Translation::between(&anywhere.ns, by_groups));
     }
@@ -142,9 +139,9 @@ pub fn latency(figures: &RecordFigures<'_>) -> Vec<LatencyFigures> {
 /// The idle matrix: of each cluster and node the chase over the most memory, by groups of pages
 /// and with huge pages if there is such a one.
 #[must_use]
-pub fn idle_matrix(all: &[LatencyFigures]) -> Vec<&LatencyFigures> {
-    let mut cells: BTreeMap<(u32, u32), &LatencyFigures> = BTreeMap::new();
-    let rank = |figures: &LatencyFigures| {
+pub fn idle_matrix(all: &[ChaseFigures]) -> Vec<&ChaseFigures> {
+    let mut cells: BTreeMap<(u32, u32), &ChaseFigures> = BTreeMap::new();
+    let rank = |figures: &ChaseFigures| {
         let LatencyCoordinates { working_set_bytes, pages, walk, .. } = figures.place;
         (working_set_bytes, walk == ChaseWalk::PageGroups, pages != Pages::Small)
     };
@@ -166,8 +163,8 @@ fn times_by_round(case: CaseFigures<'_>) -> Vec<f64> {
     rates.into_iter().map(|bytes_per_s| 1e9 * ACCESS_BYTES / bytes_per_s).collect()
 }
 
-fn with_samples(ns: Estimate, case: CaseFigures<'_>) -> Latency {
+fn with_samples(ns: Estimate, case: CaseFigures<'_>) -> AccessTime {
     let samples = case.samples();
     let disturbed = samples.iter().filter(|sample| sample.is_disturbed()).count();
-    Latency { ns, samples: samples.len(), disturbed, only_disturbed: disturbed == samples.len() }
+    AccessTime { ns, samples: samples.len(), disturbed, only_disturbed: disturbed == samples.len() }
 }
