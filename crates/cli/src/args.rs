@@ -2,6 +2,7 @@
 
 mod characterize;
 mod model;
+mod predict;
 
 use std::path::PathBuf;
 
@@ -10,7 +11,8 @@ use clap_complete::Shell;
 use nearfar_machine::TheoreticalMaximum;
 
 pub use characterize::{CharacterizeArguments, Noise};
-pub use model::{ClassArguments, ModelArguments, ModelName, PredictArguments, ReproduceArguments};
+pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
+pub use predict::{HybridQuestion, PredictArguments, SharingQuestion, Work};
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
@@ -57,15 +59,18 @@ pub enum Command {
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
     )]
     Show(ShowArguments),
-    /// What a record means: bandwidth classes and their alphas
+    /// What a record means: the models of the papers, fitted, with their errors
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar model r.jsonl classes --gamma DDR3-2133\n",
         "  nearfar model r.jsonl classes --threads all --kernel load --json\n",
-        "  nearfar model classes                          the newest record of this host",
+        "  nearfar model classes                          the newest record of this host\n",
+        "  nearfar model r.jsonl                          every model\n",
+        "  nearfar characterize --simulate e5520 --suite standard --out - | nearfar model - sharing",
     ))]
     Model(Box<ModelArguments>),
-    /// What a program gets whose accesses are shared out over classes
+    /// What a program gets: by classes, by sharing, by a fast and a slow memory, below roofs,
+    /// among other streams
     #[command(after_help = concat!(
         "Examples, all of braithwaite2012 (equations 4.10, 4.11, 4.17):\n",
         "  nearfar predict --alpha 0.5449,0.3281,0.1816 --share 0.5,0.5,0 --share 0.5,0.25,0.25\n",

@@ -46,7 +46,7 @@ pub fn builtin_machines() -> Result<Vec<(String, String)>, FlowError> {
 /// those of [`parse_machine`].
 pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
     if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
-        let text = text_of(name_or_path).ok_or_else(|| FlowError::UnknownMachine {
+        let text = builtin_text(name_or_path).ok_or_else(|| FlowError::UnknownMachine {
             name: name_or_path.into(),
             known: known_names(),
         })?;
@@ -67,7 +67,8 @@ pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
 }
 
 /// The file of a built-in machine.
-pub(crate) fn text_of(name: &str) -> Option<&'static str> {
+#[must_use]
+pub fn builtin_text(name: &str) -> Option<&'static str> {
     BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }
 

@@ -35,7 +35,7 @@ mod solver;
 mod utilisation;
 
 pub use arithmetic::FlopRate;
-pub use builtin::{builtin_machines, read_machine};
+pub use builtin::{builtin_machines, builtin_text, read_machine};
 pub use cache_roof::{CacheRate, CacheRoof, MEMORY_SIDE_LEVEL};
 pub use capacities::{Capacities, SharedLink};
 pub use controller_pressure::ControllerPressure;

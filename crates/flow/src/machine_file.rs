@@ -249,7 +249,7 @@ fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
         // Only built-in machines can be extended, so that no file opens others and none
         // extends itself; the built-in ones are tested to come to an end.
         Some(base) => {
-            let text = builtin::text_of(&base).ok_or_else(|| FlowError::UnknownBase {
+            let text = builtin::builtin_text(&base).ok_or_else(|| FlowError::UnknownBase {
                 file: file.into(),
                 name: base.chars().take(LONGEST_NAME).collect(),
                 known: builtin::known_names(),

@@ -2,7 +2,7 @@
 //! Units: useful bytes/s.          Source: braithwaite2012, sections 3.4 and 4.1.
 //! A pair counts by its best round of the best of kernels and variants: what disturbs
 //! only lowers, and single runs cannot be classed. The rule and its error rates are
-//! in `docs/models.md`.
+//! in `docs/models/classes.md`.
 //! Holds when: a machine has levels, at least a tenth apart, and every pair five rounds.
 //! Fails when: bandwidth is a continuum; a border is then where the span put it, which
 //! `border_within_noise` shows when noise alone bridges it.

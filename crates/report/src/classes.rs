@@ -13,15 +13,6 @@ use crate::sealing::SealingView;
 pub(crate) const GAMMA_REMEDY: &str =
     "give the theoretical maximum by --gamma, for example DDR4-3200x8 or 204.8GB/s";
 
-/// The models of a record; `model --json` without a model's name prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct ModelView {
-    /// `nearfar.model/1`
-    pub schema: &'static str,
-    /// Bandwidth classes.
-    pub classes: ClassesView,
-}
-
 /// The bandwidth classes of a record; `model classes --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassesView {
@@ -180,14 +171,6 @@ impl Serialize for ThreadsView {
             ThreadChoice::Count(count) => serializer.serialize_u32(count),
             ThreadChoice::All => serializer.serialize_str("all"),
         }
-    }
-}
-
-impl ModelView {
-    /// The view of the models that there are.
-    #[must_use]
-    pub fn new(classes: ClassesView) -> Self {
-        Self { schema: "nearfar.model/1", classes }
     }
 }
 

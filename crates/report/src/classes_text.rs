@@ -19,10 +19,13 @@ impl ClassesView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = format!("{}, {}\n", printable(&self.host), printable(&self.started));
-        text += simulated_line(self.executor);
-        text += &self.sealing.warning();
-        text += &paragraph("", &format!("Bandwidth classes: {}", self.rule()));
+        let heading = format!("{}, {}\n", printable(&self.host), printable(&self.started));
+        heading + simulated_line(self.executor) + &self.sealing.warning() + &self.body()
+    }
+
+    /// The classes, below what they are of.
+    pub(crate) fn body(&self) -> String {
+        let mut text = paragraph("", &format!("Bandwidth classes: {}", self.rule()));
         text.push('\n');
         text += &self.class_table();
         text += &self.alpha_line();

@@ -10,10 +10,23 @@ mod doctor;
 mod figures;
 mod kernels;
 mod machines;
+mod measured;
+mod model;
+mod model_distribution;
+mod model_flow;
+mod model_hybrid;
+mod model_latency;
+mod model_roofline;
+mod model_sharing;
+mod model_strategy;
 mod pair_position;
 mod pair_words;
 mod paragraph;
 mod predict;
+mod predict_flow;
+mod predict_hybrid;
+mod predict_roofline;
+mod predict_sharing;
 mod predict_text;
 mod printable;
 mod record_doctor;
@@ -43,13 +56,25 @@ mod topo_text;
 
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
-    ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ModelView,
-    ThreadsView,
+    ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,
 };
 pub use doctor::DoctorView;
 pub use kernels::{KernelView, KernelsView};
 pub use machines::{MachineTitle, MachinesView};
+pub use measured::MeasuredView;
+pub use model::{FittedView, ModelView, UnavailableView};
+pub use model_distribution::DistributionView;
+pub use model_flow::FlowView;
+pub use model_hybrid::HybridModelView;
+pub use model_latency::LatencyModelView;
+pub use model_roofline::RooflineView;
+pub use model_sharing::SharingModelView;
+pub use model_strategy::StrategyView;
 pub use predict::{AlphaKind, AlphaSource, PlaceView, PredictRow, PredictView};
+pub use predict_flow::PredictFlowView;
+pub use predict_hybrid::PredictHybridView;
+pub use predict_roofline::PredictRooflineView;
+pub use predict_sharing::PredictSharingView;
 pub use printable::printable;
 pub use record_doctor::{
     HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,

@@ -23,6 +23,8 @@ pub struct PaperView {
     pub pass: usize,
     /// Those of them that agree because a simulated machine was given the printed value.
     pub round_trip: usize,
+    /// Those of them that a model predicts.
+    pub predicted: usize,
     /// Rows that differ for a stated reason that holds.
     pub explained: usize,
     /// Rows that differ for no known reason.
@@ -42,6 +44,7 @@ impl ReproduceView {
             title: paper.title.clone(),
             pass: paper.count(Status::Pass),
             round_trip: paper.round_trips(),
+            predicted: paper.predictions(),
             explained: paper.count(Status::Explained),
             fail: paper.count(Status::Fail),
             given: paper.count(Status::Given),

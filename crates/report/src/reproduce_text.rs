@@ -2,7 +2,7 @@
 
 use nearfar_reproduce::{Row, Status};
 
-use crate::figures::significant;
+use crate::figures::{count, significant};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::reproduce::{PaperView, ReproduceView};
@@ -32,13 +32,18 @@ impl PaperView {
             text += &inputs(group);
             rows = rest;
         }
-        let round_trips = match self.round_trip {
-            0 => String::new(),
-            1 => " (1 of them a round trip)".into(),
-            count => format!(" ({count} of them round trips)"),
+        let kinds = [(self.round_trip, "round trip"), (self.predicted, "prediction")];
+        let kinds: Vec<String> = kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|&(number, noun)| count(number, noun))
+            .collect();
+        let kinds = match kinds.as_slice() {
+            [] => String::new(),
+            kinds => format!(" ({})", kinds.join(", ")),
         };
         text + &format!(
-            "\n{}: {} pass{round_trips}, {} explained, {} fail; {} given\n",
+            "\n{}: {} pass{kinds}, {} explained, {} fail; {} given\n",
             printable(&self.key),
             self.pass,
             self.explained,

@@ -4,7 +4,7 @@
 use nearfar_flow::FlowError;
 use nearfar_machine::TheoreticalMaximumError;
 use nearfar_measure::simulated::SimulateError;
-use nearfar_model::{DataAccessError, MappingError, NoClasses};
+use nearfar_model::{DataAccessError, Inapplicable, MappingError, NoClasses};
 
 use crate::paper::papers;
 
@@ -57,6 +57,16 @@ pub enum ReproduceError {
         what: String,
         /// Why.
         source: NoClasses,
+    },
+    /// A record does not hold what a model needs.
+    #[error("{what} has no {model} model")]
+    Model {
+        /// The table or the machine.
+        what: String,
+        /// The model.
+        model: &'static str,
+        /// Why.
+        source: Inapplicable,
     },
     /// A figure for data access cannot be worked out.
     #[error("{what} cannot be worked out")]

@@ -2,12 +2,16 @@
 //! printed value, ours, the error, and how it stands.
 //!
 //! Begin with [`reproduce`]. A paper's numbers lie in `papers/KEY.json` at the
-//! root of the repository and its rows in a module of its own, here
+//! root of the repository and its rows in a module of its own, such as
 //! [`braithwaite2012`]. Printed matrices become records ([`PrintedMatrix`]), and
 //! simulated machines are measured into records by the engine
 //! ([`measure_simulated`]); models see nothing but those records.
 
 pub mod braithwaite2012;
+pub mod denoyelle2019;
+pub mod ribeiro2010;
+pub mod saad2022;
+pub mod vladimirov2012;
 
 mod error;
 mod paper;
@@ -20,5 +24,5 @@ pub use error::ReproduceError;
 pub use paper::{Paper, papers, reproduce};
 pub use printed::{Printed, Unit};
 pub use printed_matrix::{PrintedMatrix, PrintedPair};
-pub use row::{Comparison, ROUND_TRIP, Reason, Row, Status};
+pub use row::{Comparison, Measure, ROUND_TRIP, Reason, Room, Row, Status};
 pub use simulated_record::measure_simulated;

@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::braithwaite2012;
 use crate::error::ReproduceError;
-use crate::row::{Row, Status};
+use crate::row::{Measure, Row, Status};
+use crate::{braithwaite2012, denoyelle2019, ribeiro2010, saad2022, vladimirov2012};
 
 /// A paper's tables, worked out again.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -29,12 +29,27 @@ impl Paper {
     pub fn round_trips(&self) -> usize {
         self.rows.iter().filter(|row| row.status == Status::Pass && row.round_trip).count()
     }
+
+    /// Rows that pass because a model predicts them as well as it promises.
+    #[must_use]
+    pub fn predictions(&self) -> usize {
+        let is_predicted =
+            |row: &Row| matches!(row.judged_by, Some(Measure::Model | Measure::Sign));
+        let passed = self.rows.iter().filter(|row| row.status == Status::Pass);
+        passed.filter(|row| is_predicted(row)).count()
+    }
 }
 
 /// The keys of all papers that can be reproduced.
 #[must_use]
 pub fn papers() -> &'static [&'static str] {
-    &[braithwaite2012::KEY]
+    &[
+        braithwaite2012::KEY,
+        vladimirov2012::KEY,
+        ribeiro2010::KEY,
+        denoyelle2019::KEY,
+        saad2022::KEY,
+    ]
 }
 
 /// Works a paper's tables out again.
@@ -49,6 +64,10 @@ pub fn reproduce(key: &str) -> Result<Paper, ReproduceError> {
             let machines = braithwaite2012::Machines::measure(&facts)?;
             braithwaite2012::reproduce(&facts, &machines)
         }
+        vladimirov2012::KEY => vladimirov2012::reproduce(&vladimirov2012::facts()?),
+        ribeiro2010::KEY => ribeiro2010::reproduce(&ribeiro2010::facts()?),
+        denoyelle2019::KEY => denoyelle2019::reproduce(&denoyelle2019::facts()?),
+        saad2022::KEY => saad2022::reproduce(&saad2022::facts()?),
         _ => Err(ReproduceError::UnknownPaper { key: key.into() }),
     }
 }

@@ -14,10 +14,15 @@ pub struct Row {
     pub printed: f64,
     /// As worked out here; `None` for an input.
     pub ours: Option<f64>,
-    /// ours / printed - 1, a fraction; `None` for an input.
+    /// ours / printed - 1, a fraction; `None` for an input and where 0 is printed.
     pub error: Option<f64>,
     /// How the two stand to each other.
     pub status: Status,
+    /// By what the two were compared; `None` for an input.
+    pub judged_by: Option<Measure>,
+    /// How far ours may be from the printed value, as a fraction of it; `None` but for
+    /// [`Measure::Model`].
+    pub tolerance: Option<f64>,
     /// Whether ours comes from a simulated machine that was given the printed value.
     pub round_trip: bool,
     /// Why they differ, where an input is used, or that they agree by a round trip; `None` for
@@ -25,7 +30,7 @@ pub struct Row {
     pub why: Option<String>,
 }
 
-/// What a round trip shows; `docs/models.md` has the same sentence.
+/// What a round trip shows; the page of a paper in `docs/papers` has the same sentence.
 pub const ROUND_TRIP: &str = "round trip: the simulated machine was given this figure, and that it \
                               comes back shows that executor, engine, record, pairs and classes \
                               lose nothing, no more";
@@ -34,8 +39,7 @@ pub const ROUND_TRIP: &str = "round trip: the simulated machine was given this f
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// They agree: the difference is within half a unit of the last printed digit
-    /// and what the rounding of the values that it was worked out from can do.
+    /// They agree by [`Row::judged_by`].
     Pass,
     /// They differ, and the reason was checked on the paper's own numbers.
     Explained,
@@ -45,10 +49,35 @@ pub enum Status {
     Given,
 }
 
+/// By what a printed value and ours are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Ours must round to the printed value: both are worked out from the same numbers.
+    Rounding,
+    /// Ours must be as near as the model promises: it predicts what the paper measured.
+    Model,
+    /// Ours must be on the same side of zero: the paper says which of two is better, and by how
+    /// much on its machine, and the model only which.
+    Sign,
+}
+
+/// How far ours may be from the printed value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Room {
+    /// Half a unit of the last printed digit, and by how much ours can be off because its inputs
+    /// were printed rounded.
+    Rounding(f64),
+    /// This fraction of the printed value, which is what the model promises.
+    Model(f64),
+    /// Any distance on the same side of zero.
+    Sign,
+}
+
 /// Why a printed value and ours may differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reason {
-    /// In words; `docs/models.md` has the same sentence.
+    /// In words; the page of the paper in `docs/papers` has the same sentence.
     pub why: &'static str,
     /// Whether the numbers bear it out.
     pub holds: bool,
@@ -63,8 +92,8 @@ pub struct Comparison {
     pub printed: Printed,
     /// As worked out here; `None` when the models give no such value.
     pub ours: Option<f64>,
-    /// By how much ours can be off because its inputs were printed rounded.
-    pub input_rounding: f64,
+    /// How far ours may be from it.
+    pub room: Room,
     /// Why the two may differ, where something is known.
     pub reason: Option<Reason>,
 }
@@ -78,9 +107,24 @@ impl Comparison {
     #[must_use]
     pub fn judge(self) -> Row {
         let printed = self.printed.value;
-        let allowed = self.printed.half_unit() + self.input_rounding;
-        let room = allowed + BINARY_ROUNDING * printed.abs();
-        let agrees = self.ours.is_some_and(|ours| (ours - printed).abs() <= room);
+        let binary = BINARY_ROUNDING * printed.abs();
+        let within = |room: f64| self.ours.is_some_and(|ours| (ours - printed).abs() <= room);
+        let (judged_by, tolerance, agrees, allowed) = match self.room {
+            Room::Rounding(of_inputs) => {
+                let room = self.printed.half_unit() + of_inputs;
+                let words = format!("by more than rounding can explain ({room})");
+                (Measure::Rounding, None, within(room + binary), words)
+            }
+            Room::Model(fraction) => {
+                let room = fraction * printed.abs() + self.printed.half_unit();
+                let words = format!("by more than the model promises ({} %)", fraction * 100.0);
+                (Measure::Model, Some(fraction), within(room + binary), words)
+            }
+            Room::Sign => {
+                let agrees = self.ours.is_some_and(|ours| ours * printed > 0.0);
+                (Measure::Sign, None, agrees, "in its sign".into())
+            }
+        };
         let (status, why) = match self.reason {
             _ if agrees => (Status::Pass, None),
             Some(reason) if reason.holds => (Status::Explained, Some(reason.why.to_string())),
@@ -91,13 +135,20 @@ impl Comparison {
             None if self.ours.is_none() => {
                 (Status::Fail, Some("the models give no such value".into()))
             }
-            None => (
-                Status::Fail,
-                Some(format!("ours differs by more than rounding can explain ({allowed})")),
-            ),
+            None => (Status::Fail, Some(format!("ours differs {allowed}"))),
         };
         let error = self.ours.map(|ours| ours / printed - 1.0);
-        Row { item: self.item, printed, ours: self.ours, error, status, round_trip: false, why }
+        Row {
+            item: self.item,
+            printed,
+            ours: self.ours,
+            error: error.filter(|error| error.is_finite()),
+            status,
+            judged_by: Some(judged_by),
+            tolerance,
+            round_trip: false,
+            why,
+        }
     }
 }
 
@@ -111,6 +162,8 @@ impl Row {
             ours: None,
             error: None,
             status: Status::Given,
+            judged_by: None,
+            tolerance: None,
             round_trip: false,
             why: Some(why.into()),
         }
@@ -133,7 +186,7 @@ mod tests {
             item: "item".into(),
             printed: Printed { value: printed, decimals: 4 },
             ours,
-            input_rounding: 0.0,
+            room: Room::Rounding(0.0),
             reason: reason.map(|holds| Reason { why: "because", holds }),
         }
         .judge()
@@ -163,6 +216,27 @@ mod tests {
         let lost = comparison(0.5, Some(0.6), None).after_round_trip();
         assert_eq!(lost.status, Status::Fail);
         assert!(lost.round_trip && lost.why.unwrap().starts_with("ours differs"));
+    }
+
+    fn judged(room: Room, printed: f64, ours: f64) -> Row {
+        let printed = Printed { value: printed, decimals: 0 };
+        Comparison { item: "item".into(), printed, ours: Some(ours), room, reason: None }.judge()
+    }
+
+    #[test]
+    fn predictions_may_be_off_by_what_the_model_promises() {
+        let near = judged(Room::Model(0.03), 13842.0, 13842.0 * 0.971);
+        assert_eq!((near.status, near.tolerance), (Status::Pass, Some(0.03)));
+        let far = judged(Room::Model(0.03), 13842.0, 13842.0 * 0.96);
+        assert_eq!(far.status, Status::Fail);
+        assert!(far.why.unwrap().contains("3 %"));
+    }
+
+    #[test]
+    fn signs_agree_on_one_side_of_zero() {
+        assert_eq!(judged(Room::Sign, 22.0, 3.0).status, Status::Pass);
+        assert_eq!(judged(Room::Sign, 22.0, -3.0).status, Status::Fail);
+        assert_eq!(judged(Room::Sign, 22.0, 0.0).status, Status::Fail);
     }
 
     #[test]

@@ -1,14 +1,18 @@
 //! Statistics for repeated measurements on machines that are never quite quiet:
 //! medians with distribution-free intervals, ratios of medians by bootstrap, pooled
-//! noise, and classes of numbers. Pure functions on slices; what has no answer is `None`.
+//! noise, classes of numbers, and least squares. Pure functions on slices; what has no answer is `None`.
 
 mod bootstrap;
+mod least_squares;
 mod median;
 mod noise;
 mod normal;
 mod partition;
 
 pub use bootstrap::{RatioEstimate, ratio_of_medians};
+pub use least_squares::{
+    Fit, FitRule, LinearFit, Loss, fit, fit_with_derivatives, solve_least_squares,
+};
 pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
 pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};
 pub use normal::{expected_range, normal_quantile};

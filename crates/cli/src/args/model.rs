@@ -1,7 +1,6 @@
-//! What the user typed after `model`, `predict` and `reproduce`.
+//! What the user typed after `model` and `reproduce`.
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 use nearfar_machine::TheoreticalMaximum;
@@ -14,6 +13,20 @@ const CLASS_SPAN: &str = "0.07";
 pub enum ModelName {
     /// bandwidth classes and their alphas
     Classes,
+    /// NUMA factor, and the time of an access under load
+    Latency,
+    /// local and remote threads on one memory node
+    Sharing,
+    /// what limits a cluster at each arithmetic intensity
+    Roofline,
+    /// loads and stores over a fast and a slow memory
+    Hybrid,
+    /// how runs spread, and what pinning threads does to that
+    Distribution,
+    /// what streams get that share the machine's parts
+    Flow,
+    /// which way to place memory is expected to win
+    Strategy,
 }
 
 #[derive(Debug, Args)]
@@ -28,7 +41,10 @@ pub struct ModelArguments {
     /// Classes of every initiator by itself, for machines that differ by side
     #[arg(long)]
     pub per_initiator: bool,
-    /// Print JSON (docs/schema/nearfar.model-1.json, nearfar.classes-1.json)
+    /// Of the hybrid model: overlaps below 0 too, as the paper's own fit gives them
+    #[arg(long)]
+    pub unbounded: bool,
+    /// Print JSON (docs/schema/nearfar.model-1.json; of one model nearfar.MODEL-1.json)
     #[arg(long)]
     pub json: bool,
 }
@@ -70,35 +86,6 @@ impl ClassArguments {
 }
 
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("question").required(true).args(["share", "reach", "data"]))]
-pub struct PredictArguments {
-    /// The record whose classes give the alphas (those of the whole machine); - is standard
-    /// input; without it and without --alpha the newest one of this host
-    #[arg(conflicts_with = "alpha")]
-    pub record: Option<PathBuf>,
-    /// Alpha of each class, instead of a record's (which stand the fastest first)
-    #[arg(long, value_delimiter = ',', value_name = "A,..",
-          conflicts_with_all = ["kernel", "threads", "isa", "class_span"])]
-    pub alpha: Vec<f64>,
-    /// Share of the accesses that goes to each class; once for each row of the answer
-    #[arg(long, value_name = "S,..")]
-    pub share: Vec<List<f64>>,
-    /// The class in which a process's device or data (its target) is reached from place
-    /// 0, 1, ..; once for each process
-    #[arg(long, value_name = "CLASS,..", conflicts_with = "share")]
-    pub reach: Vec<List<usize>>,
-    /// The memory node with a process's data (its target), reached from the record's
-    /// initiators, which are the places; once for each process
-    #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
-    pub data: Vec<u32>,
-    #[command(flatten)]
-    pub classes: ClassArguments,
-    /// Print JSON (docs/schema/nearfar.predict-1.json)
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
 pub struct ReproduceArguments {
     /// The paper by its key; without it all there are
     #[arg(value_parser = clap::builder::PossibleValuesParser::new(nearfar_reproduce::papers()))]
@@ -106,21 +93,6 @@ pub struct ReproduceArguments {
     /// Print JSON (docs/schema/nearfar.reproduce-1.json)
     #[arg(long)]
     pub json: bool,
-}
-
-/// Numbers with commas between them, as one value of an option that can be repeated.
-#[derive(Debug, Clone, PartialEq)]
-pub struct List<T>(pub Vec<T>);
-
-impl<T: FromStr> FromStr for List<T> {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let number = |entry: &str| {
-            entry.trim().parse().map_err(|_| format!("'{entry}' is no number that fits here"))
-        };
-        Ok(Self(text.split(',').map(number).collect::<Result<_, _>>()?))
-    }
 }
 
 fn parse_threads(text: &str) -> Result<ThreadChoice, String> {
@@ -150,15 +122,5 @@ mod tests {
         for text in ["0", "-1", "", "ALL", "1.5", "4294967296"] {
             assert!(parse_threads(text).is_err(), "{text:?} was read");
         }
-    }
-
-    #[test]
-    fn lists_are_numbers_with_commas() {
-        assert_eq!("0.5, 0.25,0.25".parse(), Ok(List(vec![0.5, 0.25, 0.25])));
-        assert_eq!("0".parse(), Ok(List(vec![0_usize])));
-        for text in ["", "1,", ",1", "1;2", "a"] {
-            assert!(text.parse::<List<f64>>().is_err(), "{text:?} was read");
-        }
-        assert!("-1".parse::<List<usize>>().is_err());
     }
 }

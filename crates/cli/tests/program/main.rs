@@ -5,6 +5,13 @@
 mod edited;
 mod interruption;
 mod kill;
+mod model_distribution;
+mod model_flow;
+mod model_hybrid;
+mod model_latency;
+mod model_roofline;
+mod model_sharing;
+mod model_strategy;
 mod models;
 mod refusals;
 mod simulated;

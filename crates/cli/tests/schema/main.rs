@@ -5,6 +5,13 @@
 mod contract;
 #[path = "../../../record/tests/every_line/mod.rs"]
 mod every_line;
+mod model_distribution;
+mod model_flow;
+mod model_hybrid;
+mod model_latency;
+mod model_roofline;
+mod model_sharing;
+mod model_strategy;
 mod model_views;
 mod mutation;
 mod program;
@@ -141,6 +148,13 @@ fn every_view() -> Vec<(&'static str, Value)> {
     add("machines", serde_json::to_value(machines));
     add("kernels", serde_json::to_value(KernelsView::new(|_| vec!["avx2".into()])));
     views.extend(model_views::views());
+    views.extend(model_distribution::views());
+    views.extend(model_flow::views());
+    views.extend(model_hybrid::views());
+    views.extend(model_latency::views());
+    views.extend(model_roofline::views());
+    views.extend(model_sharing::views());
+    views.extend(model_strategy::views());
     views.extend(record_doctor::views());
     views.extend(show_view::views());
     views

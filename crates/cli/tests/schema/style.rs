@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 13] = [
+const NAMES: [&str; 24] = [
     "topo",
     "show",
     "doctor",
@@ -21,6 +21,17 @@ const NAMES: [&str; 13] = [
     "reproduce",
     "machines",
     "kernels",
+    "distribution",
+    "flow",
+    "hybrid",
+    "latency",
+    "roofline",
+    "sharing",
+    "strategy",
+    "predict-sharing",
+    "predict-hybrid",
+    "predict-roofline",
+    "predict-flow",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.

@@ -1,5 +1,5 @@
 //! The other reading of the rule: noise widens a class while classes are formed, instead
-//! of merging them afterwards. Kept for the comparison in `docs/models.md`.
+//! of merging them afterwards. Kept for the comparison in `docs/models/classes.md`.
 
 use nearfar_stats::expected_range;
 

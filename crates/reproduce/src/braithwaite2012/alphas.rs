@@ -6,7 +6,7 @@ use nearfar_model::alphas;
 use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::printed_matrix::{PrintedMatrix, PrintedPair};
-use crate::row::{Comparison, Row};
+use crate::row::{Comparison, Room, Row};
 
 use super::KEY;
 use super::facts::{AlphaTable, Facts, RelativeAlphas, TransferAlphas};
@@ -74,7 +74,7 @@ fn alpha_rows(table: &AlphaTable, what: &str, printed: &[f64], ours: &[f64]) -> 
             item: format!("table {}, {}, {what}, class {class}", table.table, table.machine),
             printed: Printed { value, decimals: table.decimals },
             ours: ours.get(class).copied(),
-            input_rounding: 0.0,
+            room: Room::Rounding(0.0),
             reason: None,
         }
         .judge()
@@ -140,7 +140,7 @@ pub(super) fn relative_rows(
                     item,
                     printed,
                     ours: ours.get(class).copied(),
-                    input_rounding: 0.0,
+                    room: Room::Rounding(0.0),
                     reason,
                 }
                 .judge(),

@@ -7,7 +7,7 @@ use nearfar_model::{Class, ClassSet, alphas};
 use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::printed_matrix::{PrintedMatrix, PrintedPair};
-use crate::row::{Comparison, Row};
+use crate::row::{Comparison, Room, Row};
 
 use super::KEY;
 use super::alphas::{gamma, phi};
@@ -133,7 +133,8 @@ impl<'a> Compared<'a> {
             let row = |what: &str, printed: Printed, ours: Option<f64>, input_rounding: f64| {
                 let item = self.item(what);
                 let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
-                Comparison { item, printed, ours, input_rounding, reason }.judge()
+                Comparison { item, printed, ours, room: Room::Rounding(input_rounding), reason }
+                    .judge()
             };
             let number = printed.class;
             rows.push(row(
@@ -161,7 +162,7 @@ impl<'a> Compared<'a> {
         let holds = |known| known == KnownReason::SplitClass && ours + split == printed;
         let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
         let printed = Printed { value: as_float(printed), decimals: 0 };
-        Comparison { item, printed, ours: Some(as_float(ours)), input_rounding: 0.0, reason }
+        Comparison { item, printed, ours: Some(as_float(ours)), room: Room::Rounding(0.0), reason }
             .judge()
     }
 

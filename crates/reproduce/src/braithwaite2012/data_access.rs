@@ -5,7 +5,7 @@ use nearfar_model::{Mapping, Target, data_access, mappings};
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
-use crate::row::{Comparison, Row};
+use crate::row::{Comparison, Room, Row};
 
 use super::facts::{DataAccessRow, Facts, WhatIf};
 use super::reason::KnownReason;
@@ -34,7 +34,7 @@ fn data_access_row(row: &DataAccessRow, decimals: u8) -> Result<Row, ReproduceEr
         KnownReason::of(&item).map(|known| known.checked(is_three_digits(row, found.d, printed)));
     // The thesis goes on from its printed alphas (all of table 4.1 shows it), so their
     // rounding is no room here.
-    Ok(Comparison { item, printed, ours: Some(found.d), input_rounding: 0.0, reason }.judge())
+    Ok(Comparison { item, printed, ours: Some(found.d), room: Room::Rounding(0.0), reason }.judge())
 }
 
 /// Whether no alphas that round to the given ones come to the printed value, and the sum
@@ -67,7 +67,7 @@ fn what_if_rows(table: &WhatIf) -> Result<Vec<Row>, ReproduceError> {
             item: format!("equation {}, {}, line {}, D", table.equation, table.machine, row.line),
             printed: Printed { value: row.d, decimals: table.decimals },
             ours: outcomes.iter().find(shares_agree).map(|mapping| mapping.d),
-            input_rounding: 0.0,
+            room: Room::Rounding(0.0),
             reason: None,
         }
         .judge()

@@ -76,7 +76,7 @@ impl KnownReason {
         Reason { why: self.why(), holds }
     }
 
-    /// The reason in words; `docs/models.md` has the same.
+    /// The reason in words; `docs/papers/braithwaite2012.md` has the same.
     #[must_use]
     pub fn why(self) -> &'static str {
         match self {

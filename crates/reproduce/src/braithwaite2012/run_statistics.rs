@@ -2,7 +2,7 @@
 //! are not printed, so the table is held against itself.
 
 use crate::printed::Printed;
-use crate::row::{Comparison, Row};
+use crate::row::{Comparison, Room, Row};
 
 use super::facts::{RunStatistics, RunStatisticsRow};
 use super::reason::KnownReason;
@@ -35,7 +35,7 @@ pub(super) fn rows(table: &RunStatistics) -> Vec<Row> {
                 item: item("mean"),
                 printed: Printed { value: row.mean, decimals: table.mean_decimals },
                 ours: Some(middle),
-                input_rounding: rounding,
+                room: Room::Rounding(rounding),
                 reason: None,
             }
             .judge(),
@@ -58,7 +58,7 @@ pub(super) fn rows(table: &RunStatistics) -> Vec<Row> {
                     item,
                     printed: printed(value),
                     ours: Some(ours),
-                    input_rounding: 0.0,
+                    room: Room::Rounding(0.0),
                     reason,
                 }
                 .judge(),

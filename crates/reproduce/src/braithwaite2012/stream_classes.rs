@@ -6,7 +6,7 @@ use nearfar_model::{ClassSet, ThreadChoice};
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
-use crate::row::{Comparison, Row};
+use crate::row::{Comparison, Room, Row};
 
 use super::facts::{Asymmetry, ClassTable, Facts, StreamClasses, Threads};
 use super::machines::Machines;
@@ -61,7 +61,7 @@ fn stream_rows(
             ours: maximum(set, class, stream.threads)
                 .filter(|_| as_many)
                 .map(|max| max / table.unit.bytes_per_s()),
-            input_rounding: 0.0,
+            room: Room::Rounding(0.0),
             reason: None,
         }
         .judge()
@@ -110,7 +110,7 @@ pub(super) fn asymmetry_rows(
             ),
             printed: Printed { value: row.value, decimals: asymmetry.decimals },
             ours,
-            input_rounding: 0.0,
+            room: Room::Rounding(0.0),
             reason: None,
         }
         .judge()

@@ -1,4 +1,4 @@
-//! `predict`: what programs get whose accesses are shared out over classes.
+//! What programs get whose accesses are shared out over classes.
 
 use anyhow::{Context, bail};
 use nearfar_machine::NodeSet;
@@ -14,7 +14,7 @@ use crate::command::model::gamma;
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
-pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let view = if arguments.alpha.is_empty() {
         let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
         let classes = classes(&record, &arguments.classes.rule(false))?;

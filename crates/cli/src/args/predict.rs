@@ -1,0 +1,123 @@
+//! What the user typed after `predict`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, ValueEnum};
+use nearfar_machine::Binding;
+
+use super::model::ClassArguments;
+
+/// The options that ask something; one of them at a time.
+const QUESTIONS: [&str; 8] =
+    ["share", "reach", "data", "processes", "split", "load_share", "point", "stream"];
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("question").required(true).args(QUESTIONS))]
+pub struct PredictArguments {
+    /// The record whose classes give the alphas (those of the whole machine); - is standard
+    /// input; without it and without --alpha the newest one of this host
+    #[arg(conflicts_with = "alpha")]
+    pub record: Option<PathBuf>,
+    /// Alpha of each class, instead of a record's (which stand the fastest first)
+    #[arg(long, value_delimiter = ',', value_name = "A,..",
+          conflicts_with_all = ["kernel", "threads", "isa", "class_span"])]
+    pub alpha: Vec<f64>,
+    /// Share of the accesses that goes to each class; once for each row of the answer
+    #[arg(long, value_name = "S,..")]
+    pub share: Vec<List<f64>>,
+    /// The class in which a process's device or data (its target) is reached from place
+    /// 0, 1, ..; once for each process
+    #[arg(long, value_name = "CLASS,..", conflicts_with = "share")]
+    pub reach: Vec<List<usize>>,
+    /// The memory node with a process's data (its target), reached from the record's
+    /// initiators, which are the places; once for each process
+    #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
+    pub data: Vec<u32>,
+    #[command(flatten)]
+    pub classes: ClassArguments,
+    #[command(flatten)]
+    pub sharing: SharingQuestion,
+    #[command(flatten)]
+    pub hybrid: HybridQuestion,
+    /// A program's arithmetic intensity, FLOPs per byte that its cores request, and where that is
+    /// known what it reaches, GFLOP/s: where it lies below the record's roofs
+    #[arg(long, value_name = "INTENSITY[,GFLOP/s]", conflicts_with_all = ["alpha", "share", "reach", "data"])]
+    pub point: Vec<List<f64>>,
+    /// Threads that run at the same time, one on each CPU, and their memory: what each stream
+    /// gets, for example 'cpus=0-3 mem=bind:0'; once for each stream
+    #[arg(long, value_name = "BINDING", conflicts_with_all = ["alpha", "share", "reach", "data"])]
+    pub stream: Vec<Binding>,
+    /// Print JSON (docs/schema/nearfar.predict-1.json; of --processes and --split
+    /// nearfar.predict-sharing-1.json, of --load-share nearfar.predict-hybrid-1.json, of --point
+    /// nearfar.predict-roofline-1.json, of --stream nearfar.predict-flow-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How many processes near the data, how many far.
+#[derive(Debug, Args)]
+pub struct SharingQuestion {
+    /// How many processes to split over the cores near their data and those of another cluster
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub processes: Option<u32>,
+    /// What so many processes near their data and so many of another cluster get
+    #[arg(long, value_name = "NEAR,FAR")]
+    pub split: Vec<List<u32>>,
+    /// How the processes share their work
+    #[arg(long, value_enum, value_name = "WORK")]
+    pub work: Option<Work>,
+    /// The memory node with the data; without it the first that was measured
+    #[arg(long, value_name = "NODE")]
+    pub node: Option<u32>,
+}
+
+/// How processes share their work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Work {
+    /// equal parts: the slowest decides
+    Static,
+    /// who is ready takes more: the sum counts
+    Dynamic,
+}
+
+/// Loads and stores over a fast and a slow memory.
+#[derive(Debug, Args)]
+pub struct HybridQuestion {
+    /// Share of loads in all bytes, 0 to 1: the best shares of the fast memory for it
+    #[arg(long, value_name = "SHARE")]
+    pub load_share: Option<f64>,
+    /// Share of the bytes in the fast memory: what the program gets with it
+    #[arg(long, value_name = "SHARE", requires = "load_share")]
+    pub fast_share: Vec<f64>,
+}
+
+/// Numbers with commas between them, as one value of an option that can be repeated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct List<T>(pub Vec<T>);
+
+impl<T: FromStr> FromStr for List<T> {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = |entry: &str| {
+            entry.trim().parse().map_err(|_| format!("'{entry}' is no number that fits here"))
+        };
+        Ok(Self(text.split(',').map(number).collect::<Result<_, _>>()?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_numbers_with_commas() {
+        assert_eq!("0.5, 0.25,0.25".parse(), Ok(List(vec![0.5, 0.25, 0.25])));
+        assert_eq!("0".parse(), Ok(List(vec![0_usize])));
+        for text in ["", "1,", ",1", "1;2", "a"] {
+            assert!(text.parse::<List<f64>>().is_err(), "{text:?} was read");
+        }
+        assert!("-1".parse::<List<usize>>().is_err());
+    }
+}

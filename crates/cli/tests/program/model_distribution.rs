@@ -1,0 +1,1 @@
+//! `model distribution` of simulated machines, by the command line.

@@ -1,0 +1,1 @@
+//! `model flow` of simulated machines, by the command line.

@@ -1,0 +1,1 @@
+//! `model hybrid` of simulated machines, by the command line.

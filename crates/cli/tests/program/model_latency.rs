@@ -1,0 +1,1 @@
+//! `model latency` of simulated machines, by the command line.

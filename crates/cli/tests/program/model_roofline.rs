@@ -1,0 +1,1 @@
+//! `model roofline` of simulated machines, by the command line.

@@ -1,0 +1,1 @@
+//! `model sharing` of simulated machines, by the command line.

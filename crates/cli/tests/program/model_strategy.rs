@@ -1,0 +1,1 @@
+//! `model strategy` of simulated machines, by the command line.

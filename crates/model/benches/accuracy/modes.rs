@@ -1,0 +1,5 @@
+//! SKELETON
+
+pub fn print_rates() -> bool {
+    true
+}

@@ -1,0 +1,106 @@
+//! Why a model says nothing of a record, and which command would change that.
+
+use std::collections::BTreeMap;
+
+use nearfar_record::{Absence, Executor, Experiment, ReasonCode, Record, Suite};
+
+/// Why a model says nothing of a record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct Inapplicable {
+    /// In a sentence without its full stop.
+    pub why: String,
+    /// The command that would add what is missing; `None` where nothing can on this machine.
+    pub remedy: Option<String>,
+}
+
+impl Inapplicable {
+    /// Nothing can change it on this machine.
+    #[must_use]
+    pub fn here(why: impl Into<String>) -> Self {
+        Self { why: why.into(), remedy: None }
+    }
+
+    /// Measuring these experiments in a suite would change it.
+    #[must_use]
+    pub fn until_measured(
+        record: &Record,
+        experiments: &[Experiment],
+        suite: Suite,
+        why: impl Into<String>,
+    ) -> Self {
+        Self { why: why.into(), remedy: Some(command(record, experiments, suite)) }
+    }
+
+    /// The record has no figures of an experiment that the model needs: what it says of that.
+    #[must_use]
+    pub fn without(record: &Record, experiment: Experiment) -> Self {
+        let missing = |why: String, suite| Self::until_measured(record, &[experiment], suite, why);
+        if !record.header.inputs.experiments.contains(&experiment) {
+            return missing(format!("the record holds no {experiment}"), Suite::Standard);
+        }
+        let Some(reason) = commonest_reason(record, experiment) else {
+            let why = format!("{experiment} was begun, and has no samples yet");
+            return Self { why, remedy: Some("nearfar characterize --resume".into()) };
+        };
+        let Reasons { code, absence, text } = reason;
+        let verb = match absence {
+            Absence::Omitted => "left out",
+            Absence::Refused => "refused",
+        };
+        let why = format!("the record holds no {experiment}: {verb}, as {text}");
+        match code {
+            ReasonCode::OneNode
+            | ReasonCode::OneCluster
+            | ReasonCode::OnePackage
+            | ReasonCode::OneCore
+            | ReasonCode::OneMemoryKind
+            | ReasonCode::NoVariant => Self::here(why),
+            ReasonCode::FullSuiteOnly => missing(why, Suite::Full),
+            _ => missing(why, Suite::Standard),
+        }
+    }
+}
+
+struct Reasons {
+    code: ReasonCode,
+    absence: Absence,
+    text: String,
+}
+
+/// Why most of an experiment's cases are absent; of equally many the first by its words.
+fn commonest_reason(record: &Record, experiment: Experiment) -> Option<Reasons> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let own = || {
+        let name = experiment.as_str();
+        record.absent.iter().filter(move |absent| {
+            absent.case.strip_prefix(name).is_some_and(|it| it.is_empty() || it.starts_with('/'))
+        })
+    };
+    for absent in own() {
+        *counts.entry(&absent.reason.text).or_default() += 1;
+    }
+    let (&text, _) = counts.iter().rev().max_by_key(|(_, count)| **count)?;
+    let first = own().find(|absent| absent.reason.text == text)?;
+    Some(Reasons { code: first.reason.code, absence: first.absence, text: text.into() })
+}
+
+/// The command that measures experiments of the same machine.
+fn command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
+    let machine = match (&record.header.simulation, record.header.executor) {
+        (Some(simulation), Executor::Simulated) => {
+            // A machine from a file is not known by its name alone.
+            let known = nearfar_flow::builtin_text(&simulation.name);
+            let name = if known == Some(&simulation.file) { &simulation.name } else { "FILE.toml" };
+            format!(" --simulate {name}")
+        }
+        _ => String::new(),
+    };
+    let suite = match suite {
+        Suite::Quick => "quick",
+        Suite::Standard => "standard",
+        Suite::Full => "full",
+    };
+    let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
+    format!("nearfar characterize{machine} --suite {suite} --only {}", names.join(","))
+}

@@ -1,0 +1,18 @@
+//! SKELETON
+
+use nearfar_record::Experiment;
+
+use crate::inapplicable::Inapplicable;
+use crate::record_figures::RecordFigures;
+
+/// What the model says.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Roofline {}
+
+/// The model of a record.
+///
+/// # Errors
+/// Where the record does not hold what the model needs.
+pub fn roofline(figures: &RecordFigures<'_>) -> Result<Roofline, Inapplicable> {
+    Err(Inapplicable::without(figures.record(), Experiment::Roofs))
+}

@@ -1,0 +1,134 @@
+//! The models of a record as `model` prints them.
+
+use nearfar_model::Inapplicable;
+use nearfar_record::Record;
+use serde::Serialize;
+
+use crate::classes::ClassesView;
+use crate::measured::MeasuredView;
+use crate::model_distribution::DistributionView;
+use crate::model_flow::FlowView;
+use crate::model_hybrid::HybridModelView;
+use crate::model_latency::LatencyModelView;
+use crate::model_roofline::RooflineView;
+use crate::model_sharing::SharingModelView;
+use crate::model_strategy::StrategyView;
+use crate::paragraph::paragraph;
+use crate::printable::printable;
+
+/// Which models a record has; `model --json` without a model's name prints it on its first line,
+/// and each model on a line of its own behind it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModelView {
+    /// `nearfar.model/1`
+    pub schema: &'static str,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+    /// The models that there are, in the order of their lines.
+    pub models: Vec<&'static str>,
+    /// The models that say nothing of this record, and why.
+    pub unavailable: Vec<UnavailableView>,
+}
+
+/// A model that says nothing of a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UnavailableView {
+    /// The model's name.
+    pub model: &'static str,
+    /// Why.
+    pub why: String,
+    /// The command that would change it, or null where nothing can on this machine.
+    pub remedy: Option<String>,
+}
+
+/// One model of a record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum FittedView {
+    /// Bandwidth classes.
+    Classes(Box<ClassesView>),
+    /// Times of an access and what load does to them.
+    Latency(Box<LatencyModelView>),
+    /// Local and remote threads on one node.
+    Sharing(Box<SharingModelView>),
+    /// Roofs and what lies below them.
+    Roofline(Box<RooflineView>),
+    /// Loads and stores over a fast and a slow memory.
+    Hybrid(Box<HybridModelView>),
+    /// How runs spread, and what affinity does to that.
+    Distribution(Box<DistributionView>),
+    /// What streams get that share the machine's parts.
+    Flow(Box<FlowView>),
+    /// Which way to place memory is expected to win.
+    Strategy(Box<StrategyView>),
+}
+
+impl UnavailableView {
+    /// The view of why a model says nothing.
+    #[must_use]
+    pub fn new(model: &'static str, inapplicable: Inapplicable) -> Self {
+        Self { model, why: inapplicable.why, remedy: inapplicable.remedy }
+    }
+}
+
+impl FittedView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Classes(view) => view.text(),
+            Self::Latency(view) => view.text(),
+            Self::Sharing(view) => view.text(),
+            Self::Roofline(view) => view.text(),
+            Self::Hybrid(view) => view.text(),
+            Self::Distribution(view) => view.text(),
+            Self::Flow(view) => view.text(),
+            Self::Strategy(view) => view.text(),
+        }
+    }
+
+    /// The model's name, and the same without what was measured.
+    fn section(&self) -> (&'static str, String) {
+        match self {
+            Self::Classes(view) => ("classes", view.body()),
+            Self::Latency(view) => ("latency", view.body()),
+            Self::Sharing(view) => ("sharing", view.body()),
+            Self::Roofline(view) => ("roofline", view.body()),
+            Self::Hybrid(view) => ("hybrid", view.body()),
+            Self::Distribution(view) => ("distribution", view.body()),
+            Self::Flow(view) => ("flow", view.body()),
+            Self::Strategy(view) => ("strategy", view.body()),
+        }
+    }
+}
+
+impl ModelView {
+    /// The view of which models a record has.
+    #[must_use]
+    pub fn new(record: &Record, fitted: &[FittedView], unavailable: Vec<UnavailableView>) -> Self {
+        Self {
+            schema: "nearfar.model/1",
+            measured: MeasuredView::new(record),
+            models: fitted.iter().map(|view| view.section().0).collect(),
+            unavailable,
+        }
+    }
+
+    /// For people: every model below a line with its name.
+    #[must_use]
+    pub fn text(&self, fitted: &[FittedView]) -> String {
+        let mut text = self.measured.heading();
+        for (name, body) in fitted.iter().map(FittedView::section) {
+            text += &format!("\n== {name} ==\n{body}");
+        }
+        for unavailable in &self.unavailable {
+            text += &format!("\n== {} ==\n", unavailable.model);
+            text += &paragraph("no model: ", &printable(&unavailable.why));
+            if let Some(remedy) = &unavailable.remedy {
+                text += &paragraph("  -> ", &printable(remedy));
+            }
+        }
+        text
+    }
+}

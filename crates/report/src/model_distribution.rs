@@ -1,0 +1,36 @@
+//! SKELETON
+
+use nearfar_model::Distribution;
+use nearfar_record::Record;
+use serde::Serialize;
+
+use crate::measured::MeasuredView;
+
+/// `model RECORD distribution --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DistributionView {
+    /// `nearfar.distribution/1`
+    pub schema: &'static str,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+}
+
+impl DistributionView {
+    /// The view of a record's model.
+    #[must_use]
+    pub fn new(record: &Record, _model: &Distribution) -> Self {
+        Self { schema: "nearfar.distribution/1", measured: MeasuredView::new(record) }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.measured.heading() + &self.body()
+    }
+
+    /// The model, below what it is of.
+    pub(crate) fn body(&self) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,30 @@
+//! SKELETON
+
+use nearfar_record::Record;
+use serde::Serialize;
+
+use crate::measured::MeasuredView;
+
+/// `predict` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PredictSharingView {
+    /// `nearfar.predict-sharing/1`
+    pub schema: &'static str,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+}
+
+impl PredictSharingView {
+    /// The view of the answers.
+    #[must_use]
+    pub fn new(record: &Record) -> Self {
+        Self { schema: "nearfar.predict-sharing/1", measured: MeasuredView::new(record) }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.measured.heading()
+    }
+}
