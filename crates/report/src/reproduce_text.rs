@@ -149,6 +149,8 @@ mod tests {
             ours,
             error: ours.map(|ours| ours / printed - 1.0),
             status,
+            judged_by: None,
+            tolerance: None,
             round_trip: false,
             why: why.map(String::from),
         }
