@@ -70,7 +70,7 @@ fn inputs(arguments: &CharacterizeArguments) -> anyhow::Result<Inputs> {
             bail!("there is no kernel '{name}'; there are {}", names.join(", "));
         }
     }
-    let of_suite = suite_inputs(arguments.suite.into());
+    let of_suite = suite_inputs(arguments.suite().into());
     Ok(Inputs {
         experiments: experiments(arguments),
         initiator: arguments.initiator.into(),
@@ -104,7 +104,7 @@ fn named_kernels(arguments: &CharacterizeArguments) -> Option<Vec<String>> {
 /// Those that were chosen, in the order in which they are measured, or the suite's own.
 fn experiments(arguments: &CharacterizeArguments) -> Vec<Experiment> {
     if arguments.only.is_empty() {
-        return suite_experiments(arguments.suite.into());
+        return suite_experiments(arguments.suite().into());
     }
     let is_chosen = |experiment: &Experiment| {
         arguments.only.iter().any(|&name| Experiment::from(name) == *experiment)

@@ -60,13 +60,32 @@ pub struct SharedLink {
     pub crosses: BTreeSet<(u32, u32)>,
 }
 
-/// A part of a machine that can saturate.
+/// A part of a machine that can saturate. Clusters are rows, columns memory nodes in the order
+/// of [`Capacities::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Part {
-    Path { cluster: usize, column: usize },
-    Controller { column: usize },
-    Issue { cluster: usize },
-    Link { index: usize },
+pub enum Part {
+    /// The path from a cluster to a node.
+    Path {
+        /// The cluster's row.
+        cluster: usize,
+        /// The node's column.
+        column: usize,
+    },
+    /// A node's memory controller.
+    Controller {
+        /// The node's column.
+        column: usize,
+    },
+    /// What a cluster can issue to all nodes together.
+    Issue {
+        /// The cluster's row.
+        cluster: usize,
+    },
+    /// A link that several paths share.
+    Link {
+        /// Its position in [`Capacities::links`].
+        index: usize,
+    },
 }
 
 impl Capacities {
@@ -82,8 +101,7 @@ impl Capacities {
     /// [`FlowError::NotSettled`] from the solver.
     pub fn rates(&self, loads: &[Load]) -> Result<Vec<f64>, FlowError> {
         self.check()?;
-        let asks: Vec<Ask<'_>> =
-            loads.iter().map(|load| Ask { capacities: self, load, most: None }).collect();
+        let asks: Vec<Ask<'_>> = loads.iter().map(|load| Ask::of(self, load)).collect();
         rates_together(&asks)
     }
 

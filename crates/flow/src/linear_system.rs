@@ -2,13 +2,21 @@
 
 /// Solves A x = b, A row by row, by elimination with the largest pivot of each column;
 /// `None` when A is singular or has a number that is not finite.
-pub(crate) fn solve(mut rows: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<f64>> {
-    let count = right.len();
+pub(crate) fn solve(rows: Vec<Vec<f64>>, right: Vec<f64>) -> Option<Vec<f64>> {
+    solve_all(rows, vec![right])?.pop()
+}
+
+/// The same for several right sides.
+pub(crate) fn solve_all(
+    mut rows: Vec<Vec<f64>>,
+    mut rights: Vec<Vec<f64>>,
+) -> Option<Vec<Vec<f64>>> {
+    let count = rows.len();
     for column in 0..count {
         let pivot = (column..count)
             .max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
         rows.swap(column, pivot);
-        right.swap(column, pivot);
+        rights.iter_mut().for_each(|right| right.swap(column, pivot));
         let (above, below) = rows.split_at_mut(column + 1);
         let pivot_row = &above[column];
         if !(pivot_row[column].abs() > 0.0 && pivot_row[column].is_finite()) {
@@ -20,16 +28,21 @@ pub(crate) fn solve(mut rows: Vec<Vec<f64>>, mut right: Vec<f64>) -> Option<Vec<
                 for (value, pivot) in row[column..].iter_mut().zip(&pivot_row[column..]) {
                     *value -= factor * pivot;
                 }
-                right[column + 1 + offset] -= factor * right[column];
+                for right in &mut rights {
+                    right[column + 1 + offset] -= factor * right[column];
+                }
             }
         }
     }
-    for column in (0..count).rev() {
-        let known: f64 =
-            rows[column][column + 1..].iter().zip(&right[column + 1..]).map(|(a, x)| a * x).sum();
-        right[column] = (right[column] - known) / rows[column][column];
+    for right in &mut rights {
+        for column in (0..count).rev() {
+            let row = &rows[column];
+            let known: f64 =
+                row[column + 1..].iter().zip(&right[column + 1..]).map(|(a, x)| a * x).sum();
+            right[column] = (right[column] - known) / row[column];
+        }
     }
-    right.iter().all(|value| value.is_finite()).then_some(right)
+    rights.iter().flatten().all(|value| value.is_finite()).then_some(rights)
 }
 
 #[cfg(test)]

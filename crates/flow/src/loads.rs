@@ -33,6 +33,14 @@ pub(crate) struct Ask<'a> {
     pub capacities: &'a Capacities,
     pub load: &'a Load,
     pub most: Option<f64>,
+    /// What a thread asks for / what the capacities say of one.
+    pub demand_scale: f64,
+}
+
+impl<'a> Ask<'a> {
+    pub fn of(capacities: &'a Capacities, load: &'a Load) -> Self {
+        Self { capacities, load, most: None, demand_scale: 1.0 }
+    }
 }
 
 /// An ask with threads, found on the machine.
@@ -45,7 +53,7 @@ pub(crate) struct Busy<'a> {
 }
 
 impl<'a> Busy<'a> {
-    fn find(ask: Ask<'a>) -> Result<Self, FlowError> {
+    pub fn find(ask: Ask<'a>) -> Result<Self, FlowError> {
         let rows = ask.capacities.one_thread.len();
         let cluster = ask.load.cluster;
         let row = usize::try_from(cluster).ok().filter(|&row| row < rows).ok_or_else(|| {
@@ -97,7 +105,22 @@ pub(crate) fn rates_together(asks: &[Ask<'_>]) -> Result<Vec<f64>, FlowError> {
 
 /// What they get by the flow law.
 fn flow(busy: &[Busy<'_>]) -> Result<Vec<f64>, FlowError> {
-    let Some(first) = busy.first() else { return Ok(Vec::new()) };
+    shared_system(busy).map_or_else(|| Ok(Vec::new()), |shared| Ok(shared.system.solve()?.rates))
+}
+
+/// The parts that loads share, as a system.
+#[derive(Debug)]
+pub(crate) struct SharedSystem {
+    pub system: System,
+    /// The part that each resource stands for.
+    pub parts: Vec<Part>,
+    /// Demand of one thread of each load, bytes/s.
+    pub of_one: Vec<f64>,
+}
+
+/// The system of loads; `None` without loads.
+pub(crate) fn shared_system(busy: &[Busy<'_>]) -> Option<SharedSystem> {
+    let first = busy.first()?;
     let law = first.ask.capacities;
     let demands = demands_of_one(busy);
     let crowding = crowding(busy, &demands);
@@ -132,7 +155,7 @@ fn flow(busy: &[Busy<'_>]) -> Result<Vec<f64>, FlowError> {
     let streams = busy.iter().zip(&demands).zip(usages).map(stream).collect();
     let system =
         System { capacities: vec![1.0; indexes.len()], streams, saturation: law.saturation };
-    Ok(system.solve()?.rates)
+    Some(SharedSystem { system, parts: indexes.into_keys().collect(), of_one: demands })
 }
 
 /// Demand of one thread of each load, whose shares are its time by node, bytes/s.
@@ -148,7 +171,7 @@ fn demands_of_one(busy: &[Busy<'_>]) -> Vec<f64> {
             let all = threads[&(load.row, column)];
             share / load.ask.capacities.demand_of_one(load.row, column, all)
         };
-        1.0 / load.shares.iter().map(time).sum::<f64>()
+        load.ask.demand_scale / load.shares.iter().map(time).sum::<f64>()
     };
     busy.iter().map(of_one).collect()
 }

@@ -54,6 +54,23 @@ impl<'a> Pressures<'a> {
             .collect()
     }
 
+    /// Derivatives of ln of a stream's rate by ln h of each resource that it uses.
+    pub fn push_on(&self, stream: usize) -> impl Iterator<Item = (usize, f64)> {
+        let together = self.on(stream, None);
+        let slope = logistic(self.claims[stream] + together) / self.system.saturation;
+        let usage = self.system.streams[stream].usage.iter();
+        usage.map(move |&(resource, _)| {
+            (resource, -slope * (self.ln_h[resource] - together).exp())
+        })
+    }
+
+    /// Mean of p ln (d/w) over the streams: ln h moves against it where p or the weights do.
+    pub fn mean_claim(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
+        let count = self.claims.len() as f64;
+        self.claims.iter().sum::<f64>() / count
+    }
+
     /// Rate of a stream for ln (1 + (d/w)^p sum h).
     fn rate(&self, stream: usize, ln_slowdown: f64) -> f64 {
         self.system.streams[stream].demand * (-ln_slowdown / self.system.saturation).exp()
@@ -81,11 +98,16 @@ impl<'a> Pressures<'a> {
 
     /// ln h at which a resource carries what the law says, the other pressures as they are;
     /// `None` for one that nothing uses.
-    fn balanced(&self, resource: usize) -> Option<f64> {
+    pub fn balanced(&self, resource: usize) -> Option<f64> {
+        self.balanced_with(resource, 0.0)
+    }
+
+    /// The same where the resource's capacity is larger by a factor, given as its logarithm.
+    pub fn balanced_with(&self, resource: usize, ln_larger: f64) -> Option<f64> {
         let p = self.system.saturation;
         let users = self.users_of(resource);
         let offered: f64 = users.iter().map(|user| user.carried).sum();
-        let excess = p * (offered.ln() - self.system.capacities[resource].ln());
+        let excess = p * (offered.ln() - self.system.capacities[resource].ln() - ln_larger);
         (offered > 0.0).then(|| pressure(&users, offered, excess, p))
     }
 

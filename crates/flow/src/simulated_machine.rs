@@ -131,7 +131,7 @@ impl SimulatedMachine {
                 )));
             }
             let most = most_per_thread.map(|most| most / self.factor(kernel));
-            asks.push(Ask { capacities, load, most });
+            asks.push(Ask { most, ..Ask::of(capacities, load) });
         }
         let triads = rates_together(&asks)?;
         Ok(triads
@@ -245,7 +245,7 @@ impl SimulatedMachine {
         let mut moved = Vec::new();
         for (KernelLoad { kernel, variant, load, .. }, rate) in loads.iter().zip(rates) {
             let capacities = self.capacities_of(kernel, variant)?;
-            moved.push((Ask { capacities, load, most: None }, rate / self.factor(kernel)));
+            moved.push((Ask::of(capacities, load), rate / self.factor(kernel)));
         }
         let used = utilisation::of_fullest(self.capacities.first()?, (cluster, node), &moved)?;
         if used > 0.0 { Some(self.latency.queue?.wait_ns(used)) } else { Some(0.0) }

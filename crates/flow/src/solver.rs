@@ -86,8 +86,22 @@ impl System {
     /// to 1000), or a resource does not exist; [`FlowError::NotSettled`] where the rates
     /// still move after 1000 sweeps, which numbers many decades apart can cause.
     pub fn solve(&self) -> Result<Solution, FlowError> {
+        self.settle(None, TOLERANCE).map(|(solution, _)| solution)
+    }
+
+    /// The same from a start, logarithms of pressures, to another tolerance; with the pressures
+    /// there.
+    pub(crate) fn settle(
+        &self,
+        start: Option<&[f64]>,
+        tolerance: f64,
+    ) -> Result<(Solution, Vec<f64>), FlowError> {
         self.check()?;
         let mut pressures = Pressures::none(self);
+        let used = pressures.used();
+        if let Some(start) = start.filter(|start| start.len() == self.capacities.len()) {
+            used.iter().for_each(|&resource| pressures.put(&[resource], &[start[resource]]));
+        }
         let mut rates = pressures.rates();
         let mut earlier_change = f64::INFINITY;
         for sweep in 1..=MOST_SWEEPS {
@@ -95,8 +109,10 @@ impl System {
             let before = std::mem::replace(&mut rates, pressures.rates());
             let changes = before.iter().zip(&rates).map(|(before, after)| (after / before).ln());
             let last_change = changes.map(f64::abs).fold(0.0, f64::max);
-            if last_change < TOLERANCE {
-                return Ok(Solution { rates, sweeps: sweep, last_change });
+            if last_change < tolerance {
+                let all: Vec<usize> = (0..self.capacities.len()).collect();
+                let solution = Solution { rates, sweeps: sweep, last_change };
+                return Ok((solution, pressures.at(&all)));
             }
             if sweep % PATIENCE == 0 {
                 if last_change > earlier_change / 2.0 && path::go_to_balance(&mut pressures) {

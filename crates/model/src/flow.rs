@@ -1,18 +1,179 @@
-//! SKELETON
+//! What streams get that share the parts of a machine, by the flow law with numbers fitted to a
+//! record.
+//!
+//! | symbol | meaning | unit |
+//! | --- | --- | --- |
+//! | d1(c, m) | what one thread of cluster c asks of node m | useful bytes/s |
+//! | B(c, m), K(m), I(c) | what path, controller and issue carry | useful bytes/s |
+//! | links | what each package's clusters reach of each other package's memory | useful bytes/s |
+//! | p | how hard full parts saturate | 1 |
+//! | gamma | whom a full part favours: 0 each thread alike, 1 by demand | 1 |
+//!
+//! The law is [`nearfar_flow::System`]'s, the fitted machine a [`nearfar_flow::Capacities`], which
+//! simulated machines are too. Source: ours. Residual: ln(predicted / measured) / noise of every
+//! stream, Huber at 2.5; weak priors (`flow/parameters.rs`) keep what no case binds finite.
+//!
+//! Kernels differ: a mix that also stores moves other useful bytes through the same parts. Each
+//! kernel of the mixes beside the first has two ratios of its own, fitted with the rest.
+//!
+//! Holds when: streams are limited by memory, threads are one to a core, and working sets exceed
+//! the caches. Fails when: parts are shared that the law does not know (links inside a package,
+//! rings of controllers), reads and writes slow each other, or a controller serves queues in an
+//! order of its own; then errors of 5 to 10 % a stream are usual, and the error on left-out mixes
+//! says so.
+//! Pinned by: `tests/flow/` (recovery, refusals), `benches/accuracy/flow/` (errors on unseen sets
+//! of random machines), `crates/flow/tests/slopes.rs` (derivatives).
+
+mod case;
+mod fit;
+mod observed;
+mod parameters;
+mod placements;
+mod prediction;
+
+use std::collections::BTreeSet;
 
 use nearfar_record::Experiment;
 
+pub use nearfar_flow::Part as FlowPart;
+
+pub use case::{FlowCase, FlowLayout, FlowStream, PackageLink};
+pub use fit::{FittedFlow, FlowEstimate, fit_flow};
+pub use parameters::FlowParameter;
+pub use placements::{FlowPlacement, PlacementKind, PlacementLimit};
+pub use prediction::{FlowPrediction, PredictedStream, StreamError};
+
+use self::observed::{Observed, observe};
+use self::parameters::pairs_of;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// What the model says.
+/// A record's machine by the flow law.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Flow {}
+pub struct Flow {
+    /// The parts that it has.
+    pub layout: FlowLayout,
+    /// Instruction-set variant of each kernel of the layout.
+    pub variants: Vec<String>,
+    /// The variant of its lone figures: where screening dropped the other, not the same.
+    pub lone_variants: Vec<String>,
+    /// The cases that were fitted.
+    pub cases: Vec<FlowCase>,
+    /// The numbers of the parts.
+    pub fitted: FittedFlow,
+    /// Pairs of cluster and node that lone figures of the first kernel are of.
+    pub reached: BTreeSet<(u32, u32)>,
+    /// Errors on the cases that were fitted, by experiment.
+    pub in_sample: Vec<FlowErrors>,
+    /// Errors on cases that were not, by experiment.
+    pub held_out: Vec<FlowErrors>,
+    /// Errors on cases of several streams, each foretold by all others: that is how far the model
+    /// is believed.
+    pub left_out: FlowErrors,
+    /// What placements of the whole machine come to.
+    pub placements: Vec<FlowPlacement>,
+}
 
-/// The model of a record.
+/// Errors of predictions: predicted / measured - 1, sizes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowErrors {
+    /// The experiment that the cases are of.
+    pub experiment: Experiment,
+    /// Cases.
+    pub cases: usize,
+    /// Their streams.
+    pub streams: usize,
+    /// Mean over streams, a fraction.
+    pub mean: f64,
+    /// The worst stream, a fraction.
+    pub worst: f64,
+}
+
+impl FlowErrors {
+    /// `None` without streams.
+    fn of(experiment: Experiment, cases: &[&[f64]]) -> Option<Self> {
+        let sizes: Vec<f64> = cases.iter().copied().flatten().map(|error| error.abs()).collect();
+        #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
+        let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
+        let worst = sizes.iter().copied().fold(0.0, f64::max);
+        let streams = sizes.len();
+        (streams > 0 && mean.is_finite()).then_some(Self {
+            experiment,
+            cases: cases.len(),
+            streams,
+            mean,
+            worst,
+        })
+    }
+}
+
+/// Fits the flow law to a record.
 ///
 /// # Errors
-/// Where the record does not hold what the model needs.
+/// Where the record does not hold what the model needs: pairs of a kernel that also runs in cases
+/// with several streams.
 pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
-    Err(Inapplicable::without(figures.record(), Experiment::Mixes))
+    let observed = observe(figures)?;
+    let judge = judging_experiment(&observed);
+    let is_judge =
+        |case: &FlowCase| case.experiment == judge && case.streams.len() > 1;
+    let Some(fitted) = fit_flow(&observed.layout, &observed.fitted, is_judge) else {
+        return Err(Inapplicable::here(
+            "the flow law cannot be fitted: figures of the record contradict each other, or lie \
+             too far apart",
+        ));
+    };
+    let left_out: Vec<&[f64]> = fitted.left_out.iter().map(|(_, it)| it.as_slice()).collect();
+    let Some(left_out) = FlowErrors::of(judge, &left_out) else {
+        return Err(Inapplicable::without(figures.record(), Experiment::Mixes));
+    };
+    let is_lone = |case: &&FlowCase| case.as_pair().is_some() && case.streams[0].kernel == 0;
+    let lone: Vec<FlowCase> = observed.fitted.iter().filter(is_lone).cloned().collect();
+    let reached = pairs_of(&lone);
+    let is_known = |case: &&FlowCase| pairs_of(std::slice::from_ref(*case)).is_subset(&reached);
+    let of_case = |(position, errors): &(usize, Vec<f64>)| {
+        (observed.fitted[*position].experiment, errors.clone())
+    };
+    let in_sample: Vec<(Experiment, Vec<f64>)> = fitted.errors.iter().map(of_case).collect();
+    let held_out = observed.held_out.iter().filter(is_known).filter_map(|case| {
+        let rates = fitted.rates(case)?;
+        let pairs = rates.iter().zip(&case.streams);
+        let errors = pairs.map(|(rate, stream)| rate / stream.rate - 1.0).collect();
+        Some((case.experiment, errors))
+    });
+    let held_out: Vec<(Experiment, Vec<f64>)> = held_out.collect();
+    let machine = &figures.record().header.machine;
+    Ok(Flow {
+        placements: placements::placements(machine, &fitted, &reached),
+        layout: observed.layout,
+        variants: observed.variants,
+        lone_variants: observed.lone_variants,
+        cases: observed.fitted,
+        fitted,
+        reached,
+        in_sample: by_experiment(&in_sample),
+        held_out: by_experiment(&held_out),
+        left_out,
+    })
+}
+
+/// The experiment whose cases judge the model: mixes, else the one with the most cases of several
+/// streams.
+fn judging_experiment(observed: &Observed) -> Experiment {
+    let count = |experiment: Experiment| {
+        let own = observed.fitted.iter().filter(|case| case.experiment == experiment);
+        own.filter(|case| case.streams.len() > 1).count()
+    };
+    if count(Experiment::Mixes) > 1 {
+        return Experiment::Mixes;
+    }
+    Experiment::ALL.into_iter().max_by_key(|&it| count(it)).unwrap_or(Experiment::Mixes)
+}
+
+fn by_experiment(cases: &[(Experiment, Vec<f64>)]) -> Vec<FlowErrors> {
+    let of = |experiment: Experiment| {
+        let own = cases.iter().filter(|(it, _)| *it == experiment);
+        FlowErrors::of(experiment, &own.map(|(_, errors)| errors.as_slice()).collect::<Vec<_>>())
+    };
+    Experiment::ALL.into_iter().filter_map(of).collect()
 }

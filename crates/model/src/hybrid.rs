@@ -1,27 +1,134 @@
-//! SKELETON
+//! What a cluster's cores get of a fast and a slow memory, whatever the share of loads and of the
+//! pages in either.
+//!
+//! ```text
+//! t_k = q_k / b_k
+//! t   = t_d + sum over k != d of theta[d][k] t_k,   d the kind of the largest t_k
+//! ```
+//!
+//! | symbol | meaning | unit |
+//! | --- | --- | --- |
+//! | k | kind of transfer: loads from the fast memory (lf), stores to it (sf), ls, ss | |
+//! | q_k | share of the kind in all bytes, by the pages that were found | fraction |
+//! | b_k | what it moves when nothing else does | useful bytes/s |
+//! | t_k, t | the time of a kind, of all, for one byte of the whole | s |
+//! | theta\[d\]\[k\] | overlap theta: the share of t_k that does not overlap with t_d | 1 |
+//!
+//! Source: denoyelle2019, section 6, equations 3 to 5 and table 6.
+//! Holds when: the cluster's threads share reads and writes out evenly, each buffer's pages lie
+//! page by page in both memories, and stores bypass the caches.
+//! Fails when: data stays in caches, other clusters use the same memories, more than two
+//! memories are used at once, or transfers overlap by another law; the error on points that were
+//! never fitted shows the last.
+//! Pinned by: `crates/model/tests/hybrid`, `crates/reproduce/tests/overlap.rs` (table 6) and
+//! `cargo bench -p nearfar-model --bench accuracy -- hybrid`.
 
-use nearfar_record::Experiment;
+mod best_shares;
+mod held_out;
+mod overlap_fit;
+mod pair;
+mod placements;
+mod prediction;
+mod resampling;
+mod shares;
 
+use std::collections::HashMap;
+
+use nearfar_record::{Aggregate, Coordinates, Experiment, Part, Suite, Work, round_values};
+
+use crate::hybrid_points::{HybridFigures, hybrid_points};
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// Between which limits overlaps are fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OverlapBounds {
-    /// From 0 on: work beside other work does not make that faster.
-    NotNegative,
-    /// None, as the paper fits them.
-    None,
-}
+pub use best_shares::{BestShares, Buffers};
+pub use held_out::{HeldOutErrors, HeldOutPoint};
+pub use overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
+pub use pair::{HybridOverlap, HybridPair, HybridRate, OverlapValue};
+pub use placements::{HybridAnswer, HybridPlacement, PlacementName};
+pub use prediction::{HybridGain, HybridPrediction};
+pub use shares::{HybridShares, page_weights};
 
 /// What the model says.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Hybrid {}
+pub struct Hybrid {
+    /// Between which limits overlaps were fitted.
+    pub bounds: OverlapBounds,
+    /// The clusters with two memories each, by cluster and nodes; one at least.
+    pub pairs: Vec<HybridPair>,
+    /// Those whose bandwidths alone are not all known.
+    pub left_out: Vec<HybridLeftOut>,
+}
+
+/// A cluster with two memories that has no model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HybridLeftOut {
+    /// The cluster.
+    pub cluster: u32,
+    /// Node of the memory that should be faster.
+    pub fast_node: u32,
+    /// Node of the other.
+    pub slow_node: u32,
+    /// Why, in words.
+    pub why: String,
+}
+
+impl Hybrid {
+    /// The models of a cluster: one for each two of its memories.
+    pub fn of_cluster(&self, cluster: u32) -> impl Iterator<Item = &HybridPair> {
+        self.pairs.iter().filter(move |pair| pair.cluster == cluster)
+    }
+}
 
 /// The model of a record.
 ///
 /// # Errors
 /// Where the record does not hold what the model needs.
-pub fn hybrid(figures: &RecordFigures<'_>, _bounds: OverlapBounds) -> Result<Hybrid, Inapplicable> {
-    Err(Inapplicable::without(figures.record(), Experiment::Hybrid))
+pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybrid, Inapplicable> {
+    let record = figures.record();
+    let points = hybrid_points(figures);
+    if points.iter().all(|point| point.total.is_none()) {
+        return Err(Inapplicable::without(record, Experiment::Hybrid));
+    }
+    let rounds = rounds_by_case(figures);
+    let clusters = record.header.machine.clusters();
+    let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+    let memories = |point: &HybridFigures| {
+        (point.place.cluster, point.place.fast_node, point.place.slow_node)
+    };
+    for of_pair in points.chunk_by(|one, other| memories(one) == memories(other)) {
+        let of_pair: Vec<&HybridFigures> = of_pair.iter().collect();
+        let Some((cluster, fast_node, slow_node)) = of_pair.first().map(|it| memories(it)) else {
+            continue;
+        };
+        let own = clusters.iter().find(|own| own.index == cluster);
+        let default_node = own
+            .and_then(|own| own.cpu_node)
+            .filter(|node| [fast_node, slow_node].contains(node));
+        match HybridPair::new(&of_pair, &rounds, bounds, default_node) {
+            Ok(pair) => pairs.push(pair),
+            Err(why) => left_out.push(HybridLeftOut { cluster, fast_node, slow_node, why }),
+        }
+    }
+    match left_out.first() {
+        Some(HybridLeftOut { cluster, fast_node, slow_node, why }) if pairs.is_empty() => {
+            let why = format!("of cluster {cluster}, nodes {fast_node} and {slow_node}, {why}");
+            let experiments = [Experiment::Hybrid];
+            Err(Inapplicable::until_measured(record, &experiments, Suite::Standard, why))
+        }
+        _ => Ok(Hybrid { bounds, pairs, left_out }),
+    }
+}
+
+/// Useful bytes/s of each round of the cases of `hybrid`, by case.
+fn rounds_by_case(figures: &RecordFigures<'_>) -> HashMap<String, Vec<f64>> {
+    let cases = figures.places(|coordinates| match coordinates {
+        Coordinates::Hybrid(place) => Some(place),
+        _ => None,
+    });
+    let of_case = cases.map(|(_, case)| {
+        let samples = case.samples().iter().copied();
+        let rounds = round_values(samples, Part::Case, Work::UsefulBytes, Aggregate::Sum);
+        (case.planned().id, rounds)
+    });
+    of_case.collect()
 }

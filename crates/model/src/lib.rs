@@ -41,12 +41,24 @@ pub use classes::{
     alphas, classes,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
-pub use distribution::{Distribution, distribution};
+pub use distribution::{
+    AffinityEffect, CpuSequence, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee, Mode,
+    ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice, ThreadSettings, distribution,
+};
 pub use evidence::{Evidence, weigh_evidence};
-pub use flow::{Flow, flow};
+pub use flow::{
+    FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowLayout, FlowParameter, FlowPart,
+    FlowPlacement, FlowPrediction, FlowStream, PackageLink, PlacementKind, PlacementLimit, PredictedStream,
+    StreamError, fit_flow, flow,
+};
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
-pub use hybrid::{Hybrid, OverlapBounds, hybrid};
+pub use hybrid::{
+    BestShares, Buffers, HeldOutErrors, HeldOutPoint, Hybrid, HybridAnswer, HybridGain,
+    HybridLeftOut, HybridOverlap, HybridPair, HybridPlacement, HybridPrediction, HybridRate,
+    HybridShares, OverlapBounds, OverlapModel, OverlapPoint, OverlapValue, PlacementName, hybrid,
+    page_weights,
+};
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
 pub use inapplicable::Inapplicable;
 pub use latency::{Latency, latency};
@@ -57,10 +69,19 @@ pub use mixes::{Mix, MixStream, mixes};
 pub use pairs::{Cell, Figure, InitiatorRow, Pairs, pairs};
 pub use place::Place;
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
-pub use roofline::{Roofline, roofline};
+pub use roofline::{
+    BandwidthRoof, Ceiling, Chart, Expected, HybridRoof, PROGRAMS, Placement, Program,
+    ProgramExpectation, ProgramPoint, Ridge, RoofErrors, RoofValidation, Roofline, Standing,
+    UnderRoof, ValidationPoint, roof_errors, roofline,
+};
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling, widest_runs};
-pub use sharing::{Sharing, sharing};
+pub use sharing::{
+    AboveLone, EXTRAPOLATION_ERROR, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName,
+    LoneCurve, LonePoint, Loss, MeasuredCell, NoSplit, ProcessSplit, Residual, SharedCell,
+    SharedGrid, Shares, Sharing, SplitAnswer, SplitQuestion, SplitRanking, SplitVerdict, Support,
+    UnfittedGrid, WORTH_MEASURING, WorkSharing, sharing,
+};
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
 pub use strategy::{Strategy, strategy};

@@ -1,18 +1,65 @@
-//! SKELETON
+//! What limits a cluster at each arithmetic intensity: one chart for each cluster, with the roofs
+//! of arithmetic, of its caches, and of memory near, far and shared.
+//!
+//! ```text
+//! attainable(I) = min(I b, F)        ridge of a roof below F = F / b
+//! ```
+//!
+//! | symbol | unit | what it is |
+//! | --- | --- | --- |
+//! | I | FLOPs per byte | arithmetic intensity: operations / bytes that the cores request |
+//! | b | useful bytes/s | a roof of bandwidth: all threads of the cluster together |
+//! | F | FLOP/s | a roof of arithmetic, called a ceiling: all threads together |
+//!
+//! A roof, and a point below it, is the median over rounds of the round values: what disturbs a
+//! window lowers both alike, and the best round of few would be the more lucky of two.
+//!
+//! Source: denoyelle2019, sections 3 to 5, tables 1 to 5; the roofs of a program that uses two
+//! memories: its section 6 (`hybrid`).
+//!
+//! Holds when: a program runs one thread on each core of the cluster, streams through memory, and
+//! the machine runs as it was measured (clock, placement, who else is there).
+//!
+//! Fails when: loads are too few or too dependent to cover the latency (a point then lies below
+//! all roofs, which is said), bytes are counted where they leave a cache and not where the core
+//! requests them, or a clock differs between a roof and a program.
+//!
+//! Pinned by: `crates/model/tests/roofline` (charts, errors and verdicts by hand) and
+//! `crates/reproduce/tests/denoyelle2019.rs` (tables 2, 4 and 5).
+
+mod chart;
+mod hybrid_roof;
+mod program_point;
+mod programs;
+mod validation;
+
+pub use chart::{BandwidthRoof, Ceiling, Chart, Ridge};
+pub use hybrid_roof::HybridRoof;
+pub use program_point::{Placement, ProgramPoint, Standing, UnderRoof};
+pub use programs::{Expected, PROGRAMS, Program, ProgramExpectation};
+pub use validation::{RoofErrors, RoofValidation, ValidationPoint, roof_errors};
 
 use nearfar_record::Experiment;
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
+use crate::roofs::roofs;
 
-/// What the model says.
+/// The charts of a record's clusters.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Roofline {}
+pub struct Roofline {
+    /// By cluster.
+    pub charts: Vec<Chart>,
+}
 
-/// The model of a record.
+/// The charts of a record.
 ///
 /// # Errors
-/// Where the record does not hold what the model needs.
+/// Where the record holds no roof of anything.
 pub fn roofline(figures: &RecordFigures<'_>) -> Result<Roofline, Inapplicable> {
-    Err(Inapplicable::without(figures.record(), Experiment::Roofs))
+    let charts = Chart::all(&figures.record().header.machine, &roofs(figures));
+    if charts.iter().all(|chart| chart.ceilings.is_empty() && chart.roofs.is_empty()) {
+        return Err(Inapplicable::without(figures.record(), Experiment::Roofs));
+    }
+    Ok(Roofline { charts })
 }

@@ -1,18 +1,455 @@
-//! SKELETON
+//! What n threads near a memory node and m threads of another cluster get of it, how fairly, and
+//! how many processes to put where.
+//!
+//! | symbol | meaning | unit |
+//! | --- | --- | --- |
+//! | n, m | local, remote threads | 1 |
+//! | L0, R0 | what n local, m remote threads move alone | useful bytes/s |
+//! | Lmax, Rmax | the most that lone local, lone remote threads reach | useful bytes/s |
+//! | bL | what one local thread moves alone | useful bytes/s |
+//! | beta | remote / total: the sharing factor | 1 |
+//! | a, b; K, p, k | parameters of the laws (`sharing/law.rs`) | 1; K in useful bytes/s |
+//!
+//! Both laws are fitted to the mixed cells of each grid; the one that foretells better what is
+//! left out is reported. Lone figures are the measured ones.
+//!
+//! Source: saad2022, equations 1 to 4 and its tables; the laws are ours. Equation 4, total = (1 -
+//! beta) L0 + beta R0 with beta from 0 to 1, gives nothing above both lone figures, and all 16
+//! mixed cells of the paper's table lie there.
+//! Holds when: two groups share one node, and the grid holds cells near those that are asked for.
+//! Fails when: more than two clusters share it, or threads of a group differ from each other.
+//! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/saad2022.rs`, the bench
+//! `accuracy sharing`.
 
-use nearfar_record::Experiment;
+mod fairness;
+mod law;
+mod lone_curve;
+mod question;
+mod splits;
 
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use nearfar_machine::InitiatorKind;
+use nearfar_record::{
+    Absence, CaseSummary, Coordinates, Experiment, Part, SharingCoordinates, Stage, Suite,
+};
+
+pub use self::fairness::{Fairness, Loss};
+pub use self::law::{Law, LawFit, LawName, Residual, Shares};
+pub use self::lone_curve::{EXTRAPOLATION_ERROR, INTERPOLATION_ERROR, LoneCurve, LonePoint, Support};
+pub use self::question::{NoSplit, SplitAnswer, SplitQuestion};
+pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
+use self::law::{FittedCell, Loads, fit_law};
 use crate::inapplicable::Inapplicable;
-use crate::record_figures::RecordFigures;
+use crate::record_figures::{CaseFigures, RecordFigures};
+use crate::sharing_grid::{SharingCell, sharing_grid};
 
-/// What the model says.
+/// Where the laws differ by more than this in a cell that was not measured, it is worth measuring.
+pub const WORTH_MEASURING: f64 = 0.05;
+
+/// Grids with more cells than this are shown by what was measured alone.
+const MOST_CELLS: usize = 4096;
+
+/// What the model says of a record.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sharing {}
+pub struct Sharing {
+    /// Grids with laws, by node, clusters, kernel and variant.
+    pub grids: Vec<SharedGrid>,
+    /// Grids without, and why.
+    pub unfitted: Vec<UnfittedGrid>,
+}
+
+/// Which grid.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GridPlace {
+    /// The node whose memory both groups use.
+    pub memory_node: u32,
+    /// The cluster that it is local to.
+    pub local_cluster: u32,
+    /// The other cluster.
+    pub remote_cluster: u32,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+}
+
+/// A grid of which too little was measured.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfittedGrid {
+    /// Which.
+    pub place: GridPlace,
+    /// Why it has no law, without a full stop.
+    pub why: String,
+}
+
+/// A grid with its laws.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedGrid {
+    /// Which.
+    pub place: GridPlace,
+    /// The local group alone.
+    pub local: LoneCurve,
+    /// The remote group alone.
+    pub remote: LoneCurve,
+    /// The law that foretells better what is left out of its fit; without such a comparison the
+    /// pressure law.
+    pub fit: LawFit,
+    /// The other law.
+    pub other: LawFit,
+    measured: BTreeMap<(u32, u32), MeasuredCell>,
+    /// Why cells of the plan have no figures.
+    absent: BTreeMap<(u32, u32), String>,
+    /// Counts of threads of the cells that were fitted: least and most, local and remote.
+    fitted_span: [(u32, u32); 2],
+}
+
+/// What was measured of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MeasuredCell {
+    /// Both groups.
+    pub total: CaseSummary,
+    /// The local group; `None` without local threads.
+    pub local: Option<CaseSummary>,
+    /// The remote group; `None` without remote threads.
+    pub remote: Option<CaseSummary>,
+}
+
+/// A cell of a grid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SharedCell {
+    /// n.
+    pub local_threads: u32,
+    /// m.
+    pub remote_threads: u32,
+    /// What was measured; `None` for a cell that is only predicted.
+    pub measured: Option<MeasuredCell>,
+    /// By [`SharedGrid::fit`]; of a cell with one group its lone figure, and `None` where that was
+    /// measured.
+    pub predicted: Option<Shares>,
+    /// By [`SharedGrid::other`]; `None` with one group.
+    pub by_other_law: Option<Shares>,
+    /// Whether it was measured, lies between cells that were fitted, or beyond.
+    pub support: Support,
+    /// Where the lone figures of the prediction come from: the worse of the two.
+    pub lone_support: Support,
+    /// Why a cell of the plan has no figures; `None` for all others.
+    pub why_absent: Option<String>,
+}
+
+/// What equation 4 of the paper cannot say of a grid.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AboveLone {
+    /// Mixed cells whose two lone figures were measured too.
+    pub cells: usize,
+    /// Those of which the total is above both.
+    pub above: usize,
+    /// n and m where it is furthest above, and total / larger lone figure - 1.
+    pub largest: Option<(u32, u32, f64)>,
+}
 
 /// The model of a record.
 ///
 /// # Errors
-/// Where the record does not hold what the model needs.
+/// Where no grid holds lone figures of both groups and a cell in which both run.
 pub fn sharing(figures: &RecordFigures<'_>) -> Result<Sharing, Inapplicable> {
-    Err(Inapplicable::without(figures.record(), Experiment::Sharing))
+    let cells = sharing_grid(figures);
+    if cells.iter().all(|cell| cell.total.is_none()) {
+        return Err(Inapplicable::without(figures.record(), Experiment::Sharing));
+    }
+    let lone = LonePairs::new(figures);
+    let mut by_place: BTreeMap<GridPlace, Vec<SharingCell>> = BTreeMap::new();
+    for cell in cells {
+        by_place.entry(GridPlace::of(&cell.place)).or_default().push(cell);
+    }
+    let mut model = Sharing { grids: Vec::new(), unfitted: Vec::new() };
+    for (place, cells) in by_place {
+        match SharedGrid::fitted(place.clone(), cells, &lone) {
+            Ok(grid) => model.grids.push(grid),
+            Err(why) => model.unfitted.push(UnfittedGrid { place, why }),
+        }
+    }
+    match model.unfitted.first() {
+        Some(UnfittedGrid { why, .. }) if model.grids.is_empty() => {
+            let needed = [Experiment::Pairs, Experiment::Sharing];
+            Err(Inapplicable::until_measured(figures.record(), &needed, Suite::Full, why.clone()))
+        }
+        _ => Ok(model),
+    }
+}
+
+impl GridPlace {
+    fn of(place: &SharingCoordinates) -> Self {
+        Self {
+            memory_node: place.memory_node,
+            local_cluster: place.local_cluster,
+            remote_cluster: place.remote_cluster,
+            kernel: place.kernel.clone(),
+            variant: place.variant.clone(),
+        }
+    }
+}
+
+/// Cluster, node, kernel and variant of a case of `pairs`.
+type PairKey<'a> = (u32, u32, &'a str, &'a str);
+
+/// Cases of `pairs`, which are those of a lone group by other counts of threads.
+struct LonePairs<'a>(HashMap<PairKey<'a>, Vec<(u32, CaseFigures<'a>)>>);
+
+impl<'a> LonePairs<'a> {
+    fn new(figures: &'a RecordFigures<'_>) -> Self {
+        let mut cases: HashMap<PairKey<'a>, Vec<(u32, CaseFigures<'a>)>> = HashMap::new();
+        for (pair, case) in figures.places(Coordinates::as_pair) {
+            if pair.initiator == InitiatorKind::Cluster && pair.stage == Stage::Matrix {
+                let key = (pair.cluster, pair.memory_node, &*pair.kernel, &*pair.variant);
+                cases.entry(key).or_default().push((pair.threads, case));
+            }
+        }
+        Self(cases)
+    }
+
+    /// A lone group's points: those of its grid, and at other counts those of `pairs`.
+    fn curve(&self, place: &GridPlace, cluster: u32, own: Vec<LonePoint>, planned: u32) -> Option<LoneCurve> {
+        let known: BTreeSet<u32> = own.iter().map(|point| point.threads).collect();
+        let key = (cluster, place.memory_node, &*place.kernel, &*place.variant);
+        let cases = self.0.get(&key).map_or(&[][..], Vec::as_slice);
+        let others = cases.iter().filter(|(threads, _)| !known.contains(threads));
+        let more = others.filter_map(|(threads, case)| {
+            let found = case.bandwidth(Part::Case)?;
+            Some(LonePoint { threads: *threads, sum: found.sum, paced: found.paced, from_pairs: true })
+        });
+        LoneCurve::new(own.into_iter().chain(more), planned)
+    }
+}
+
+impl SharedGrid {
+    fn fitted(place: GridPlace, cells: Vec<SharingCell>, lone: &LonePairs<'_>) -> Result<Self, String> {
+        let planned = |of: fn(&SharingCoordinates) -> u32| {
+            cells.iter().map(|cell| of(&cell.place)).max().unwrap_or(0)
+        };
+        let most = [planned(|it| it.local_threads), planned(|it| it.remote_threads)];
+        let mut measured: BTreeMap<(u32, u32), MeasuredCell> = BTreeMap::new();
+        let mut absent = BTreeMap::new();
+        for cell in cells {
+            let at = (cell.place.local_threads, cell.place.remote_threads);
+            match cell.total {
+                Some(total) => {
+                    let found = MeasuredCell { total, local: cell.local, remote: cell.remote };
+                    measured.entry(at).or_insert(found);
+                }
+                None => absent.extend(why_absent(&cell).map(|why| (at, why))),
+            }
+        }
+        let points = |is_local: bool| {
+            let alone = measured.iter().filter(|((n, m), _)| if is_local { *m == 0 } else { *n == 0 });
+            let point = alone.map(|(&(n, m), cell)| LonePoint {
+                threads: n + m,
+                sum: cell.total.sum,
+                paced: cell.total.paced,
+                from_pairs: false,
+            });
+            point.collect::<Vec<_>>()
+        };
+        let none = |side| format!("no figure of the {side} threads alone");
+        let local = lone.curve(&place, place.local_cluster, points(true), most[0]);
+        let local = local.ok_or_else(|| none("local"))?;
+        let remote = lone.curve(&place, place.remote_cluster, points(false), most[1]);
+        let remote = remote.ok_or_else(|| none("remote"))?;
+
+        let mixed: Vec<((u32, u32), FittedCell, Support)> = measured
+            .iter()
+            .filter_map(|(&(n, m), cell)| {
+                let (loads, support) = loads(&local, &remote, n, m)?;
+                Some(((n, m), FittedCell { loads, measured: cell.shares()? }, support))
+            })
+            .collect();
+        // Where a lone figure is not measured itself, a law is blamed for what the curve misses.
+        let sound = mixed.iter().filter(|(.., support)| *support == Support::Measured).count();
+        let is_fitted = |support: Support| sound < 2 || support == Support::Measured;
+        let fitted: Vec<_> = mixed.iter().filter(|(.., support)| is_fitted(*support)).collect();
+        let span = |of: fn(&(u32, u32)) -> u32| {
+            let counts = || fitted.iter().map(|(at, ..)| of(at));
+            counts().min().zip(counts().max())
+        };
+        let (Some(locals), Some(remotes)) = (span(|at| at.0), span(|at| at.1)) else {
+            return Err("no figure of local and remote threads side by side".into());
+        };
+        let cells: Vec<FittedCell> = fitted.iter().map(|(_, cell, _)| *cell).collect();
+        let scale = local.best() + remote.best() / 2.0;
+        let fits = LawName::ALL.map(|name| fit_law(name, scale, &cells));
+        let [Some(pressure), Some(saturation)] = fits else {
+            return Err("no law can be fitted to these figures".into());
+        };
+        let is_better = match (pressure.left_out, saturation.left_out) {
+            (Some(pressure), Some(saturation)) => saturation.all < pressure.all,
+            _ => false,
+        };
+        let (fit, other) = if is_better { (saturation, pressure) } else { (pressure, saturation) };
+        Ok(Self { place, local, remote, fit, other, measured, absent, fitted_span: [locals, remotes] })
+    }
+
+    /// What is known of n local beside m remote threads; `None` without any thread.
+    #[must_use]
+    pub fn cell(&self, n: u32, m: u32) -> Option<SharedCell> {
+        if (n, m) == (0, 0) {
+            return None;
+        }
+        let measured = self.measured.get(&(n, m)).cloned();
+        let (one, two) = (self.local.at(n), self.remote.at(m));
+        let lone_support = one.1.max(two.1);
+        let beyond = [(n, self.fitted_span[0]), (m, self.fitted_span[1])]
+            .iter()
+            .any(|(count, (least, most))| !(least..=most).contains(&count));
+        let (predicted, by_other_law, support) = match loads(&self.local, &self.remote, n, m) {
+            Some((loads, _)) => {
+                let between = if beyond { Support::Extrapolated } else { Support::Interpolated };
+                let [first, second] = [self.fit, self.other].map(|fit| fit.law.shares(&loads));
+                (Some(first), Some(second), lone_support.max(between))
+            }
+            None => {
+                let alone = Shares { local: one.0, remote: two.0 };
+                (measured.is_none().then_some(alone), None, lone_support)
+            }
+        };
+        let support = if measured.is_some() { Support::Measured } else { support };
+        let why_absent = self.absent.get(&(n, m)).filter(|_| measured.is_none()).cloned();
+        let (local_threads, remote_threads) = (n, m);
+        Some(SharedCell {
+            local_threads,
+            remote_threads,
+            measured,
+            predicted,
+            by_other_law,
+            support,
+            lone_support,
+            why_absent,
+        })
+    }
+
+    /// The cells of the plan, and those between them by a full grid's counts of threads, by n and
+    /// then by m.
+    #[must_use]
+    pub fn cells(&self) -> Vec<SharedCell> {
+        let mut places: BTreeSet<(u32, u32)> = self.measured.keys().copied().collect();
+        places.extend(self.absent.keys());
+        let [locals, remotes] = [
+            counts(&self.local, places.iter().map(|place| place.0)),
+            counts(&self.remote, places.iter().map(|place| place.1)),
+        ];
+        if locals.len() * remotes.len() <= MOST_CELLS {
+            places.extend(locals.iter().flat_map(|&n| remotes.iter().map(move |&m| (n, m))));
+        }
+        places.into_iter().filter_map(|(n, m)| self.cell(n, m)).collect()
+    }
+
+    /// How far a prediction of a cell can be off, a fraction: twice what the law is off where it
+    /// is left out, and what its lone figures can be off. `None` where the former is not known.
+    #[must_use]
+    pub fn room(&self, cell: &SharedCell, of_law: fn(&Residual) -> f64) -> Option<f64> {
+        let of_lone = match cell.lone_support {
+            Support::Measured => 0.0,
+            Support::Interpolated => INTERPOLATION_ERROR,
+            Support::Extrapolated => EXTRAPOLATION_ERROR,
+        };
+        if cell.by_other_law.is_none() {
+            return Some(of_lone);
+        }
+        Some(2.0 * of_law(self.fit.left_out.as_ref()?) + of_lone)
+    }
+
+    /// Whether totals lie where equation 4 has none.
+    #[must_use]
+    pub fn above_lone(&self) -> AboveLone {
+        let mut found = AboveLone { cells: 0, above: 0, largest: None };
+        for (&(n, m), cell) in self.measured.iter().filter(|((n, m), _)| *n > 0 && *m > 0) {
+            let (Some(local), Some(remote)) = (self.local.measured(n), self.remote.measured(m))
+            else {
+                continue;
+            };
+            let excess = cell.total.sum.median / local.sum.median.max(remote.sum.median) - 1.0;
+            found.cells += 1;
+            found.above += usize::from(excess > 0.0);
+            if excess > found.largest.map_or(0.0, |(.., largest)| largest) {
+                found.largest = Some((n, m, excess));
+            }
+        }
+        found
+    }
+
+    /// What was measured of the cells.
+    pub(crate) fn measured(&self) -> impl Iterator<Item = ((u32, u32), &MeasuredCell)> {
+        self.measured.iter().map(|(&at, cell)| (at, cell))
+    }
+}
+
+impl SharedCell {
+    /// What each group gets: measured, or else predicted.
+    #[must_use]
+    pub fn shares(&self) -> Option<Shares> {
+        let measured = self.measured.as_ref().map(|cell| {
+            let sum = |group: &Option<CaseSummary>| group.as_ref().map_or(0.0, |it| it.sum.median);
+            Shares { local: sum(&cell.local), remote: sum(&cell.remote) }
+        });
+        measured.or(self.predicted)
+    }
+
+    /// By how much the two laws differ at most in a group or the total, a fraction; `None` with
+    /// one group.
+    #[must_use]
+    pub fn law_difference(&self) -> Option<f64> {
+        Some(self.predicted?.difference(self.by_other_law?))
+    }
+
+    /// Whether it was not measured and the laws differ so much that it should be.
+    #[must_use]
+    pub fn is_worth_measuring(&self) -> bool {
+        self.measured.is_none() && self.law_difference().is_some_and(|it| it > WORTH_MEASURING)
+    }
+}
+
+impl MeasuredCell {
+    /// Sums of both groups; `None` where one is missing or nothing moved.
+    #[must_use]
+    pub fn shares(&self) -> Option<Shares> {
+        let sum = |group: &Option<CaseSummary>| {
+            let sum = group.as_ref()?.sum.median;
+            (sum > 0.0 && sum.is_finite()).then_some(sum)
+        };
+        Some(Shares { local: sum(&self.local)?, remote: sum(&self.remote)? })
+    }
+}
+
+/// What a law reads of n local beside m remote threads, and where the lone figures come from;
+/// `None` where one group is empty.
+fn loads(local: &LoneCurve, remote: &LoneCurve, n: u32, m: u32) -> Option<(Loads, Support)> {
+    if n == 0 || m == 0 {
+        return None;
+    }
+    let ((one, of_one), (two, of_two)) = (local.at(n), remote.at(m));
+    let (local_best, remote_best) = (local.best(), remote.best());
+    let loads = Loads {
+        local: one,
+        remote: two,
+        local_part: one / local_best,
+        remote_part: two / remote_best,
+        queue: f64::from(n) * local.of_one() / local_best,
+    };
+    Some((loads, of_one.max(of_two)))
+}
+
+/// Why a cell has no figures: a refusal before what was left out.
+fn why_absent(cell: &SharingCell) -> Option<String> {
+    let first = |kind| cell.case.absences(kind).next().map(|absent| absent.reason.text.clone());
+    first(Absence::Refused).or_else(|| first(Absence::Omitted))
+}
+
+/// Counts of threads of a full grid, those of the plan among them.
+fn counts(curve: &LoneCurve, planned: impl Iterator<Item = u32>) -> BTreeSet<u32> {
+    /// Smaller clusters have every count.
+    const EVERY_COUNT_UP_TO: u32 = 4;
+    let most = curve.most_threads();
+    let every = 0..=if most <= EVERY_COUNT_UP_TO { most } else { 0 };
+    let powers = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
+    let powers = powers.take_while(|&count| count < most);
+    planned.chain(every).chain(powers).chain([most]).collect()
 }

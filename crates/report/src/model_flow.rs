@@ -1,10 +1,13 @@
-//! SKELETON
+//! The view of `model RECORD flow`.
 
-use nearfar_model::Flow;
-use nearfar_record::Record;
+use nearfar_model::{
+    Flow, FlowErrors, FlowEstimate, FlowParameter, FlowPlacement, PlacementKind,
+};
+use nearfar_record::{Experiment, Record};
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
+use crate::model_flow_part::FlowPartView;
 
 /// `model RECORD flow --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -14,13 +17,179 @@ pub struct FlowView {
     /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
+    /// The kernel that capacities are of.
+    pub kernel: String,
+    /// Its instruction-set variant.
+    pub variant: String,
+    /// The saturation exponent p.
+    pub saturation: FlowNumberView,
+    /// The fairness exponent gamma.
+    pub fairness: FlowNumberView,
+    /// What one thread of each cluster asks of each node.
+    pub one_thread: Vec<OneThreadView>,
+    /// What each part carries.
+    pub parts: Vec<FlowCapacityView>,
+    /// What further kernels move through the same parts.
+    pub kernels: Vec<FlowKernelView>,
+    /// Whether the fit ended because nothing was left to gain.
+    pub has_converged: bool,
+    /// How far predictions are off, by experiment and kind of case.
+    pub errors: Vec<FlowErrorsView>,
+    /// Mean error of a stream on cases that all others foretold, a fraction: the model's error.
+    pub model_error: f64,
+    /// The experiment of these cases.
+    pub judged_by: Experiment,
+    /// What placements of the whole machine come to.
+    pub placements: Vec<FlowPlacementView>,
+    /// What to do about it, in sentences.
+    pub advice: Vec<String>,
+}
+
+/// A number that was fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FlowNumberView {
+    /// Its value.
+    pub value: f64,
+    /// Where it is with 95 % confidence.
+    pub interval: (f64, f64),
+    /// Whether any case tells it.
+    pub is_bound: bool,
+}
+
+/// What one thread asks.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct OneThreadView {
+    /// Its cluster.
+    pub cluster: usize,
+    /// The node.
+    pub memory_node: u32,
+    /// How much.
+    pub gb_per_s: f64,
+    /// Where it is with 95 % confidence.
+    pub interval_gb_per_s: (f64, f64),
+    /// Whether any case tells it.
+    pub is_bound: bool,
+}
+
+/// What a part carries.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowCapacityView {
+    /// Which.
+    pub part: FlowPartView,
+    /// How much.
+    pub gb_per_s: f64,
+    /// Where it is with 95 % confidence.
+    pub interval_gb_per_s: (f64, f64),
+    /// Whether any case tells it.
+    pub is_bound: bool,
+}
+
+/// A kernel beside the first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowKernelView {
+    /// Its name.
+    pub kernel: String,
+    /// Its instruction-set variant.
+    pub variant: String,
+    /// Its useful bytes where parts are full / the first kernel's.
+    pub bytes: FlowNumberView,
+    /// What its thread asks in bytes of the first kernel / what the first kernel's does.
+    pub demand: FlowNumberView,
+}
+
+/// How far predictions are off.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowErrorsView {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// `fitted`, `held_out` or `left_out`.
+    pub cases_are: &'static str,
+    /// Cases.
+    pub cases: usize,
+    /// Their streams.
+    pub streams: usize,
+    /// Mean size over streams, a fraction.
+    pub mean_error: f64,
+    /// The worst stream, a fraction.
+    pub worst_error: f64,
+}
+
+/// What a placement comes to.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowPlacementView {
+    /// `own_nodes`, `all_nodes`, `other_packages` or `one_node`.
+    pub placement: &'static str,
+    /// The node of `one_node`; null for the others.
+    pub memory_node: Option<u32>,
+    /// What all clusters move together.
+    pub gb_per_s: f64,
+    /// That, give or take twice the model's error.
+    pub interval_gb_per_s: (f64, f64),
+    /// What each cluster moves.
+    pub clusters: Vec<ClusterRateView>,
+    /// What holds most of it up; null where the threads themselves do.
+    pub limit: Option<FlowLimitView>,
+}
+
+/// What a cluster moves.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClusterRateView {
+    /// The cluster.
+    pub cluster: u32,
+    /// How much.
+    pub gb_per_s: f64,
+}
+
+/// The part that holds streams up.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FlowLimitView {
+    /// Which.
+    pub part: FlowPartView,
+    /// What it carries / its capacity.
+    pub filled_share: f64,
+    /// Clusters of which it is the first cause.
+    pub clusters: Vec<u32>,
 }
 
 impl FlowView {
     /// The view of a record's model.
     #[must_use]
-    pub fn new(record: &Record, _model: &Flow) -> Self {
-        Self { schema: "nearfar.flow/1", measured: MeasuredView::new(record) }
+    pub fn new(record: &Record, model: &Flow) -> Self {
+        let number = |wanted: FlowParameter| {
+            let mut all = model.fitted.parameters.iter();
+            all.find(|estimate| estimate.parameter == wanted).map(number_view)
+        };
+        let errors = [("fitted", &model.in_sample), ("held_out", &model.held_out)];
+        let errors = errors.into_iter().flat_map(|(cases_are, all)| {
+            all.iter().map(move |errors| errors_view(cases_are, errors))
+        });
+        let left_out = errors_view("left_out", &model.left_out);
+        let kernel = |(index, kernel): (usize, &String)| {
+            let bytes = number(FlowParameter::KernelBytes { kernel: index })?;
+            let demand = number(FlowParameter::KernelDemand { kernel: index })?;
+            let variant = model.variants.get(index).cloned().unwrap_or_default();
+            Some(FlowKernelView { kernel: kernel.clone(), variant, bytes, demand })
+        };
+        let kernels = model.layout.kernels.iter().enumerate().skip(1).filter_map(kernel).collect();
+        let mut view = Self {
+            schema: "nearfar.flow/1",
+            measured: MeasuredView::new(record),
+            kernel: model.layout.kernels.first().cloned().unwrap_or_default(),
+            variant: model.variants.first().cloned().unwrap_or_default(),
+            saturation: number_view(&model.fitted.saturation),
+            fairness: number_view(&model.fitted.fairness),
+            one_thread: model.fitted.parameters.iter().filter_map(|it| one_thread(model, it)).collect(),
+            parts: model.fitted.parameters.iter().filter_map(|it| capacity(model, it)).collect(),
+            kernels,
+            has_converged: model.fitted.has_converged,
+            errors: errors.chain([left_out]).collect(),
+            model_error: model.left_out.mean,
+            judged_by: model.left_out.experiment,
+            placements: model.placements.iter().map(|it| placement(model, it)).collect(),
+            advice: Vec::new(),
+        };
+        view.advice = view.sentences();
+        view
     }
 
     /// For people.
@@ -28,9 +197,75 @@ impl FlowView {
     pub fn text(&self) -> String {
         self.measured.heading() + &self.body()
     }
+}
 
-    /// The model, below what it is of.
-    pub(crate) fn body(&self) -> String {
-        String::new()
+fn number_view(estimate: &FlowEstimate) -> FlowNumberView {
+    let FlowEstimate { value, interval, is_bound, .. } = *estimate;
+    FlowNumberView { value, interval, is_bound }
+}
+
+fn giga((low, high): (f64, f64)) -> (f64, f64) {
+    (low / 1e9, high / 1e9)
+}
+
+fn one_thread(model: &Flow, estimate: &FlowEstimate) -> Option<OneThreadView> {
+    let FlowParameter::OneThread { cluster, column } = estimate.parameter else { return None };
+    Some(OneThreadView {
+        cluster,
+        memory_node: *model.layout.nodes.get(column)?,
+        gb_per_s: estimate.value / 1e9,
+        interval_gb_per_s: giga(estimate.interval),
+        is_bound: estimate.is_bound,
+    })
+}
+
+fn capacity(model: &Flow, estimate: &FlowEstimate) -> Option<FlowCapacityView> {
+    let FlowParameter::Capacity(part) = estimate.parameter else { return None };
+    Some(FlowCapacityView {
+        part: FlowPartView::new(&model.layout, part)?,
+        gb_per_s: estimate.value / 1e9,
+        interval_gb_per_s: giga(estimate.interval),
+        is_bound: estimate.is_bound,
+    })
+}
+
+fn errors_view(cases_are: &'static str, errors: &FlowErrors) -> FlowErrorsView {
+    FlowErrorsView {
+        experiment: errors.experiment,
+        cases_are,
+        cases: errors.cases,
+        streams: errors.streams,
+        mean_error: errors.mean,
+        worst_error: errors.worst,
     }
+}
+
+fn placement(model: &Flow, placement: &FlowPlacement) -> FlowPlacementView {
+    let (name, memory_node) = match placement.kind {
+        PlacementKind::OwnNodes => ("own_nodes", None),
+        PlacementKind::AllNodes => ("all_nodes", None),
+        PlacementKind::OtherPackages => ("other_packages", None),
+        PlacementKind::OneNode { node } => ("one_node", Some(node)),
+    };
+    let limit = placement.limit.as_ref().and_then(|limit| {
+        Some(FlowLimitView {
+            part: FlowPartView::new(&model.layout, limit.part)?,
+            filled_share: limit.filled,
+            clusters: limit.clusters.clone(),
+        })
+    });
+    let rate = |&(cluster, rate): &(u32, f64)| ClusterRateView { cluster, gb_per_s: rate / 1e9 };
+    FlowPlacementView {
+        placement: name,
+        memory_node,
+        gb_per_s: placement.total / 1e9,
+        interval_gb_per_s: give_or_take(placement.total / 1e9, model.left_out.mean),
+        clusters: placement.by_cluster.iter().map(rate).collect(),
+        limit,
+    }
+}
+
+/// A prediction, give or take twice the model's error.
+pub(crate) fn give_or_take(value: f64, model_error: f64) -> (f64, f64) {
+    (value * (1.0 - 2.0 * model_error).max(0.0), value * (1.0 + 2.0 * model_error))
 }

@@ -1,11 +1,19 @@
-//! SKELETON
+//! The view of what streams get that run at the same time.
 
-use nearfar_record::Record;
+use nearfar_model::{Flow, FlowPart, FlowPrediction, PredictedStream};
+use nearfar_record::{Experiment, Record};
 use serde::Serialize;
 
+use crate::figures::significant;
 use crate::measured::MeasuredView;
+use crate::model_flow::give_or_take;
+use crate::model_flow_part::FlowPartView;
+use crate::model_flow_text::percents;
+use crate::paragraph::paragraph;
+use crate::printable::printable;
+use crate::table::table;
 
-/// `predict` prints it.
+/// `predict RECORD --stream .. --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictFlowView {
     /// `nearfar.predict-flow/1`
@@ -13,18 +21,175 @@ pub struct PredictFlowView {
     /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
+    /// The kernel that the streams run.
+    pub kernel: String,
+    /// Its instruction-set variant.
+    pub variant: String,
+    /// Mean error of a stream on cases that all others foretold, a fraction.
+    pub model_error: f64,
+    /// The experiment of these cases.
+    pub judged_by: Experiment,
+    /// The streams, in the order in which they were asked.
+    pub streams: Vec<PredictedStreamView>,
+    /// The parts that they use, the fullest first.
+    pub parts: Vec<FilledPartView>,
+    /// What to know of it and to do about it, in sentences.
+    pub advice: Vec<String>,
 }
+
+/// What a stream gets.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PredictedStreamView {
+    /// What was asked.
+    pub binding: String,
+    /// Its threads, one on each core, by cluster.
+    pub threads: Vec<ClusterThreadsView>,
+    /// What it gets with the machine to itself.
+    pub alone_gb_per_s: f64,
+    /// That, give or take twice the model's error.
+    pub alone_interval_gb_per_s: (f64, f64),
+    /// What it gets beside the others.
+    pub together_gb_per_s: f64,
+    /// That, give or take twice the model's error.
+    pub together_interval_gb_per_s: (f64, f64),
+    /// Together / alone.
+    pub kept_share: f64,
+    /// The part that slows it most; null where its own threads are what it waits for.
+    pub limit: Option<FlowPartView>,
+}
+
+/// Threads of a cluster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ClusterThreadsView {
+    /// The cluster.
+    pub cluster: u32,
+    /// Threads.
+    pub threads: u32,
+}
+
+/// How full a part is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct FilledPartView {
+    /// Which.
+    pub part: FlowPartView,
+    /// What it carries / its capacity.
+    pub filled_share: f64,
+}
+
+/// So many parts are shown.
+const SHOWN_PARTS: usize = 8;
+/// A part that carries less of its capacity is not full.
+const FULL: f64 = 0.8;
 
 impl PredictFlowView {
     /// The view of the answers.
     #[must_use]
-    pub fn new(record: &Record) -> Self {
-        Self { schema: "nearfar.predict-flow/1", measured: MeasuredView::new(record) }
+    pub fn new(record: &Record, model: &Flow, prediction: &FlowPrediction) -> Self {
+        let error = model.left_out.mean;
+        let filled = |&(part, filled_share): &(FlowPart, f64)| {
+            Some(FilledPartView { part: FlowPartView::new(&model.layout, part)?, filled_share })
+        };
+        let mut view = Self {
+            schema: "nearfar.predict-flow/1",
+            measured: MeasuredView::new(record),
+            kernel: model.layout.kernels.first().cloned().unwrap_or_default(),
+            variant: model.variants.first().cloned().unwrap_or_default(),
+            model_error: error,
+            judged_by: model.left_out.experiment,
+            streams: prediction.streams.iter().map(|it| stream_view(model, it)).collect(),
+            parts: prediction.parts.iter().filter_map(filled).collect(),
+            advice: Vec::new(),
+        };
+        view.advice = view.sentences();
+        view.advice.extend(prediction.notes.iter().cloned());
+        view
     }
 
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
-        self.measured.heading()
+        let first = format!(
+            "Streams of {} ({}), useful GB/s, by the flow model; give or take {}, twice its error \
+             on {}.",
+            printable(&self.kernel),
+            printable(&self.variant),
+            percents(2.0 * self.model_error),
+            self.judged_by
+        );
+        let mut text = self.measured.heading() + &paragraph("", &first) + "\n";
+        let header =
+            ["", "threads", "alone", "together", "", "kept", "slowed most by"].map(String::from);
+        let row = |(index, it): (usize, &PredictedStreamView)| {
+            let (low, high) = it.together_interval_gb_per_s;
+            let threads: u32 = it.threads.iter().map(|own| own.threads).sum();
+            vec![
+                format!("stream {index}"),
+                threads.to_string(),
+                significant(it.alone_gb_per_s, 3),
+                significant(it.together_gb_per_s, 3),
+                format!("{} to {}", significant(low, 3), significant(high, 3)),
+                percents(it.kept_share),
+                it.limit.as_ref().map_or_else(|| "its own threads".into(), FlowPartView::words),
+            ]
+        };
+        text += &table(header.into(), self.streams.iter().enumerate().map(row).collect(), 1);
+        for (index, stream) in self.streams.iter().enumerate() {
+            text += &paragraph(" ", &format!("stream {index}: {}", printable(&stream.binding)));
+        }
+        let row = |it: &FilledPartView| vec![it.part.words(), percents(it.filled_share)];
+        let shown = self.parts.iter().take(SHOWN_PARTS).map(row).collect();
+        text += &format!("\n{}\n", table(["part", "filled"].map(String::from).into(), shown, 1));
+        for sentence in &self.advice {
+            text += &paragraph("- ", sentence);
+        }
+        text
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        let sum: f64 = self.streams.iter().map(|it| it.together_gb_per_s).sum();
+        let (low, high) = give_or_take(sum, self.model_error);
+        if self.streams.len() > 1 {
+            sentences.push(format!(
+                "Together expect {} GB/s ({} to {}).",
+                significant(sum, 3),
+                significant(low, 3),
+                significant(high, 3)
+            ));
+        }
+        if let Some(fullest) = self.parts.first().filter(|it| it.filled_share > FULL) {
+            sentences.push(format!(
+                "First {} is full ({}): more threads there gain little; if other parts are not, \
+                 move data or threads off it.",
+                fullest.part.words(),
+                percents(fullest.filled_share)
+            ));
+        } else {
+            sentences.push("No part is full: more threads would move more.".into());
+        }
+        let slowed = |it: &&PredictedStreamView| 1.0 - it.kept_share > 2.0 * self.model_error;
+        if self.streams.len() > 1 && self.streams.iter().filter(slowed).count() == 0 {
+            sentences.push(
+                "The streams hardly slow each other: no loss is above what the model can tell."
+                    .into(),
+            );
+        }
+        sentences
+    }
+}
+
+fn stream_view(model: &Flow, stream: &PredictedStream) -> PredictedStreamView {
+    let error = model.left_out.mean;
+    let (alone, together) = (stream.alone / 1e9, stream.together / 1e9);
+    let own = |(&cluster, &threads): (&u32, &u32)| ClusterThreadsView { cluster, threads };
+    PredictedStreamView {
+        binding: stream.binding.to_string(),
+        threads: stream.threads.iter().map(own).collect(),
+        alone_gb_per_s: alone,
+        alone_interval_gb_per_s: give_or_take(alone, error),
+        together_gb_per_s: together,
+        together_interval_gb_per_s: give_or_take(together, error),
+        kept_share: together / alone,
+        limit: stream.limit.and_then(|part| FlowPartView::new(&model.layout, part)),
     }
 }

@@ -1,11 +1,14 @@
-//! SKELETON
+//! Where programs lie below the roofs, as `predict` prints it.
 
+use nearfar_model::{Chart, Hybrid, HybridRoof, Placement, ProgramPoint, Roofline, Standing};
 use nearfar_record::Record;
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
+use crate::predict_roofline_advice::{Place, advice};
+use crate::roofline_place::RoofPlaceView;
 
-/// `predict` prints it.
+/// `predict RECORD --point .. --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictRooflineView {
     /// `nearfar.predict-roofline/1`
@@ -13,18 +16,188 @@ pub struct PredictRooflineView {
     /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
+    /// Share of loads in the programs' bytes, or null where it was not given.
+    pub load_share: Option<f64>,
+    /// The programs.
+    pub points: Vec<ProgramPointView>,
+}
+
+/// A program on every cluster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProgramPointView {
+    /// Its intensity.
+    pub flops_per_byte: f64,
+    /// What the threads of one cluster reach, or null where it was not given.
+    pub gflop_per_s: Option<f64>,
+    /// On each cluster that has roofs.
+    pub clusters: Vec<PlacedPointView>,
+}
+
+/// A program below the roofs of a cluster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlacedPointView {
+    /// The cluster.
+    pub cluster: u32,
+    /// Its CPUs.
+    pub cpus: String,
+    /// The ceiling, or null.
+    pub ceiling_gflop_per_s: Option<f64>,
+    /// Each roof.
+    pub roofs: Vec<UnderRoofView>,
+    /// Roofs of the program over two memories; empty where its shares were not given.
+    pub hybrid_roofs: Vec<HybridRoofView>,
+    /// The lowest roof above the program, or null.
+    pub lowest_above: Option<NamedRoofView>,
+    /// `at_ceiling`, `at_roofs`, `above_all`, `between`, `below_all`, or null.
+    pub standing: Option<&'static str>,
+    /// What follows, in sentences.
+    pub advice: Vec<String>,
+}
+
+/// A roof by its name and what accesses memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct NamedRoofView {
+    /// The roof.
+    pub roof: RoofPlaceView,
+    /// The kernel.
+    pub kernel: String,
+}
+
+/// One roof and a program.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnderRoofView {
+    /// The roof.
+    pub roof: RoofPlaceView,
+    /// How memory is accessed.
+    pub kernel: String,
+    /// The roof.
+    pub gb_per_s: f64,
+    /// What the roof and the ceiling allow.
+    pub attainable_gflop_per_s: f64,
+    /// Whether bandwidth limits there, not arithmetic.
+    pub is_memory_bound: bool,
+    /// Reached / attainable, or null.
+    pub ratio: Option<f64>,
+    /// Whether the program reaches what the roof allows.
+    pub is_near: bool,
+}
+
+/// The roof of a program over two memories.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HybridRoofView {
+    /// Node of the memory that should be faster.
+    pub fast_node: u32,
+    /// Node of the other.
+    pub slow_node: u32,
+    /// Share of the bytes in the fast memory.
+    pub fast_share: f64,
+    /// What the hybrid model gives, or null.
+    pub gb_per_s: Option<f64>,
+    /// What that and the ceiling allow, or null.
+    pub attainable_gflop_per_s: Option<f64>,
+    /// Reached / attainable, or null.
+    pub ratio: Option<f64>,
+    /// The hybrid model's relative RMS, or null.
+    pub relative_rms: Option<f64>,
+}
+
+/// What of its bytes programs load, and have in the fast memory, with the model of that.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ProgramShares<'a> {
+    /// The record's hybrid model.
+    pub hybrid: &'a Hybrid,
+    /// Share of loads in all bytes.
+    pub load_share: f64,
+    /// Shares of the bytes in the fast memory.
+    pub fast_shares: &'a [f64],
 }
 
 impl PredictRooflineView {
-    /// The view of the answers.
+    /// The view of the programs on all clusters.
     #[must_use]
-    pub fn new(record: &Record) -> Self {
-        Self { schema: "nearfar.predict-roofline/1", measured: MeasuredView::new(record) }
+    pub fn new(
+        record: &Record,
+        model: &Roofline,
+        points: &[ProgramPoint],
+        shares: Option<ProgramShares<'_>>,
+    ) -> Self {
+        let view = |&point: &ProgramPoint| ProgramPointView {
+            flops_per_byte: point.intensity,
+            gflop_per_s: point.flops.map(|flops| flops / 1e9),
+            clusters: model
+                .charts
+                .iter()
+                .map(|chart| PlacedPointView::new(chart, point, shares))
+                .collect(),
+        };
+        Self {
+            schema: "nearfar.predict-roofline/1",
+            measured: MeasuredView::new(record),
+            load_share: shares.map(|shares| shares.load_share),
+            points: points.iter().map(view).collect(),
+        }
     }
+}
 
-    /// For people.
-    #[must_use]
-    pub fn text(&self) -> String {
-        self.measured.heading()
+impl PlacedPointView {
+    fn new(chart: &Chart, point: ProgramPoint, shares: Option<ProgramShares<'_>>) -> Self {
+        let placed = chart.place(point);
+        let hybrid_roofs = shares.map_or_else(Vec::new, |shares| {
+            let ProgramShares { hybrid, load_share, fast_shares } = shares;
+            chart.hybrid_roofs(hybrid, point, load_share, fast_shares)
+        });
+        Self {
+            cluster: chart.cluster,
+            cpus: chart.cpus.to_string(),
+            ceiling_gflop_per_s: placed.ceiling.map(|flops| flops / 1e9),
+            roofs: UnderRoofView::all(&placed),
+            lowest_above: placed.lowest_above.and_then(|position| {
+                let roof = placed.roofs.get(position)?.roof;
+                let kernel = roof.kernel.clone();
+                Some(NamedRoofView { roof: RoofPlaceView::new(roof.roof, roof.is_local), kernel })
+            }),
+            standing: placed.standing.as_ref().map(word),
+            advice: advice(&Place { chart, placed: &placed, hybrid_roofs: &hybrid_roofs }),
+            hybrid_roofs: hybrid_roofs.iter().map(HybridRoofView::new).collect(),
+        }
+    }
+}
+
+fn word(standing: &Standing) -> &'static str {
+    match standing {
+        Standing::AtCeiling => "at_ceiling",
+        Standing::AtRoofs(_) => "at_roofs",
+        Standing::AboveAll => "above_all",
+        Standing::Between { .. } => "between",
+        Standing::BelowAll => "below_all",
+    }
+}
+
+impl UnderRoofView {
+    fn all(placed: &Placement<'_>) -> Vec<Self> {
+        let view = |under: &nearfar_model::UnderRoof<'_>| Self {
+            roof: RoofPlaceView::new(under.roof.roof, under.roof.is_local),
+            kernel: under.roof.kernel.clone(),
+            gb_per_s: under.roof.bandwidth.median / 1e9,
+            attainable_gflop_per_s: under.attainable / 1e9,
+            is_memory_bound: under.is_memory_bound,
+            ratio: under.ratio,
+            is_near: under.is_near,
+        };
+        placed.roofs.iter().map(view).collect()
+    }
+}
+
+impl HybridRoofView {
+    fn new(of: &HybridRoof) -> Self {
+        Self {
+            fast_node: of.fast_node,
+            slow_node: of.slow_node,
+            fast_share: of.fast_share,
+            gb_per_s: of.bandwidth.map(|bytes| bytes / 1e9),
+            attainable_gflop_per_s: of.attainable.map(|flops| flops / 1e9),
+            ratio: of.ratio,
+            relative_rms: of.relative_rms,
+        }
     }
 }

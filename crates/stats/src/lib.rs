@@ -3,17 +3,28 @@
 //! noise, classes of numbers, and least squares. Pure functions on slices; what has no answer is `None`.
 
 mod bootstrap;
+mod dip;
+mod drawn_medians;
+mod kernel_density;
 mod least_squares;
 mod median;
+mod modes;
+mod moments;
 mod noise;
 mod normal;
 mod partition;
 
 pub use bootstrap::{RatioEstimate, ratio_of_medians};
+pub use dip::{LEAST_DIP_P, dip};
+pub use drawn_medians::{drawn_medians, percentile_error, percentile_interval};
 pub use least_squares::{
     Fit, FitRule, LinearFit, Loss, fit, fit_with_derivatives, solve_least_squares,
 };
 pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
+pub use modes::{
+    FEWEST_FOR_MODES, FEWEST_IN_MODE, Mode, ModeEvidence, Modes, find_modes, proportion_interval,
+};
+pub use moments::{FEWEST_FOR_MOMENTS, MomentRatios, ratios_of_moments};
 pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};
 pub use normal::{expected_range, normal_quantile};
 pub use partition::{GAP_IN_STANDARD_ERRORS, Part, PartitionRule, partition};

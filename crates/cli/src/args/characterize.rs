@@ -77,9 +77,9 @@ pub enum Noise {
 
 #[derive(Debug, Args)]
 pub struct CharacterizeArguments {
-    /// How much to measure
-    #[arg(long, value_enum, default_value = "quick", conflicts_with = "resume")]
-    pub suite: SuiteName,
+    /// How much to measure [default: quick; with --simulate, which takes no time, standard]
+    #[arg(long, value_enum, conflicts_with = "resume")]
+    suite: Option<SuiteName>,
     /// Only these experiments
     #[arg(
         long,
@@ -149,6 +149,15 @@ pub struct CharacterizeArguments {
     /// lists nearfar.kernels-1.json, nearfar.machines-1.json)
     #[arg(long)]
     pub json: bool,
+}
+
+impl CharacterizeArguments {
+    /// The suite that was asked for, or the one that answers most in no time.
+    pub fn suite(&self) -> SuiteName {
+        let of_executor =
+            if self.simulate.is_some() { SuiteName::Standard } else { SuiteName::Quick };
+        self.suite.unwrap_or(of_executor)
+    }
 }
 
 impl From<SuiteName> for Suite {

@@ -8,12 +8,17 @@ use nearfar_machine::Binding;
 
 use super::model::ClassArguments;
 
-/// The options that ask something; one of them at a time.
+/// The options that ask something.
 const QUESTIONS: [&str; 8] =
     ["share", "reach", "data", "processes", "split", "load_share", "point", "stream"];
 
+/// Those of which one is asked at a time: `--point` may have the shares beside it.
+const LONE_QUESTIONS: [&str; 7] =
+    ["share", "reach", "data", "processes", "split", "load_share", "stream"];
+
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("question").required(true).args(QUESTIONS))]
+#[command(group = clap::ArgGroup::new("question").required(true).multiple(true).args(QUESTIONS))]
+#[command(group = clap::ArgGroup::new("lone_question").args(LONE_QUESTIONS))]
 pub struct PredictArguments {
     /// The record whose classes give the alphas (those of the whole machine); - is standard
     /// input; without it and without --alpha the newest one of this host
@@ -41,8 +46,10 @@ pub struct PredictArguments {
     #[command(flatten)]
     pub hybrid: HybridQuestion,
     /// A program's arithmetic intensity, FLOPs per byte that its cores request, and where that is
-    /// known what it reaches, GFLOP/s: where it lies below the record's roofs
-    #[arg(long, value_name = "INTENSITY[,GFLOP/s]", conflicts_with_all = ["alpha", "share", "reach", "data"])]
+    /// known what the threads of a cluster reach, GFLOP/s: where it lies below the record's roofs
+    /// (with --load-share and --fast-share also below its own, over two memories)
+    #[arg(long, value_name = "INTENSITY[,GFLOP/s]",
+          conflicts_with_all = ["alpha", "share", "reach", "data", "processes", "split", "stream"])]
     pub point: Vec<List<f64>>,
     /// Threads that run at the same time, one on each CPU, and their memory: what each stream
     /// gets, for example 'cpus=0-3 mem=bind:0'; once for each stream
@@ -57,18 +64,20 @@ pub struct PredictArguments {
 
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("split_question").args(["processes", "split"]))]
 pub struct SharingQuestion {
     /// How many processes to split over the cores near their data and those of another cluster
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
+          conflicts_with = "alpha")]
     pub processes: Option<u32>,
     /// What so many processes near their data and so many of another cluster get
-    #[arg(long, value_name = "NEAR,FAR")]
+    #[arg(long, value_name = "NEAR,FAR", conflicts_with = "alpha")]
     pub split: Vec<List<u32>>,
-    /// How the processes share their work
-    #[arg(long, value_enum, value_name = "WORK")]
+    /// How the processes share their work; without it both ways are shown
+    #[arg(long, value_enum, value_name = "WORK", requires = "processes")]
     pub work: Option<Work>,
     /// The memory node with the data; without it the first that was measured
-    #[arg(long, value_name = "NODE")]
+    #[arg(long, value_name = "NODE", requires = "split_question")]
     pub node: Option<u32>,
 }
 
@@ -85,11 +94,16 @@ pub enum Work {
 #[derive(Debug, Args)]
 pub struct HybridQuestion {
     /// Share of loads in all bytes, 0 to 1: the best shares of the fast memory for it
-    #[arg(long, value_name = "SHARE")]
+    #[arg(long, value_name = "SHARE", value_parser = share)]
     pub load_share: Option<f64>,
     /// Share of the bytes in the fast memory: what the program gets with it
-    #[arg(long, value_name = "SHARE", requires = "load_share")]
+    #[arg(long, value_name = "SHARE", requires = "load_share", value_parser = share)]
     pub fast_share: Vec<f64>,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "a share is a number from 0 to 1, such as 0.67".into())
 }
 
 /// Numbers with commas between them, as one value of an option that can be repeated.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::anyhow;
+use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_model::{
@@ -72,6 +72,12 @@ impl Answer<'_> {
                 Ok(view) => fitted.push(view),
                 Err(why) => unavailable.push(UnavailableView::new(word(model), why)),
             }
+        }
+        if fitted.is_empty() {
+            bail!(
+                "the record holds nothing that a model needs; measure by `nearfar characterize \
+                 --suite standard`"
+            );
         }
         let all = ModelView::new(self.record, &fitted, unavailable);
         if !self.arguments.json {

@@ -30,7 +30,8 @@ fn machine(folder: &Path, real_time: f64) -> PathBuf {
 
 fn new_record(path: &Path, machine: &Path) -> std::process::Command {
     let mut command = nearfar();
-    command.args(["characterize", "--kernel", "load,triad", "--samples", "6", "--seed", "3"]);
+    command.args(["characterize", "--suite", "quick", "--kernel", "load,triad"]);
+    command.args(["--samples", "6", "--seed", "3"]);
     command.arg("--simulate").arg(machine).arg("--out").arg(path);
     command
 }

@@ -63,14 +63,14 @@ fn the_machines_of_the_thesis_have_its_classes() {
 fn alpha_is_unknown_with_the_option_that_gives_it() {
     let folder = tempfile::tempdir().unwrap();
     let record = simulate(folder.path(), "amd-2p", "quick");
-    let view = json(&["model", record.to_str().unwrap()]);
-    let classes = &view["classes"];
+    let classes = &json(&["model", record.to_str().unwrap(), "classes"]);
     assert_eq!(classes["gamma"], Value::Null);
     assert!(classes["gamma_remedy"].as_str().unwrap().contains("--gamma"));
     // The reason and the remedy are two things, and each is said once.
     assert!(!classes["gamma_unknown"].as_str().unwrap().contains("--gamma"), "{classes:#}");
     for arguments in [&["model"][..], &["predict", "--share", "1,0,0"]] {
         let output = run(nearfar().args(arguments).arg(&record));
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
         let said = text(&output.stdout);
         assert_eq!(said.matches("--gamma").count(), 1, "{said}");
     }
@@ -89,7 +89,7 @@ fn classes_are_worded_mapped_and_marked_as_simulated() {
         assert!(text.contains("├──────────┴──────────┼──────────┬──────────┤"), "{text}");
         assert!(!text.contains('\u{1b}'), "a pipe is sent no colours");
     }
-    let text = printed(&["model", path]);
+    let text = printed(&["model", path, "classes"]);
     for words in [
         "local: clusters 0-3 on their own node",
         "clusters 0-3 on the other node of their package",
@@ -124,7 +124,7 @@ fn memory_without_cpus_is_told_from_the_rest() {
         let pair = of(cluster, node);
         assert_eq!((&pair["memory_kind"], &pair["relation"]), (&kind.into(), &relation.into()));
     }
-    let text = printed(&["model", record.to_str().unwrap()]);
+    let text = printed(&["model", record.to_str().unwrap(), "classes"]);
     assert!(text.contains("local CXL: cluster 0 on its own CXL node"), "{text}");
 }
 
@@ -133,7 +133,7 @@ fn colours_are_sent_where_they_are_asked_for_and_tell_nothing_of_their_own() {
     let folder = tempfile::tempdir().unwrap();
     let record = simulate(folder.path(), "amd-2p", "quick");
     let coloured = |name: &str, value: &str| {
-        text(&run(nearfar().arg("model").arg(&record).env(name, value)).stdout)
+        text(&run(nearfar().arg("model").arg(&record).arg("classes").env(name, value)).stdout)
     };
     let with = coloured("CLICOLOR_FORCE", "1");
     assert!(with.contains("\u{1b}[48;5;"), "{with:?}");
@@ -151,7 +151,8 @@ fn a_record_comes_from_standard_input_or_is_the_newest_of_this_host() {
     let end = |text: &str| text.rsplit_once("record: ").unwrap().0.to_string();
 
     let input = fs::File::open(&record).unwrap();
-    let output = nearfar().args(["model", "-"]).stdin(Stdio::from(input)).output().unwrap();
+    let output =
+        nearfar().args(["model", "-", "classes"]).stdin(Stdio::from(input)).output().unwrap();
     assert_eq!(end(&text(&output.stdout)), end(&named));
 
     let host = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
@@ -177,10 +178,13 @@ fn a_record_comes_from_standard_input_or_is_the_newest_of_this_host() {
         ],
     );
     fs::copy(&record, state.join(format!("{host}-20250301T120000Z.jsonl"))).unwrap();
-    for arguments in [&["model"][..], &["model", "classes"]] {
+    let newest = |arguments: &[&str]| {
         let output = run(nearfar().args(arguments).env("XDG_STATE_HOME", folder.path()));
-        assert_eq!(end(&text(&output.stdout)), end(&named), "{}", text(&output.stderr));
-    }
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    assert_eq!(end(&newest(&["model", "classes"])), end(&named));
+    assert!(newest(&["model"]).contains("\n== classes ==\n"));
 }
 
 #[test]
@@ -201,7 +205,12 @@ fn what_is_not_in_the_record_is_refused_with_what_is() {
     let header = fs::read_to_string(&record).unwrap().lines().next().unwrap().to_string();
     let empty = folder.path().join("empty.jsonl");
     fs::write(&empty, header + "\n").unwrap();
-    refuse(nearfar().arg("model").arg(&empty), 2, &["no samples of pairs", "characterize"]);
+    refuse(nearfar().arg("model").arg(&empty), 2, &["nothing that a model", "characterize"]);
+    refuse(
+        nearfar().arg("model").arg(&empty).arg("classes"),
+        2,
+        &["no classes model", "characterize"],
+    );
 }
 
 /// braithwaite2012, equation 4.11 (printed as 0.4000), and 4.17.
@@ -275,12 +284,15 @@ fn refused_nodes_stay_in_map_and_words_and_say_why() {
         format!("extends = \"amd-2p\"\nname = \"full\"\ntitle = \"one node is full\"\n{fault}");
     fs::write(&file, machine).unwrap();
     let path = folder.path().join("full.jsonl");
-    let output =
-        run(nearfar().arg("characterize").arg("--simulate").arg(&file).arg("--out").arg(&path));
+    let output = run(nearfar()
+        .args(["characterize", "--suite", "quick", "--simulate"])
+        .arg(&file)
+        .arg("--out")
+        .arg(&path));
     assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
     let path = path.to_str().unwrap();
 
-    let said = printed(&["model", path]);
+    let said = printed(&["model", path, "classes"]);
     assert_eq!(said.matches(" refused │").count(), 4, "{said}");
     assert!(said.contains("node 0     node 1     node 2     node 3"), "{said}");
     // Nothing is said of all where a pair is missing.
@@ -305,10 +317,19 @@ fn only_kernels_that_were_measured_are_said_to_count() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let mut command = nearfar();
-    command.args(["characterize", "--simulate", "amd-2p", "--kernel", "load,triad", "--out"]);
+    command.args([
+        "characterize",
+        "--simulate",
+        "amd-2p",
+        "--suite",
+        "quick",
+        "--kernel",
+        "load,triad",
+        "--out",
+    ]);
     assert!(run(command.arg(&path)).status.success());
     let path = path.to_str().unwrap();
-    let said = printed(&["model", path]);
+    let said = printed(&["model", path, "classes"]);
     assert!(
         said.contains("best round of triad by one thread (triad_nt was not measured)"),
         "{said}"
@@ -327,10 +348,10 @@ fn text_keeps_to_a_hundred_columns_and_says_what_a_view_leaves_out() {
     let path = record.to_str().unwrap();
     let eight = ["0"; 8].map(|node| ["--data", node]).concat();
     for arguments in [
-        &["model", path][..],
+        &["model", path, "classes"][..],
         // Many narrow classes make wide tables.
-        &["model", path, "--class-span", "0.001"],
-        &["model", path, "--per-initiator"],
+        &["model", path, "classes", "--class-span", "0.001"],
+        &["model", path, "classes", "--per-initiator"],
         &[&["predict", path], &eight[..]].concat(),
     ] {
         let said = printed(arguments);
@@ -340,7 +361,7 @@ fn text_keeps_to_a_hundred_columns_and_says_what_a_view_leaves_out() {
             .collect();
         assert!(long.is_empty(), "{arguments:?}: {long:#?}");
     }
-    let said = printed(&["model", path, "--per-initiator"]);
+    let said = printed(&["model", path, "classes", "--per-initiator"]);
     assert!(said.contains("--json has them"), "{said}");
 }
 

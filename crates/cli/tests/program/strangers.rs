@@ -116,7 +116,17 @@ fn line_ends_and_marks_of_other_systems_are_read_or_named() {
     let folder = tempfile::tempdir().unwrap();
     let record = folder.path().join("r.jsonl");
     let mut command = nearfar();
-    command.args(["characterize", "--simulate", "amd-2p", "--kernel", "triad", "--samples", "1"]);
+    command.args([
+        "characterize",
+        "--simulate",
+        "amd-2p",
+        "--suite",
+        "quick",
+        "--kernel",
+        "triad",
+        "--samples",
+        "1",
+    ]);
     assert!(run(command.arg("--out").arg(&record)).status.success());
     let plain = fs::read_to_string(&record).unwrap();
     let show = |name: &str, text: &str| -> Output {
@@ -140,7 +150,17 @@ fn numbers_above_those_of_any_linux_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl");
     let mut command = nearfar();
-    command.args(["characterize", "--simulate", "amd-2p", "--kernel", "triad", "--samples", "1"]);
+    command.args([
+        "characterize",
+        "--simulate",
+        "amd-2p",
+        "--suite",
+        "quick",
+        "--kernel",
+        "triad",
+        "--samples",
+        "1",
+    ]);
     assert!(run(command.arg("--out").arg(&path)).status.success());
     let record = fs::read_to_string(&path).unwrap();
     let edited = record.replacen("\"allowed_cpus\":\"0-15\"", "\"allowed_cpus\":\"0-65536\"", 1);
@@ -166,10 +186,48 @@ fn damaged_arguments_are_told() {
     let lines: [&[&str]; 8] = [
         &["predict", "--alpha", "0.5,0.25", "--share", "0.5,0.5", "--gamma", "DDR4-3200x8"],
         &["predict", "--alpha", "0.5,0.25", "--reach", "0,1", "--reach", "1,0"],
-        &["characterize", "--simulate", "amd-2p", "--dry-run", "--window", "10ms"],
-        &["characterize", "--simulate", "amd-2p", "--dry-run", "--working-set", "64MiB"],
-        &["characterize", "--simulate", "amd-2p", "--dry-run", "--samples", "3", "--seed", "1"],
-        &["characterize", "--simulate", "amd-2p", "--dry-run", "--kernel", "load,triad"],
+        &[
+            "characterize",
+            "--simulate",
+            "amd-2p",
+            "--suite",
+            "quick",
+            "--dry-run",
+            "--window",
+            "10ms",
+        ],
+        &[
+            "characterize",
+            "--simulate",
+            "amd-2p",
+            "--suite",
+            "quick",
+            "--dry-run",
+            "--working-set",
+            "64MiB",
+        ],
+        &[
+            "characterize",
+            "--simulate",
+            "amd-2p",
+            "--suite",
+            "quick",
+            "--dry-run",
+            "--samples",
+            "3",
+            "--seed",
+            "1",
+        ],
+        &[
+            "characterize",
+            "--simulate",
+            "amd-2p",
+            "--suite",
+            "quick",
+            "--dry-run",
+            "--kernel",
+            "load,triad",
+        ],
         &["topo", "--synthetic", "node:2 core:2 pu:1"],
         &["reproduce", "braithwaite2012x", "--json"],
     ];

@@ -13,6 +13,7 @@ mod model_roofline;
 mod model_sharing;
 mod model_strategy;
 mod model_views;
+mod mutilated;
 mod mutation;
 mod program;
 mod record_doctor;

@@ -125,7 +125,15 @@ fn a_simulated_fault_and_a_maximum_that_is_too_low_are_failures() {
     let file = folder.path().join("r.jsonl");
     let path = file.to_str().unwrap();
     let machine = "two-socket-8-nodes-degraded";
-    let output = program::nearfar(&["characterize", "--simulate", machine, "--out", path]);
+    let output = program::nearfar(&[
+        "characterize",
+        "--simulate",
+        machine,
+        "--suite",
+        "quick",
+        "--out",
+        path,
+    ]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let output = program::nearfar(&["doctor", path, "--gamma", "1GB/s", "--json"]);
     let doctor = program::json_of(&output, &[1]);
@@ -155,7 +163,7 @@ fn what_is_missing_or_built_so_is_a_warning() {
     std::fs::write(&machine, text).unwrap();
     let file = folder.path().join("r.jsonl");
     let (machine, path) = (machine.to_str().unwrap(), file.to_str().unwrap());
-    program::nearfar(&["characterize", "--simulate", machine, "--out", path]);
+    program::nearfar(&["characterize", "--simulate", machine, "--suite", "quick", "--out", path]);
     let doctor = program::json_of(&program::nearfar(&["doctor", path, "--json"]), &[0]);
     assert_valid(&validator("record-doctor"), &doctor);
     let missing = &doctor["unmeasured"][0];

@@ -1,17 +1,171 @@
-//! SKELETON
+//! The paper's numbers, as `papers/denoyelle2019.json` holds them.
 
+use std::collections::BTreeMap;
+
+use nearfar_machine::MemoryKind;
 use serde::Deserialize;
 
-use super::KEY;
 use crate::error::ReproduceError;
+use crate::printed::{Printed, Unit};
 
-/// What `papers/denoyelle2019.json` holds.
+use super::KEY;
+
+/// The paper's numbers.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// The paper's key.
     pub key: String,
     /// Author, title, place and year.
     pub title: String,
+    pub(super) machines: Vec<MachineFacts>,
+    pub(super) roofs: Vec<RoofTable>,
+    pub(super) pairs: PairTable,
+    pub(super) instructions_per_cycle: InstructionTables,
+    pub(super) validation_error: ValidationErrors,
+    pub(super) kernels: BTreeMap<String, String>,
+    pub(super) roof_definitions: BTreeMap<String, String>,
+    pub(super) overlap_theta: OverlapFacts,
+}
+
+/// A machine that the paper measures.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MachineFacts {
+    pub machine: String,
+    pub clusters: u32,
+    pub cores_per_cluster: u32,
+    pub core_ghz: f64,
+    /// Bytes of its widest vectors.
+    pub vector_bytes: u32,
+}
+
+/// Tables 2 and 5: the roofs of a cluster.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RoofTable {
+    pub table: String,
+    pub machine: String,
+    pub cluster: u32,
+    pub kernel: String,
+    pub unit: Unit,
+    pub decimals: u8,
+    #[serde(default)]
+    pub peak_gflop_per_s: BTreeMap<String, f64>,
+    /// By level, from the one next to the core.
+    #[serde(default)]
+    pub caches: Vec<f64>,
+    pub memory: BTreeMap<u32, f64>,
+    #[serde(default)]
+    pub contended: BTreeMap<u32, f64>,
+    #[serde(default)]
+    pub all_local: BTreeMap<u32, f64>,
+    pub congested: BTreeMap<KindName, f64>,
+    pub memory_side_cache: Option<f64>,
+    pub memory_side_cache_all_local: Option<f64>,
+}
+
+/// A kind of memory by its name in lower case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum KindName {
+    Dram,
+    Hbm,
+}
+
+impl From<KindName> for MemoryKind {
+    fn from(name: KindName) -> Self {
+        match name {
+            KindName::Dram => Self::Dram,
+            KindName::Hbm => Self::Hbm,
+        }
+    }
+}
+
+/// Table 4: what each cluster gets of the memory of the first two.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PairTable {
+    pub table: String,
+    pub machine: String,
+    pub kernel: String,
+    pub unit: Unit,
+    pub decimals: u8,
+    /// A kind and the number of a node: `MCDRAM:1`.
+    pub columns: Vec<String>,
+    /// By cluster.
+    pub rows: Vec<Vec<f64>>,
+}
+
+/// Tables 1 and 3: instructions that a core completes in a cycle.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub(super) struct InstructionTables(pub Vec<InstructionTable>);
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct InstructionTable {
+    pub table: String,
+    pub machine: String,
+    pub decimals: u8,
+    pub theoretical: BTreeMap<Instruction, f64>,
+    pub measured: BTreeMap<Instruction, f64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Instruction {
+    Load,
+    Store,
+    Add,
+    Mul,
+    Fma,
+}
+
+impl Instruction {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Load => "load",
+            Self::Store => "store",
+            Self::Add => "add",
+            Self::Mul => "mul",
+            Self::Fma => "fma",
+        }
+    }
+}
+
+/// Sections 4 and 5: how near validation kernels come to the roofs.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValidationErrors {
+    /// How the paper works errors out.
+    pub measure: String,
+    pub bounds: Vec<ValidationBound>,
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ValidationBound {
+    pub section: String,
+    pub machine: String,
+    /// The average error lies below it.
+    pub percent: f64,
+    /// As the paper says it.
+    pub words: String,
+}
+
+/// Table 6 and section 6: loads and stores over a fast and a slow memory.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OverlapFacts {
+    pub table: String,
+    pub rows: String,
+    pub columns: String,
+    pub decimals: u8,
+    /// By machine, the kind that takes longest, and the other kind.
+    pub machines: BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>,
+    /// Section 6: the model's average error lies below it on each machine.
+    pub error_percent_below: f64,
 }
 
 /// The paper's numbers.
@@ -30,5 +184,50 @@ impl Facts {
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
         serde_json::from_str(text)
             .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })
+    }
+
+    pub(super) fn machine(&self, name: &str) -> Result<&MachineFacts, ReproduceError> {
+        self.machines.iter().find(|machine| machine.machine == name).ok_or_else(|| {
+            ReproduceError::Contradiction {
+                key: KEY.into(),
+                what: format!("nothing is said of the machine {name}"),
+            }
+        })
+    }
+}
+
+impl Facts {
+    /// The table of instructions a cycle of a machine.
+    pub(super) fn instructions_of(
+        &self,
+        machine: &str,
+    ) -> Result<&InstructionTable, ReproduceError> {
+        let tables = &self.instructions_per_cycle.0;
+        tables.iter().find(|table| table.machine == machine).ok_or_else(|| {
+            ReproduceError::Contradiction {
+                key: KEY.into(),
+                what: format!("no table gives the instructions a cycle of {machine}"),
+            }
+        })
+    }
+}
+
+impl InstructionTable {
+    pub fn printed(&self, value: f64) -> Printed {
+        Printed { value, decimals: self.decimals }
+    }
+
+    /// Fused multiply-adds a cycle.
+    pub fn fused(&self, column: &BTreeMap<Instruction, f64>) -> Result<f64, ReproduceError> {
+        column.get(&Instruction::Fma).copied().ok_or_else(|| ReproduceError::Contradiction {
+            key: KEY.into(),
+            what: format!("table {} has no fused multiply-adds", self.table),
+        })
+    }
+}
+
+impl RoofTable {
+    pub fn printed(&self, value: f64) -> Printed {
+        Printed { value, decimals: self.decimals }
     }
 }

@@ -1,11 +1,20 @@
-//! SKELETON
+//! N. Denoyelle et al., Modeling Non-Uniform Memory Access on Large Compute Nodes with the
+//! Cache-Aware Roofline Model (2019): tables 1 to 6, what sections 4 and 5 say of peaks and
+//! errors.
 
 mod facts;
+mod instructions;
+mod machines;
+mod reason;
+mod roofs;
+mod validation;
 
 pub use facts::{Facts, facts};
+pub use reason::KnownReason;
 
 use crate::error::ReproduceError;
 use crate::paper::Paper;
+use machines::Machines;
 
 /// The paper's key, which is the name of its file in `papers/`.
 pub const KEY: &str = "denoyelle2019";
@@ -15,5 +24,15 @@ pub const KEY: &str = "denoyelle2019";
 /// # Errors
 /// When the numbers contradict each other, or a model refuses what they ask of it.
 pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
-    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows: Vec::new() })
+    let machines = Machines::measure(facts)?;
+    let mut rows = roofs::machine_rows(facts);
+    for table in &facts.instructions_per_cycle.0 {
+        rows.extend(instructions::rows(facts, table, &machines)?);
+    }
+    for table in &facts.roofs {
+        rows.extend(roofs::rows(facts, table, &machines)?);
+    }
+    rows.extend(roofs::pair_rows(&facts.pairs, &machines)?);
+    rows.extend(validation::rows(&facts.validation_error, &machines)?);
+    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows })
 }

@@ -1,6 +1,7 @@
 //! What streams get that run at the same time.
 
-use nearfar_model::RecordFigures;
+use anyhow::anyhow;
+use nearfar_model::{Inapplicable, RecordFigures, flow};
 use nearfar_report::PredictFlowView;
 
 use crate::args::PredictArguments;
@@ -9,8 +10,12 @@ use crate::{output, record_file};
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let _figures = RecordFigures::new(&record);
-    let view = PredictFlowView::new(&record);
+    let model = flow(&RecordFigures::new(&record)).map_err(|Inapplicable { why, remedy }| {
+        let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
+        anyhow!("no flow model: {why}{remedy}")
+    })?;
+    let prediction = model.predict(&record.header.machine, &arguments.stream)?;
+    let view = PredictFlowView::new(&record, &model, &prediction);
     if arguments.json {
         output::print_json(&view)?;
     } else {

@@ -1,6 +1,7 @@
 //! What a mix of loads and stores gets of a fast and a slow memory.
 
-use nearfar_model::RecordFigures;
+use anyhow::{anyhow, bail};
+use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures, hybrid};
 use nearfar_report::PredictHybridView;
 
 use crate::args::PredictArguments;
@@ -8,9 +9,17 @@ use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let asked = &arguments.hybrid;
+    let Some(load_share) = asked.load_share else { bail!("give --load-share") };
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let _figures = RecordFigures::new(&record);
-    let view = PredictHybridView::new(&record);
+    let figures = RecordFigures::new(&record);
+    let model =
+        hybrid(&figures, OverlapBounds::NotNegative).map_err(|Inapplicable { why, remedy }| {
+            let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
+            anyhow!("no hybrid model: {why}{remedy}")
+        })?;
+    let view = PredictHybridView::new(&record, &model, load_share, &asked.fast_share);
+    let Some(view) = view else { bail!("a share is not between 0 and 1") };
     if arguments.json {
         output::print_json(&view)?;
     } else {

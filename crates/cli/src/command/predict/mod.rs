@@ -12,10 +12,10 @@ use crate::exit_status::ExitStatus;
 pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     if arguments.sharing.processes.is_some() || !arguments.sharing.split.is_empty() {
         sharing::answer(arguments)
-    } else if arguments.hybrid.load_share.is_some() {
-        hybrid::answer(arguments)
     } else if !arguments.point.is_empty() {
         roofline::answer(arguments)
+    } else if arguments.hybrid.load_share.is_some() {
+        hybrid::answer(arguments)
     } else if !arguments.stream.is_empty() {
         flow::answer(arguments)
     } else {

@@ -1,20 +1,57 @@
 //! Where programs lie below the roofs.
 
-use nearfar_model::RecordFigures;
-use nearfar_report::PredictRooflineView;
+use anyhow::{anyhow, bail};
+use nearfar_model::{Inapplicable, OverlapBounds, ProgramPoint, RecordFigures, hybrid, roofline};
+use nearfar_report::{PredictRooflineView, ProgramShares};
 
-use crate::args::PredictArguments;
+use crate::args::{List, PredictArguments};
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let points: Vec<ProgramPoint> =
+        arguments.point.iter().map(point).collect::<anyhow::Result<_>>()?;
+    let asked = &arguments.hybrid;
+    if asked.load_share.is_some() && asked.fast_share.is_empty() {
+        bail!(
+            "give --fast-share beside --load-share: the roof of a program over two memories needs both"
+        );
+    }
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let _figures = RecordFigures::new(&record);
-    let view = PredictRooflineView::new(&record);
+    let figures = RecordFigures::new(&record);
+    let no_model = |name: &'static str| {
+        move |Inapplicable { why, remedy }| {
+            let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
+            anyhow!("no {name} model: {why}{remedy}")
+        }
+    };
+    let model = roofline(&figures).map_err(no_model("roofline"))?;
+    let hybrid = match asked.load_share {
+        Some(_) => Some(hybrid(&figures, OverlapBounds::NotNegative).map_err(no_model("hybrid"))?),
+        None => None,
+    };
+    let shares = hybrid.as_ref().zip(asked.load_share).map(|(hybrid, load_share)| ProgramShares {
+        hybrid,
+        load_share,
+        fast_shares: &asked.fast_share,
+    });
+    let view = PredictRooflineView::new(&record, &model, &points, shares);
     if arguments.json {
         output::print_json(&view)?;
     } else {
         output::print(&view.text())?;
     }
     Ok(ExitStatus::Done)
+}
+
+/// What was given of a program.
+fn point(List(numbers): &List<f64>) -> anyhow::Result<ProgramPoint> {
+    if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
+        bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");
+    }
+    match numbers[..] {
+        [intensity] => Ok(ProgramPoint { intensity, flops: None }),
+        [intensity, gflop] => Ok(ProgramPoint { intensity, flops: Some(gflop * 1e9) }),
+        _ => bail!("--point takes FLOPs per byte and, behind a comma, GFLOP/s; nothing more"),
+    }
 }

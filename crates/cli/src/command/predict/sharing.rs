@@ -1,20 +1,45 @@
 //! What processes get that are split over near and far cores.
 
-use nearfar_model::RecordFigures;
+use anyhow::{anyhow, bail};
+use nearfar_model::{Inapplicable, RecordFigures, SplitQuestion, WorkSharing, sharing};
 use nearfar_report::PredictSharingView;
 
-use crate::args::PredictArguments;
+use crate::args::{PredictArguments, Work};
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let question = question(arguments)?;
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let _figures = RecordFigures::new(&record);
-    let view = PredictSharingView::new(&record);
+    let figures = RecordFigures::new(&record);
+    let model = sharing(&figures).map_err(|Inapplicable { why, remedy }| {
+        let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
+        anyhow!("no sharing model: {why}{remedy}")
+    })?;
+    let view = PredictSharingView::new(&record, &model.answer(&question)?);
     if arguments.json {
         output::print_json(&view)?;
     } else {
         output::print(&view.text())?;
     }
     Ok(ExitStatus::Done)
+}
+
+fn question(arguments: &PredictArguments) -> anyhow::Result<SplitQuestion> {
+    let asked = &arguments.sharing;
+    let splits = asked.split.iter().map(|split| match split.0[..] {
+        [near, far] => Ok((near, far)),
+        _ => bail!("--split has {} numbers; it takes two, NEAR,FAR", split.0.len()),
+    });
+    Ok(SplitQuestion {
+        node: asked.node,
+        kernels: arguments.classes.kernel.clone(),
+        work: match asked.work {
+            None => WorkSharing::ALL.into(),
+            Some(Work::Dynamic) => vec![WorkSharing::Dynamic],
+            Some(Work::Static) => vec![WorkSharing::Static],
+        },
+        processes: asked.processes,
+        splits: splits.collect::<Result<_, _>>()?,
+    })
 }

@@ -1,4 +1,4 @@
-//! SKELETON
+//! Cells of papers that were never fitted.
 
 pub fn print_errors() -> bool {
     true

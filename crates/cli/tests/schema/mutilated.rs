@@ -1,0 +1,220 @@
+//! The models of records that lost samples and cases, or whose counts make no sense: each says
+//! what it lacks, or gives finite figures in the form of its schema. Nothing panics.
+//!
+//! serde writes a figure that is not finite as null, which a schema refuses wherever null does not
+//! stand for something unknown.
+
+use std::sync::OnceLock;
+
+use jsonschema::Validator;
+use nearfar_flow::read_machine;
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::{
+    ClassRule, Inapplicable, OverlapBounds, RecordFigures, classes, distribution, flow, hybrid,
+    latency, roofline, sharing, strategy,
+};
+use nearfar_record::{Inputs, Record, Suite};
+use nearfar_report::{
+    ClassesView, DistributionView, FittedView, FlowView, HybridModelView, LatencyModelView,
+    ModelView, RooflineView, SharingModelView, StrategyView, UnavailableView,
+};
+
+use crate::{assert_valid, validator};
+
+/// Mutilations of each machine's record.
+const TRIALS: u64 = 60;
+
+/// Machines that have something for every model between them.
+const MACHINES: [&str; 4] = ["e5520", "knl-flat", "itanium2", "e7-4870"];
+
+fn measured(machine: &str) -> Record {
+    let inputs = Inputs { min_rounds: 3, max_rounds: 3, runs: 20, ..suite_inputs(Suite::Standard) };
+    simulate(&read_machine(machine).unwrap(), inputs, true).unwrap()
+}
+
+const MODELS: [&str; 8] =
+    ["classes", "latency", "sharing", "roofline", "hybrid", "distribution", "flow", "strategy"];
+
+fn fitted(record: &Record, model: &str) -> Result<FittedView, Inapplicable> {
+    let figures = &RecordFigures::new(record);
+    Ok(match model {
+        "latency" => {
+            FittedView::Latency(Box::new(LatencyModelView::new(record, &latency(figures)?)))
+        }
+        "sharing" => {
+            FittedView::Sharing(Box::new(SharingModelView::new(record, &sharing(figures)?)))
+        }
+        "roofline" => {
+            FittedView::Roofline(Box::new(RooflineView::new(record, &roofline(figures)?)))
+        }
+        "hybrid" => {
+            let fitted = hybrid(figures, OverlapBounds::NotNegative)?;
+            FittedView::Hybrid(Box::new(HybridModelView::new(record, &fitted)))
+        }
+        "distribution" => {
+            let fitted = distribution(figures)?;
+            FittedView::Distribution(Box::new(DistributionView::new(record, &fitted)))
+        }
+        "flow" => FittedView::Flow(Box::new(FlowView::new(record, &flow(figures)?))),
+        "strategy" => {
+            FittedView::Strategy(Box::new(StrategyView::new(record, &strategy(figures)?)))
+        }
+        _ => {
+            let classes = classes(record, &ClassRule::default())
+                .map_err(|why| Inapplicable::here(why.to_string()))?;
+            let gamma = Err("not asked for".into());
+            FittedView::Classes(Box::new(ClassesView::new(record, &classes, &gamma)))
+        }
+    })
+}
+
+/// What each model says, held against its schema; the names of those that say something.
+fn hold(record: &Record, what: &str) -> Vec<&'static str> {
+    static VALIDATORS: OnceLock<Vec<Validator>> = OnceLock::new();
+    let validators = VALIDATORS.get_or_init(|| MODELS.map(validator).into());
+    let mut views = Vec::new();
+    let mut unavailable = Vec::new();
+    let mut names = Vec::new();
+    for (model, validator) in MODELS.iter().zip(validators) {
+        match fitted(record, model) {
+            Ok(view) => {
+                assert_valid(validator, &serde_json::to_value(&view).unwrap());
+                let text = view.text();
+                for word in ["NaN", "inf ", "-inf", "inf\n"] {
+                    assert!(!text.contains(word), "{what}, {model}: {word:?} in\n{text}");
+                }
+                names.push(*model);
+                views.push(view);
+            }
+            Err(why) => {
+                assert!(!why.why.is_empty() && !why.why.ends_with('.'), "{what}, {model}: {why:?}");
+                let remedy = why.remedy.as_deref();
+                assert!(
+                    remedy.is_none_or(|it| it.starts_with("nearfar ")),
+                    "{what}, {model}: {why:?}"
+                );
+                unavailable.push(UnavailableView::new(model, why));
+            }
+        }
+    }
+    let all = ModelView::new(record, &views, unavailable);
+    assert_valid(&validator("model"), &serde_json::to_value(&all).unwrap());
+    assert!(!all.text(&views).is_empty());
+    names
+}
+
+fn mutilate(record: &mut Record, random: &mut fastrand::Rng) -> String {
+    let kind = random.u32(..12);
+    match kind {
+        0 => {
+            let kept = random.f64();
+            record.samples.retain(|_| random.f64() < kept);
+        }
+        1 => {
+            let kept = random.f64();
+            record.cases.retain(|_| random.f64() < kept);
+        }
+        2 => {
+            // One experiment by its beginning, or many.
+            let letter = random.choice(["p", "s", "l", "r", "h", "m"]).unwrap();
+            record.samples.retain(|sample| !sample.case.starts_with(letter));
+        }
+        3 => {
+            let round = random.u32(..4);
+            record.samples.retain(|sample| sample.round == round);
+        }
+        4 | 5 => {
+            let count = if kind == 4 { 0 } else { u64::MAX / 4096 };
+            let share = random.f64();
+            for sample in &mut record.samples {
+                if random.f64() < share {
+                    for thread in sample.actors.iter_mut().flat_map(|actor| &mut actor.threads) {
+                        thread.useful_bytes = count;
+                        thread.flops = count;
+                    }
+                }
+            }
+        }
+        6 => {
+            for sample in &mut record.samples {
+                sample.window_ns = *random.choice([&1, &sample.window_ns, &u64::MAX]).unwrap();
+            }
+        }
+        7 => {
+            for sample in &mut record.samples {
+                sample.actors.truncate(random.usize(..3));
+            }
+        }
+        8 => {
+            for case in &mut record.cases {
+                case.actors.truncate(random.usize(..3));
+            }
+        }
+        9 => {
+            // Places that belong to other cases.
+            let places: Vec<_> = record.cases.iter().map(|case| case.coordinates.clone()).collect();
+            for case in &mut record.cases {
+                if random.f64() < 0.2 {
+                    case.coordinates.clone_from(random.choice(&places).unwrap());
+                }
+            }
+        }
+        10 => {
+            for actor in record.samples.iter_mut().flat_map(|sample| &mut sample.actors) {
+                actor.proof = None;
+                actor.write_proof = None;
+                actor.threads.truncate(random.usize(..3));
+            }
+        }
+        _ => {
+            // The same figure everywhere: nothing tells one case from another.
+            for thread in record
+                .samples
+                .iter_mut()
+                .flat_map(|sample| &mut sample.actors)
+                .flat_map(|actor| &mut actor.threads)
+            {
+                thread.useful_bytes = 1 << 20;
+                thread.flops = 1 << 20;
+            }
+        }
+    }
+    format!("mutilation {kind}")
+}
+
+#[test]
+fn models_of_mutilated_records_say_what_they_lack_or_are_finite() {
+    let mut whole = std::collections::BTreeSet::new();
+    for machine in MACHINES {
+        let record = measured(machine);
+        whole.extend(hold(&record, machine));
+        for trial in 0..TRIALS {
+            let mut random = fastrand::Rng::with_seed(trial);
+            let mut broken = record.clone();
+            let mut what = format!("{machine}, trial {trial}");
+            for _ in 0..=random.usize(..2) {
+                what = format!("{what}, {}", mutilate(&mut broken, &mut random));
+            }
+            hold(&broken, &what);
+        }
+    }
+    assert_eq!(whole.len(), MODELS.len(), "models that no whole record has: {whole:?}");
+}
+
+#[test]
+fn a_record_without_an_experiment_names_the_command_that_adds_it() {
+    let inputs = Inputs {
+        min_rounds: 3,
+        max_rounds: 3,
+        experiments: Vec::new(),
+        ..suite_inputs(Suite::Quick)
+    };
+    let record = simulate(&read_machine("e5520").unwrap(), inputs, false).unwrap();
+    for model in MODELS.iter().filter(|model| **model != "classes") {
+        let why = fitted(&record, model).unwrap_err();
+        let remedy = why.remedy.unwrap_or_else(|| panic!("{model}: {}", why.why));
+        assert!(remedy.starts_with("nearfar characterize --simulate e5520 "), "{model}: {remedy}");
+        assert!(remedy.contains("--only "), "{model}: {remedy}");
+    }
+}

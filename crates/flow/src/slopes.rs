@@ -1,0 +1,106 @@
+//! How the rates of loads answer to small changes of what they share, for fits.
+//!
+//! The pressures y solve y = B(y), B what balances each resource with the others as they are.
+//! Where something else changes by dt, dy = (I - dB/dy)^-1 (dB/dt) dt; so the derivative of a
+//! rate is what it changes by at fixed pressures and lambda . dB/dt, lambda solving
+//! (I - dB/dy)^T lambda = d ln rate / dy.
+
+use crate::flows::Flows;
+use crate::linear_system;
+use crate::pressures::Pressures;
+use crate::solver::System;
+
+/// Derivatives of the logarithms of the loads' rates.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Slopes {
+    /// By ln of the capacity of each part of [`Flows::parts`]: for each part of each load.
+    pub by_capacity: Vec<Vec<f64>>,
+    /// By ln of the demand of a thread of each load: for each of these of each load.
+    pub by_demand: Vec<Vec<f64>>,
+    /// By ln of the saturation exponent, of each load.
+    pub by_saturation: Vec<f64>,
+    /// By the fairness exponent, of each load.
+    pub by_fairness: Vec<f64>,
+}
+
+/// Step of the differences by which single balances are derived.
+const STEP: f64 = 1e-5;
+
+impl Flows {
+    /// How the rates answer to changes; `None` where the pressures have no one answer.
+    #[must_use]
+    pub fn slopes(&self) -> Option<Slopes> {
+        let system = &self.shared.system;
+        let pressures = self.pressures();
+        let lambdas = lambdas(&pressures, system)?;
+        let count = system.streams.len();
+        let by_capacity = (0..self.ln_h.len()).map(|resource| {
+            let up = pressures.balanced_with(resource, STEP)?;
+            let down = pressures.balanced_with(resource, -STEP)?;
+            let moved = (up - down) / (2.0 * STEP);
+            Some(lambdas.iter().map(|lambda| lambda[resource] * moved).collect())
+        });
+        let by_demand = (0..count).map(|asking| {
+            self.by(&lambdas, &|system, step| {
+                let stream = &mut system.streams[asking];
+                stream.demand *= step.exp();
+                stream.weight *= (self.fairness * step).exp();
+            })
+        });
+        let by_saturation = self.by(&lambdas, &|system, step| system.saturation *= step.exp());
+        let of_one = &self.shared.of_one;
+        let by_fairness = self.by(&lambdas, &|system, step| {
+            for (stream, one) in system.streams.iter_mut().zip(of_one) {
+                // A common factor of all weights drops out.
+                stream.weight *= (one / of_one[0]).powf(step);
+            }
+        });
+        Some(Slopes {
+            by_capacity: by_capacity.collect::<Option<_>>()?,
+            by_demand: by_demand.collect::<Option<_>>()?,
+            by_saturation: by_saturation?,
+            by_fairness: by_fairness?,
+        })
+    }
+
+    /// The derivatives by something that changes the system.
+    fn by(&self, lambdas: &[Vec<f64>], change: &dyn Fn(&mut System, f64)) -> Option<Vec<f64>> {
+        let beside = |step: f64| {
+            let mut system = self.shared.system.clone();
+            change(&mut system, step);
+            let mut pressures = Pressures::none(&system);
+            let used: Vec<usize> = (0..self.ln_h.len()).collect();
+            pressures.put(&used, &self.ln_h);
+            let ln_rates: Vec<f64> = pressures.rates().into_iter().map(f64::ln).collect();
+            let balanced: Option<Vec<f64>> =
+                used.iter().map(|&resource| pressures.balanced(resource)).collect();
+            Some((ln_rates, balanced?))
+        };
+        let (up, up_balanced) = beside(STEP)?;
+        let (down, down_balanced) = beside(-STEP)?;
+        let slope = |(up, down): (&f64, &f64)| (up - down) / (2.0 * STEP);
+        let moved: Vec<f64> = up_balanced.iter().zip(&down_balanced).map(slope).collect();
+        let direct = up.iter().zip(&down).map(slope);
+        let through = |lambda: &Vec<f64>| lambda.iter().zip(&moved).map(|(a, b)| a * b).sum::<f64>();
+        Some(direct.zip(lambdas).map(|(direct, lambda)| direct + through(lambda)).collect())
+    }
+}
+
+/// By how much each stream's ln rate moves where the balance of each resource does.
+fn lambdas(pressures: &Pressures<'_>, system: &System) -> Option<Vec<Vec<f64>>> {
+    let count = system.capacities.len();
+    let all: Vec<usize> = (0..count).collect();
+    let mut rows = vec![vec![0.0; count]; count];
+    for resource in 0..count {
+        rows[resource][resource] = 1.0;
+        for (other, slope) in pressures.slopes(resource, &all).into_iter().enumerate() {
+            rows[other][resource] -= slope;
+        }
+    }
+    let of_stream = |stream: usize| {
+        let mut push = vec![0.0; count];
+        pressures.push_on(stream).for_each(|(resource, slope)| push[resource] = slope);
+        push
+    };
+    linear_system::solve_all(rows, (0..system.streams.len()).map(of_stream).collect())
+}

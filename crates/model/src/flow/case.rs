@@ -1,0 +1,71 @@
+//! What the fit is made from: sets of streams that ran together and what each moved.
+
+use std::collections::BTreeSet;
+
+use nearfar_flow::Load;
+use nearfar_record::Experiment;
+
+/// Streams that ran at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowCase {
+    /// The experiment that it is of.
+    pub experiment: Experiment,
+    /// Its streams; each with at least one thread.
+    pub streams: Vec<FlowStream>,
+}
+
+/// A stream and what it moved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowStream {
+    /// Its threads, their cluster and the shares of its pages.
+    pub load: Load,
+    /// Position in [`FlowLayout::kernels`].
+    pub kernel: usize,
+    /// What it moved, useful bytes/s; above 0.
+    pub rate: f64,
+    /// Standard error of that, a fraction; above 0.
+    pub noise: f64,
+}
+
+/// The parts that a machine has, whatever they carry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowLayout {
+    /// Number of clusters.
+    pub clusters: usize,
+    /// Memory nodes by their numbers.
+    pub nodes: Vec<u32>,
+    /// Links between packages, one for each ordered pair that several paths cross.
+    pub links: Vec<PackageLink>,
+    /// Kernels by their names, the one that capacities are of first.
+    pub kernels: Vec<String>,
+}
+
+/// What the clusters of one package ask of the memory of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PackageLink {
+    /// The package of the cores.
+    pub from: u32,
+    /// The package of the memory.
+    pub to: u32,
+    /// The paths over it: cluster and node.
+    pub crosses: BTreeSet<(u32, u32)>,
+}
+
+impl FlowCase {
+    /// Cluster, node and threads of a stream that runs alone on one node.
+    pub(crate) fn as_pair(&self) -> Option<(u32, u32, u32)> {
+        let [only] = self.streams.as_slice() else { return None };
+        let [(node, _)] = only.load.shares.as_slice() else { return None };
+        Some((only.load.cluster, *node, only.load.threads))
+    }
+
+    /// What its streams of a cluster move on a node, bytes/s.
+    pub(crate) fn moved(&self, is_counted: impl Fn(u32, u32) -> bool) -> f64 {
+        let of_stream = |stream: &FlowStream| {
+            let shares = stream.load.shares.iter();
+            let counted = shares.filter(|(node, _)| is_counted(stream.load.cluster, *node));
+            stream.rate * counted.map(|(_, share)| share).sum::<f64>()
+        };
+        self.streams.iter().map(of_stream).sum()
+    }
+}

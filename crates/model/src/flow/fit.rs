@@ -1,0 +1,357 @@
+//! The fit: residuals of all streams, their derivatives, and what one left-out case would have
+//! been predicted as.
+
+use std::cell::RefCell;
+
+use nearfar_flow::{Capacities, Flows, Part};
+use nearfar_stats::{Fit, FitRule, Loss, fit_with_derivatives, solve_least_squares};
+
+use super::case::{FlowCase, FlowLayout};
+use super::parameters::{FlowParameter, Parameters, scaled_loads};
+
+/// A residual beyond so many standard errors counts less (Huber).
+const HUBER: f64 = 2.5;
+/// As many as the reference needed; further ones move predictions by less than they err.
+const MOST_STEPS: u32 = 12;
+/// Of a logarithm, in a step.
+const LONGEST_STEP: f64 = 0.5;
+/// It ends when a step lowers the loss by less than this fraction.
+const TOLERANCE: f64 = 1e-4;
+/// 95 % of a normal distribution lies within so many standard deviations.
+const INTERVAL: f64 = 1.96;
+/// A parameter with a posterior deviation above this fraction of its prior one is not bound.
+const BOUND: f64 = 0.5;
+
+/// A machine's law with the numbers that cases give it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FittedFlow {
+    /// What each part carries, useful bytes/s of the first kernel.
+    pub capacities: Capacities,
+    /// Of each kernel its useful bytes where parts are full, and a thread's demand in bytes of the
+    /// first kernel, against the first kernel's.
+    pub kernels: Vec<(f64, f64)>,
+    /// The saturation exponent p.
+    pub saturation: FlowEstimate,
+    /// The fairness exponent gamma.
+    pub fairness: FlowEstimate,
+    /// Every other parameter.
+    pub parameters: Vec<FlowEstimate>,
+    /// Predicted / measured - 1 of every stream, by the position of the case; without cases of
+    /// which a pair has no lone figure, which were not fitted.
+    pub errors: Vec<(usize, Vec<f64>)>,
+    /// The same where the case is foretold by the others, of those that were asked for.
+    pub left_out: Vec<(usize, Vec<f64>)>,
+    /// Whether the fit ended because nothing was left to gain.
+    pub has_converged: bool,
+}
+
+/// What cases say of a parameter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FlowEstimate {
+    /// Which.
+    pub parameter: FlowParameter,
+    /// Its value: bytes/s, or a ratio or exponent.
+    pub value: f64,
+    /// Where it is with 95 % confidence, by the law and the noise of the cases.
+    pub interval: (f64, f64),
+    /// Whether any case tells it: the cases leave at most half of what was open before.
+    pub is_bound: bool,
+}
+
+/// Fits a machine's law to cases, and foretells each of those of which `is_left_out` from all
+/// others. `None` where no stream of the first kernel ran alone, or the law has no solution.
+#[must_use]
+pub fn fit_flow(
+    layout: &FlowLayout,
+    cases: &[FlowCase],
+    is_left_out: impl Fn(&FlowCase) -> bool,
+) -> Option<FittedFlow> {
+    let parameters = Parameters::new(layout, cases)?;
+    let known = cases.iter().enumerate().filter(|(_, case)| parameters.knows(case));
+    let (positions, cases): (Vec<usize>, Vec<&FlowCase>) = known.unzip();
+    let starts = cases.iter().map(|_| None).collect();
+    let problem = Problem { parameters, positions, cases, starts: RefCell::new(starts) };
+    let rule = FitRule {
+        loss: Loss::Huber(HUBER),
+        most_steps: MOST_STEPS,
+        longest_step: LONGEST_STEP,
+        tolerance: TOLERANCE,
+    };
+    let start = &problem.parameters.start;
+    let fit = fit_with_derivatives(
+        start,
+        |at| problem.residuals(at),
+        |at, _| problem.derivatives(at),
+        &rule,
+    )?;
+    problem.answer(&fit, is_left_out)
+}
+
+struct Problem<'a> {
+    parameters: Parameters<'a>,
+    /// Where each case stands among those that were given.
+    positions: Vec<usize>,
+    cases: Vec<&'a FlowCase>,
+    /// What each case was found to be last: the next search begins there.
+    starts: RefCell<Vec<Option<Flows>>>,
+}
+
+impl Problem<'_> {
+    /// ln (predicted / measured) / noise of every stream, then what parameters are off their
+    /// priors.
+    fn residuals(&self, at: &[f64]) -> Option<Vec<f64>> {
+        let predicted = self.predict(at)?;
+        let mut residuals = Vec::new();
+        for (case, rates) in self.cases.iter().zip(predicted) {
+            for (stream, rate) in case.streams.iter().zip(rates) {
+                residuals.push((rate / stream.rate).ln() / stream.noise);
+            }
+        }
+        let priors = self.parameters.all.iter().zip(at).zip(&self.parameters.start);
+        residuals.extend(
+            priors.map(|((parameter, at), start)| (at - start) / parameter.prior_deviation()),
+        );
+        Some(residuals)
+    }
+
+    fn predict(&self, at: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let capacities = self.parameters.capacities(at);
+        let kernels = self.parameters.kernels(at);
+        let mut starts = self.starts.borrow_mut();
+        let cases = self.cases.iter().zip(starts.iter_mut());
+        cases
+            .map(|(case, start)| {
+                let flows = capacities.flows(&scaled_loads(case, &kernels), start.as_ref()).ok()?;
+                let rates = useful(case, &flows, &kernels);
+                *start = Some(flows);
+                Some(rates)
+            })
+            .collect()
+    }
+
+    /// The Jacobian by columns.
+    fn derivatives(&self, at: &[f64]) -> Option<Vec<Vec<f64>>> {
+        let capacities = self.parameters.capacities(at);
+        let kernels = self.parameters.kernels(at);
+        let all = &self.parameters.all;
+        let streams: usize = self.cases.iter().map(|case| case.streams.len()).sum();
+        let mut columns = vec![vec![0.0; streams + all.len()]; all.len()];
+        for (index, parameter) in all.iter().enumerate() {
+            columns[index][streams + index] = 1.0 / parameter.prior_deviation();
+        }
+        let starts = self.starts.borrow();
+        let mut first_row = 0;
+        for (case, start) in self.cases.iter().zip(starts.iter()) {
+            let flows = capacities.flows(&scaled_loads(case, &kernels), start.as_ref()).ok()?;
+            let by = CaseSlopes { case, capacities: &capacities, slopes: flows.slopes()?, flows: &flows };
+            for (parameter, column) in all.iter().zip(&mut columns) {
+                let Some(slopes) = by.parameter(*parameter) else { continue };
+                for (row, (slope, stream)) in slopes.iter().zip(&case.streams).enumerate() {
+                    column[first_row + row] = slope / stream.noise;
+                }
+            }
+            first_row += case.streams.len();
+        }
+        Some(columns)
+    }
+
+    fn answer(&self, fit: &Fit, is_left_out: impl Fn(&FlowCase) -> bool) -> Option<FittedFlow> {
+        let at = &fit.parameters;
+        let covariance = fit.covariance.as_ref()?;
+        let all = &self.parameters.all;
+        let errors = |predicted: &[f64], case: &FlowCase| -> Vec<f64> {
+            let pairs = predicted.iter().zip(&case.streams);
+            pairs.map(|(rate, stream)| rate / stream.rate - 1.0).collect()
+        };
+        let predicted = self.predict(at)?;
+        let left_out = LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
+        let mut first_row = 0;
+        let mut foretold = Vec::new();
+        for (&position, case) in self.positions.iter().zip(&self.cases) {
+            if is_left_out(case) {
+                let rates = left_out.foretold(case, first_row)?;
+                foretold.push((position, errors(&rates, case)));
+            }
+            first_row += case.streams.len();
+        }
+        // Where the law does not fit the machine, cases scatter by more than their noise.
+        #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
+        let count = (first_row.max(1)) as f64;
+        let scatter = (fit.loss / count).sqrt().max(1.0);
+        let estimate = |(index, &parameter): (usize, &FlowParameter)| {
+            let deviation = covariance[index][index].max(0.0).sqrt();
+            let reach = INTERVAL * deviation * scatter;
+            FlowEstimate {
+                parameter,
+                value: parameter.value(at[index]),
+                interval: (parameter.value(at[index] - reach), parameter.value(at[index] + reach)),
+                is_bound: deviation <= BOUND * parameter.prior_deviation(),
+            }
+        };
+        let mut parameters: Vec<FlowEstimate> = all.iter().enumerate().map(estimate).collect();
+        // They stand last.
+        let (fairness, saturation) = (parameters.pop()?, parameters.pop()?);
+        Some(FittedFlow {
+            capacities: self.parameters.capacities(at),
+            kernels: self.parameters.kernels(at),
+            saturation,
+            fairness,
+            parameters,
+            errors: (self.positions.iter().zip(&predicted).zip(&self.cases))
+                .map(|((&position, rates), case)| (position, errors(rates, case)))
+                .collect(),
+            left_out: foretold,
+            has_converged: fit.has_converged,
+        })
+    }
+}
+
+impl FittedFlow {
+    /// What each stream of a case moves by this law, useful bytes/s of its kernel; `None` where a
+    /// cluster, node or kernel is not of this machine.
+    #[must_use]
+    pub fn rates(&self, case: &FlowCase) -> Option<Vec<f64>> {
+        if case.streams.iter().any(|stream| stream.kernel >= self.kernels.len()) {
+            return None;
+        }
+        let flows = self.capacities.flows(&scaled_loads(case, &self.kernels), None).ok()?;
+        Some(useful(case, &flows, &self.kernels))
+    }
+}
+
+/// Rates in useful bytes of each stream's own kernel.
+fn useful(case: &FlowCase, flows: &Flows, kernels: &[(f64, f64)]) -> Vec<f64> {
+    let streams = case.streams.iter().zip(&flows.rates);
+    streams.map(|(stream, rate)| rate * kernels[stream.kernel].0).collect()
+}
+
+/// How the streams of a case answer to parameters.
+struct CaseSlopes<'a> {
+    case: &'a FlowCase,
+    capacities: &'a Capacities,
+    flows: &'a Flows,
+    slopes: nearfar_flow::Slopes,
+}
+
+impl CaseSlopes<'_> {
+    /// Derivatives of ln of each stream's rate; `None` where the case does not touch it.
+    fn parameter(&self, parameter: FlowParameter) -> Option<Vec<f64>> {
+        let count = self.case.streams.len();
+        match parameter {
+            FlowParameter::Capacity(part) => self.capacity(part),
+            FlowParameter::OneThread { cluster, column } => {
+                let node = self.capacities.nodes[column];
+                let weight = |index: usize| self.time_share(index, cluster, node);
+                let weights: Vec<f64> = (0..count).map(weight).collect();
+                weights.iter().any(|&weight| weight > 0.0).then(|| self.by_demands(&weights))
+            }
+            FlowParameter::KernelBytes { kernel } => self.touches(kernel).then(|| {
+                let own = |stream: &super::case::FlowStream| f64::from(stream.kernel == kernel);
+                self.case.streams.iter().map(own).collect()
+            }),
+            FlowParameter::KernelDemand { kernel } => self.touches(kernel).then(|| {
+                let streams = self.case.streams.iter();
+                let weights: Vec<f64> =
+                    streams.map(|stream| f64::from(stream.kernel == kernel)).collect();
+                self.by_demands(&weights)
+            }),
+            FlowParameter::Saturation => Some(self.slopes.by_saturation.clone()),
+            FlowParameter::Fairness => (count > 1).then(|| self.slopes.by_fairness.clone()),
+        }
+    }
+
+    fn touches(&self, kernel: usize) -> bool {
+        self.case.streams.iter().any(|stream| stream.kernel == kernel)
+    }
+
+    fn capacity(&self, part: Part) -> Option<Vec<f64>> {
+        let position = self.flows.parts.iter().position(|used| used.part == part)?;
+        Some(self.slopes.by_capacity[position].clone())
+    }
+
+    /// The part of its time that a stream's threads would spend on a node with nothing in their
+    /// way: by so much its demand grows with theirs there.
+    fn time_share(&self, stream: usize, cluster: usize, node: u32) -> f64 {
+        let load = &self.case.streams[stream].load;
+        if load.cluster as usize != cluster {
+            return 0.0;
+        }
+        let row = &self.capacities.one_thread[cluster];
+        let time = |&(on, share): &(u32, f64)| {
+            let column = self.capacities.nodes.iter().position(|&known| known == on);
+            (on, column.map_or(0.0, |column| share / row[column]))
+        };
+        let times: Vec<(u32, f64)> = load.shares.iter().map(time).collect();
+        let own: f64 = times.iter().filter(|(on, _)| *on == node).map(|(_, time)| time).sum();
+        own / times.iter().map(|(_, time)| time).sum::<f64>()
+    }
+
+    fn by_demands(&self, weights: &[f64]) -> Vec<f64> {
+        let mut sum = vec![0.0; weights.len()];
+        for (weight, slopes) in weights.iter().zip(&self.slopes.by_demand) {
+            sum.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += weight * slope);
+        }
+        sum
+    }
+}
+
+/// Cases foretold by the others, by one step of Gauss and Newton from the solution of all:
+///
+/// ```text
+/// d = C J^T W (I - M W)^-1 r      M = J C J^T
+/// ```
+///
+/// with J, W and r the case's rows, weights and residuals and C the covariance of all.
+struct LeaveOneOut<'a> {
+    problem: &'a Problem<'a>,
+    fit: &'a Fit,
+    covariance: &'a [Vec<f64>],
+    columns: Vec<Vec<f64>>,
+}
+
+impl LeaveOneOut<'_> {
+    fn foretold(&self, case: &FlowCase, first_row: usize) -> Option<Vec<f64>> {
+        let rows: Vec<usize> = (first_row..first_row + case.streams.len()).collect();
+        let residual = |row: usize| self.fit.residuals[row];
+        let weight = |row: usize| (HUBER / residual(row).abs().max(HUBER)).min(1.0);
+        // C J^T, by rows of the case.
+        let across: Vec<Vec<f64>> = rows.iter().map(|&row| self.covariance_times(row)).collect();
+        let leverage = |row: usize, other: usize| {
+            let through = self.columns.iter().zip(&across[other]);
+            through.map(|(column, value)| column[rows[row]] * value).sum::<f64>()
+        };
+        let left: Vec<Vec<f64>> = (0..rows.len())
+            .map(|row| {
+                let entry = |other: usize| {
+                    f64::from(row == other) - leverage(row, other) * weight(rows[other])
+                };
+                (0..rows.len()).map(entry).collect()
+            })
+            .collect();
+        let right: Vec<f64> = rows.iter().map(|&row| residual(row)).collect();
+        let solved = solve_least_squares(&left, &right)?.solution;
+        let step = |index: usize| {
+            let parts = solved.iter().zip(&rows).zip(&across);
+            let sum: f64 = parts.map(|((it, &row), of)| it * weight(row) * of[index]).sum();
+            sum.clamp(-LONGEST_STEP, LONGEST_STEP)
+        };
+        let at: Vec<f64> =
+            self.fit.parameters.iter().enumerate().map(|(index, at)| at + step(index)).collect();
+        let kernels = self.problem.parameters.kernels(&at);
+        let capacities = self.problem.parameters.capacities(&at);
+        let flows = capacities.flows(&scaled_loads(case, &kernels), None).ok()?;
+        Some(useful(case, &flows, &kernels))
+    }
+
+    fn covariance_times(&self, row: usize) -> Vec<f64> {
+        let touched: Vec<(usize, f64)> = self
+            .columns
+            .iter()
+            .enumerate()
+            .map(|(index, column)| (index, column[row]))
+            .filter(|&(_, slope)| slope != 0.0)
+            .collect();
+        let of = |line: &Vec<f64>| touched.iter().map(|&(index, slope)| line[index] * slope).sum();
+        self.covariance.iter().map(of).collect()
+    }
+}

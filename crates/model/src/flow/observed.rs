@@ -1,0 +1,355 @@
+//! The cases of a record that tell the flow model something, and which of them are fitted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_flow::Load;
+use nearfar_machine::{Cluster, Machine, MemoryPolicy};
+use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage};
+
+use super::case::{FlowCase, FlowLayout, FlowStream, PackageLink};
+use crate::inapplicable::Inapplicable;
+use crate::record_figures::{CaseFigures, RecordFigures};
+
+/// Pairs of cluster and node; more would make the fit long.
+const MOST_PAIRS: usize = 400;
+/// Cases with several streams that are fitted of each experiment but `mixes`, of which all are;
+/// more tell little and take time.
+const MOST_CASES: usize = 48;
+/// Lone cases of each further kernel.
+const MOST_OF_KERNEL: usize = 24;
+/// Cases that are not fitted and are foretold instead, of each experiment.
+const MOST_HELD_OUT: usize = 48;
+/// No law of this kind fits a machine better: a case that was measured better counts as if it
+/// had this standard error.
+const LEAST_NOISE: f64 = 0.02;
+/// Where rounds do not tell it.
+const UNKNOWN_NOISE: f64 = 0.03;
+/// Standard error of a median / that of a mean.
+const OF_MEDIAN: f64 = 1.2533;
+
+/// What a record holds for the model.
+#[derive(Debug)]
+pub(crate) struct Observed {
+    pub layout: FlowLayout,
+    /// Instruction-set variant of each kernel in cases with several streams.
+    pub variants: Vec<String>,
+    /// Its variant in lone cases.
+    pub lone_variants: Vec<String>,
+    /// Cases that are fitted.
+    pub fitted: Vec<FlowCase>,
+    /// Cases that were left out of the fit.
+    pub held_out: Vec<FlowCase>,
+}
+
+/// A kernel in one variant.
+type Loop<'a> = (&'a str, &'a str);
+
+/// A kernel in the variant that it runs in beside others, and in the one that lone figures are of:
+/// the same where there are such figures, else the first of which there are, because screening may
+/// have dropped the other, and memory bounds both.
+struct KnownLoop<'a> {
+    beside: Loop<'a>,
+    alone: Loop<'a>,
+}
+
+/// A case that may be of use, with where it stands.
+struct Candidate<'a> {
+    experiment: Experiment,
+    figures: CaseFigures<'a>,
+}
+
+/// Finds the kernel that most experiments share, and its cases.
+///
+/// # Errors
+/// Where the record holds no pairs, no case with several streams, or too many pairs.
+pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplicable> {
+    let record = figures.record();
+    let machine = &record.header.machine;
+    let candidates = candidates(figures);
+    let without = |experiment| Err(Inapplicable::without(record, experiment));
+    let has = |wanted| candidates.iter().any(|it| it.experiment == wanted);
+    if !has(Experiment::Pairs) {
+        return without(Experiment::Pairs);
+    }
+    let Some(first) = shared_loop(&candidates) else { return without(Experiment::Mixes) };
+    let loops: Vec<KnownLoop<'_>> = loops_of_mixes(&candidates, first)
+        .into_iter()
+        .map(|beside| KnownLoop { beside, alone: lone_loop(&candidates, beside) })
+        .collect();
+    let clusters = machine.clusters();
+    let observer = Observer { clusters: &clusters, loops: &loops };
+    let mut by_experiment: BTreeMap<Experiment, Vec<FlowCase>> = BTreeMap::new();
+    let mut kernels: Vec<Vec<FlowCase>> = vec![Vec::new(); loops.len()];
+    for candidate in &candidates {
+        let Some(case) = observer.case(candidate) else { continue };
+        match case.streams.as_slice() {
+            [only] if only.kernel > 0 => kernels[only.kernel].push(case),
+            _ => by_experiment.entry(candidate.experiment).or_default().push(case),
+        }
+    }
+    let pairs = by_experiment.remove(&Experiment::Pairs).unwrap_or_default();
+    let nodes = machine.nodes.iter().map(|node| node.os_index).collect();
+    let mut observed = Observed {
+        layout: FlowLayout {
+            clusters: clusters.len(),
+            nodes,
+            links: links(machine, &clusters),
+            kernels: loops.iter().map(|it| it.beside.0.into()).collect(),
+        },
+        variants: loops.iter().map(|it| it.beside.1.into()).collect(),
+        lone_variants: loops.iter().map(|it| it.alone.1.into()).collect(),
+        fitted: Vec::new(),
+        held_out: Vec::new(),
+    };
+    observed.take_pairs(pairs)?;
+    for cases in kernels {
+        observed.take(ends_of_pairs(cases), MOST_OF_KERNEL);
+    }
+    for (experiment, cases) in by_experiment {
+        let most = if experiment == Experiment::Mixes { usize::MAX } else { MOST_CASES };
+        observed.take(cases, most);
+    }
+    if observed.fitted.iter().all(|case| case.streams.len() < 2) {
+        return without(Experiment::Mixes);
+    }
+    Ok(observed)
+}
+
+impl Observed {
+    /// Of each pair one thread, all threads, and of every second pair a number between; the
+    /// others are foretold.
+    fn take_pairs(&mut self, cases: Vec<FlowCase>) -> Result<(), Inapplicable> {
+        let mut of_pair: BTreeMap<(u32, u32), Vec<FlowCase>> = BTreeMap::new();
+        for case in cases {
+            if let Some((cluster, node, _)) = case.as_pair() {
+                of_pair.entry((cluster, node)).or_default().push(case);
+            }
+        }
+        let count = of_pair.len();
+        if count > MOST_PAIRS {
+            return Err(Inapplicable::here(format!(
+                "the record has {count} pairs of cluster and node, and the fit takes at most \
+                 {MOST_PAIRS}"
+            )));
+        }
+        let mut between = Vec::new();
+        for (place, mut cases) in of_pair.into_values().enumerate() {
+            cases.sort_by_key(|case| case.as_pair());
+            let last = cases.len() - 1;
+            for (index, case) in cases.into_iter().enumerate() {
+                let is_fitted = index == 0
+                    || index == last
+                    || index == last.div_ceil(2) && place.is_multiple_of(2);
+                if is_fitted {
+                    self.fitted.push(case);
+                } else {
+                    between.push(case);
+                }
+            }
+        }
+        self.held_out.extend(evenly(between, MOST_HELD_OUT).0);
+        Ok(())
+    }
+
+    fn take(&mut self, cases: Vec<FlowCase>, most: usize) {
+        let (taken, rest) = evenly(cases, most);
+        self.fitted.extend(taken);
+        self.held_out.extend(evenly(rest, MOST_HELD_OUT).0);
+    }
+}
+
+/// Cases of one pair with the fewest and with the most threads.
+fn ends_of_pairs(cases: Vec<FlowCase>) -> Vec<FlowCase> {
+    let mut ends: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
+    for (cluster, node, threads) in cases.iter().filter_map(FlowCase::as_pair) {
+        let (fewest, most) = ends.entry((cluster, node)).or_insert((threads, threads));
+        *fewest = threads.min(*fewest);
+        *most = threads.max(*most);
+    }
+    let is_end = |case: &FlowCase| {
+        case.as_pair().is_some_and(|(cluster, node, threads)| {
+            ends.get(&(cluster, node)).is_some_and(|&(a, b)| threads == a || threads == b)
+        })
+    };
+    cases.into_iter().filter(is_end).collect()
+}
+
+/// At most so many of these, evenly chosen; then the others.
+fn evenly(cases: Vec<FlowCase>, most: usize) -> (Vec<FlowCase>, Vec<FlowCase>) {
+    let count = cases.len();
+    let most = most.min(count);
+    let indexed = cases.into_iter().enumerate();
+    let (taken, rest): (Vec<_>, Vec<_>) =
+        indexed.partition(|(index, _)| (index + 1) * most / count > index * most / count);
+    let cases = |indexed: Vec<(usize, FlowCase)>| indexed.into_iter().map(|(_, it)| it).collect();
+    (cases(taken), cases(rest))
+}
+
+/// Cases of threads that stream from memory, each once, with at least one sample.
+fn candidates<'a>(figures: &'a RecordFigures<'a>) -> Vec<Candidate<'a>> {
+    let mut seen = BTreeSet::new();
+    let mut candidates = Vec::new();
+    for (coordinates, case) in figures.places(Some) {
+        let Some(experiment) = experiment(coordinates) else { continue };
+        let is_sound = !case.samples().is_empty() && case.actors().iter().all(is_plain);
+        if is_sound && seen.insert(case.planned().id) {
+            candidates.push(Candidate { experiment, figures: case });
+        }
+    }
+    candidates
+}
+
+/// The experiment of a case that tells what parts carry; lone cells of roofs and sharing are
+/// those of pairs again.
+fn experiment(coordinates: &Coordinates) -> Option<Experiment> {
+    let tells = match coordinates {
+        Coordinates::Pairs(place) => place.stage == Stage::Matrix,
+        Coordinates::Sharing(place) => place.local_threads > 0 && place.remote_threads > 0,
+        Coordinates::Links(_) | Coordinates::Mixes(_) => true,
+        Coordinates::Roofs(place) => {
+            let is_shared = matches!(
+                place.roof,
+                Roof::Contended { .. } | Roof::AllLocal { .. } | Roof::Congested { .. }
+            );
+            is_shared && place.purpose == RoofPurpose::Roof
+        }
+        Coordinates::Scaling(_) | Coordinates::Hybrid(_) | Coordinates::Latency(_) => false,
+    };
+    tells.then(|| coordinates.experiment())
+}
+
+fn is_plain(actor: &Actor) -> bool {
+    actor.as_stream().is_some_and(|stream| {
+        stream.pause_cycles == 0 && stream.write_memory.is_none() && actor.is_pinned()
+    })
+}
+
+fn loop_of(actor: &Actor) -> Loop<'_> {
+    (actor.kernel(), actor.variant())
+}
+
+/// The loop of which lone figures stand for another's; itself where there are none of its kernel.
+fn lone_loop<'a>(candidates: &[Candidate<'a>], beside: Loop<'a>) -> Loop<'a> {
+    let pairs = candidates.iter().filter(|it| it.experiment == Experiment::Pairs);
+    let loops = || pairs.clone().flat_map(|it| it.figures.actors()).map(loop_of);
+    if loops().any(|of| of == beside) {
+        return beside;
+    }
+    let first = loops().find(|of| of.0 == beside.0);
+    first.unwrap_or(beside)
+}
+
+/// Of the kernels that have pairs the loop that most experiments with several streams use; of
+/// equally many the one with the most streams, then the one that only loads.
+fn shared_loop<'a>(candidates: &[Candidate<'a>]) -> Option<Loop<'a>> {
+    let mut uses: BTreeMap<Loop<'a>, (BTreeSet<Experiment>, usize)> = BTreeMap::new();
+    let mut with_pairs: BTreeSet<&str> = BTreeSet::new();
+    for candidate in candidates {
+        for actor in candidate.figures.actors() {
+            if candidate.experiment == Experiment::Pairs {
+                with_pairs.insert(actor.kernel());
+            } else {
+                let (experiments, streams) = uses.entry(loop_of(actor)).or_default();
+                experiments.insert(candidate.experiment);
+                *streams += 1;
+            }
+        }
+    }
+    let known = uses.into_iter().filter(|(of, _)| with_pairs.contains(of.0));
+    let best = known.max_by_key(|(of, (experiments, streams))| {
+        (experiments.len(), *streams, of.0 == "load", std::cmp::Reverse(*of))
+    });
+    best.map(|(of, _)| of)
+}
+
+/// The first loop, and those that run beside it in mixes.
+fn loops_of_mixes<'a>(candidates: &[Candidate<'a>], first: Loop<'a>) -> Vec<Loop<'a>> {
+    let mixes = candidates.iter().filter(|it| it.experiment == Experiment::Mixes);
+    let others: BTreeSet<Loop<'a>> =
+        mixes.flat_map(|it| it.figures.actors()).map(loop_of).filter(|of| *of != first).collect();
+    std::iter::once(first).chain(others).collect()
+}
+
+struct Observer<'a> {
+    clusters: &'a [Cluster],
+    loops: &'a [KnownLoop<'a>],
+}
+
+impl Observer<'_> {
+    /// A candidate as a case; `None` where its kernels are others, or it says nothing.
+    fn case(&self, candidate: &Candidate<'_>) -> Option<FlowCase> {
+        let actors = candidate.figures.actors();
+        let is_lone = candidate.experiment == Experiment::Pairs;
+        let kernel_of = |actor: &Actor| {
+            let of = |it: &KnownLoop<'_>| if is_lone { it.alone } else { it.beside } == loop_of(actor);
+            self.loops.iter().position(of)
+        };
+        // Of other kernels than the first only pairs and what mixes and sharing mix.
+        let is_of_any = matches!(
+            candidate.experiment,
+            Experiment::Pairs | Experiment::Mixes | Experiment::Sharing
+        );
+        if !is_of_any && actors.iter().any(|actor| kernel_of(actor) != Some(0)) {
+            return None;
+        }
+        let streams = actors.iter().enumerate().map(|(position, actor)| {
+            let kernel = kernel_of(actor)?;
+            let load = self.load(actor)?;
+            let found = candidate.figures.bandwidth(Part::Actor(position))?;
+            let rate = found.sum.median;
+            let scatter = found.deviation_between_rounds.map_or(UNKNOWN_NOISE, |deviation| {
+                #[expect(clippy::cast_precision_loss, reason = "a number of rounds")]
+                let rounds = found.sum.count.max(1) as f64;
+                OF_MEDIAN * deviation / rounds.sqrt()
+            });
+            let noise = scatter.max(LEAST_NOISE);
+            (rate > 0.0 && noise.is_finite()).then_some(FlowStream { load, kernel, rate, noise })
+        });
+        let streams = streams.collect::<Option<Vec<FlowStream>>>()?;
+        (!streams.is_empty()).then_some(FlowCase { experiment: candidate.experiment, streams })
+    }
+
+    fn load(&self, actor: &Actor) -> Option<Load> {
+        let own = self.clusters.iter().find(|own| actor.cpus().is_subset(&own.cpus))?;
+        let shares = shares(actor.memory()?, own)?;
+        let threads = actor.threads();
+        (threads > 0).then_some(Load { cluster: own.index, threads, shares })
+    }
+}
+
+/// The share of the pages on each node; `None` where the policy does not say it.
+pub(crate) fn shares(policy: &MemoryPolicy, cluster: &Cluster) -> Option<Vec<(u32, f64)>> {
+    let weights: Vec<(u32, f64)> = match policy {
+        MemoryPolicy::FirstTouch => only(cluster.memory_nodes.iter())?,
+        MemoryPolicy::Bind(nodes) => only(nodes.iter())?,
+        MemoryPolicy::Preferred(node) => vec![(*node, 1.0)],
+        MemoryPolicy::Interleave(nodes) => nodes.iter().map(|node| (node, 1.0)).collect(),
+        MemoryPolicy::Weighted(weights) => {
+            weights.iter().map(|(&node, &weight)| (node, f64::from(weight))).collect()
+        }
+    };
+    let all: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let share = |(node, weight): (u32, f64)| (node, weight / all);
+    (all > 0.0).then(|| weights.into_iter().map(share).collect())
+}
+
+fn only(mut nodes: impl Iterator<Item = u32>) -> Option<Vec<(u32, f64)>> {
+    let first = nodes.next()?;
+    nodes.next().is_none().then(|| vec![(first, 1.0)])
+}
+
+/// What every package's clusters reach of every other package's memory.
+fn links(machine: &Machine, clusters: &[Cluster]) -> Vec<PackageLink> {
+    let mut links: BTreeMap<(u32, u32), BTreeSet<(u32, u32)>> = BTreeMap::new();
+    for cluster in clusters {
+        for node in &machine.nodes {
+            let ends =
+                machine.only_package(&cluster.cpus).zip(machine.only_package(&node.locality));
+            if let Some(ends) = ends.filter(|(from, to)| from != to) {
+                links.entry(ends).or_default().insert((cluster.index, node.os_index));
+            }
+        }
+    }
+    let link = |((from, to), crosses)| PackageLink { from, to, crosses };
+    links.into_iter().map(link).collect()
+}

@@ -1,0 +1,168 @@
+//! What whole-machine placements come to by a fitted law, and which part holds them up.
+
+use nearfar_flow::{Flows, Load, Part, ScaledLoad};
+use nearfar_machine::{Machine, MemoryKind};
+
+use super::fit::FittedFlow;
+
+/// Threads and data of the whole machine in some order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlacementKind {
+    /// Every cluster on memory of its own.
+    OwnNodes,
+    /// Every cluster's pages in turn over all ordinary nodes.
+    AllNodes,
+    /// Every cluster's pages in turn over the ordinary nodes of other packages.
+    OtherPackages,
+    /// All clusters on one node.
+    OneNode {
+        /// The node.
+        node: u32,
+    },
+}
+
+/// What a placement comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowPlacement {
+    /// Which.
+    pub kind: PlacementKind,
+    /// What all clusters move together with all their cores, useful bytes/s.
+    pub total: f64,
+    /// What each cluster moves, by cluster.
+    pub by_cluster: Vec<(u32, f64)>,
+    /// What holds most of it up; `None` where the threads themselves do.
+    pub limit: Option<PlacementLimit>,
+}
+
+/// The part that holds a placement up most.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacementLimit {
+    /// Which.
+    pub part: Part,
+    /// What it carries / its capacity, below 1.
+    pub filled: f64,
+    /// The clusters of which it is the first cause.
+    pub clusters: Vec<u32>,
+}
+
+/// A stream whose parts take less of its demand is held up by its own threads.
+pub(crate) const HELD_UP: f64 = 0.1;
+
+/// Threads with all cores of each cluster, on the placements that the machine has.
+pub(crate) fn placements(machine: &Machine, fitted: &FittedFlow, pairs: &Reached) -> Vec<FlowPlacement> {
+    let whole = Whole::of(machine);
+    let one_node = |&node: &u32| PlacementKind::OneNode { node };
+    let kinds = [PlacementKind::OwnNodes, PlacementKind::AllNodes, PlacementKind::OtherPackages]
+        .into_iter()
+        .chain(whole.ordinary.iter().map(one_node));
+    kinds.filter_map(|kind| whole.placement(kind, fitted, pairs)).collect()
+}
+
+/// Pairs of cluster and node that were measured.
+pub(crate) type Reached = std::collections::BTreeSet<(u32, u32)>;
+
+struct Whole<'a> {
+    machine: &'a Machine,
+    /// Clusters with cores that may be used, and how many.
+    clusters: Vec<(nearfar_machine::Cluster, u32)>,
+    /// Nodes of the kinds that nodes with CPUs have.
+    ordinary: Vec<u32>,
+}
+
+impl<'a> Whole<'a> {
+    fn of(machine: &'a Machine) -> Self {
+        let cores = |cluster: &nearfar_machine::Cluster| {
+            u32::try_from(machine.allowed_cores(&cluster.cpus).len()).unwrap_or(u32::MAX)
+        };
+        let clusters = machine.clusters().into_iter().map(|it| (cores(&it), it));
+        let with_cpus = machine.nodes.iter().filter(|node| !node.cpus.is_empty());
+        let kinds: Vec<MemoryKind> = with_cpus.map(|node| node.kind).collect();
+        let ordinary = machine.nodes.iter().filter(|node| kinds.contains(&node.kind));
+        Self {
+            machine,
+            clusters: clusters.filter(|(cores, _)| *cores > 0).map(|(cores, it)| (it, cores)).collect(),
+            ordinary: ordinary.map(|node| node.os_index).collect(),
+        }
+    }
+
+    /// `None` where the machine has no such placement or a pair of it was not measured.
+    fn placement(
+        &self,
+        kind: PlacementKind,
+        fitted: &FittedFlow,
+        reached: &Reached,
+    ) -> Option<FlowPlacement> {
+        if kind == PlacementKind::AllNodes && self.ordinary.len() < 2
+            || kind != PlacementKind::OwnNodes && self.ordinary.len() == 1
+        {
+            return None;
+        }
+        let mut loads = Vec::new();
+        for (cluster, threads) in &self.clusters {
+            let nodes: Vec<u32> = match kind {
+                PlacementKind::OwnNodes => cluster.memory_nodes.first().into_iter().collect(),
+                PlacementKind::AllNodes => self.ordinary.clone(),
+                PlacementKind::OneNode { node } => vec![node],
+                PlacementKind::OtherPackages => self.nodes_of_others(cluster),
+            };
+            if nodes.is_empty() || nodes.iter().any(|&node| !reached.contains(&(cluster.index, node))) {
+                return None;
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
+            let share = 1.0 / nodes.len() as f64;
+            let shares = nodes.into_iter().map(|node| (node, share)).collect();
+            let load = Load { cluster: cluster.index, threads: *threads, shares };
+            loads.push(ScaledLoad { load, demand_scale: 1.0 });
+        }
+        let flows = fitted.capacities.flows(&loads, None).ok()?;
+        let by_cluster = loads.iter().zip(&flows.rates);
+        Some(FlowPlacement {
+            kind,
+            total: flows.rates.iter().sum(),
+            by_cluster: by_cluster.map(|(load, &rate)| (load.load.cluster, rate)).collect(),
+            limit: limit(&flows, &loads),
+        })
+    }
+
+    fn nodes_of_others(&self, cluster: &nearfar_machine::Cluster) -> Vec<u32> {
+        let Some(own) = self.machine.only_package(&cluster.cpus) else { return Vec::new() };
+        let is_other = |node: &&u32| {
+            let package = self.machine.node(**node).map(|node| &node.locality);
+            package.and_then(|it| self.machine.only_package(it)).is_some_and(|it| it != own)
+        };
+        self.ordinary.iter().filter(is_other).copied().collect()
+    }
+}
+
+/// The part that takes most of what the streams ask for and do not get.
+fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
+    let lost = |stream: usize| (flows.demands[stream] - flows.rates[stream]).max(0.0);
+    let taken = |slows: &[f64]| -> f64 {
+        slows.iter().enumerate().map(|(stream, share)| share * lost(stream)).sum()
+    };
+    let all: f64 = flows.demands.iter().sum();
+    if (0..loads.len()).map(lost).sum::<f64>() < HELD_UP * all {
+        return None;
+    }
+    let worst = flows.parts.iter().max_by(|a, b| taken(&a.slows).total_cmp(&taken(&b.slows)))?;
+    // Parts of the same sort hold up the streams that the worst does not.
+    let is_first = |stream: usize| {
+        let own = first_cause(flows, stream);
+        own.is_some_and(|part| part == worst.part)
+    };
+    let clusters = loads.iter().enumerate().filter(|(stream, _)| is_first(*stream));
+    Some(PlacementLimit {
+        part: worst.part,
+        filled: worst.filled,
+        clusters: clusters.map(|(_, load)| load.load.cluster).collect(),
+    })
+}
+
+/// The part that slows a stream most; `None` where its own threads are what it waits for.
+pub(crate) fn first_cause(flows: &Flows, stream: usize) -> Option<Part> {
+    if flows.rates[stream] > (1.0 - HELD_UP) * flows.demands[stream] {
+        return None;
+    }
+    let parts = flows.parts.iter().filter(|part| part.slows[stream] > 0.0);
+    parts.max_by(|a, b| a.slows[stream].total_cmp(&b.slows[stream])).map(|used| used.part)
+}

@@ -1,0 +1,246 @@
+//! What streams get that somebody describes by bindings, alone and together.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_flow::{Load, Part, ScaledLoad};
+use nearfar_machine::{Binding, Cluster, CpuSet, Machine, MemoryPolicy};
+
+use super::Flow;
+use super::observed::shares;
+use super::placements::first_cause;
+
+/// What streams get that run at the same time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlowPrediction {
+    /// Each stream, in the order in which they were asked.
+    pub streams: Vec<PredictedStream>,
+    /// The parts that they use, the fullest first, with what each carries / its capacity.
+    pub parts: Vec<(Part, f64)>,
+    /// What to know of it, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// What one stream gets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PredictedStream {
+    /// What was asked.
+    pub binding: Binding,
+    /// The clusters that its CPUs are of, with the threads on each: one on each core.
+    pub threads: BTreeMap<u32, u32>,
+    /// What it gets with the machine to itself, useful bytes/s.
+    pub alone: f64,
+    /// What it gets beside the others, useful bytes/s.
+    pub together: f64,
+    /// What slows it most beside the others; `None` where its own threads are what it waits for.
+    pub limit: Option<Part>,
+}
+
+/// Why a question has no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StreamError {
+    /// A CPU is not of this machine.
+    #[error("stream {stream} names CPU {cpu}; the machine of the record has the CPUs {known}")]
+    NoCpu {
+        /// Position of the stream, from 0.
+        stream: usize,
+        /// The CPU.
+        cpu: u32,
+        /// Those that there are.
+        known: String,
+    },
+    /// Two streams share a core.
+    #[error(
+        "streams {first} and {second} both use the core of CPU {cpu}; the record has no threads \
+         that share a core, so give each stream cores of its own"
+    )]
+    SharedCore {
+        /// Position of the one stream.
+        first: usize,
+        /// Position of the other.
+        second: usize,
+        /// A CPU of the core.
+        cpu: u32,
+    },
+    /// No memory is named or near.
+    #[error("stream {stream} has no memory node: {why}")]
+    NoMemory {
+        /// Position of the stream.
+        stream: usize,
+        /// Why.
+        why: String,
+    },
+    /// A pair has no figures.
+    #[error(
+        "stream {stream} uses memory node {node} from cluster {cluster}, a pair of which the record \
+         has no lone figure; `nearfar characterize --only pairs,mixes` measures it"
+    )]
+    NotMeasured {
+        /// Position of the stream.
+        stream: usize,
+        /// The cluster.
+        cluster: u32,
+        /// The node.
+        node: u32,
+    },
+    /// The law has no solution there.
+    #[error("the law finds no rates for these streams: {0}")]
+    NoRates(String),
+}
+
+impl Flow {
+    /// What streams get by this model, of its first kernel.
+    ///
+    /// # Errors
+    /// [`StreamError`] where a stream is not of this machine, shares a core with another, or uses
+    /// what was not measured.
+    pub fn predict(
+        &self,
+        machine: &Machine,
+        bindings: &[Binding],
+    ) -> Result<FlowPrediction, StreamError> {
+        let clusters = machine.clusters();
+        let mut question =
+            Question { machine, clusters: &clusters, users: BTreeMap::new(), notes: Vec::new() };
+        let mut loads: Vec<(usize, ScaledLoad)> = Vec::new();
+        for (stream, binding) in bindings.iter().enumerate() {
+            for load in question.loads(stream, binding)? {
+                if let Some((node, cluster)) = self.unmeasured(&load) {
+                    return Err(StreamError::NotMeasured { stream, cluster, node });
+                }
+                loads.push((stream, ScaledLoad { load, demand_scale: 1.0 }));
+            }
+        }
+        let failed = |error: nearfar_flow::FlowError| StreamError::NoRates(error.to_string());
+        let rates_of = |chosen: &[ScaledLoad]| self.fitted.capacities.flows(chosen, None);
+        let all: Vec<ScaledLoad> = loads.iter().map(|(_, load)| load.clone()).collect();
+        let together = rates_of(&all).map_err(failed)?;
+        let mut streams = Vec::new();
+        for (stream, binding) in bindings.iter().enumerate() {
+            let own: Vec<usize> =
+                (0..loads.len()).filter(|&index| loads[index].0 == stream).collect();
+            let alone: Vec<ScaledLoad> = own.iter().map(|&index| all[index].clone()).collect();
+            let alone = rates_of(&alone).map_err(failed)?;
+            let slowest = own.iter().copied().max_by(|&a, &b| {
+                let lost = |index: usize| together.demands[index] - together.rates[index];
+                lost(a).total_cmp(&lost(b))
+            });
+            streams.push(PredictedStream {
+                binding: binding.clone(),
+                threads: own.iter().map(|&it| (all[it].load.cluster, all[it].load.threads)).collect(),
+                alone: alone.rates.iter().sum(),
+                together: own.iter().map(|&index| together.rates[index]).sum(),
+                limit: slowest.and_then(|index| first_cause(&together, index)),
+            });
+        }
+        let mut parts: Vec<(Part, f64)> =
+            together.parts.iter().map(|used| (used.part, used.filled)).collect();
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Ok(FlowPrediction { streams, parts, notes: question.notes })
+    }
+
+    fn unmeasured(&self, load: &Load) -> Option<(u32, u32)> {
+        let mut nodes = load.shares.iter().map(|&(node, _)| (node, load.cluster));
+        nodes.find(|&(node, cluster)| !self.reached.contains(&(cluster, node)))
+    }
+}
+
+struct Question<'a> {
+    machine: &'a Machine,
+    clusters: &'a [Cluster],
+    /// The stream that uses a core, by the core's position.
+    users: BTreeMap<usize, usize>,
+    notes: Vec<String>,
+}
+
+impl Question<'_> {
+    /// The loads of a stream, one for each cluster that its CPUs are of.
+    fn loads(&mut self, stream: usize, binding: &Binding) -> Result<Vec<Load>, StreamError> {
+        let known = self.machine.cpus();
+        if let Some(cpu) = binding.cpus.iter().find(|&cpu| !known.contains(cpu)) {
+            return Err(StreamError::NoCpu { stream, cpu, known: known.to_string() });
+        }
+        let mut threads: BTreeMap<usize, u32> = BTreeMap::new();
+        let mut has_siblings = false;
+        for (position, core) in self.machine.cores.iter().enumerate() {
+            let used: CpuSet = core.cpus.intersection(&binding.cpus);
+            let Some(cpu) = used.first() else { continue };
+            has_siblings |= used.len() > 1;
+            if let Some(&first) = self.users.get(&position) {
+                return Err(StreamError::SharedCore { first, second: stream, cpu });
+            }
+            self.users.insert(position, stream);
+            if let Some(own) = self.clusters.iter().position(|it| it.cpus.contains(cpu)) {
+                *threads.entry(own).or_insert(0) += 1;
+            }
+        }
+        if threads.is_empty() {
+            let why = "its CPUs are of no core that the record knows".into();
+            return Err(StreamError::NoMemory { stream, why });
+        }
+        if has_siblings {
+            self.note(format!(
+                "Stream {stream} names several CPUs of a core: it is taken to have one thread on \
+                 each core, as was measured; a second one adds little where memory is the limit."
+            ));
+        }
+        if threads.len() > 1 {
+            self.note(format!(
+                "Stream {stream} is on {} clusters: what it gets is the sum of theirs.",
+                threads.len()
+            ));
+        }
+        let load = |(position, threads): (usize, u32)| {
+            let cluster = &self.clusters[position];
+            let shares = self.shares(stream, &binding.memory, cluster)?;
+            Ok(Load { cluster: cluster.index, threads, shares })
+        };
+        let loads = threads.into_iter().map(load).collect::<Result<Vec<Load>, StreamError>>()?;
+        if let MemoryPolicy::Bind(nodes) = &binding.memory
+            && nodes.len() > 1
+        {
+            self.note(format!(
+                "Stream {stream} binds to several nodes: the kernel fills the nearest first, so its \
+                 data is taken to lie there; interleave deals pages out over all."
+            ));
+        }
+        Ok(loads)
+    }
+
+    fn shares(
+        &self,
+        stream: usize,
+        policy: &MemoryPolicy,
+        cluster: &Cluster,
+    ) -> Result<Vec<(u32, f64)>, StreamError> {
+        let nearest = |nodes: &[u32]| {
+            let distance = |node: &u32| {
+                cluster.cpu_node.and_then(|home| self.machine.distance(home, *node))
+            };
+            // Without distances its own nodes stand before all others.
+            let key = |node: &u32| (!cluster.memory_nodes.contains(*node), distance(node), *node);
+            nodes.iter().copied().min_by_key(key)
+        };
+        let named: BTreeSet<u32> = policy.nodes().unwrap_or_default().iter().collect();
+        if let Some(node) = named.iter().find(|&&node| self.machine.node(node).is_none()) {
+            let why = format!("the machine of the record has no node {node}");
+            return Err(StreamError::NoMemory { stream, why });
+        }
+        let one = match policy {
+            MemoryPolicy::FirstTouch => nearest(&cluster.memory_nodes.iter().collect::<Vec<u32>>()),
+            MemoryPolicy::Bind(nodes) => nearest(&nodes.iter().collect::<Vec<u32>>()),
+            _ => None,
+        };
+        let found = match one {
+            Some(node) => Some(vec![(node, 1.0)]),
+            None => shares(policy, cluster),
+        };
+        found.ok_or_else(|| StreamError::NoMemory {
+            stream,
+            why: format!("cluster {} has no memory of its own, so name one", cluster.index),
+        })
+    }
+
+    fn note(&mut self, note: String) {
+        self.notes.push(note);
+    }
+}

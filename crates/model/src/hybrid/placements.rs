@@ -1,0 +1,209 @@
+//! What the usual ways to place a program's buffers give it, the best ones, and which of them is
+//! worth it.
+
+use nearfar_record::PageSplit;
+
+use super::best_shares::Buffers;
+use super::pair::HybridPair;
+use super::prediction::{HybridGain, HybridPrediction};
+use super::shares::{HybridShares, nearest_weights};
+
+/// A way to place buffers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum PlacementName {
+    /// All in the fast memory.
+    AllFast,
+    /// All in the slow memory.
+    AllSlow,
+    /// Page by page in turn.
+    Even,
+    /// One share for all buffers, the best.
+    BestTogether,
+    /// A share for what is read and one for what is written, the best.
+    BestSeparately,
+    /// The same where at most half of the bytes find room in the fast memory.
+    HalfFast,
+    /// One share for all buffers, which was asked for.
+    Asked,
+}
+
+/// A way to place buffers, and what it gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HybridPlacement {
+    /// Which.
+    pub name: PlacementName,
+    /// What it gives.
+    pub prediction: HybridPrediction,
+    /// The other side of a jump, which promises more; `None` where there is none.
+    pub unclaimed: Option<HybridPrediction>,
+    /// Small weights for the pages of what is read; `None` where nothing is.
+    pub load_weights: Option<PageSplit>,
+    /// The same for what is written.
+    pub store_weights: Option<PageSplit>,
+    /// Useful bytes/s with these weights, the lowest by the kinds that may dominate; `None` where
+    /// an overlap that they need is not known.
+    pub by_weights: Option<f64>,
+    /// Over [`PlacementName::AllFast`], [`PlacementName::AllSlow`] and [`PlacementName::Even`], as
+    /// far as these are others and can be predicted.
+    pub gains: Vec<(PlacementName, HybridGain)>,
+}
+
+/// What a program gets of two memories.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HybridAnswer {
+    /// Share of loads in all bytes.
+    pub load_share: f64,
+    /// Where pages come to lie that nobody places: the cluster's own node with CPUs, or the fast
+    /// memory where that is neither of the two.
+    pub default: PlacementName,
+    /// The placements that can be predicted.
+    pub placements: Vec<HybridPlacement>,
+    /// Of these the simplest whose gain over simpler ones is claimed; `None` where the default
+    /// cannot be predicted.
+    pub recommended: Option<PlacementName>,
+    /// Whether an overlap is missing for some shares, so that a better one may not be seen.
+    pub is_complete: bool,
+}
+
+/// Those that others are set against.
+const USUAL: [PlacementName; 3] =
+    [PlacementName::AllFast, PlacementName::AllSlow, PlacementName::Even];
+
+/// So many weights near a share are looked at.
+const LOOKED_AT: usize = 12;
+
+/// A fraction of bandwidth that rounding may cost.
+const NO_COST: f64 = 0.001;
+
+/// Data of which only this share finds room in the fast memory.
+const ROOM: f64 = 0.5;
+
+impl HybridPair {
+    /// What a program with this share of loads gets, and with these shares of all its buffers in
+    /// the fast memory; `None` where one of them is not between 0 and 1.
+    #[must_use]
+    pub fn answer(&self, load_share: f64, asked: &[f64]) -> Option<HybridAnswer> {
+        let is_share = |share: &f64| (0.0..=1.0).contains(share);
+        if !is_share(&load_share) || !asked.iter().all(is_share) {
+            return None;
+        }
+        let default = if self.default_node == Some(self.slow_node) {
+            PlacementName::AllSlow
+        } else {
+            PlacementName::AllFast
+        };
+        let mut placements = Vec::new();
+        let fixed = [
+            (PlacementName::AllFast, 1.0),
+            (PlacementName::AllSlow, 0.0),
+            (PlacementName::Even, 0.5),
+        ];
+        let asked = asked.iter().map(|&share| (PlacementName::Asked, share));
+        for (name, share) in fixed.into_iter().chain(asked) {
+            let prediction = self.predict(HybridShares::together(load_share, share));
+            placements.extend(prediction.map(|it| self.placement(name, it, None)));
+        }
+        let mut is_complete = true;
+        for (name, buffers, room) in [
+            (PlacementName::BestTogether, Buffers::Together, 1.0),
+            (PlacementName::BestSeparately, Buffers::Separately, 1.0),
+            (PlacementName::HalfFast, Buffers::Separately, ROOM),
+        ] {
+            let best = self.best(load_share, buffers, room);
+            is_complete &= best.as_ref().is_some_and(|best| best.is_complete);
+            placements.extend(best.map(|it| self.placement(name, it.chosen, it.unclaimed)));
+        }
+        let usual: Vec<HybridPlacement> =
+            placements.iter().filter(|it| USUAL.contains(&it.name)).cloned().collect();
+        for placement in &mut placements {
+            let others = usual.iter().filter(|it| it.name != placement.name);
+            placement.gains = others
+                .map(|other| (other.name, self.gain(&placement.prediction, &other.prediction)))
+                .collect();
+        }
+        let recommended = self.recommended(default, &placements);
+        Some(HybridAnswer { load_share, default, placements, recommended, is_complete })
+    }
+
+    fn placement(
+        &self,
+        name: PlacementName,
+        prediction: HybridPrediction,
+        unclaimed: Option<HybridPrediction>,
+    ) -> HybridPlacement {
+        let (load_weights, store_weights) = self.weights(&prediction);
+        let by_weights = self.by_weights(&prediction.shares, load_weights, store_weights);
+        HybridPlacement {
+            name,
+            prediction,
+            unclaimed,
+            load_weights,
+            store_weights,
+            by_weights,
+            gains: Vec::new(),
+        }
+    }
+
+    /// The weights nearest to the shares, or a little farther ones where those fall on the wrong
+    /// side of a jump.
+    fn weights(&self, prediction: &HybridPrediction) -> (Option<PageSplit>, Option<PageSplit>) {
+        let shares = &prediction.shares;
+        let near = |is_there: bool, share: f64| -> Vec<Option<PageSplit>> {
+            if !is_there {
+                return vec![None];
+            }
+            nearest_weights(share).take(LOOKED_AT).map(Some).collect()
+        };
+        let loads = near(shares.load_share > 0.0, shares.load_fast_share);
+        let stores = near(shares.load_share < 1.0, shares.store_fast_share);
+        let value = |load, store| self.by_weights(shares, load, store).unwrap_or(0.0);
+        let nearest = (loads[0], stores[0]);
+        let mut best = (nearest, value(nearest.0, nearest.1));
+        if best.1 < prediction.lowest * (1.0 - NO_COST) {
+            for (&load, &store) in loads.iter().flat_map(|it| stores.iter().map(move |s| (it, s))) {
+                let found = value(load, store);
+                if found > best.1 * (1.0 + NO_COST) {
+                    best = ((load, store), found);
+                }
+            }
+        }
+        best.0
+    }
+
+    /// Useful bytes/s with these weights; `None` where an overlap that they need is not known.
+    fn by_weights(
+        &self,
+        shares: &HybridShares,
+        load: Option<PageSplit>,
+        store: Option<PageSplit>,
+    ) -> Option<f64> {
+        let share = |split: Option<PageSplit>| split.map_or(0.0, PageSplit::fast_share);
+        let shares = HybridShares {
+            load_share: shares.load_share,
+            load_fast_share: share(load),
+            store_fast_share: share(store),
+        };
+        self.range(&shares).map(|(lowest, _)| lowest)
+    }
+
+    /// The simplest placement whose gain over simpler ones is claimed.
+    fn recommended(
+        &self,
+        default: PlacementName,
+        placements: &[HybridPlacement],
+    ) -> Option<PlacementName> {
+        let of = |name: PlacementName| placements.iter().find(|it| it.name == name);
+        let mut best = of(default)?;
+        for name in [
+            PlacementName::AllFast,
+            PlacementName::AllSlow,
+            PlacementName::BestTogether,
+            PlacementName::BestSeparately,
+        ] {
+            let better =
+                of(name).filter(|it| self.gain(&it.prediction, &best.prediction).is_claimed);
+            best = better.unwrap_or(best);
+        }
+        Some(best.name)
+    }
+}

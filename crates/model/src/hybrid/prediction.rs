@@ -1,0 +1,183 @@
+//! What a program gets with given shares, and how sure that is.
+
+use nearfar_record::TransferKind;
+use nearfar_stats::{median, percentile_error, percentile_interval};
+
+use super::overlap_fit::{OverlapModel, longest};
+use super::pair::HybridPair;
+use super::shares::HybridShares;
+
+/// Two kinds whose times are within so many standard errors of each other may dominate either
+/// way.
+const STANDARD_ERRORS: f64 = 3.0;
+
+/// How far apart two times may be and still be exchanged by the errors of the rates, where those
+/// are not known, as a fraction.
+const UNKNOWN_MARGIN: f64 = 0.05;
+
+/// The least margin: what the rounding of binary fractions makes of equal times.
+const LEAST_MARGIN: f64 = 1e-9;
+
+/// What a program gets with given shares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HybridPrediction {
+    /// The shares.
+    pub shares: HybridShares,
+    /// Useful bytes/s, by the kind with the largest t; where what is read and what is written are
+    /// shared out differently, at most what two of the kinds by themselves leave time for.
+    pub bandwidth: f64,
+    /// Useful bytes/s: the lowest that a kind gives which may dominate, so limited too.
+    pub lowest: f64,
+    /// Useful bytes/s: the highest that equation 5 gives, not limited.
+    pub highest: f64,
+    /// 95 % of the fits to drawn rounds, by all kinds that may dominate, and at least twice the
+    /// error on points that were not fitted to either side; `None` where neither is known.
+    pub interval: Option<(f64, f64)>,
+    /// t of each kind, s for one byte of the whole, in the order of [`TransferKind::ALL`].
+    pub times: [f64; 4],
+    /// The kind with the largest t.
+    pub dominating: TransferKind,
+    /// The others that are within three standard errors of it: with them the model jumps, and
+    /// which side is true cannot be told.
+    pub may_dominate: Vec<TransferKind>,
+}
+
+/// By how much one placement is better than another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HybridGain {
+    /// Predicted / that of the other - 1, by the kinds with the largest t.
+    pub gain: f64,
+    /// Whether it is more than twice the model's error, whichever kinds dominate. Without a
+    /// known error none is.
+    pub is_claimed: bool,
+}
+
+/// How near two times must be to be exchanged by the errors of the rates: a fraction of the
+/// longer, by kinds.
+pub(super) fn margins(drawn: &[OverlapModel]) -> [[f64; 4]; 4] {
+    let relative: [Option<f64>; 4] = std::array::from_fn(|kind| {
+        let rates: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
+        Some(percentile_error(&rates)? / median(&rates)?)
+    });
+    std::array::from_fn(|one| {
+        std::array::from_fn(|other| match (relative[one], relative[other]) {
+            (Some(one), Some(other)) => {
+                // At half of a time and more nothing is left to tell apart.
+                (STANDARD_ERRORS * one.hypot(other)).clamp(LEAST_MARGIN, 0.5)
+            }
+            _ => UNKNOWN_MARGIN,
+        })
+    })
+}
+
+impl HybridPair {
+    /// The kinds that may dominate: the one with the largest t, and behind it those that are
+    /// near.
+    pub(super) fn candidates(&self, times: &[f64; 4]) -> Vec<usize> {
+        let first = longest(times);
+        let is_near = |&kind: &usize| {
+            kind != first && times[kind] >= times[first] * (1.0 - self.margins[first][kind])
+        };
+        let near = (0..4).filter(is_near).filter(|_| times[first] > 0.0);
+        std::iter::once(first).chain(near).collect()
+    }
+
+    /// Lowest and highest bandwidth by the kinds that may dominate, useful bytes/s; `None` where
+    /// an overlap that is needed is not known.
+    pub(super) fn range(&self, shares: &HybridShares) -> Option<(f64, f64)> {
+        let times = self.model.times(shares.by_kind());
+        let (lowest, highest) = range_by(&self.model, &times, &self.candidates(&times))?;
+        Some((lowest.min(self.limit(shares, &times)), highest))
+    }
+
+    /// Useful bytes/s that two of the kinds by themselves leave time for: equation 5 counts no
+    /// overlap between two kinds that both do not dominate, be they of one memory, so that more
+    /// bytes can take less time. Points with one share for all buffers validate it; others have
+    /// none, and there no case is taken to be faster than a part of it. Infinite where one share
+    /// is for all.
+    fn limit(&self, shares: &HybridShares, times: &[f64; 4]) -> f64 {
+        if shares.are_one() {
+            return f64::INFINITY;
+        }
+        let of = |longer: usize, shorter: usize| {
+            let overlap = self.model.overlap_theta[longer][shorter].unwrap_or(0.0);
+            times[longer] + overlap * times[shorter]
+        };
+        let pairs = (0..4).flat_map(|one| (one + 1..4).map(move |other| (one, other)));
+        let seconds = pairs.map(|(one, other)| {
+            let (long, short) =
+                if times[one] >= times[other] { (one, other) } else { (other, one) };
+            let is_near = times[short] >= times[long] * (1.0 - self.margins[long][short]);
+            let seconds = of(long, short);
+            if is_near { seconds.min(of(short, long)) } else { seconds }
+        });
+        seconds.fold(0.0, f64::max).recip()
+    }
+
+    /// What a program gets with given shares; `None` where they are not between 0 and 1, or an
+    /// overlap that is needed is not known.
+    #[must_use]
+    pub fn predict(&self, shares: HybridShares) -> Option<HybridPrediction> {
+        if !shares.are_sound() {
+            return None;
+        }
+        let times = self.model.times(shares.by_kind());
+        let candidates = self.candidates(&times);
+        let limit = self.limit(&shares, &times);
+        let bandwidth = self.model.seconds(&times, candidates[0])?.recip().min(limit);
+        let (lowest, highest) = range_by(&self.model, &times, &candidates)?;
+        let lowest = lowest.min(limit);
+        let kinds = candidates.iter().map(|&kind| TransferKind::ALL[kind]);
+        Some(HybridPrediction {
+            shares,
+            bandwidth,
+            lowest,
+            highest,
+            interval: self.interval(&shares, &candidates, (lowest, highest)),
+            times,
+            dominating: TransferKind::ALL[candidates[0]],
+            may_dominate: kinds.skip(1).collect(),
+        })
+    }
+
+    fn interval(
+        &self,
+        shares: &HybridShares,
+        candidates: &[usize],
+        (lowest, highest): (f64, f64),
+    ) -> Option<(f64, f64)> {
+        let by_drawn = self
+            .drawn
+            .iter()
+            .filter_map(|model| range_by(model, &model.times(shares.by_kind()), candidates));
+        let (lows, highs): (Vec<f64>, Vec<f64>) = by_drawn.unzip();
+        let of_rounds = percentile_interval(&lows)
+            .zip(percentile_interval(&highs))
+            .map(|((low, _), (_, high))| (low, high));
+        let of_error = self.relative_rms().map(|error| {
+            let room = 2.0 * error;
+            ((lowest * (1.0 - room)).max(0.0), highest * (1.0 + room))
+        });
+        let ends = of_rounds.into_iter().chain(of_error);
+        ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+    }
+
+    /// By how much one placement is better than another.
+    #[must_use]
+    pub fn gain(&self, of: &HybridPrediction, against: &HybridPrediction) -> HybridGain {
+        let surest = of.lowest / against.highest - 1.0;
+        let is_claimed = self.relative_rms().is_some_and(|error| surest > 2.0 * error);
+        HybridGain { gain: of.bandwidth / against.bandwidth - 1.0, is_claimed }
+    }
+}
+
+/// Lowest and highest bandwidth with each of these kinds dominating.
+fn range_by(model: &OverlapModel, times: &[f64; 4], kinds: &[usize]) -> Option<(f64, f64)> {
+    let mut range: Option<(f64, f64)> = None;
+    for &kind in kinds {
+        let bandwidth = model.seconds(times, kind)?.recip();
+        let (low, high) = range.unwrap_or((bandwidth, bandwidth));
+        range = Some((low.min(bandwidth), high.max(bandwidth)));
+    }
+    range
+}

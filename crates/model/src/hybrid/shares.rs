@@ -1,0 +1,139 @@
+//! How loads, stores and pages are shared out over two memories.
+
+use nearfar_record::PageSplit;
+
+/// Shares of a program's bytes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HybridShares {
+    /// Share of loads in all bytes, 0 to 1.
+    pub load_share: f64,
+    /// Share of the read buffers that is in the fast memory, 0 to 1.
+    pub load_fast_share: f64,
+    /// Share of the written buffers that is in the fast memory, 0 to 1.
+    pub store_fast_share: f64,
+}
+
+impl HybridShares {
+    /// Both kinds of buffers shared out alike.
+    #[must_use]
+    pub fn together(load_share: f64, fast_share: f64) -> Self {
+        Self { load_share, load_fast_share: fast_share, store_fast_share: fast_share }
+    }
+
+    /// Share of each kind of transfer in all bytes, in the order of
+    /// [`nearfar_record::TransferKind::ALL`].
+    #[must_use]
+    pub fn by_kind(&self) -> [f64; 4] {
+        let (loads, stores) = (self.load_share, 1.0 - self.load_share);
+        [
+            loads * self.load_fast_share,
+            stores * self.store_fast_share,
+            loads * (1.0 - self.load_fast_share),
+            stores * (1.0 - self.store_fast_share),
+        ]
+    }
+
+    /// Share of all bytes in the fast memory, 0 to 1.
+    #[must_use]
+    pub fn fast_share(&self) -> f64 {
+        let [fast_loads, fast_stores, ..] = self.by_kind();
+        fast_loads + fast_stores
+    }
+
+    /// Whether one share is for all buffers, or only one kind of buffers is there.
+    pub(super) fn are_one(&self) -> bool {
+        let is_mixed = self.load_share > 0.0 && self.load_share < 1.0;
+        !is_mixed || (self.load_fast_share - self.store_fast_share).abs() < 1e-9
+    }
+
+    /// Whether all are between 0 and 1.
+    pub(super) fn are_sound(&self) -> bool {
+        [self.load_share, self.load_fast_share, self.store_fast_share]
+            .iter()
+            .all(|share| (0.0..=1.0).contains(share))
+    }
+}
+
+/// Weights are of this sum at most: with small ones pages of both memories lie close to each
+/// other.
+const MOST_PAGES: u32 = 64;
+
+/// The weights of two memories that come nearest to a share of the fast one, 0 to 1; of equally
+/// near ones the smallest.
+#[must_use]
+pub fn page_weights(fast_share: f64) -> PageSplit {
+    nearest_weights(fast_share).next().unwrap_or(PageSplit { fast: 0, slow: 1 })
+}
+
+/// All weights of a sum of at most 64, those nearest to a share first, of equally near ones the
+/// smallest; without those that smaller ones divide.
+pub(super) fn nearest_weights(fast_share: f64) -> impl Iterator<Item = PageSplit> {
+    let share = fast_share.clamp(0.0, 1.0);
+    let splits = (1..=MOST_PAGES)
+        .flat_map(|sum| (0..=sum).map(move |fast| PageSplit { fast, slow: sum - fast }));
+    let off = |split: &PageSplit| (share - split.fast_share()).abs();
+    let mut splits: Vec<PageSplit> =
+        splits.filter(|split| has_no_divisor(split.fast, split.slow)).collect();
+    splits.sort_by(|one, other| off(one).total_cmp(&off(other)));
+    splits.into_iter()
+}
+
+/// Euclid: whether nothing but 1 divides both.
+fn has_no_divisor(one: u32, other: u32) -> bool {
+    let (mut larger, mut smaller) = (one, other);
+    while smaller != 0 {
+        (larger, smaller) = (smaller, larger % smaller);
+    }
+    larger == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_come_as_near_as_small_numbers_can() {
+        for (share, fast, slow) in [
+            (0.0, 0, 1),
+            (1.0, 1, 0),
+            (0.5, 1, 1),
+            (0.75, 3, 1),
+            (2.0 / 3.0, 2, 1),
+            (0.7071, 29, 12),
+            (0.999, 1, 0),
+            (-3.0, 0, 1),
+        ] {
+            assert_eq!(page_weights(share), PageSplit { fast, slow }, "{share}");
+        }
+    }
+
+    #[test]
+    fn no_share_is_missed_by_more_than_half_a_turn() {
+        for step in 0..=1000 {
+            let share = f64::from(step) / 1000.0;
+            let PageSplit { fast, slow } = page_weights(share);
+            assert!(fast + slow <= MOST_PAGES);
+            assert!((2..=fast.max(slow)).all(|d| fast % d != 0 || slow % d != 0), "{fast}:{slow}");
+            let off = (page_weights(share).fast_share() - share).abs();
+            let nearest = (1..=MOST_PAGES)
+                .map(|sum| {
+                    let sum = f64::from(sum);
+                    ((share * sum).round() / sum - share).abs()
+                })
+                .fold(f64::INFINITY, f64::min);
+            assert!(off <= nearest + 1e-12, "{share}: {off} and {nearest}");
+        }
+    }
+
+    #[test]
+    fn bytes_by_kind_sum_to_one() {
+        let shares = HybridShares { load_share: 0.6, load_fast_share: 0.25, store_fast_share: 1.0 };
+        let [fast_loads, fast_stores, slow_loads, slow_stores] = shares.by_kind();
+        assert!((fast_loads - 0.15).abs() < 1e-12 && (fast_stores - 0.4).abs() < 1e-12);
+        assert!((slow_loads - 0.45).abs() < 1e-12 && slow_stores.abs() < 1e-12);
+        assert!((shares.fast_share() - 0.55).abs() < 1e-12);
+        assert!(shares.are_sound());
+        assert!(!HybridShares::together(f64::NAN, 0.5).are_sound());
+        assert!(!HybridShares::together(0.5, 1.01).are_sound());
+    }
+}

@@ -1,0 +1,291 @@
+//! The chart of a cluster: its ceilings, its roofs, and where they meet.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+
+use nearfar_machine::{CpuSet, Machine};
+use nearfar_record::{Roof, RoofPurpose};
+use nearfar_stats::Estimate;
+
+use super::validation::{RoofValidation, validations};
+use crate::roofs::RoofFigures;
+
+/// The roofs of a cluster, and the points that they are validated by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    /// The cluster.
+    pub cluster: u32,
+    /// Its CPUs; none where the machine has no such cluster.
+    pub cpus: CpuSet,
+    /// Its node with CPUs, on which pages come to lie that its threads touch first; `None` for a
+    /// cluster without one.
+    pub cpu_node: Option<u32>,
+    /// Roofs of arithmetic, the highest first.
+    pub ceilings: Vec<Ceiling>,
+    /// Roofs of bandwidth: caches, local and remote nodes, contended, all local, congested.
+    pub roofs: Vec<BandwidthRoof>,
+    /// The cluster whose caches and arithmetic stand here, because its own were not measured and
+    /// that one has as many threads; `None` where they are its own, or nobody's.
+    pub within_of: Option<u32>,
+    /// Points below the roofs, by roof; those of [`Chart::within_of`] where it has none itself.
+    pub validations: Vec<RoofValidation>,
+}
+
+/// A roof of arithmetic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ceiling {
+    /// The arithmetic by its name: `fma_dp`.
+    pub kernel: String,
+    /// The variant that is best at it.
+    pub variant: String,
+    /// Threads of the cluster.
+    pub threads: u32,
+    /// FLOP/s of all threads together.
+    pub flops: Estimate,
+}
+
+/// A roof of bandwidth.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BandwidthRoof {
+    /// What limits.
+    pub roof: Roof,
+    /// Whether the node is the cluster's own; `None` for a roof that is not one node's.
+    pub is_local: Option<bool>,
+    /// How memory is accessed, by the kernel's or mix's name: `load`.
+    pub kernel: String,
+    /// The variant that is best at it.
+    pub variant: String,
+    /// Threads of the cluster.
+    pub threads: u32,
+    /// Useful bytes/s of all threads together.
+    pub bandwidth: Estimate,
+    /// Where it meets each ceiling, in their order.
+    pub ridges: Vec<Ridge>,
+}
+
+/// Where a roof of bandwidth meets a ceiling.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ridge {
+    /// The arithmetic.
+    pub ceiling: String,
+    /// FLOPs per byte: below it bandwidth limits, above it arithmetic.
+    pub intensity: f64,
+}
+
+impl Ceiling {
+    /// Whether its numbers are of double precision.
+    #[must_use]
+    pub fn is_double(&self) -> bool {
+        self.kernel.ends_with("_dp")
+    }
+}
+
+impl Chart {
+    /// A chart for each cluster that has a roof.
+    pub(super) fn all(machine: &Machine, figures: &[RoofFigures]) -> Vec<Self> {
+        let clusters = machine.clusters();
+        let mut of_cluster: BTreeMap<u32, Vec<&RoofFigures>> = BTreeMap::new();
+        for of in figures {
+            of_cluster.entry(of.place.cluster).or_default().push(of);
+        }
+        let known = |index| clusters.iter().find(|cluster| cluster.index == index);
+        let mut charts: Vec<Self> = of_cluster
+            .iter()
+            .map(|(&cluster, of)| Self {
+                cluster,
+                cpus: known(cluster).map_or_else(CpuSet::new, |known| known.cpus.clone()),
+                cpu_node: known(cluster).and_then(|known| known.cpu_node),
+                ceilings: ceilings(of),
+                roofs: bandwidth_roofs(of),
+                within_of: None,
+                validations: validations(of),
+            })
+            .collect();
+        let own = charts.clone();
+        for chart in &mut charts {
+            chart.take_what_is_within(&own);
+            chart.find_ridges();
+        }
+        charts.retain(|chart| !chart.ceilings.is_empty() || !chart.roofs.is_empty());
+        charts
+    }
+
+    /// The ceiling that points are held against: the highest of double precision, and where there
+    /// is none the highest.
+    #[must_use]
+    pub fn ceiling(&self) -> Option<&Ceiling> {
+        self.ceilings.iter().find(|ceiling| ceiling.is_double()).or(self.ceilings.first())
+    }
+
+    /// What a roof and the ceiling allow at an intensity, FLOP/s; without a ceiling the roof alone.
+    #[must_use]
+    pub fn attainable(&self, intensity: f64, bandwidth: f64) -> f64 {
+        let most = self.ceiling().map_or(f64::INFINITY, |ceiling| ceiling.flops.median);
+        (intensity * bandwidth).min(most)
+    }
+
+    /// The intensities that a drawing of all roofs needs: a quarter of the first ridge to four
+    /// times the last, as powers of two; `None` without a ridge.
+    #[must_use]
+    pub fn intensities(&self) -> Option<(f64, f64)> {
+        let own = self.ceiling()?;
+        let ridges = self.roofs.iter().flat_map(|roof| &roof.ridges);
+        let of_own: Vec<f64> = ridges
+            .filter(|ridge| ridge.ceiling == own.kernel)
+            .map(|ridge| ridge.intensity)
+            .collect();
+        let least = of_own.iter().copied().min_by(f64::total_cmp)?;
+        let most = of_own.iter().copied().max_by(f64::total_cmp)?;
+        Some((least.log2().floor().exp2() / 4.0, most.log2().ceil().exp2() * 4.0))
+    }
+
+    /// A roof as corners of a line below the ceiling: intensity in FLOPs per byte and FLOP/s;
+    /// empty without a ceiling.
+    #[must_use]
+    pub fn corners(&self, roof: &BandwidthRoof) -> Vec<(f64, f64)> {
+        let (Some(ceiling), Some((from, to))) = (self.ceiling(), self.intensities()) else {
+            return Vec::new();
+        };
+        let (bandwidth, most) = (roof.bandwidth.median, ceiling.flops.median);
+        vec![(from, from * bandwidth), (most / bandwidth, most), (to, most)]
+    }
+
+    /// How far points below a roof are from what it foretells: the true relative RMS of the
+    /// roof's own points, else the largest of the points below memory; `None` without points.
+    #[must_use]
+    pub fn error_of(&self, roof: Roof) -> Option<f64> {
+        let errors = |is_wanted: &dyn Fn(&RoofValidation) -> bool| {
+            let of = self.validations.iter().filter(|of| is_wanted(of));
+            let errors = of.filter_map(|of| Some(of.errors?.relative_rms));
+            errors.max_by(f64::total_cmp)
+        };
+        // Node 0 of another cluster is another roof; its cache is like this one's.
+        let is_cache = matches!(roof, Roof::Cache { .. });
+        let is_its =
+            |of: &RoofValidation| of.roof == roof && (is_cache || of.cluster == self.cluster);
+        let is_memory =
+            |of: &RoofValidation| !matches!(of.roof, Roof::Compute | Roof::Cache { .. });
+        errors(&is_its).or_else(|| errors(&is_memory))
+    }
+
+    /// What two figures must differ by to be told apart: twice the error of the roof's points, at
+    /// least 5 %.
+    #[must_use]
+    pub fn resolution(&self, roof: Roof) -> f64 {
+        const LEAST: f64 = 0.05;
+        self.error_of(roof).map_or(LEAST, |error| (2.0 * error).max(LEAST))
+    }
+
+    /// How many clusters contend where the most do.
+    #[must_use]
+    pub fn most_contending(&self) -> Option<u32> {
+        let count = |roof: &BandwidthRoof| match roof.roof {
+            Roof::Contended { clusters, .. } => Some(clusters),
+            _ => None,
+        };
+        self.roofs.iter().filter_map(count).max()
+    }
+
+    /// Plans measure caches and arithmetic once for clusters that are alike.
+    fn take_what_is_within(&mut self, charts: &[Self]) {
+        let is_within = |roof: &&BandwidthRoof| matches!(roof.roof, Roof::Cache { .. });
+        let threads = |chart: &Self| chart.roofs.iter().map(|roof| roof.threads).max();
+        if !self.ceilings.is_empty() || self.roofs.iter().any(|roof| is_within(&roof)) {
+            return;
+        }
+        let like = |chart: &&Self| {
+            !chart.ceilings.is_empty()
+                && threads(chart).is_some()
+                && threads(chart) == threads(self)
+        };
+        let Some(other) = charts.iter().find(like) else { return };
+        let mut roofs: Vec<BandwidthRoof> = other.roofs.iter().filter(is_within).cloned().collect();
+        roofs.append(&mut self.roofs);
+        self.roofs = roofs;
+        self.ceilings.clone_from(&other.ceilings);
+        self.validations.clone_from(&other.validations);
+        self.within_of = Some(other.cluster);
+    }
+
+    fn find_ridges(&mut self) {
+        for roof in &mut self.roofs {
+            let ridge = |ceiling: &Ceiling| {
+                let intensity = ceiling.flops.median / roof.bandwidth.median;
+                let ceiling = ceiling.kernel.clone();
+                intensity.is_normal().then_some(Ridge { ceiling, intensity })
+            };
+            roof.ridges = self.ceilings.iter().filter_map(ridge).collect();
+        }
+    }
+}
+
+/// A figure that something can be divided by.
+fn usable(estimate: &Estimate) -> bool {
+    estimate.median.is_normal() && estimate.median > 0.0
+}
+
+fn ceilings(figures: &[&RoofFigures]) -> Vec<Ceiling> {
+    let (mut ceilings, mut known) = (Vec::new(), HashMap::new());
+    for of in figures {
+        let place = &of.place;
+        let Some(summary) = of.flops.as_ref().filter(|flops| usable(&flops.sum)) else { continue };
+        if place.roof != Roof::Compute || place.purpose != RoofPurpose::Roof {
+            continue;
+        }
+        let new = Ceiling {
+            kernel: place.kernel.clone(),
+            variant: place.variant.clone(),
+            threads: place.threads,
+            flops: summary.sum,
+        };
+        keep_best(&mut ceilings, &mut known, new.kernel.clone(), new, |it: &Ceiling| {
+            it.flops.median
+        });
+    }
+    ceilings.sort_by(|one, other| other.flops.median.total_cmp(&one.flops.median));
+    ceilings
+}
+
+/// In the order of the figures, of each roof and kernel the best variant.
+fn bandwidth_roofs(figures: &[&RoofFigures]) -> Vec<BandwidthRoof> {
+    let (mut roofs, mut known) = (Vec::new(), HashMap::new());
+    for of in figures {
+        let place = &of.place;
+        let Some(summary) = of.bandwidth.as_ref().filter(|bytes| usable(&bytes.sum)) else {
+            continue;
+        };
+        if place.roof == Roof::Compute || place.purpose != RoofPurpose::Roof {
+            continue;
+        }
+        let new = BandwidthRoof {
+            roof: place.roof,
+            is_local: of.is_local,
+            kernel: place.kernel.clone(),
+            variant: place.variant.clone(),
+            threads: place.threads,
+            bandwidth: summary.sum,
+            ridges: Vec::new(),
+        };
+        let key = (new.roof, new.kernel.clone());
+        keep_best(&mut roofs, &mut known, key, new, |it: &BandwidthRoof| it.bandwidth.median);
+    }
+    roofs
+}
+
+/// Adds something, unless what has the same key is as good; `known` holds where the keys stand.
+fn keep_best<T, Key: Eq + Hash>(
+    all: &mut Vec<T>,
+    known: &mut HashMap<Key, usize>,
+    key: Key,
+    new: T,
+    value: impl Fn(&T) -> f64,
+) {
+    match known.get(&key).and_then(|&position| all.get_mut(position)) {
+        Some(old) if value(old) >= value(&new) => {}
+        Some(old) => *old = new,
+        None => {
+            known.insert(key, all.len());
+            all.push(new);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! What one group of threads moves alone, by how many they are.
+//! Units: useful bytes/s.
+//!
+//! Measured counts are taken as they are. Between two of them, (n1, x1) and (n2, x2), the curve
+//! is x^-4 = (s n)^-4 + C^-4 with the s and C that go through both, or a straight line where none
+//! do; beyond them it is min(n b, most) (saad2022, equations 1 and 2), b what one thread moves.
+//! On the paper's table that is off by at most 8 % between 1 and 4 threads, and min(n b, most) by
+//! at most 18 %.
+
+use nearfar_stats::Estimate;
+
+/// How far the curve can be off between measured counts, a fraction: on the paper's table.
+pub const INTERPOLATION_ERROR: f64 = 0.08;
+
+/// How far min(n b, most) can be off, a fraction: on the paper's table.
+pub const EXTRAPOLATION_ERROR: f64 = 0.18;
+
+/// How sharply the curve bends between two measured counts: between the paper's local side, which
+/// bends softly, and its remote side, which bends hard.
+const BEND: f64 = 4.0;
+
+/// Where the figure of a lone group comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Support {
+    /// It was measured.
+    Measured,
+    /// It lies between measured ones.
+    Interpolated,
+    /// It lies beyond them.
+    Extrapolated,
+}
+
+/// A group alone, measured.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LonePoint {
+    /// Threads.
+    pub threads: u32,
+    /// All threads together, useful bytes/s.
+    pub sum: Estimate,
+    /// Threads x the slowest, useful bytes/s.
+    pub paced: Estimate,
+    /// Whether `pairs` measured it and not `sharing`; the cases are alike.
+    pub from_pairs: bool,
+}
+
+/// A group alone by its number of threads; at least one point.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoneCurve {
+    points: Vec<LonePoint>,
+    most_threads: u32,
+}
+
+impl LoneCurve {
+    /// The curve through these points, of a group that was planned with up to so many threads.
+    /// A figure of 0 is none: nothing moved in its windows. `None` where none is left.
+    pub(crate) fn new(points: impl IntoIterator<Item = LonePoint>, planned: u32) -> Option<Self> {
+        let is_sound = |point: &LonePoint| {
+            point.threads > 0 && point.sum.median > 0.0 && point.sum.median.is_finite()
+        };
+        let mut points: Vec<LonePoint> = points.into_iter().filter(is_sound).collect();
+        points.sort_by_key(|point| (point.threads, point.from_pairs));
+        points.dedup_by_key(|point| point.threads);
+        let most_threads = points.last()?.threads.max(planned);
+        Some(Self { points, most_threads })
+    }
+
+    /// What was measured, by threads.
+    #[must_use]
+    pub fn points(&self) -> &[LonePoint] {
+        &self.points
+    }
+
+    /// The most threads that were planned.
+    #[must_use]
+    pub fn most_threads(&self) -> u32 {
+        self.most_threads
+    }
+
+    /// The point of so many threads.
+    #[must_use]
+    pub fn measured(&self, threads: u32) -> Option<&LonePoint> {
+        self.points.iter().find(|point| point.threads == threads)
+    }
+
+    /// What one thread moves: of the fewest threads that were measured.
+    #[must_use]
+    pub fn of_one(&self) -> f64 {
+        self.points.first().map_or(0.0, |point| point.sum.median / f64::from(point.threads))
+    }
+
+    /// The most that was measured.
+    #[must_use]
+    pub fn best(&self) -> f64 {
+        self.points.iter().map(|point| point.sum.median).fold(0.0, f64::max)
+    }
+
+    /// What so many threads move.
+    #[must_use]
+    pub fn at(&self, threads: u32) -> (f64, Support) {
+        if threads == 0 {
+            return (0.0, Support::Measured);
+        }
+        let above = self.points.partition_point(|point| point.threads < threads);
+        match (
+            above.checked_sub(1).and_then(|below| self.points.get(below)),
+            self.points.get(above),
+        ) {
+            (_, Some(point)) if point.threads == threads => (point.sum.median, Support::Measured),
+            (Some(below), Some(above)) => (between(below, above, threads), Support::Interpolated),
+            _ => ((self.of_one() * f64::from(threads)).min(self.best()), Support::Extrapolated),
+        }
+    }
+
+    /// The paced figure / the sum, median over measured counts of several threads; 1 where there
+    /// is none. Threads of one group are not served quite alike.
+    #[must_use]
+    pub fn evenness(&self) -> f64 {
+        let several = self.points.iter().filter(|point| point.threads > 1);
+        let ratios: Vec<f64> = several.map(|point| point.paced.median / point.sum.median).collect();
+        nearfar_stats::median(&ratios).filter(|ratio| (0.0..=1.0).contains(ratio)).unwrap_or(1.0)
+    }
+}
+
+fn between(below: &LonePoint, above: &LonePoint, threads: u32) -> f64 {
+    let (low, high) = (below.sum.median, above.sum.median);
+    let [first, last, here] = [below.threads, above.threads, threads].map(f64::from);
+    let bent = |value: f64| value.powf(-BEND);
+    // Relative to the upper point: (x / high)^-4 = slope (n^-4 - last^-4) + 1.
+    let slope = (bent(low / high) - 1.0) / (bent(first) - bent(last));
+    let at_infinity = 1.0 - slope * bent(last);
+    if slope > 0.0 && at_infinity >= 0.0 {
+        return high * (slope * bent(here) + at_infinity).powf(-BEND.recip());
+    }
+    low + (here - first) / (last - first) * (high - low)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn point(threads: u32, sum: f64) -> LonePoint {
+        let estimate = Estimate { median: sum, interval: (sum, sum), confidence: 1.0, count: 9 };
+        LonePoint { threads, sum: estimate, paced: estimate, from_pairs: false }
+    }
+
+    fn curve(points: &[(u32, f64)]) -> LoneCurve {
+        LoneCurve::new(points.iter().map(|&(threads, sum)| point(threads, sum)), 0).unwrap()
+    }
+
+    const LOCAL: [(u32, f64); 4] = [(1, 7656.0), (2, 11024.0), (3, 12607.0), (4, 12925.0)];
+    const REMOTE: [(u32, f64); 4] = [(1, 4844.0), (2, 6998.0), (3, 6938.0), (4, 6807.0)];
+
+    /// Every lone figure of saad2022 from some of the others.
+    #[test]
+    fn the_papers_lone_figures_are_within_the_errors_that_are_said() {
+        for side in [LOCAL, REMOTE] {
+            for left_out in [&[2][..], &[3], &[2, 3]] {
+                let kept: Vec<_> =
+                    side.into_iter().filter(|(threads, _)| !left_out.contains(threads)).collect();
+                for &threads in left_out {
+                    let (found, support) = curve(&kept).at(threads);
+                    let truth = side[threads as usize - 1].1;
+                    assert_eq!(support, Support::Interpolated);
+                    let error = (found / truth - 1.0).abs();
+                    assert!(error <= INTERPOLATION_ERROR, "{threads}: {found} for {truth}");
+                }
+            }
+            for known in 1..4 {
+                let limit = curve(&side[..known]);
+                // What is beyond the counts can rise further; it is at least not lower.
+                let (found, support) = limit.at(4);
+                assert_eq!(support, Support::Extrapolated);
+                assert!(found <= limit.best());
+            }
+            // min(n b, most) with the paper's own most.
+            let most = side.iter().map(|&(_, sum)| sum).fold(0.0, f64::max);
+            for (threads, sum) in side {
+                let limit = (f64::from(threads) * side[0].1).min(most);
+                assert!((limit / sum - 1.0).abs() <= EXTRAPOLATION_ERROR, "{limit} {sum}");
+            }
+        }
+    }
+
+    #[test]
+    fn figures_of_pairs_stand_in_only_where_sharing_has_none_and_zero_is_none() {
+        let mut other = point(2, 9.0);
+        other.from_pairs = true;
+        let curve = LoneCurve::new([point(3, 0.0), other.clone(), point(2, 5.0), point(1, 3.0)], 8);
+        let curve = curve.unwrap();
+        assert_eq!(curve.at(2), (5.0, Support::Measured));
+        assert_eq!((curve.points().len(), curve.most_threads()), (2, 8));
+        assert_eq!(curve.at(0), (0.0, Support::Measured));
+        assert_eq!(LoneCurve::new([point(1, 0.0), point(2, f64::NAN)], 4), None);
+    }
+
+    proptest! {
+        /// Between two measured counts the figure lies between their figures, whatever they are.
+        #[test]
+        fn it_is_finite_and_between_its_neighbours(
+            low in 1.0..1e12_f64, high in 1.0..1e12_f64, first in 1..50_u32, more in 1..50_u32,
+        ) {
+            let curve = curve(&[(first, low), (first + more, high)]);
+            for threads in 1..=first + more + 3 {
+                let (found, support) = curve.at(threads);
+                prop_assert!(found.is_finite() && found > 0.0);
+                if support == Support::Interpolated {
+                    let (least, most) = (low.min(high), low.max(high));
+                    prop_assert!((least * 0.999_999..=most * 1.000_001).contains(&found));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The hybrid model on records whose truth is known, and on such as strangers send.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod advice;
+mod bounds;
+mod handmade_record;
+mod recovery;
+mod strangers;
+
+use nearfar_model::{Hybrid, HybridPair, Inapplicable, OverlapBounds, RecordFigures, hybrid};
+use nearfar_record::Record;
+
+fn model(record: &Record, bounds: OverlapBounds) -> Result<Hybrid, Inapplicable> {
+    hybrid(&RecordFigures::new(record), bounds)
+}
+
+/// The only pair of a record.
+fn pair(record: &Record, bounds: OverlapBounds) -> HybridPair {
+    let model = model(record, bounds).unwrap();
+    assert_eq!((model.pairs.len(), model.left_out.len()), (1, 0));
+    model.pairs.into_iter().next().unwrap()
+}
+
+fn overlap(pair: &HybridPair, dominating: usize, beside: usize) -> Result<f64, String> {
+    let kinds = nearfar_record::TransferKind::ALL;
+    let found = pair
+        .overlaps
+        .iter()
+        .find(|it| (it.dominating, it.beside) == (kinds[dominating], kinds[beside]));
+    found.unwrap().value.clone().map(|value| value.overlap_theta)
+}
+
+fn ordered_pairs() -> impl Iterator<Item = (usize, usize)> {
+    (0..4).flat_map(|one| (0..4).map(move |other| (one, other))).filter(|(one, other)| one != other)
+}

@@ -1,0 +1,156 @@
+//! What the model gives back of a truth.
+
+use fastrand::Rng;
+use nearfar_model::{HybridShares, OverlapBounds};
+use nearfar_stats::normal_quantile;
+use proptest::prelude::*;
+
+use crate::handmade_record::{Point, bandwidth, points, record, truth};
+use crate::{ordered_pairs, overlap, pair};
+
+/// Table 6, from rounds without noise.
+#[test]
+fn all_overlaps_of_the_paper_come_back() {
+    for machine in ["skylake", "knl"] {
+        let truth = truth(machine);
+        // On the diagonal t_lf and t_sf keep their order, and nothing is near a jump.
+        let record = record(&points(&truth, 4, |rate| vec![rate; 5]));
+        let pair = pair(&record, OverlapBounds::None);
+        for (one, other) in ordered_pairs() {
+            let found = overlap(&pair, one, other).unwrap();
+            let expected = truth.overlap_theta[one][other];
+            assert!((found - expected).abs() < 1e-4, "{machine} {one} {other}: {found}");
+        }
+        for (rate, expected) in pair.rates.iter().zip(truth.rates) {
+            assert!((rate.bandwidth / expected - 1.0).abs() < 1e-9);
+        }
+        let errors = pair.errors.unwrap();
+        assert_eq!(errors.points, 16);
+        assert!(errors.relative_rms < 1e-4 && errors.worst.abs() < 1e-3, "{errors:?}");
+        assert!((errors.paper_measure - errors.relative_rms / 4.0).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn bounds_hold_the_negative_one_at_0_and_leave_the_others() {
+    let truth = truth("skylake");
+    let record = record(&points(&truth, 0, |rate| vec![rate; 5]));
+    let pair = pair(&record, OverlapBounds::NotNegative);
+    for (one, other) in ordered_pairs() {
+        let expected = truth.overlap_theta[one][other].max(0.0);
+        assert!((overlap(&pair, one, other).unwrap() - expected).abs() < 1e-4);
+    }
+    let held = pair.overlaps.iter().filter_map(|it| it.value.as_ref().ok());
+    let held: Vec<f64> = held.filter(|it| it.overlap_theta == 0.0).map(|it| it.unbounded).collect();
+    assert!(held.len() == 1 && (held[0] + 0.102).abs() < 1e-4, "{held:?}");
+}
+
+fn noisy(random: &mut Rng, rate: f64, rounds: usize) -> Vec<f64> {
+    let normal = |random: &mut Rng| loop {
+        if let Some(value) = normal_quantile(random.f64()) {
+            break value;
+        }
+    };
+    (0..rounds).map(|_| rate * (1.0 + 0.02 * normal(random))).collect()
+}
+
+/// A few of the bench's seeds: 2 % noise, 8 rounds.
+#[test]
+fn overlaps_come_back_from_noise_within_their_errors() {
+    for machine in ["skylake", "knl"] {
+        let truth = truth(machine);
+        let (mut near, mut inside) = (0, 0);
+        for seed in 0..20 {
+            let mut random = Rng::with_seed(seed);
+            let record = record(&points(&truth, 5, |rate| noisy(&mut random, rate, 8)));
+            let pair = pair(&record, OverlapBounds::None);
+            let off = |one, other| {
+                (overlap(&pair, one, other).unwrap() - truth.overlap_theta[one][other]).abs()
+            };
+            near += u32::from(ordered_pairs().all(|(one, other)| off(one, other) < 0.05));
+            inside += ordered_pairs()
+                .zip(&pair.overlaps)
+                .filter(|((one, other), it)| {
+                    let (low, high) = it.value.as_ref().unwrap().interval.unwrap();
+                    (low..=high).contains(&truth.overlap_theta[*one][*other])
+                })
+                .count();
+            assert!(pair.relative_rms().unwrap() < 0.03);
+        }
+        assert!(near >= 17, "{machine}: {near} of 20");
+        // 240 intervals of 95 % from 8 rounds each.
+        assert!(inside >= 205, "{machine}: {inside} of 240");
+    }
+}
+
+/// The shares of pages that were found count, not those that were asked for.
+#[test]
+fn overlaps_follow_the_pages_that_were_found() {
+    let truth = truth("knl");
+    let mut all = points(&truth, 0, |rate| vec![rate; 5]);
+    for point in &mut all {
+        // Mixed pages came out otherwise than they were asked for.
+        let moved = |share: f64| if share > 0.0 && share < 1.0 { share - 0.01 } else { share };
+        point.fast = (moved(point.fast.0), moved(point.fast.1));
+        point.rounds = vec![bandwidth(&truth, point.shares()); 5];
+    }
+    let mut record = record(&all);
+    for case in &mut record.cases {
+        let nearfar_record::Coordinates::Hybrid(place) = &mut case.coordinates[0] else { panic!() };
+        for pages in [&mut place.load_pages, &mut place.store_pages].into_iter().flatten() {
+            *pages = nearfar_record::PageSplit { fast: 1, slow: 1 };
+        }
+    }
+    let pair = pair(&record, OverlapBounds::None);
+    for (one, other) in ordered_pairs() {
+        let found = overlap(&pair, one, other).unwrap();
+        assert!((found - truth.overlap_theta[one][other]).abs() < 1e-4, "{one} {other}: {found}");
+    }
+}
+
+#[test]
+fn what_hinders_is_said_to() {
+    let mut truth = truth("knl");
+    truth.overlap_theta[0][2] = 1.3;
+    let record = record(&points(&truth, 0, |rate| vec![rate, rate * 1.001, rate, rate, rate]));
+    let pair = pair(&record, OverlapBounds::NotNegative);
+    let interfering: Vec<_> = pair
+        .overlaps
+        .iter()
+        .filter(|it| it.value.as_ref().is_ok_and(|value| value.is_interference))
+        .map(|it| (it.dominating.as_str(), it.beside.as_str()))
+        .collect();
+    assert_eq!(interfering, [("lf", "ls")]);
+}
+
+proptest! {
+    /// The simulator's equation is the other opinion.
+    #[test]
+    fn predictions_are_those_of_the_equation(
+        load_share in 0.0..=1.0_f64,
+        read in 0.0..=1.0_f64,
+        written in 0.0..=1.0_f64,
+    ) {
+        let truth = truth("knl");
+        let record = record(&points(&truth, 0, |rate| vec![rate; 5]));
+        let pair = pair(&record, OverlapBounds::None);
+        let shares = HybridShares { load_share, load_fast_share: read, store_fast_share: written };
+        let found = pair.predict(shares).unwrap();
+        let expected = bandwidth(&truth, shares.by_kind());
+        let is_near = |value: f64| (value / expected - 1.0).abs() < 1e-3;
+        prop_assert!(is_near(found.bandwidth) || is_near(found.lowest) || is_near(found.highest));
+        prop_assert!(found.lowest <= found.bandwidth && found.bandwidth <= found.highest);
+    }
+}
+
+/// Rounds of one number give no interval and no standard error.
+#[test]
+fn few_rounds_give_no_intervals() {
+    let truth = truth("knl");
+    let few: Vec<Point> = points(&truth, 2, |rate| vec![rate; 2]);
+    let pair = pair(&record(&few), OverlapBounds::NotNegative);
+    assert_eq!(pair.fewest_rounds, 2);
+    assert!(pair.rates.iter().all(|rate| rate.interval.is_none()));
+    let values: Vec<_> = pair.overlaps.iter().map(|it| it.value.clone().unwrap()).collect();
+    assert!(values.iter().all(|it| it.interval.is_none() && it.standard_error.is_none()));
+}

@@ -1,0 +1,68 @@
+//! Records that hold too little.
+
+use nearfar_model::{RecordFigures, Support, sharing};
+
+use crate::grid;
+use crate::grid_record::{Cell, add_cell};
+use crate::handmade_record::empty_record;
+use crate::paper_table::{LOCAL, REMOTE, record_of};
+
+fn of(cells: &[(u32, u32)]) -> Result<nearfar_model::Sharing, nearfar_model::Inapplicable> {
+    let mut record = empty_record();
+    for &(n, m) in cells {
+        let rounds = [(9e9, 5e9)];
+        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+    }
+    sharing(&RecordFigures::new(&record))
+}
+
+#[test]
+fn what_is_missing_is_said_with_the_command_that_adds_it() {
+    for (cells, why) in [
+        (&[][..], "the record holds no sharing"),
+        (&[(1, 0), (0, 1)], "no figure of local and remote threads side by side"),
+        (&[(1, 0), (1, 1)], "no figure of the remote threads alone"),
+        (&[(0, 1), (1, 1)], "no figure of the local threads alone"),
+    ] {
+        let refused = of(cells).unwrap_err();
+        assert_eq!(refused.why, why);
+        assert!(refused.remedy.unwrap().starts_with("nearfar characterize"), "{cells:?}");
+    }
+    assert!(of(&[(1, 0), (0, 1), (1, 1)]).is_ok());
+}
+
+/// A zero is no lone figure, and a cell in which a group stands still is not fitted.
+#[test]
+fn groups_that_stand_still_are_no_figures() {
+    let mut record = empty_record();
+    for (n, m, local, remote) in [(1, 0, 0.0, 0.0), (0, 1, 0.0, 5e9), (1, 1, 9e9, 5e9)] {
+        let rounds = [(local, remote)];
+        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+    }
+    let refused = sharing(&RecordFigures::new(&record)).unwrap_err();
+    assert_eq!(refused.why, "no figure of the local threads alone");
+}
+
+/// Three threads were not measured alone, nor beside others: the model says so of its figure and
+/// makes room for what the curve can be off.
+#[test]
+fn figures_between_and_beyond_measured_counts_say_so() {
+    let mut record = empty_record();
+    let whole = record_of(&LOCAL, &REMOTE, &[(1, 1), (2, 2)]);
+    for (case, sample) in whole.cases.into_iter().zip(whole.samples) {
+        let place = case.id.clone();
+        if ["0x3+", "0x4+", "1x3/", "1x4/"].iter().all(|absent| !place.contains(absent)) {
+            record.cases.push(case);
+            record.samples.push(sample);
+        }
+    }
+    let rounds = [(12925e6, 0.0)];
+    add_cell(&mut record, &Cell { local_threads: 4, remote_threads: 0, rounds: &rounds });
+    let grid = grid(&record);
+    let three = grid.cell(3, 1).unwrap();
+    assert_eq!((three.support, three.lone_support), (Support::Extrapolated, Support::Interpolated));
+    assert!(grid.room(&three, |residual| residual.total).unwrap() >= 0.08);
+    let far = grid.cell(2, 4).unwrap();
+    assert_eq!((far.support, far.lone_support), (Support::Extrapolated, Support::Extrapolated));
+    assert!((far.predicted.unwrap().total()) < (11024e6 + 6998e6));
+}

@@ -1,0 +1,237 @@
+//! What a program gets of two memories and what to do about it, as `model` and `predict` print
+//! it.
+
+use nearfar_model::{HybridAnswer, HybridPair};
+use serde::Serialize;
+
+use crate::figures::{gb_per_s, rounded};
+use crate::model_hybrid_placement::{
+    HybridPlacementView, MemoriesView, SharesView, placement_name,
+};
+
+/// What a program with one share of loads gets of two memories.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct HybridAnswerView {
+    /// Share of loads in all bytes.
+    pub load_share: f64,
+    /// Where pages come to lie that nobody places.
+    pub default_placement: &'static str,
+    /// Placements that can be predicted.
+    pub placements: Vec<HybridPlacementView>,
+    /// The one to take, or null.
+    pub recommended: Option<&'static str>,
+    /// Whether all shares could be looked at.
+    pub complete: bool,
+    /// What to do, in sentences.
+    pub advice: Vec<String>,
+}
+
+/// What sentences are about.
+struct Speaker<'a> {
+    answer: &'a HybridAnswerView,
+    pair: &'a HybridPair,
+    memories: MemoriesView,
+}
+
+impl HybridAnswerView {
+    pub(crate) fn new(answer: &HybridAnswer, pair: &HybridPair) -> Self {
+        let memories = MemoriesView::of(pair);
+        let placements = answer.placements.iter();
+        let mut view = Self {
+            load_share: answer.load_share,
+            default_placement: placement_name(answer.default),
+            placements: placements.map(|it| HybridPlacementView::new(it, memories)).collect(),
+            recommended: answer.recommended.map(placement_name),
+            complete: answer.is_complete,
+            advice: Vec::new(),
+        };
+        view.advice = Speaker { answer: &view, pair, memories }.sentences();
+        view
+    }
+
+    pub(crate) fn placement(&self, name: &str) -> Option<&HybridPlacementView> {
+        self.placements.iter().find(|placement| placement.name == name)
+    }
+}
+
+/// `2/3 loads` for people.
+pub(crate) fn program_words(load_share: f64) -> String {
+    let known = [(1.0, "reads only"), (0.0, "writes only"), (0.5, "half reads, half writes")];
+    let near = |share: f64| (share - load_share).abs() < 1e-9;
+    match known.iter().find(|(share, _)| near(*share)) {
+        Some((_, words)) => (*words).into(),
+        None if near(2.0 / 3.0) => "two thirds reads".into(),
+        None => format!("{} % reads", rounded(100.0 * load_share, 1)),
+    }
+}
+
+/// A fraction in percent.
+pub(crate) fn percent_words(fraction: f64) -> String {
+    let percent = 100.0 * fraction;
+    let decimals = match percent.abs() {
+        size if size < 1.0 => 2,
+        size if size < 10.0 => 1,
+        _ => 0,
+    };
+    format!("{} %", rounded(percent, decimals))
+}
+
+pub(crate) fn interval_words(interval: Option<[f64; 2]>) -> String {
+    interval.map_or_else(String::new, |[low, high]| {
+        format!(" ({} to {})", gb_per_s(low * 1e9), gb_per_s(high * 1e9))
+    })
+}
+
+fn kinds_words(shares: &SharesView) -> String {
+    let others: Vec<&str> = shares.may_dominate.iter().map(|kind| kind.as_str()).collect();
+    format!("{} and {}", shares.dominating.as_str(), others.join(", "))
+}
+
+impl Speaker<'_> {
+    fn sentences(&self) -> Vec<String> {
+        let program = program_words(self.answer.load_share);
+        let mut sentences = Vec::new();
+        let usual = self.answer.placement(self.answer.default_placement);
+        let best = self.answer.recommended.and_then(|name| self.answer.placement(name));
+        match (best, usual) {
+            (Some(best), Some(usual)) => {
+                sentences.push(format!("{program}: {}", self.recommendation(best, usual)));
+                sentences.extend(self.left_alone(best));
+                sentences.extend(self.full(best));
+            }
+            _ => sentences.push(format!(
+                "{program}: nothing can be said, as overlaps that it needs are not known."
+            )),
+        }
+        if !self.answer.complete {
+            sentences
+                .push("Overlaps are missing for some shares: a better one may not be seen.".into());
+        }
+        sentences
+    }
+
+    /// Where to put what, and what to expect of it.
+    fn recommendation(&self, best: &HybridPlacementView, usual: &HybridPlacementView) -> String {
+        let expect = format!(
+            "expect {} GB/s{}",
+            gb_per_s(best.shares.gb_per_s * 1e9),
+            interval_words(best.shares.interval_gb_per_s)
+        );
+        let place = self.place(best);
+        if best.name == usual.name {
+            return format!(
+                "leave the data where it comes to lie by itself, {place}; {expect}. {}.",
+                self.bar()
+            );
+        }
+        let gain = best.gain_over(usual.name).map_or_else(String::new, |gain| {
+            format!(
+                ", {} more than with {} ({} GB/s), where data comes to lie by itself",
+                percent_words(gain.gain),
+                self.place(usual),
+                gb_per_s(usual.shares.gb_per_s * 1e9)
+            )
+        });
+        format!("put {place}; {expect}{gain}.{}{}", self.rounding(best), self.one_policy(best))
+    }
+
+    /// What of a placement lies where, and its policies.
+    fn place(&self, placement: &HybridPlacementView) -> String {
+        let MemoriesView { fast_node, slow_node, .. } = self.memories;
+        let of_buffer = |what: &str, share: f64, policy: &str| {
+            if share >= 1.0 {
+                format!("{what} on the fast node {fast_node} ({policy})")
+            } else if share <= 0.0 {
+                format!("{what} on the slow node {slow_node} ({policy})")
+            } else {
+                format!(
+                    "{} of {what} on the fast node {fast_node} ({policy})",
+                    percent_words(share)
+                )
+            }
+        };
+        let HybridPlacementView { shares, load_policy, store_policy, .. } = placement;
+        let read = shares.load_fast_share.zip(load_policy.as_deref());
+        let written = shares.store_fast_share.zip(store_policy.as_deref());
+        match (read, written) {
+            (Some((share, policy)), Some(_)) if shares.is_one_share() => {
+                of_buffer("all buffers", share, policy)
+            }
+            (Some((read, read_policy)), Some((written, written_policy))) => format!(
+                "{} and {}",
+                of_buffer("what is read", read, read_policy),
+                of_buffer("what is written", written, written_policy)
+            ),
+            (Some((share, policy)), None) => of_buffer("what is read", share, policy),
+            (None, Some((share, policy))) => of_buffer("what is written", share, policy),
+            (None, None) => "nothing".into(),
+        }
+    }
+
+    /// What the small weights cost, where they do.
+    fn rounding(&self, best: &HybridPlacementView) -> String {
+        const WORTH_TELLING: f64 = 0.001;
+        let Some(weighted) = best.weighted_gb_per_s else { return String::new() };
+        let lost = 1.0 - weighted / best.shares.lowest_gb_per_s;
+        if lost <= WORTH_TELLING {
+            return String::new();
+        }
+        format!(" The weights are rounded, which costs {} of it.", percent_words(lost))
+    }
+
+    /// What one policy for the whole program gives, where two are better.
+    fn one_policy(&self, best: &HybridPlacementView) -> String {
+        let together = self.answer.placement("best_together");
+        match together {
+            Some(together) if !best.shares.is_one_share() => format!(
+                " That takes a policy for each buffer (mbind); one for the whole program gives {} GB/s \
+                 at best, with {}.",
+                gb_per_s(together.shares.gb_per_s * 1e9),
+                self.place(together)
+            ),
+            _ => String::new(),
+        }
+    }
+
+    /// How much a gain must be to count.
+    fn bar(&self) -> String {
+        match self.pair.relative_rms() {
+            Some(error) => format!(
+                "No other placement gains more than twice the model's error (2 x {})",
+                percent_words(error)
+            ),
+            None => "No gain is claimed, as the model's error is not known".into(),
+        }
+    }
+
+    /// Why a placement that promises more is not recommended.
+    fn left_alone(&self, best: &HybridPlacementView) -> Option<String> {
+        let others = ["best_separately", "best_together"].iter();
+        let mut others = others.filter_map(|name| self.answer.placement(name));
+        let jump = others.find_map(|it| it.unclaimed.as_ref()).filter(|jump| {
+            jump.highest_gb_per_s > best.shares.gb_per_s && !jump.may_dominate.is_empty()
+        })?;
+        Some(format!(
+            "With {} of the bytes in the fast memory {} take equally long, and the model jumps from \
+             {} to {} GB/s: which it is there cannot be told, and nothing is claimed of it.",
+            percent_words(jump.fast_share),
+            kinds_words(jump),
+            gb_per_s(jump.lowest_gb_per_s * 1e9),
+            gb_per_s(jump.highest_gb_per_s * 1e9)
+        ))
+    }
+
+    /// What to do where the fast memory has no room for all that should be there.
+    fn full(&self, best: &HybridPlacementView) -> Option<String> {
+        let half = self.answer.placement("half_fast")?;
+        if best.shares.fast_share <= half.shares.fast_share + 1e-9 {
+            return None;
+        }
+        Some(format!(
+            "If only half of the data finds room on the fast node: {}; expect {} GB/s{}.",
+            self.place(half),
+            gb_per_s(half.shares.gb_per_s * 1e9),
+            interval_words(half.shares.interval_gb_per_s)
+        ))
+    }
+}

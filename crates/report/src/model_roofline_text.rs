@@ -1,0 +1,207 @@
+//! The charts of clusters in words and tables.
+
+use nearfar_units::format_significant;
+
+use crate::figures::{count, rounded, significant};
+use crate::model_roofline::{ChartRoofView, ChartView, RoofValidationView, RooflineView};
+use crate::model_roofline_advice::sentences;
+use crate::paragraph::paragraph;
+use crate::printable::printable;
+use crate::show_grid::in_order;
+use crate::table::{table, table_in_blocks};
+
+impl RooflineView {
+    /// The model, below what it is of: the first cluster's chart whole, of the others the roofs
+    /// of memory in a line each.
+    pub(crate) fn body(&self) -> String {
+        let mut text = paragraph(
+            "",
+            "roofline: what a cluster's threads attain together at an arithmetic intensity (FLOPs \
+             per byte that the cores request) is the lower of a ceiling, which arithmetic sets, \
+             and intensity x a roof of bandwidth. A ridge is where a roof meets a ceiling.",
+        );
+        let Some(first) = self.charts.first() else { return text };
+        text += &first.text();
+        text += &others(&self.charts);
+        text += "\n";
+        text += &sentences(first);
+        text
+    }
+}
+
+impl ChartView {
+    /// The cluster and its CPUs.
+    pub(crate) fn title(&self) -> String {
+        format!("cluster {} (CPUs {})", self.cluster, self.cpus)
+    }
+
+    fn text(&self) -> String {
+        let mut text = String::new();
+        let title = self.title();
+        if !self.ceilings.is_empty() {
+            text += "\n";
+            let threads = self.ceilings.first().map_or(0, |ceiling| ceiling.threads as usize);
+            let what = format!(
+                "{title}, {}: ceilings, GFLOP/s (1e9 FLOP/s), best variant",
+                count(threads, "thread")
+            );
+            text += &paragraph("", &what);
+            text += &self.ceilings_table();
+        }
+        if !self.roofs.is_empty() {
+            text += "\n";
+            let held = self.ceiling.as_ref().map_or_else(String::new, |ceiling| {
+                format!(
+                    "; in brackets the ridge below {}, FLOPs per byte (--json has those below all \
+                     ceilings)",
+                    printable(ceiling)
+                )
+            });
+            text += &paragraph(
+                "",
+                &format!("{title}: roofs, GB/s (1e9 useful bytes/s) by what accesses memory{held}"),
+            );
+            text += &self.roofs_table();
+        }
+        if let Some(other) = self.within_of {
+            let text_of_other = format!(
+                "caches and arithmetic are those of cluster {other}, which has as many threads: \
+                 this cluster's own were not measured"
+            );
+            text += &paragraph(" ", &text_of_other);
+        }
+        text + &self.validation_table()
+    }
+
+    fn ceilings_table(&self) -> String {
+        let parts = |kernel: &str| -> (String, String) {
+            let (operation, precision) = kernel.rsplit_once('_').unwrap_or((kernel, ""));
+            (printable(operation).into(), printable(precision).to_uppercase())
+        };
+        let rows = in_order(self.ceilings.iter().map(|ceiling| parts(&ceiling.kernel).0));
+        let columns = in_order(self.ceilings.iter().map(|ceiling| parts(&ceiling.kernel).1));
+        let cell = |row: &String, column: &String| {
+            let of = self.ceilings.iter().find(|ceiling| {
+                let (operation, precision) = parts(&ceiling.kernel);
+                (&operation, &precision) == (row, column)
+            });
+            of.map_or("-".into(), |ceiling| {
+                let figure = format_significant(ceiling.gflop_per_s, 3);
+                format!("{figure} {}", printable(&ceiling.variant))
+            })
+        };
+        let lines = rows.iter().map(|row| {
+            let cells = columns.iter().map(|column| cell(row, column));
+            std::iter::once(row.clone()).chain(cells).collect()
+        });
+        let lines: Vec<Vec<String>> = lines.collect();
+        let header = std::iter::once(String::new()).chain(columns.iter().cloned()).collect();
+        table(header, lines, 1)
+    }
+
+    fn roofs_table(&self) -> String {
+        let names = in_order(self.roofs.iter().map(|roof| roof.roof.name.clone()));
+        let kernels = in_order(self.roofs.iter().map(|roof| roof.kernel.clone()));
+        let cell = |name: &String, kernel: &String| {
+            let of = |roof: &&ChartRoofView| (&roof.roof.name, &roof.kernel) == (name, kernel);
+            self.roofs.iter().find(of).map_or("-".into(), |roof| {
+                let figure = format_significant(roof.gb_per_s, 3);
+                match self.ridge(roof) {
+                    Some(ridge) => format!("{figure} ({})", significant(ridge, 3)),
+                    None => figure,
+                }
+            })
+        };
+        let rows = names.iter().map(|name| {
+            let cells = kernels.iter().map(|kernel| cell(name, kernel));
+            std::iter::once(name.clone()).chain(cells).collect()
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
+        let kernels = kernels.iter().map(|kernel| printable(kernel).into_owned());
+        let header: Vec<String> = std::iter::once(String::new()).chain(kernels).collect();
+        table_in_blocks(&header, &rows)
+    }
+
+    /// Where a roof meets the ceiling that points are held against.
+    pub(crate) fn ridge(&self, roof: &ChartRoofView) -> Option<f64> {
+        let ceiling = self.ceiling.as_ref()?;
+        let ridge = roof.ridges.iter().find(|ridge| ridge.ceiling == *ceiling)?;
+        Some(ridge.flops_per_byte)
+    }
+
+    fn validation_table(&self) -> String {
+        if self.validations.is_empty() {
+            return String::new();
+        }
+        let percent = |fraction: f64| format!("{} %", rounded(fraction * 100.0, 2));
+        let row = |of: &RoofValidationView| {
+            let points = if of.points.len() == of.planned {
+                of.planned.to_string()
+            } else {
+                format!("{} of {}", of.points.len(), of.planned)
+            };
+            let mut row = vec![of.roof.name.clone(), points];
+            match &of.errors {
+                Some(errors) => row.extend([
+                    percent(errors.relative_rms),
+                    percent(errors.paper),
+                    percent(errors.mean),
+                    format!(
+                        "{} x in {}",
+                        format_significant(errors.worst_ratio, 3),
+                        printable(&errors.worst_kernel)
+                    ),
+                ]),
+                None => row.extend(["-"; 4].map(String::from)),
+            }
+            row
+        };
+        let header =
+            ["", "points", "relative RMS", "paper's", "mean", "worst: measured / attainable"];
+        let rows = self.validations.iter().map(row).collect();
+        let what = format!(
+            "{}: points of known intensity against their roofs. relative RMS: sqrt(mean of r^2), r = \
+             measured / attainable - 1; paper's: sqrt(sum of r^2) / n, as denoyelle2019 prints it, \
+             which is smaller by sqrt(n)",
+            self.title()
+        );
+        format!("\n{}{}", paragraph("", &what), table(header.map(String::from).to_vec(), rows, 1))
+    }
+}
+
+/// Roofs of loads on memory, a line for each cluster but the first.
+fn others(charts: &[ChartView]) -> String {
+    let Some((_, others @ [_, ..])) = charts.split_first() else { return String::new() };
+    let range = |chart: &ChartView, limit: &str, is_local: Option<bool>| {
+        let of = |roof: &&ChartRoofView| {
+            roof.kernel == "load"
+                && roof.roof.limit == limit
+                && (is_local.is_none() || roof.roof.is_local == is_local)
+        };
+        let figures: Vec<f64> = chart.roofs.iter().filter(of).map(|roof| roof.gb_per_s).collect();
+        let least = figures.iter().copied().min_by(f64::total_cmp);
+        let most = figures.iter().copied().max_by(f64::total_cmp);
+        match (least, most) {
+            (Some(least), Some(most)) => {
+                let [least, most] = [least, most].map(|figure| format_significant(figure, 3));
+                if least == most { most } else { format!("{least} - {most}") }
+            }
+            _ => "-".into(),
+        }
+    };
+    let row = |chart: &ChartView| {
+        vec![
+            format!("cluster {}", chart.cluster),
+            range(chart, "memory", Some(true)),
+            range(chart, "memory", Some(false)),
+            range(chart, "contended", None),
+            range(chart, "all_local", None),
+            range(chart, "congested", None),
+        ]
+    };
+    let header = ["", "local", "remote", "contended", "all local", "congested"];
+    let rows = others.iter().map(row).collect();
+    let what = "the other clusters: roofs of loads on memory, GB/s, least - most (--json has their \
+                charts)";
+    format!("\n{}{}", paragraph("", what), table(header.map(String::from).to_vec(), rows, 1))
+}

@@ -1,0 +1,311 @@
+//! The sharing model in words and tables.
+
+use nearfar_units::format_significant;
+
+use crate::figures::{count, rounded, significant};
+use crate::model_sharing::{
+    FairnessView, GridPlaceView, LawView, SharedCellView, SharedGridView, SharingModelView,
+};
+use crate::model_sharing_splits::{RankingView, SplitView};
+use crate::paragraph::paragraph;
+use crate::printable::printable;
+use crate::show_grid::{Side, dotted_grid, sorted};
+use crate::table::{table, table_in_blocks};
+
+/// Groups whose losses differ by less lose alike.
+const ALIKE: f64 = 0.02;
+
+/// So many cells are named that are worth measuring.
+const MOST_NAMED: usize = 6;
+
+impl SharingModelView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.measured.heading() + &self.body()
+    }
+
+    /// The model, below what it is of.
+    pub(crate) fn body(&self) -> String {
+        let mut text = paragraph(
+            "",
+            "Sharing (saad2022): threads near a memory node beside threads of a cluster far from \
+             it. Two laws are fitted to the measured cells in which both run; the first is off less \
+             where a cell is left out of its fit (root mean square over totals and groups).",
+        );
+        text += &self.law_table();
+        for grid in &self.unfitted {
+            let why = format!("{}: no law, {}", grid.place.words(), printable(&grid.why));
+            text += &paragraph(" - ", &why);
+        }
+        let Some(shown) = self.shown() else { return text };
+        text += "\n";
+        let which = if self.grids.len() > 1 {
+            format!("; of {} grids the one whose law is off most, --json has all", self.grids.len())
+        } else {
+            String::new()
+        };
+        text += &paragraph("", &format!("{}{which}.", shown.place.words()));
+        text + &shown.text()
+    }
+
+    /// The grid that is shown whole: the one whose law is off most, else the first.
+    fn shown(&self) -> Option<&SharedGridView> {
+        let off = |grid: &SharedGridView| grid.off().unwrap_or(0.0);
+        let worse = |known: &'_ SharedGridView, next: &SharedGridView| off(next) > off(known);
+        self.grids.iter().reduce(|known, next| if worse(known, next) { next } else { known })
+    }
+
+    fn law_table(&self) -> String {
+        let header = ["node", "near", "far", "kernel", "law", "off by", "other law", "off by", "best"];
+        let rows = self.grids.iter().map(|grid| {
+            let place = &grid.place;
+            let mut row = vec![
+                place.memory_node.to_string(),
+                format!("cluster {}", place.local_cluster),
+                format!("cluster {}", place.remote_cluster),
+                printable(&place.kernel).into_owned(),
+            ];
+            for law in &grid.laws {
+                row.extend([law.words(), law.off_words()]);
+            }
+            row.push(grid.best_words());
+            row
+        });
+        table(header.map(String::from).into(), rows.collect(), usize::MAX)
+    }
+}
+
+impl GridPlaceView {
+    /// `Memory of node 0: cluster 0 near, cluster 1 far, triad sse2`.
+    pub(crate) fn words(&self) -> String {
+        format!(
+            "Memory of node {}: cluster {} near, cluster {} far, {} {}",
+            self.memory_node,
+            self.local_cluster,
+            self.remote_cluster,
+            printable(&self.kernel),
+            printable(&self.variant)
+        )
+    }
+}
+
+impl LawView {
+    /// Its name and parameters in lines.
+    fn words(&self) -> String {
+        let named = |name: &str, value: Option<f64>, unit: &str| {
+            value.map(|value| format!("{name} {}{unit}", significant(value, 3)))
+        };
+        let parameters = [
+            named("a", self.a, ""),
+            named("b", self.b, ""),
+            named("K", self.limit_gb_per_s, " GB/s"),
+            named("p", self.sharpness, ""),
+            named("k", self.remote_weight, ""),
+        ];
+        let parameters: Vec<String> = parameters.into_iter().flatten().collect();
+        format!("{}\n{}", self.law, parameters.join(", "))
+    }
+
+    /// What it is off where a cell is left out.
+    pub(crate) fn off_words(&self) -> String {
+        self.left_out.map_or("unknown".into(), |off| percent(off.all))
+    }
+}
+
+impl SharedGridView {
+    fn off(&self) -> Option<f64> {
+        Some(self.laws.first()?.left_out?.all)
+    }
+
+    /// The best splits of as many processes as fit near, for both ways to share work.
+    fn best_words(&self) -> String {
+        let words = self.last_rankings().map(|ranking| {
+            let kept = match (ranking.verdict, &ranking.all_near) {
+                ("within_error" | "error_unknown", Some(near)) => Some(near),
+                _ => ranking.splits.first(),
+            };
+            let split = kept.map_or("-".into(), |split| split.words());
+            let gain = ranking.gain.filter(|_| ranking.verdict == "gain");
+            let gain = gain.map_or_else(String::new, |gain| format!(" +{}", percent(gain)));
+            format!("{}: {split}{gain}", ranking.work)
+        });
+        words.collect::<Vec<_>>().join("\n")
+    }
+
+    /// The rankings of the most processes.
+    fn last_rankings(&self) -> impl Iterator<Item = &RankingView> {
+        let most = self.rankings.iter().map(|ranking| ranking.processes).max();
+        self.rankings.iter().filter(move |ranking| Some(ranking.processes) == most)
+    }
+
+    fn text(&self) -> String {
+        let mut text = self.cell_table();
+        text += &self.ranking_table();
+        text += &self.fairness.as_ref().map_or_else(String::new, FairnessView::sentence);
+        text += &self.above_lone_sentence();
+        text += &self.worth_measuring_sentence();
+        for ranking in self.last_rankings() {
+            text += &paragraph(" - ", &ranking.advice());
+        }
+        text
+    }
+
+    fn cell_table(&self) -> String {
+        let locals = Side {
+            keys: sorted(self.cells.iter().map(|cell| cell.local_threads)),
+            of: |cell: &SharedCellView| cell.local_threads,
+            label: |threads: &u32| format!("{threads} near"),
+        };
+        let remotes = Side {
+            keys: sorted(self.cells.iter().map(|cell| cell.remote_threads)),
+            of: |cell: &SharedCellView| cell.remote_threads,
+            label: |threads: &u32| format!("{threads} far"),
+        };
+        let cells: Vec<&SharedCellView> = self.cells.iter().collect();
+        let legend = " GB/s together (in brackets the law's error), near + far, and beta, the far part of \
+                      it; ~ is foretold\n";
+        dotted_grid(&cells, &locals, &remotes, |cell| cell.words()).replace(
+            " . the record has no such case\n",
+            "",
+        ) + legend
+    }
+
+    fn ranking_table(&self) -> String {
+        let header = ["processes", "work", "best", "GB/s", "all near", "gain"];
+        let rows: Vec<Vec<String>> = self
+            .rankings
+            .iter()
+            .map(|ranking| {
+                let best: Vec<String> = ranking
+                    .splits
+                    .iter()
+                    .filter(|split| split.as_good_as_best == Some(true))
+                    .map(|split| split.words())
+                    .collect();
+                let figure = |split: Option<&SplitView>| {
+                    split.map_or("-".into(), |split| {
+                        format_significant(split.figure(ranking.work).0, 3)
+                    })
+                };
+                vec![
+                    ranking.processes.to_string(),
+                    ranking.work.into(),
+                    best.join("\nor "),
+                    figure(ranking.splits.first()),
+                    figure(ranking.all_near.as_ref()),
+                    ranking.gain.map_or("-".into(), |gain| match ranking.verdict {
+                        "gain" => percent(gain),
+                        "all_near" => "none".into(),
+                        _ => format!("{}, within the error", percent(gain)),
+                    }),
+                ]
+            })
+            .collect();
+        if rows.is_empty() {
+            return String::new();
+        }
+        format!("\n{}\n", table_in_blocks(&header.map(String::from), &rows))
+    }
+
+    fn above_lone_sentence(&self) -> String {
+        let found = self.above_lone;
+        let (Some(n), Some(m), Some(excess)) =
+            (found.local_threads, found.remote_threads, found.excess)
+        else {
+            return String::new();
+        };
+        let cells = count(found.cells, "measured cell");
+        let text = format!(
+            "In {} of {cells} with both groups the total is above what either moves alone, by {} at \
+             most ({n} near {m} far): equation 4 of the paper, total = (1 - beta) L0 + beta R0 with \
+             beta from 0 to 1, cannot give those.",
+            found.above,
+            percent(excess)
+        );
+        paragraph(" - ", &text)
+    }
+
+    fn worth_measuring_sentence(&self) -> String {
+        let worth: Vec<String> = self
+            .cells
+            .iter()
+            .filter(|cell| cell.worth_measuring)
+            .map(|cell| format!("{} near {} far", cell.local_threads, cell.remote_threads))
+            .collect();
+        if worth.is_empty() {
+            return String::new();
+        }
+        let more = worth.len().saturating_sub(MOST_NAMED);
+        let named = worth[..worth.len().min(MOST_NAMED)].join(", ");
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let text = format!(
+            "The two laws differ by more than 5 % in {named}{more}: worth measuring, with \
+             --only sharing --grid full."
+        );
+        paragraph(" - ", &text)
+    }
+}
+
+impl SharedCellView {
+    fn words(&self) -> String {
+        let three = |value: f64| format_significant(value, 3);
+        let is_mixed = self.local_threads > 0 && self.remote_threads > 0;
+        let (mark, total, local, remote, beta) = match (&self.measured, &self.predicted) {
+            (Some(it), _) => {
+                ("", it.total_gb_per_s, it.local_gb_per_s, it.remote_gb_per_s, it.beta)
+            }
+            (None, Some(it)) => {
+                ("~", it.total_gb_per_s, it.local_gb_per_s, it.remote_gb_per_s, Some(it.beta))
+            }
+            (None, None) => return ".".into(),
+        };
+        let mut text = format!("{mark}{}", three(total));
+        if let Some(error) = self.total_error.filter(|_| is_mixed) {
+            text += &format!(" ({})", signed_percent(error));
+        }
+        if is_mixed {
+            text += &format!("\n{mark}{} + {mark}{}", three(local), three(remote));
+            let beta = beta.map_or("-".into(), |beta| rounded(beta, 3));
+            text += &format!("\nbeta {mark}{beta}");
+        }
+        text
+    }
+}
+
+impl FairnessView {
+    fn sentence(&self) -> String {
+        let each = |slope: Option<f64>| {
+            slope.map_or("not known".into(), |slope| format!("{} points", rounded(slope * 100.0, 1)))
+        };
+        let apart = self.remote_loss - self.local_loss;
+        let more = match apart {
+            _ if apart.abs() < ALIKE => "Both lose alike",
+            _ if apart > 0.0 => "The far ones lose more",
+            _ => "The near ones lose more",
+        };
+        let text = format!(
+            "Fairness: beside each other the near threads lose {} of what they move alone and the \
+             far ones {} (mean of {}), with the most threads {} and {}; with each further thread {} and {}. \
+             {more}.",
+            percent(self.local_loss),
+            percent(self.remote_loss),
+            count(self.cells, "cell"),
+            percent(self.local_loss_under_full_load),
+            percent(self.remote_loss_under_full_load),
+            each(self.local_slope),
+            each(self.remote_slope),
+        );
+        paragraph(" - ", &text)
+    }
+}
+
+/// A fraction in percent, one decimal.
+pub(crate) fn percent(fraction: f64) -> String {
+    format!("{} %", rounded(fraction * 100.0, 1))
+}
+
+fn signed_percent(fraction: f64) -> String {
+    let text = percent(fraction);
+    if text.starts_with('-') { text } else { format!("+{text}") }
+}

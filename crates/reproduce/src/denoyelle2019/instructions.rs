@@ -1,0 +1,71 @@
+//! Tables 1 and 3: instructions that a core completes in a cycle, from the bytes and operations of
+//! a cycle that the roofs of L1 and of arithmetic show.
+
+use nearfar_record::Roof;
+
+use crate::error::ReproduceError;
+use crate::row::{Comparison, Room, Row};
+
+use super::facts::{Facts, Instruction, InstructionTable, MachineFacts};
+use super::machines::{Machines, Measured};
+use super::reason::KnownReason;
+
+/// Bytes of a number of double precision.
+const DOUBLE: f64 = 8.0;
+
+pub(super) fn rows(
+    facts: &Facts,
+    table: &InstructionTable,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let machine = facts.machine(&table.machine)?;
+    let measured = machines.find(&table.machine)?;
+    let item = |instruction: Instruction, which: &str| {
+        let name = instruction.as_str();
+        format!("table {}, {}, {name}, {which}, instructions a cycle", table.table, table.machine)
+    };
+    let theoretical = table.theoretical.iter().map(|(&instruction, &printed)| {
+        let why = "what the makers say: the peak is worked out from it";
+        Row::given(item(instruction, "theoretical"), printed, why)
+    });
+    let of_measured = table.measured.iter().map(|(&instruction, &printed)| {
+        let holds = instruction == Instruction::Load && is_cut_off(facts, machine, printed);
+        let comparison = Comparison {
+            item: item(instruction, "measured"),
+            printed: table.printed(printed),
+            ours: ours(machine, measured, instruction),
+            room: Room::Rounding(0.0),
+            reason: holds.then(|| KnownReason::CutOff.checked(holds)),
+        };
+        comparison.judge().after_round_trip()
+    });
+    Ok(theoretical.chain(of_measured).collect())
+}
+
+/// Instructions of one core in a cycle.
+fn ours(machine: &MachineFacts, measured: &Measured, instruction: Instruction) -> Option<f64> {
+    let vector = f64::from(machine.vector_bytes);
+    let first = Roof::Cache { level: 1 };
+    let bytes = |kernel| Some(measured.roof(0, first, kernel)?.bytes_per_cycle? / vector);
+    let flops = |kernel, of_element: f64| {
+        let of_instruction = vector / DOUBLE * of_element;
+        Some(measured.roof(0, Roof::Compute, kernel)?.flops_per_cycle? / of_instruction)
+    };
+    match instruction {
+        Instruction::Load => bytes("load"),
+        Instruction::Store => bytes("store"),
+        Instruction::Add => flops("add_dp", 1.0),
+        Instruction::Mul => flops("mul_dp", 1.0),
+        Instruction::Fma => flops("fma_dp", 2.0),
+    }
+}
+
+/// Whether the first cache's bandwidth, as another table prints it, gives the printed loads a
+/// cycle once their further digits are cut off.
+fn is_cut_off(facts: &Facts, machine: &MachineFacts, printed: f64) -> bool {
+    let table = facts.roofs.iter().find(|table| table.machine == machine.machine);
+    let Some(&bandwidth) = table.and_then(|table| table.caches.first()) else { return false };
+    let cores = f64::from(machine.cores_per_cluster);
+    let loads = bandwidth / cores / machine.core_ghz / f64::from(machine.vector_bytes);
+    ((loads * 100.0).floor() - printed * 100.0).abs() < 1e-6
+}

@@ -1,0 +1,99 @@
+//! The paper's machines, simulated and measured.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_flow::{SimulatedMachine, read_machine};
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::{RecordFigures, RoofFigures, Roofline, roofline, roofs};
+use nearfar_record::{Experiment, Inputs, Record, Roof, RoofPurpose, Suite};
+
+use crate::error::ReproduceError;
+
+use super::KEY;
+use super::facts::Facts;
+
+/// Rounds with noise: as many as the engine takes of a case at least.
+const NOISY_ROUNDS: u32 = 6;
+
+/// The simulated machines by name, and what their records say.
+pub(super) struct Machines(BTreeMap<String, Measured>);
+
+/// A simulated machine and what its records say.
+pub(super) struct Measured {
+    /// Of a record without noise.
+    pub roofs: Vec<RoofFigures>,
+    /// The same, with the simulated machine's noise.
+    pub noisy: Roofline,
+}
+
+impl Machines {
+    /// Measures `roofs` on every machine that a table is of: all clusters, nodes and numbers of
+    /// clusters, loads and stores.
+    pub fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
+        let names: BTreeSet<&String> = facts.roofs.iter().map(|table| &table.machine).collect();
+        let mut machines = BTreeMap::new();
+        for name in names {
+            machines.insert(name.clone(), Measured::measure(name)?);
+        }
+        Ok(Self(machines))
+    }
+
+    pub fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
+        self.0.get(name).ok_or_else(|| ReproduceError::Contradiction {
+            key: KEY.into(),
+            what: format!("no table gives the roofs of {name}"),
+        })
+    }
+}
+
+impl Measured {
+    fn measure(name: &str) -> Result<Self, ReproduceError> {
+        let machine = read_machine(name).map_err(|source| ReproduceError::Machine {
+            machine: name.into(),
+            source: Box::new(source),
+        })?;
+        let exact = record_of(&machine, name, 1, false)?;
+        let noisy = record_of(&machine, name, NOISY_ROUNDS, true)?;
+        let noisy = roofline(&RecordFigures::new(&noisy)).map_err(|source| {
+            ReproduceError::Model { what: name.into(), model: "roofline", source }
+        })?;
+        Ok(Self { roofs: roofs(&RecordFigures::new(&exact)), noisy })
+    }
+
+    /// The best variant of a roof.
+    pub fn roof(&self, cluster: u32, roof: Roof, kernel: &str) -> Option<&RoofFigures> {
+        let rate = |of: &RoofFigures| {
+            let summary = of.bandwidth.as_ref().or(of.flops.as_ref());
+            summary.map_or(0.0, |summary| summary.sum.median)
+        };
+        let is_wanted = |of: &&RoofFigures| {
+            (of.place.cluster, of.place.roof, of.place.kernel.as_str()) == (cluster, roof, kernel)
+                && of.place.purpose == RoofPurpose::Roof
+        };
+        self.roofs.iter().filter(is_wanted).max_by(|one, other| rate(one).total_cmp(&rate(other)))
+    }
+
+    /// Useful bytes/s of a roof by the best variant.
+    pub fn bandwidth(&self, cluster: u32, roof: Roof, kernel: &str) -> Option<f64> {
+        Some(self.roof(cluster, roof, kernel)?.bandwidth.as_ref()?.sum.median)
+    }
+}
+
+fn record_of(
+    machine: &SimulatedMachine,
+    name: &str,
+    rounds: u32,
+    noise: bool,
+) -> Result<Record, ReproduceError> {
+    let inputs = Inputs {
+        experiments: vec![Experiment::Roofs],
+        kernels: Some(["load", "store"].map(String::from).to_vec()),
+        windows_per_round: 1,
+        min_rounds: rounds,
+        max_rounds: rounds,
+        ..suite_inputs(Suite::Full)
+    };
+    simulate(machine, inputs, noise)
+        .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })
+}

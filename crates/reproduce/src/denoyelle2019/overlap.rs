@@ -1,0 +1,108 @@
+//! Table 6 and section 6: what of one kind of transfer's time does not overlap with another's, and
+//! how near the model comes. Ours is fitted to what the engine measures of the simulated
+//! machines, without bounds, as the paper's is.
+
+use nearfar_flow::read_machine;
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::{Hybrid, HybridOverlap, HybridPair, OverlapBounds, RecordFigures, hybrid};
+use nearfar_record::{Experiment, Inputs, Suite};
+
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::row::{Comparison, Room, Row};
+
+use super::KEY;
+use super::facts::OverlapFacts;
+
+/// Rounds of a case.
+const ROUNDS: u32 = 6;
+
+/// The rows of table 6, then those of the model's error.
+pub(super) fn rows(facts: &OverlapFacts) -> Result<Vec<Row>, ReproduceError> {
+    let mut thetas = Vec::new();
+    let mut errors = Vec::new();
+    for machine in facts.machines.keys() {
+        thetas.extend(theta_rows(facts, machine)?);
+        errors.extend(error_rows(facts, machine)?);
+    }
+    Ok(thetas.into_iter().chain(errors).collect())
+}
+
+fn theta_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, ReproduceError> {
+    let model = model_of(machine, false)?;
+    let pair = first_pair(&model, machine)?;
+    let mut rows = Vec::new();
+    for (dominating, row) in facts.machines.get(machine).into_iter().flatten() {
+        for (beside, &value) in row {
+            let is_own = |it: &&HybridOverlap| {
+                (it.dominating.as_str(), it.beside.as_str()) == (dominating, beside)
+            };
+            let found = pair.overlaps.iter().find(is_own);
+            let ours = found.and_then(|it| it.value.as_ref().ok()).map(|it| it.overlap_theta);
+            let comparison = Comparison {
+                item: format!(
+                    "table {}, {machine}, {beside} beside {dominating}, overlap theta",
+                    facts.table
+                ),
+                printed: Printed { value, decimals: facts.decimals },
+                ours,
+                room: Room::Rounding(0.0),
+                reason: None,
+            };
+            rows.push(comparison.judge().after_round_trip());
+        }
+    }
+    Ok(rows)
+}
+
+/// How far the error on points that were never fitted lies below the paper's bound; both are on the
+/// same side of zero where it holds.
+fn error_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, ReproduceError> {
+    let model = model_of(machine, true)?;
+    let errors = first_pair(&model, machine)?.errors;
+    let bound = facts.error_percent_below;
+    let row = |measure: &str, ours: Option<f64>| {
+        Comparison {
+            item: format!(
+                "section 6, {machine}, bound of the hybrid model's error less ours by {measure}, \
+                 percent"
+            ),
+            printed: Printed { value: bound, decimals: 0 },
+            ours: ours.map(|ours| bound - 100.0 * ours),
+            room: Room::Sign,
+            reason: None,
+        }
+        .judge()
+    };
+    Ok(vec![
+        row("the paper's measure", errors.map(|errors| errors.paper_measure)),
+        row("true relative RMS", errors.map(|errors| errors.relative_rms)),
+    ])
+}
+
+fn first_pair<'a>(model: &'a Hybrid, machine: &str) -> Result<&'a HybridPair, ReproduceError> {
+    model.pairs.first().ok_or_else(|| ReproduceError::Contradiction {
+        key: KEY.into(),
+        what: format!("{machine} has no two memories of one cluster"),
+    })
+}
+
+/// The model of a simulated machine's own sixteen points, with the whole surface beside them.
+fn model_of(name: &str, noise: bool) -> Result<Hybrid, ReproduceError> {
+    let machine = read_machine(name).map_err(|source| ReproduceError::Machine {
+        machine: name.into(),
+        source: source.into(),
+    })?;
+    let inputs = Inputs {
+        experiments: vec![Experiment::Hybrid],
+        windows_per_round: 1,
+        min_rounds: ROUNDS,
+        max_rounds: ROUNDS,
+        ..suite_inputs(Suite::Full)
+    };
+    let record = simulate(&machine, inputs, noise)
+        .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })?;
+    hybrid(&RecordFigures::new(&record), OverlapBounds::None)
+        .map_err(|source| ReproduceError::Model { what: name.into(), model: "hybrid", source })
+}

@@ -1,0 +1,49 @@
+//! Sections 4 and 5: how near points of known intensity come to the roofs. Ours are measured on
+//! the simulated machines with their noise, and judged by the model that serves any record.
+
+use nearfar_model::{RoofErrors, Roofline};
+
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::row::{Comparison, Room, Row};
+
+use super::facts::{ValidationBound, ValidationErrors};
+use super::machines::Machines;
+
+pub(super) fn rows(
+    errors: &ValidationErrors,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let mut rows = Vec::new();
+    for bound in &errors.bounds {
+        let noisy = &machines.find(&bound.machine)?.noisy;
+        rows.push(row(bound, "the paper", largest(noisy, |errors| errors.paper)));
+        let rms = largest(noisy, |errors| errors.relative_rms);
+        rows.push(row(bound, "relative RMS", rms));
+    }
+    Ok(rows)
+}
+
+/// How far the roof that is worst lies below the bound; both are on the same side of zero where it
+/// holds.
+fn row(bound: &ValidationBound, measure: &str, ours: Option<f64>) -> Row {
+    let ValidationBound { section, machine, percent, .. } = bound;
+    let comparison = Comparison {
+        item: format!(
+            "section {section}, {machine}, bound less the error of the worst roof by {measure}, \
+             percent"
+        ),
+        printed: Printed { value: *percent, decimals: 0 },
+        ours: ours.map(|ours| percent - 100.0 * ours),
+        room: Room::Sign,
+        reason: None,
+    };
+    comparison.judge()
+}
+
+/// The largest error of any roof of the first cluster; `None` where a roof has no points.
+fn largest(roofline: &Roofline, measure: impl Fn(RoofErrors) -> f64) -> Option<f64> {
+    let chart = roofline.charts.first()?;
+    let errors = chart.validations.iter().map(|of| of.errors.map(&measure));
+    errors.collect::<Option<Vec<f64>>>()?.into_iter().max_by(f64::total_cmp)
+}

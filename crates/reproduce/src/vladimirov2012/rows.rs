@@ -1,0 +1,180 @@
+//! The rows: every number of the paper.
+
+use nearfar_model::RunStatistics;
+use nearfar_record::Affinity;
+
+use super::facts::{Facts, ScalingRow};
+use super::runs::{Runs, mode_places};
+use crate::error::ReproduceError;
+use crate::printed::Printed;
+use crate::row::{Comparison, Room, Row};
+
+/// What the simulated machine gives back is as near as this to what it was given: a mean of 1000
+/// runs that noise only lowers, a mode's place on the density of its runs.
+const OF_FIGURES: f64 = 0.02;
+
+/// The same of ends, which are single runs of 1000: outliers of ours make the smallest.
+const OF_ENDS: f64 = 0.03;
+
+/// The same of standard deviations.
+const OF_DEVIATIONS: f64 = 0.1;
+
+/// The paper says "about" and means the next ten percent.
+const OF_ABOUT: f64 = 4.5;
+
+pub(super) fn rows(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
+    let mut rows = inputs(facts);
+    for row in &facts.scaling.rows {
+        rows.extend(of_row(facts, runs, row)?);
+    }
+    rows.extend(of_best(facts, runs)?);
+    rows.extend(findings(facts, runs)?);
+    Ok(rows)
+}
+
+/// What describes the machine and the method.
+fn inputs(facts: &Facts) -> Vec<Row> {
+    let (machine, method) = (&facts.machine, &facts.method);
+    let of_machine = "an input: machines/e7-4870.toml has it";
+    let not_simulated = "an input: the simulated machine has bandwidths in place of modules and \
+                         working sets that follow its caches";
+    let mut rows = Vec::new();
+    let mut add = |section: &str, what: &str, printed, why| {
+        rows.push(Row::given(format!("{section}, {}, {what}", machine.name), printed, why));
+    };
+    add("machine", "packages", f64::from(machine.packages), of_machine);
+    add("machine", "cores of a package", f64::from(machine.cores_per_package), of_machine);
+    add("machine", "threads of a core", f64::from(machine.threads_per_core), of_machine);
+    add("machine", "clock, GHz", machine.ghz, of_machine);
+    add("machine", "memory, TB", machine.memory_tb, of_machine);
+    add("machine", "memory, MT/s", machine.memory_mt_per_s, not_simulated);
+    add("method", "array, MB", method.array_mb, not_simulated);
+    for &threads in &method.threads {
+        let why = "an input: the paper prints figures of 1 and 20 threads; ours are measured with 1, \
+                   20, 40 and 80";
+        add("method", &format!("{threads} threads, thread count"), f64::from(threads), why);
+    }
+    let runs = "an input: ours are as many";
+    add("method", "runs", f64::from(facts.scaling.runs), runs);
+    let histograms = "an input: modes are looked for in the runs and not in a histogram";
+    add("method", "bin of a histogram, GB/s", method.bin_gb_per_s, histograms);
+    rows
+}
+
+/// A figure of the runs beside ours, both in the paper's unit.
+fn judged(item: String, value: f64, decimals: u8, ours: Option<f64>, room: f64) -> Row {
+    let printed = Printed { value, decimals };
+    Comparison { item, printed, ours, room: Room::Model(room), reason: None }.judge()
+}
+
+/// Digits after the point of a figure of this row: the paper has two of one thread's.
+fn decimals(value: f64) -> u8 {
+    if value.fract() == 0.0 { 0 } else { 2 }
+}
+
+fn of_row(facts: &Facts, runs: &Runs, row: &ScalingRow) -> Result<Vec<Row>, ReproduceError> {
+    let unit = facts.scaling.unit;
+    let ours = runs.of(row.threads, row.affinity)?;
+    let paced = ours.runs.figures.as_ref().map(|figures| &figures.paced);
+    let item = |what: &str| {
+        format!(
+            "scaling, {}, {} threads {}, {what}, {}",
+            facts.scaling.machine,
+            row.threads,
+            row.affinity.as_str(),
+            unit.as_str()
+        )
+    };
+    let in_unit = |value: f64| value / unit.bytes_per_s();
+    let of = |pick: fn(&RunStatistics) -> Option<f64>| paced.and_then(pick).map(in_unit);
+    let compared = |what: &str, printed, ours, room| {
+        judged(item(what), printed, decimals(printed), ours, room)
+    };
+    let mut rows =
+        vec![compared("mean", row.mean, of(|runs| Some(runs.mean)), OF_FIGURES).after_round_trip()];
+    if let Some(sd) = row.sd {
+        let ours = of(|runs| runs.deviation);
+        rows.push(compared("standard deviation", sd, ours, OF_DEVIATIONS).after_round_trip());
+    }
+    rows.extend(row.min.map(|min| compared("minimum", min, of(|it| Some(it.min)), OF_ENDS)));
+    rows.extend(row.max.map(|max| compared("maximum", max, of(|it| Some(it.max)), OF_ENDS)));
+    let places = mode_places(ours);
+    for (number, &mode) in row.modes.iter().enumerate() {
+        // Other modes than the paper's are none of its modes.
+        let found = places.get(number).filter(|_| places.len() == row.modes.len());
+        let what = format!("mode {}", number + 1);
+        let ours = found.map(|&place| in_unit(place));
+        rows.push(compared(&what, mode, ours, OF_FIGURES).after_round_trip());
+    }
+    Ok(rows)
+}
+
+fn of_best(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
+    let scaling = &facts.scaling;
+    let threads = facts.unbound()?.threads;
+    let ours = runs.of(threads, Affinity::Scatter)?.runs.figures.as_ref();
+    let item = |what: &str| {
+        format!(
+            "scaling, {}, {threads} threads scatter, {what}, {}",
+            scaling.machine,
+            scaling.unit.as_str()
+        )
+    };
+    let in_unit = |value: f64| value / scaling.unit.bytes_per_s();
+    let mean = ours.map(|figures| in_unit(figures.paced.mean));
+    let deviation = ours.and_then(|figures| figures.paced.deviation).map(in_unit);
+    Ok(vec![
+        judged(item("mean"), scaling.best_scatter.mean, 1, mean, OF_FIGURES).after_round_trip(),
+        judged(item("standard deviation"), scaling.best_scatter.sd, 1, deviation, OF_DEVIATIONS)
+            .after_round_trip(),
+    ])
+}
+
+/// What the paper concludes, by the model of the runs.
+fn findings(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
+    let (findings, scaling) = (&facts.findings, &facts.scaling);
+    let threads = facts.unbound()?.threads;
+    let effects = &runs.kernel()?.effects;
+    let of_scatter = effects
+        .iter()
+        .find(|effect| (effect.threads, effect.affinity) == (threads, Affinity::Scatter));
+    let item = |what: &str| format!("findings, {}, {threads} threads, {what}", scaling.machine);
+    let in_unit = |value: f64| value / scaling.unit.bytes_per_s();
+    let gain = Comparison {
+        item: item("gain of scatter over unbound, percent"),
+        printed: Printed { value: findings.scatter_gain_percent, decimals: 0 },
+        ours: of_scatter.map(|effect| effect.gain * 100.0),
+        room: Room::Rounding(OF_ABOUT),
+        reason: None,
+    };
+    // The printed means by themselves: what the paper's own figures say of its title.
+    let printed = Comparison {
+        item: item("gain by the printed means, percent"),
+        ours: Some((scaling.best_scatter.mean / facts.unbound()?.mean - 1.0) * 100.0),
+        ..gain.clone()
+    };
+    let high = mode_places(runs.of(threads, Affinity::Unbound)?).last().copied().map(in_unit);
+    let compact = runs.of(threads, Affinity::Compact)?.runs.figures.as_ref();
+    let compact = compact.map(|figures| in_unit(figures.paced.mean));
+    let unit = scaling.unit.as_str();
+    Ok(vec![
+        gain.judge(),
+        printed.judge(),
+        judged(
+            item(&format!("high mode of unbound, {unit}")),
+            findings.high_mode_gb_per_s,
+            0,
+            high,
+            OF_FIGURES,
+        )
+        .after_round_trip(),
+        judged(
+            item(&format!("compact, {unit}")),
+            findings.compact_gb_per_s,
+            0,
+            compact,
+            OF_FIGURES,
+        )
+        .after_round_trip(),
+    ])
+}

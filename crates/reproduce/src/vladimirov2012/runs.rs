@@ -1,0 +1,75 @@
+//! The runs of the simulated machine, measured by the engine, and what the model says of them.
+
+use nearfar_flow::read_machine;
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::{
+    Distribution, KernelDistribution, Modes, RecordFigures, RunDistribution, distribution,
+};
+use nearfar_record::{Affinity, Experiment, Inputs, Suite};
+
+use super::facts::{Facts, contradiction};
+use crate::error::ReproduceError;
+
+/// Of the order of the cases and of the noise.
+const SEED: u64 = 1;
+
+/// The model of the machine's runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Runs {
+    model: Distribution,
+}
+
+impl Runs {
+    /// Measures the paper's kernel as often as the paper did, with the machine's noise.
+    ///
+    /// # Errors
+    /// When the machine cannot be simulated, or its runs have no model.
+    pub fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
+        let machine = &facts.scaling.machine;
+        let simulated = read_machine(machine).map_err(|source| ReproduceError::Machine {
+            machine: machine.clone(),
+            source: Box::new(source),
+        })?;
+        let inputs = Inputs {
+            experiments: vec![Experiment::Scaling],
+            kernels: Some(vec![facts.scaling.kernel.clone()]),
+            runs: facts.scaling.runs,
+            seed: SEED,
+            ..suite_inputs(Suite::Standard)
+        };
+        let record = simulate(&simulated, inputs, true)
+            .map_err(|source| ReproduceError::Simulate { machine: machine.clone(), source })?;
+        let model = distribution(&RecordFigures::new(&record)).map_err(|source| {
+            ReproduceError::Model { what: machine.clone(), model: "distribution", source }
+        })?;
+        Ok(Self { model })
+    }
+
+    /// Of the paper's kernel.
+    pub(super) fn kernel(&self) -> Result<&KernelDistribution, ReproduceError> {
+        self.model.kernels.first().ok_or_else(|| contradiction("there is no such kernel"))
+    }
+
+    /// Of so many threads of one affinity.
+    pub(super) fn of(
+        &self,
+        threads: u32,
+        affinity: Affinity,
+    ) -> Result<&RunDistribution, ReproduceError> {
+        let is_there = |runs: &&RunDistribution| {
+            (runs.runs.place.threads, runs.runs.place.affinity) == (threads, affinity)
+        };
+        self.kernel()?.runs.iter().find(is_there).ok_or_else(|| {
+            contradiction(format!("no runs of {threads} threads, {}", affinity.as_str()))
+        })
+    }
+}
+
+/// The places of the modes that are shown, bytes/s.
+pub(super) fn mode_places(runs: &RunDistribution) -> Vec<f64> {
+    match runs.spread.as_ref().and_then(|spread| spread.modes.as_ref()) {
+        Some(Modes::Shown(_, modes)) => modes.iter().map(|mode| mode.place).collect(),
+        Some(Modes::NotShown(_) | Modes::TooFew) | None => Vec::new(),
+    }
+}

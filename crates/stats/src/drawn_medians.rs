@@ -1,0 +1,81 @@
+//! Medians of several samples, each drawn again, for what is worked out of them together.
+//! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
+
+use crate::median::median;
+
+/// For each draw the median of every sample, each resampled independently; `None` for a sample
+/// without values.
+#[must_use]
+pub fn drawn_medians(samples: &[&[f64]], draws: usize, seed: u64) -> Vec<Vec<Option<f64>>> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let mut drawn = |values: &[f64]| {
+        let resample: Vec<f64> =
+            (0..values.len()).map(|_| values[random.usize(..values.len())]).collect();
+        median(&resample)
+    };
+    (0..draws).map(|_| samples.iter().map(|values| drawn(values)).collect()).collect()
+}
+
+/// Of fewer drawn figures the outermost are no percentiles of an interval of 95 %.
+const FEWEST: usize = 40;
+
+/// The percentile interval of 95 % of drawn figures; `None` below 40.
+#[must_use]
+pub fn percentile_interval(drawn: &[f64]) -> Option<(f64, f64)> {
+    let mut sorted = drawn.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    (count >= FEWEST).then(|| (sorted[count * 25 / 1000], sorted[count * 975 / 1000 - 1]))
+}
+
+/// The standard error that drawn figures show: half the width of their middle 68.27 %, which one
+/// outlier among few values does not make larger. `None` below 40.
+#[must_use]
+pub fn percentile_error(drawn: &[f64]) -> Option<f64> {
+    let mut sorted = drawn.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let count = sorted.len();
+    (count >= FEWEST).then(|| (sorted[count * 841 / 1000] - sorted[count * 159 / 1000]) / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The standard error of a normal sample's median is 1.2533 / sqrt(n) deviations.
+    #[test]
+    fn medians_scatter_as_they_should() {
+        let normal: Vec<f64> =
+            (1..200).map(|k| crate::normal_quantile(f64::from(k) / 200.0).unwrap()).collect();
+        let drawn = drawn_medians(&[&normal, &[]], 400, 1);
+        let medians: Vec<f64> = drawn.iter().map(|draw| draw[0].unwrap()).collect();
+        let (low, high) = percentile_interval(&medians).unwrap();
+        let expected = 1.96 * 1.2533 / 199.0_f64.sqrt();
+        for end in [-low, high] {
+            assert!((end / expected - 1.0).abs() < 0.25, "{end} beside {expected}");
+        }
+        let error = percentile_error(&medians).unwrap();
+        assert!((error / (expected / 1.96) - 1.0).abs() < 0.25, "{error}");
+        assert!(drawn.iter().all(|draw| draw[1].is_none()));
+    }
+
+    #[test]
+    fn one_outlier_makes_the_interval_wider_and_not_the_error() {
+        let calm = [1.0, 1.01, 0.99, 1.005, 0.995, 1.0];
+        let odd = [1.0, 1.01, 0.99, 1.005, 0.995, 0.6];
+        let drawn = |values: &[f64]| -> Vec<f64> {
+            drawn_medians(&[values], 400, 5).iter().map(|draw| draw[0].unwrap()).collect()
+        };
+        let (calm, odd) = (drawn(&calm), drawn(&odd));
+        assert!(percentile_interval(&odd).unwrap().0 < 0.9);
+        assert!(percentile_error(&odd).unwrap() < 2.0 * percentile_error(&calm).unwrap());
+    }
+
+    #[test]
+    fn a_seed_gives_one_answer_and_few_draws_none() {
+        let values = [1.0, 2.0, 4.0];
+        assert_eq!(drawn_medians(&[&values], 50, 3), drawn_medians(&[&values], 50, 3));
+        assert_eq!(percentile_interval(&[1.0; 39]), None);
+        assert_eq!(percentile_interval(&[1.0; 40]), Some((1.0, 1.0)));
+    }
+}

@@ -1,0 +1,204 @@
+//! How many modes a sample shows, where, and how many values are in each.
+//! Sources: the dip test of Hartigan and Hartigan, Annals of Statistics 13 (1985); for counting,
+//! Gaussian kernels (Silverman 1986, chapter 6). The valley score and all thresholds are ours, chosen
+//! by simulation on single-mode shapes: a bound for those shapes, not a theorem.
+//! Holds when: values are drawn apart from each other. Fails when: they drift, which spreads a
+//! mode; a mode has fewer than [`FEWEST_IN_MODE`] values, which can be missed.
+//! Pinned by: `crates/stats/tests/modes.rs`; rates: `cargo bench -p nearfar-model --bench accuracy
+//! -- modes`.
+
+mod peaks;
+mod proportion;
+
+use crate::dip::{dip, dip_exceeded_by_one_percent, dip_p};
+use crate::kernel_density::KernelDensity;
+
+pub use proportion::proportion_interval;
+
+/// With fewer values nothing is said of modes.
+pub const FEWEST_FOR_MODES: usize = 20;
+
+/// A mode of fewer values can be missed, however far it lies from the others.
+pub const FEWEST_IN_MODE: usize = 15;
+
+/// What a sample says of its modes.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Modes {
+    /// Fewer values than [`FEWEST_FOR_MODES`].
+    TooFew,
+    /// No more than one mode is shown by so many values: there may be more.
+    NotShown(ModeEvidence),
+    /// At least two, the lowest first.
+    Shown(ModeEvidence, Vec<Mode>),
+}
+
+/// What is held against a single mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ModeEvidence {
+    /// Values far from all others (8 interquartile ranges from the median, less than 5 % of the
+    /// values on that side), which were left out.
+    pub left_out: usize,
+    /// Hartigan's dip.
+    pub dip: f64,
+    /// How often values drawn evenly have a larger dip; [`crate::LEAST_DIP_P`] stands for so much and
+    /// less. A gate of 1 %.
+    pub dip_p: f64,
+    /// Depth of the clearest valley in standard errors: 0 without any.
+    pub valley: f64,
+    /// Above so much a valley shows two modes.
+    pub valley_threshold: f64,
+}
+
+/// A mode.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Mode {
+    /// Where the density is highest.
+    pub place: f64,
+    /// Values up to the valleys on its sides, of those that were not left out.
+    pub values: usize,
+    /// These as a fraction of all that were not left out.
+    pub share: f64,
+    /// 95 % interval of the share, by Wilson.
+    pub interval: (f64, f64),
+}
+
+/// Looks for modes among values that are known to a step (0 where they are exact), so that equal
+/// ones are no mode of their own. `None` where a value is no number.
+#[must_use]
+pub fn find_modes(values: &[f64], step: f64) -> Option<Modes> {
+    let mut ascending = values.to_vec();
+    ascending.sort_by(f64::total_cmp);
+    let ends = ascending.first().zip(ascending.last());
+    if ends.is_some_and(|(least, largest)| !(largest - least).is_finite()) {
+        return None;
+    }
+    if values.len() < FEWEST_FOR_MODES {
+        return Some(Modes::TooFew);
+    }
+    let spread_out = without_ties(&ascending, step);
+    let kept = without_outliers(&spread_out);
+    let bandwidth = reference_bandwidth(kept);
+    let valley = VALLEY_BANDWIDTHS
+        .iter()
+        .filter_map(|part| clearest_valley(kept, part * bandwidth))
+        .fold(0.0, f64::max);
+    let found = dip(kept)?;
+    let evidence = ModeEvidence {
+        left_out: spread_out.len() - kept.len(),
+        dip: found,
+        dip_p: dip_p(found, kept.len())?,
+        valley,
+        valley_threshold: valley_threshold(kept.len()),
+    };
+    if !evidence.shows_several(kept.len()) {
+        return Some(Modes::NotShown(evidence));
+    }
+    let modes = peaks::count(kept, bandwidth, evidence.valley_threshold);
+    Some(if modes.len() > 1 { Modes::Shown(evidence, modes) } else { Modes::NotShown(evidence) })
+}
+
+impl ModeEvidence {
+    fn shows_several(&self, values: usize) -> bool {
+        let by_dip = dip_exceeded_by_one_percent(values).is_some_and(|most| self.dip > most);
+        by_dip || self.valley > self.valley_threshold
+    }
+}
+
+/// The same values, each moved evenly at random by up to half a step, ascending. Where equal ones
+/// are left, the step is the least distance that there is.
+fn without_ties(ascending: &[f64], step: f64) -> Vec<f64> {
+    let has_ties = |values: &[f64]| values.windows(2).any(|pair| pair[0] >= pair[1]);
+    let spread = |step: f64| {
+        let mut random = fastrand::Rng::with_seed(1);
+        let mut moved: Vec<f64> =
+            ascending.iter().map(|value| value + step * (random.f64() - 0.5)).collect();
+        moved.sort_by(f64::total_cmp);
+        moved
+    };
+    let moved = if step > 0.0 { spread(step) } else { ascending.to_vec() };
+    if !has_ties(&moved) {
+        return moved;
+    }
+    let magnitude = ascending.iter().fold(0.0_f64, |most, value| most.max(value.abs()));
+    let finest = if magnitude > 0.0 { magnitude * 1e-9 } else { 1.0 };
+    let distances = ascending.windows(2).map(|pair| pair[1] - pair[0]);
+    let least = distances.filter(|&distance| distance > finest).fold(f64::INFINITY, f64::min);
+    spread(if least.is_finite() { least } else { finest })
+}
+
+/// The values without those beyond 8 interquartile ranges of the median on a side where less than
+/// 5 % lie there. They are left out and not moved, since moved ones would pile up.
+fn without_outliers(ascending: &[f64]) -> &[f64] {
+    const RANGES: f64 = 8.0;
+    let [lower, middle, upper] = [0.25, 0.5, 0.75].map(|share| quantile(ascending, share));
+    let reach = RANGES * (upper - lower);
+    let low = ascending.partition_point(|&value| value < middle - reach);
+    let high = ascending.partition_point(|&value| value <= middle + reach);
+    let is_few = |count: usize| float(count) < LEAST_SHARE * float(ascending.len());
+    let from = if is_few(low) { low } else { 0 };
+    let to = if is_few(ascending.len() - high) { high } else { ascending.len() };
+    &ascending[from..to]
+}
+
+/// A valley has so much of the sample on each side; a mode so much of it, or many values.
+const LEAST_SHARE: f64 = 0.05;
+
+/// Of the reference bandwidth: wide and narrow valleys.
+const VALLEY_BANDWIDTHS: [f64; 3] = [1.0, 0.6, 0.35];
+
+/// Silverman's: 0.9 min(standard deviation, interquartile range / 1.34) n^(-1/5).
+fn reference_bandwidth(ascending: &[f64]) -> f64 {
+    let count = float(ascending.len());
+    let mean = ascending.iter().sum::<f64>() / count;
+    let squares: f64 = ascending.iter().map(|value| (value - mean).powi(2)).sum();
+    let deviation = (squares / (count - 1.0)).sqrt();
+    let range = quantile(ascending, 0.75) - quantile(ascending, 0.25);
+    0.9 * deviation.min(range / 1.34) * count.powf(-0.2)
+}
+
+/// Depth in standard errors of the clearest valley between higher peaks on both sides.
+fn clearest_valley(ascending: &[f64], bandwidth: f64) -> Option<f64> {
+    let density = KernelDensity::new(ascending, bandwidth)?;
+    let (from, to) = (quantile(ascending, LEAST_SHARE), quantile(ascending, 1.0 - LEAST_SHARE));
+    let heights = &density.density;
+    let mut right: Vec<f64> = heights.clone();
+    for point in (0..right.len().saturating_sub(1)).rev() {
+        right[point] = right[point].max(right[point + 1]);
+    }
+    let (mut left, mut clearest) = (0.0_f64, 0.0_f64);
+    for (point, &height) in heights.iter().enumerate() {
+        left = left.max(height);
+        if (from..=to).contains(&density.value(point)) {
+            let peak = left.min(right[point]);
+            clearest = clearest.max(density.depth(peak, height, ascending.len()));
+        }
+    }
+    Some(clearest)
+}
+
+/// Exceeded by at most 3 % of samples of each single-mode shape that was tried.
+fn valley_threshold(values: usize) -> f64 {
+    const TABLE: [(f64, f64); 4] = [(30.0, 2.7), (100.0, 3.1), (300.0, 3.5), (1000.0, 3.8)];
+    let count = float(values);
+    let last = TABLE.len() - 1;
+    let next = TABLE.iter().position(|(tabulated, _)| count < *tabulated).unwrap_or(last).max(1);
+    let ((low, from), (high, to)) = (TABLE[next - 1], TABLE[next]);
+    // Below the first count as for that; above the last one on the same line.
+    let part = ((count / low).ln() / (high / low).ln()).max(0.0);
+    from + part * (to - from)
+}
+
+/// Linear between the values.
+fn quantile(ascending: &[f64], share: f64) -> f64 {
+    let place = share * float(ascending.len() - 1);
+    #[expect(clippy::cast_possible_truncation, reason = "at most the number of values")]
+    #[expect(clippy::cast_sign_loss, reason = "a share of a number of values")]
+    let low = place as usize;
+    let next = ascending[(low + 1).min(ascending.len() - 1)];
+    ascending[low] + (place - float(low)) * (next - ascending[low])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a number of values")]
+fn float(count: usize) -> f64 {
+    count as f64
+}
