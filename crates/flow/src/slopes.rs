@@ -81,7 +81,8 @@ impl Flows {
         let slope = |(up, down): (&f64, &f64)| (up - down) / (2.0 * STEP);
         let moved: Vec<f64> = up_balanced.iter().zip(&down_balanced).map(slope).collect();
         let direct = up.iter().zip(&down).map(slope);
-        let through = |lambda: &Vec<f64>| lambda.iter().zip(&moved).map(|(a, b)| a * b).sum::<f64>();
+        let through =
+            |lambda: &Vec<f64>| lambda.iter().zip(&moved).map(|(a, b)| a * b).sum::<f64>();
         Some(direct.zip(lambdas).map(|(direct, lambda)| direct + through(lambda)).collect())
     }
 }
@@ -90,13 +91,12 @@ impl Flows {
 fn lambdas(pressures: &Pressures<'_>, system: &System) -> Option<Vec<Vec<f64>>> {
     let count = system.capacities.len();
     let all: Vec<usize> = (0..count).collect();
-    let mut rows = vec![vec![0.0; count]; count];
-    for resource in 0..count {
-        rows[resource][resource] = 1.0;
-        for (other, slope) in pressures.slopes(resource, &all).into_iter().enumerate() {
-            rows[other][resource] -= slope;
-        }
-    }
+    // Transposed: the slopes of a resource's balance stand in its column.
+    let balances: Vec<Vec<f64>> =
+        all.iter().map(|&resource| pressures.slopes(resource, &all)).collect();
+    let entry = |row: usize, column: usize| f64::from(row == column) - balances[column][row];
+    let rows: Vec<Vec<f64>> =
+        all.iter().map(|&row| all.iter().map(|&column| entry(row, column)).collect()).collect();
     let of_stream = |stream: usize| {
         let mut push = vec![0.0; count];
         pressures.push_on(stream).for_each(|(resource, slope)| push[resource] = slope);

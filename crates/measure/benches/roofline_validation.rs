@@ -42,7 +42,8 @@ const MOST_ERROR: f64 = 0.03;
 /// Points below each roof (`nearfar_measure::experiment`, `roofs/validation.rs`).
 const POINTS: usize = 11;
 
-/// Short, so that windows fit between two disturbances, and there are many.
+/// Short, so that windows fit between two disturbances, and there are many; but so long that each
+/// of the 400 blocks that one has is long beside its begin with an empty pipeline.
 const WINDOW: Duration = Duration::from_millis(10);
 const WINDOWS_PER_ROUND: u32 = 2;
 
@@ -62,6 +63,9 @@ struct Options {
     /// The CPU; without this the last that may be used, since the first has most interrupts
     #[arg(long, value_name = "CPU")]
     cpu: Option<u32>,
+    /// The instruction set; without this the widest that the CPU has
+    #[arg(long, value_name = "ISA")]
+    isa: Option<Variant>,
     /// Keep the record in a file that must not exist yet
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -122,7 +126,9 @@ fn new_record(options: &Options) -> anyhow::Result<Record> {
     nearfar_sys::pin_thread(&CpuSet::single(cpu))?;
     let root = Path::new("/");
     let machine = nearfar_topology::read_live(root)?;
-    let variant = Variant::available().first().context("no instruction set is known")?.to_string();
+    let known = Variant::available();
+    let variant = options.isa.or(known.first().copied()).context("no instruction set is known")?;
+    ensure!(known.contains(&variant), "this CPU does not run {variant}");
     Ok(Record::new(Header {
         schema: SCHEMA.into(),
         versions: Versions {
@@ -136,7 +142,7 @@ fn new_record(options: &Options) -> anyhow::Result<Record> {
         inputs: Inputs {
             experiments: vec![Experiment::Roofs],
             kernels: Some(vec!["load".into()]),
-            variant: Some(variant),
+            variant: Some(variant.to_string()),
             window_ns: nanoseconds(WINDOW),
             windows_per_round: WINDOWS_PER_ROUND,
             min_rounds: options.rounds,
@@ -180,14 +186,13 @@ fn print_heading(record: &Record, out: &mut impl Write) -> io::Result<()> {
     writeln!(
         out,
         "\nRoofline validation: one thread on CPU {} ({cpu}), {}.\n\
-         {rounds} rounds of {} windows of {} ms; of {} windows {disturbed} were disturbed and are \
-         left out.\n\
+         {rounds} rounds of {WINDOWS_PER_ROUND} windows of {} ms; of {} windows {disturbed} were disturbed and \
+         are left out.\n\
          Figures are best windows. Error of a point: measured / attainable - 1,\n\
          attainable = min(intensity x load, fma_dp).\n\
          Promised: a true relative RMS, sqrt(mean of squares), of at most {:.0} % below every roof.\n",
         header.machine.allowed_cpus,
         header.inputs.variant.as_deref().unwrap_or("any variant"),
-        header.inputs.windows_per_round,
         WINDOW.as_millis(),
         record.samples.len(),
         MOST_ERROR * 100.0
@@ -261,7 +266,7 @@ impl<'a> Validated<'a> {
     /// The RMS of each part of the rounds by itself.
     fn of_parts(&self) -> String {
         let rms = |part| Some(self.best(|round| round % PARTS == part)?.errors.relative_rms);
-        let text = |part| rms(part).map_or_else(|| "none".into(), |rms| percent(rms));
+        let text = |part| rms(part).map_or_else(|| "none".into(), percent);
         (0..PARTS).map(text).collect::<Vec<String>>().join(", ")
     }
 }
@@ -285,7 +290,10 @@ fn print_validation(
     let validated = Validated::of(record, validation, all);
     let best = validated.as_ref().and_then(|validated| validated.best(|_| true));
     let (Some(validated), Some(best)) = (validated, best) else {
-        writeln!(out, "{name}: the roof, the ceiling or a point has no undisturbed window\n")?;
+        writeln!(
+            out,
+            "{name}: its roof, the ceiling or a point has no undisturbed window: use an idle machine\n"
+        )?;
         return Ok(false);
     };
     writeln!(

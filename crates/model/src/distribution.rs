@@ -25,7 +25,7 @@ use crate::scaling::{RunStatistics, ScalingRuns, scaling};
 pub use advice::{ThreadAdvice, ThreadSettings};
 pub use affinity_effect::AffinityEffect;
 pub use cpu_sequence::CpuSequence;
-pub use nearfar_stats::{Mode, ModeEvidence, Modes};
+pub use nearfar_stats::{LEAST_DIP_P, Mode, ModeEvidence, Modes};
 
 /// Runs that show modes which are 9 GB/s in 70 apart, as the paper's are.
 pub const ENOUGH_RUNS: u32 = 1000;

@@ -5,7 +5,8 @@
 //! | --- | --- | --- |
 //! | d1(c, m) | what one thread of cluster c asks of node m | useful bytes/s |
 //! | B(c, m), K(m), I(c) | what path, controller and issue carry | useful bytes/s |
-//! | links | what each package's clusters reach of each other package's memory | useful bytes/s |
+//! | links | what a package, and each of its clusters, reaches of each other package's memory | useful bytes/s |
+//! | channels | what all nodes of a kind in a package carry together | useful bytes/s |
 //! | p | how hard full parts saturate | 1 |
 //! | gamma | whom a full part favours: 0 each thread alike, 1 by demand | 1 |
 //!
@@ -37,7 +38,7 @@ use nearfar_record::Experiment;
 
 pub use nearfar_flow::Part as FlowPart;
 
-pub use case::{FlowCase, FlowLayout, FlowStream, PackageLink};
+pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 pub use fit::{FittedFlow, FlowEstimate, fit_flow};
 pub use parameters::FlowParameter;
 pub use placements::{FlowPlacement, PlacementKind, PlacementLimit};
@@ -115,8 +116,7 @@ impl FlowErrors {
 pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
     let observed = observe(figures)?;
     let judge = judging_experiment(&observed);
-    let is_judge =
-        |case: &FlowCase| case.experiment == judge && case.streams.len() > 1;
+    let is_judge = |case: &FlowCase| case.experiment == judge && case.streams.len() > 1;
     let Some(fitted) = fit_flow(&observed.layout, &observed.fitted, is_judge) else {
         return Err(Inapplicable::here(
             "the flow law cannot be fitted: figures of the record contradict each other, or lie \

@@ -42,14 +42,14 @@ pub use classes::{
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use distribution::{
-    AffinityEffect, CpuSequence, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee, Mode,
-    ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice, ThreadSettings, distribution,
+    AffinityEffect, CpuSequence, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee,
+    LEAST_DIP_P, Mode, ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice, ThreadSettings, distribution,
 };
 pub use evidence::{Evidence, weigh_evidence};
 pub use flow::{
-    FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowLayout, FlowParameter, FlowPart,
-    FlowPlacement, FlowPrediction, FlowStream, PackageLink, PlacementKind, PlacementLimit, PredictedStream,
-    StreamError, fit_flow, flow,
+    FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowLayout, FlowLink, FlowParameter,
+    FlowPart, FlowPlacement, FlowPrediction, FlowStream, LinkEnds, PlacementKind, PlacementLimit,
+    PredictedStream, StreamError, fit_flow, flow,
 };
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
@@ -61,7 +61,11 @@ pub use hybrid::{
 };
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
 pub use inapplicable::Inapplicable;
-pub use latency::{Latency, latency};
+pub use latency::{
+    FIRMWARE_ROOM, Factor, FactorSpan, KNEE_DISTANCE, Latency, LatencyKnee, LatencyQueue,
+    LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE, UsableBandwidth,
+    latency,
+};
 pub use links::{LinkFigures, links};
 pub use mapping::{Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
@@ -84,7 +88,10 @@ pub use sharing::{
 };
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
-pub use strategy::{Strategy, strategy};
+pub use strategy::{
+    Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
+    PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
+};
 pub use twins::{
     FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE, Twins,
     twins,

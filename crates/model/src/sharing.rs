@@ -35,11 +35,13 @@ use nearfar_record::{
 };
 
 pub use self::fairness::{Fairness, Loss};
+use self::law::{FittedCell, Loads, fit_law};
 pub use self::law::{Law, LawFit, LawName, Residual, Shares};
-pub use self::lone_curve::{EXTRAPOLATION_ERROR, INTERPOLATION_ERROR, LoneCurve, LonePoint, Support};
+pub use self::lone_curve::{
+    EXTRAPOLATION_ERROR, INTERPOLATION_ERROR, LoneCurve, LonePoint, Support,
+};
 pub use self::question::{NoSplit, SplitAnswer, SplitQuestion};
 pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
-use self::law::{FittedCell, Loads, fit_law};
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{CaseFigures, RecordFigures};
 use crate::sharing_grid::{SharingCell, sharing_grid};
@@ -209,21 +211,36 @@ impl<'a> LonePairs<'a> {
     }
 
     /// A lone group's points: those of its grid, and at other counts those of `pairs`.
-    fn curve(&self, place: &GridPlace, cluster: u32, own: Vec<LonePoint>, planned: u32) -> Option<LoneCurve> {
+    fn curve(
+        &self,
+        place: &GridPlace,
+        cluster: u32,
+        own: Vec<LonePoint>,
+        planned: u32,
+    ) -> Option<LoneCurve> {
         let known: BTreeSet<u32> = own.iter().map(|point| point.threads).collect();
         let key = (cluster, place.memory_node, &*place.kernel, &*place.variant);
         let cases = self.0.get(&key).map_or(&[][..], Vec::as_slice);
         let others = cases.iter().filter(|(threads, _)| !known.contains(threads));
         let more = others.filter_map(|(threads, case)| {
             let found = case.bandwidth(Part::Case)?;
-            Some(LonePoint { threads: *threads, sum: found.sum, paced: found.paced, from_pairs: true })
+            Some(LonePoint {
+                threads: *threads,
+                sum: found.sum,
+                paced: found.paced,
+                from_pairs: true,
+            })
         });
         LoneCurve::new(own.into_iter().chain(more), planned)
     }
 }
 
 impl SharedGrid {
-    fn fitted(place: GridPlace, cells: Vec<SharingCell>, lone: &LonePairs<'_>) -> Result<Self, String> {
+    fn fitted(
+        place: GridPlace,
+        cells: Vec<SharingCell>,
+        lone: &LonePairs<'_>,
+    ) -> Result<Self, String> {
         let planned = |of: fn(&SharingCoordinates) -> u32| {
             cells.iter().map(|cell| of(&cell.place)).max().unwrap_or(0)
         };
@@ -241,7 +258,8 @@ impl SharedGrid {
             }
         }
         let points = |is_local: bool| {
-            let alone = measured.iter().filter(|((n, m), _)| if is_local { *m == 0 } else { *n == 0 });
+            let alone =
+                measured.iter().filter(|((n, m), _)| if is_local { *m == 0 } else { *n == 0 });
             let point = alone.map(|(&(n, m), cell)| LonePoint {
                 threads: n + m,
                 sum: cell.total.sum,
@@ -285,7 +303,16 @@ impl SharedGrid {
             _ => false,
         };
         let (fit, other) = if is_better { (saturation, pressure) } else { (pressure, saturation) };
-        Ok(Self { place, local, remote, fit, other, measured, absent, fitted_span: [locals, remotes] })
+        Ok(Self {
+            place,
+            local,
+            remote,
+            fit,
+            other,
+            measured,
+            absent,
+            fitted_span: [locals, remotes],
+        })
     }
 
     /// What is known of n local beside m remote threads; `None` without any thread.

@@ -1,18 +1,64 @@
-//! SKELETON
+//! Which of four ways to place a program's memory to expect to win.
+//!
+//! | strategy | where pages go | threads |
+//! | --- | --- | --- |
+//! | first-touch | one thread initialises all data: all on its node | not pinned |
+//! | parallel-init | each thread initialises its part: on its node | not pinned |
+//! | round-robin | page by page over all nodes | pinned |
+//! | memory-bind | main data on the node of the thread that uses it, pages follow another | pinned |
+//!
+//! | symbol | meaning | unit |
+//! | --- | --- | --- |
+//! | t | time of a thread for a line of data, the whole machine at work | ns |
+//! | own, remote, central, spread | t where the line is on the thread's own node, on another, with all threads on one node, over all nodes | ns |
+//! | regular | each thread keeps to its part of the data | |
+//! | irregular | threads access all data in no order | |
+//!
+//! Equations in `strategy/placement_time.rs`, what they take from a record in
+//! `strategy/line_costs.rs`.
+//! Source: the strategies, the two kinds of access and the findings are those of ribeiro2010;
+//! the equations and the values of [`PARAMETERS`] are ours: the paper has none.
+//! Holds when: memory is what the program waits for, with a thread on every core; gains are of
+//! the time in memory.
+//! Fails when: caches hold the data, few threads run, or threads of a regular program do unequal
+//! work. It says which strategy wins; by how much only within the interval.
+//! Pinned by `crates/model/tests/strategy` and `crates/reproduce/tests/ribeiro2010.rs`.
 
-use nearfar_record::Experiment;
+mod expectation;
+mod line_costs;
+mod placement_time;
+
+pub use expectation::{Expectation, LEAST_GAIN, StrategyTime};
+pub use line_costs::{Basis, LineCost, LineCosts, StrategyCluster};
+pub use placement_time::{Access, PARAMETERS, Parameter, Parameters, PlacementStrategy};
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// What the model says.
+/// Which strategy to expect to win.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Strategy {}
+pub struct Strategy {
+    /// What a line costs by where it lies.
+    pub costs: LineCosts,
+    /// Where each thread keeps to its part of the data.
+    pub regular: Expectation,
+    /// Where threads access all data in no order.
+    pub irregular: Expectation,
+    /// The share of regular accesses to data that one thread initialised from which on round-robin
+    /// beats the best of the others; `None` where it does for none or for any share.
+    pub break_even_share: Option<f64>,
+}
 
-/// The model of a record.
+/// Which strategy to expect to win on a record's machine.
 ///
 /// # Errors
-/// Where the record does not hold what the model needs.
+/// On one memory node, and where the record lacks latencies or bandwidths.
 pub fn strategy(figures: &RecordFigures<'_>) -> Result<Strategy, Inapplicable> {
-    Err(Inapplicable::without(figures.record(), Experiment::Latency))
+    let costs = line_costs::line_costs(figures)?;
+    Ok(Strategy {
+        regular: expectation::expectation(&costs, Access::Regular),
+        irregular: expectation::expectation(&costs, Access::Irregular),
+        break_even_share: placement_time::break_even_share(&costs),
+        costs,
+    })
 }

@@ -22,6 +22,8 @@ mod model_hybrid_answer;
 mod model_hybrid_placement;
 mod model_hybrid_text;
 mod model_latency;
+mod model_latency_advice;
+mod model_latency_text;
 mod model_roofline;
 mod model_roofline_advice;
 mod model_roofline_text;
@@ -29,6 +31,8 @@ mod model_sharing;
 mod model_sharing_splits;
 mod model_sharing_text;
 mod model_strategy;
+mod model_strategy_advice;
+mod model_strategy_text;
 mod pair_position;
 mod pair_words;
 mod paragraph;
@@ -85,14 +89,19 @@ pub use model_flow::FlowView;
 pub use model_hybrid::HybridModelView;
 pub use model_hybrid_answer::HybridAnswerView;
 pub use model_hybrid_placement::{HybridGainView, HybridPlacementView};
-pub use model_latency::LatencyModelView;
+pub use model_latency::{
+    FactorSpanView, LatencyKneeView, LatencyModelView, LatencyQueueView, LevelLatencyView,
+    LoadedCurveView, LoadedPointView, NumaFactorView, UsableBandwidthView,
+};
 pub use model_roofline::RooflineView;
 pub use model_sharing::SharingModelView;
-pub use model_strategy::StrategyView;
+pub use model_strategy::{
+    ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
+};
 pub use predict::{AlphaKind, AlphaSource, PlaceView, PredictRow, PredictView};
 pub use predict_flow::PredictFlowView;
 pub use predict_hybrid::PredictHybridView;
-pub use predict_roofline::{PredictRooflineView, ProgramShares};
+pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};
 pub use predict_sharing::PredictSharingView;
 pub use printable::printable;
 pub use record_doctor::{

@@ -296,7 +296,9 @@ impl ModesView {
     fn new(modes: &Modes) -> Self {
         let (verdict, evidence, found) = match modes {
             Modes::TooFew => (ModesVerdict::TooFewRuns, None, &[][..]),
-            Modes::NotShown(evidence) => (ModesVerdict::NoMoreThanOneShown, Some(evidence), &[][..]),
+            Modes::NotShown(evidence) => {
+                (ModesVerdict::NoMoreThanOneShown, Some(evidence), &[][..])
+            }
             Modes::Shown(evidence, modes) => (ModesVerdict::Shown, Some(evidence), &modes[..]),
         };
         Self {

@@ -2,19 +2,21 @@
 
 use std::collections::HashSet;
 
+use nearfar_model::LEAST_DIP_P;
 use nearfar_record::Affinity;
 use nearfar_units::format_significant;
 
-use crate::figures::{count, rounded};
+use crate::figures::{count, rounded, significant};
 use crate::model_distribution::{
     AffinityEffectView, DistributedRunsView, DistributionView, KernelDistributionView, KneeView,
     MeanVerdict, ModesVerdict, ModesView, RunDistributionView, SpreadVerdict, ThreadAdviceView,
     ThreadSettingsView,
 };
-use crate::paragraph::{WIDTH, folded, paragraph};
+use crate::paragraph::{WIDTH, paragraph};
 use crate::printable::printable;
 use crate::show_figure::{Footnotes, kernel_title};
-use crate::table::{room_for, table_with_numbers};
+use crate::show_grid::groups;
+use crate::table::table_with_numbers;
 
 impl DistributionView {
     /// For people.
@@ -55,9 +57,9 @@ impl DistributionView {
         if verdicts().any(|verdict| verdict != ModesVerdict::TooFewRuns) {
             text += &paragraph(
                 " - ",
-                "Modes: a dip test at 1 %, or a valley deeper than in at most 3 % of samples with one \
-                 mode. No more than one shown is not one: a mode of fewer than 15 runs can be missed, \
-                 and two that overlap.",
+                "modes by pace: by a dip test at 1 %, or a valley deeper than in all but 3 % of samples \
+                 with one mode. 1 shown is not one: there may be more, for a mode of fewer than 15 runs \
+                 can be missed, and two that overlap.",
             );
         }
         let runs = self.kernels.iter().flat_map(|kernel| &kernel.cases);
@@ -101,13 +103,14 @@ impl KernelDistributionView {
     fn text(&self) -> String {
         let title = format!("\n{}, {}\n", kernel_title(&self.kernel), printable(&self.variant));
         let mut footnotes = Footnotes::default();
-        let mut text = title + &self.case_table(&mut footnotes);
+        let mut text = title + &self.case_table(&mut footnotes) + &self.mode_lines();
         text += &footnotes.lines();
         text += &self.effect_table();
         let knees: Vec<String> = self.knees.iter().map(KneeView::words).collect();
         let counts: HashSet<u32> = self.cases.iter().map(|case| case.threads).collect();
         if counts.len() > 1 {
-            let words = format!("enough threads (at most 5 % below the best): {}", knees.join("; "));
+            let words =
+                format!("enough threads (at most 5 % below the best): {}", knees.join("; "));
             text += &paragraph(" ", &words);
         }
         text
@@ -122,54 +125,61 @@ impl KernelDistributionView {
             "smallest - largest",
             "5 - 95 %",
             "sum",
-            "modes by pace (runs)",
+            "modes",
         ]
         .map(String::from)
         .into();
         let mut printed = HashSet::new();
-        let mut rows: Vec<(Vec<String>, String)> = Vec::new();
-        for case in &self.cases {
+        let row = |case: &RunDistributionView| {
             // One case can stand for two affinities; its figures twice would look like two that
             // agree.
-            let is_new = printed.insert(&case.case.case);
-            let figures = case.paced.as_ref().zip(case.sum.as_ref());
-            let (cells, modes) = match figures {
-                _ if !is_new => (["", "same CPUs", "", "", ""].map(String::from), String::new()),
+            let is_new = printed.insert(case.case.case.clone());
+            let cells = match case.paced.as_ref().zip(case.sum.as_ref()) {
+                _ if !is_new => ["", "same CPUs", "", "", "", ""].map(String::from),
                 None => {
-                    (["-".into(), footnotes.absence(&case.case), "".into(), "".into(), "".into()], String::new())
+                    let why = footnotes.absence(&case.case);
+                    ["-".into(), why, String::new(), String::new(), String::new(), String::new()]
                 }
                 Some((paced, sum)) => {
                     let disturbed = case.only_disturbed == Some(true);
-                    (paced.cells(sum, disturbed, footnotes), case.mode_words())
+                    let modes = case.modes.as_ref().map_or("not known".into(), ModesView::number);
+                    let [runs, mean, ends, middle, sum] = paced.cells(sum, disturbed, footnotes);
+                    [runs, mean, ends, middle, sum, modes]
                 }
             };
-            let mut row = vec![case.threads.to_string(), case.affinity.as_str().into()];
-            row.extend(cells);
-            rows.push((row, modes));
-        }
-        let plain: Vec<Vec<String>> = rows.iter().map(|(row, _)| row.clone()).collect();
-        let room = room_for(&header, &plain, header.len() - 1);
-        let with_modes = rows.into_iter().map(|(mut row, modes)| {
-            row.push(folded(modes.split(", "), room).join("\n"));
-            row
-        });
-        table_with_numbers(header, with_modes.collect(), 2..7)
+            let row = [case.threads.to_string(), case.affinity.as_str().into()];
+            row.into_iter().chain(cells).collect()
+        };
+        let rows = self.cases.iter().map(row).collect();
+        table_with_numbers(header, rows, 2..7)
+    }
+
+    /// The modes of each case that shows several.
+    fn mode_lines(&self) -> String {
+        let mut printed = HashSet::new();
+        let cases = self.cases.iter().filter(|case| printed.insert(&case.case.case));
+        let line = |case: &RunDistributionView| {
+            let words = case.modes.as_ref()?.words()?;
+            let threads = count(case.threads as usize, "thread");
+            Some(paragraph(" ", &format!("{threads} {}: {words}", case.affinity.as_str())))
+        };
+        cases.filter_map(line).collect()
     }
 
     fn effect_table(&self) -> String {
-        // Compact and scattered threads of one case have one effect.
         let case_of = |effect: &AffinityEffectView| {
             let own = |case: &&RunDistributionView| {
                 (case.threads, case.affinity) == (effect.threads, effect.affinity)
             };
-            self.cases.iter().find(own).map(|case| &case.case.case)
+            self.cases.iter().find(own).map(|case| case.case.case.as_str())
         };
-        let mut seen = HashSet::new();
-        let rows: Vec<Vec<String>> = self
-            .effects
-            .iter()
-            .filter(|effect| seen.insert(case_of(effect)))
-            .map(AffinityEffectView::row)
+        // Compact and scattered threads on the same CPUs are one case, with one effect.
+        let rows: Vec<Vec<String>> = groups(&self.effects, case_of)
+            .into_iter()
+            .filter_map(|(_, same)| {
+                let names: Vec<&str> = same.iter().map(|effect| effect.affinity.as_str()).collect();
+                Some(same.first()?.row(&names.join(", ")))
+            })
             .collect();
         if rows.is_empty() {
             return String::new();
@@ -180,24 +190,33 @@ impl KernelDistributionView {
     }
 }
 
-impl RunDistributionView {
-    fn mode_words(&self) -> String {
-        self.modes.as_ref().map_or_else(|| "not known".into(), ModesView::words)
-    }
-}
-
 impl ModesView {
-    fn words(&self) -> String {
-        let place = |gb_per_s| format_significant(gb_per_s, 3);
+    /// How many are shown.
+    fn number(&self) -> String {
         match self.verdict {
             ModesVerdict::TooFewRuns => "too few runs".into(),
-            ModesVerdict::NoMoreThanOneShown => "no more than one shown".into(),
-            ModesVerdict::Shown => {
-                let modes = self.modes.iter();
-                let words = modes.map(|mode| format!("{} ({})", place(mode.gb_per_s), mode.runs));
-                format!("{}: {}", self.modes.len(), words.collect::<Vec<_>>().join(", "))
-            }
+            ModesVerdict::NoMoreThanOneShown => "1 shown".into(),
+            ModesVerdict::Shown => format!("{} shown", self.modes.len()),
         }
+    }
+
+    /// Where they are and by what they are shown; `None` unless several are.
+    fn words(&self) -> Option<String> {
+        let evidence = self.evidence.as_ref().filter(|_| self.modes.len() > 1)?;
+        let modes = self.modes.iter().map(|mode| {
+            let [low, high] = mode.run_share_interval.map(|end| rounded(end * 100.0, 0));
+            let place = format_significant(mode.gb_per_s, 3);
+            format!("{place} ({}, {low} to {high} %)", count(mode.runs, "run"))
+        });
+        let at_most = if evidence.dip_p > LEAST_DIP_P { "=" } else { "<=" };
+        Some(format!(
+            "modes at {} GB/s; dip {}, p {at_most} {}; valley {} standard errors, threshold {}",
+            modes.collect::<Vec<_>>().join(", "),
+            format_significant(evidence.dip, 2),
+            significant(evidence.dip_p, 2),
+            format_significant(evidence.valley, 2),
+            format_significant(evidence.valley_threshold, 2),
+        ))
     }
 }
 
@@ -223,7 +242,11 @@ impl DistributedRunsView {
 /// `+17.8`, `-0.4`: percent.
 fn signed_percent(fraction: f64) -> String {
     let percent = rounded(fraction * 100.0, 1);
-    if fraction > 0.0 && percent != "0" { format!("+{percent}") } else { percent }
+    match &*percent {
+        "0" | "-0" => "0".into(),
+        _ if fraction > 0.0 => format!("+{percent}"),
+        _ => percent,
+    }
 }
 
 /// `+17.1 to +18.3 %`
@@ -232,7 +255,7 @@ fn percent_range([low, high]: [f64; 2]) -> String {
 }
 
 impl AffinityEffectView {
-    fn row(&self) -> Vec<String> {
+    fn row(&self, affinities: &str) -> Vec<String> {
         let ratio = |ratio: f64| format_significant(ratio, 2);
         let mean = match self.mean {
             MeanVerdict::Faster => "faster",
@@ -247,13 +270,14 @@ impl AffinityEffectView {
         let interval = self.spread_ratio_interval;
         vec![
             self.threads.to_string(),
-            self.affinity.as_str().into(),
+            affinities.into(),
             format!("{} %", signed_percent(self.gain)),
             percent_range(self.gain_interval),
             self.spread_ratio.map_or_else(|| "-".into(), |it| format!("x {}", ratio(it))),
-            interval.map_or_else(|| "-".into(), |[low, high]| {
-                format!("{} to {}", ratio(low), ratio(high))
-            }),
+            interval.map_or_else(
+                || "-".into(),
+                |[low, high]| format!("{} to {}", ratio(low), ratio(high)),
+            ),
             format!("{mean}{spread}"),
         ]
     }
@@ -303,15 +327,11 @@ impl ThreadAdviceView {
 
     /// What pinning brings, and when it brings nothing.
     fn gain_words(&self) -> String {
-        let three = |value| format_significant(value, 3);
-        let unbound = self.unbound_gb_per_s.map_or_else(String::new, three);
-        let Some(effect) = &self.effect else {
-            return match self.unbound_gb_per_s {
-                Some(_) => format!("; unbound {unbound}, too few runs to tell them apart."),
-                None => "; unbound threads were not measured, so what pinning brings is not known."
-                    .into(),
-            };
+        let Some((effect, unbound)) = self.effect.as_ref().zip(self.unbound_gb_per_s) else {
+            return "; unbound threads were not measured, so what pinning brings is not known."
+                .into();
         };
+        let unbound = format_significant(unbound, 3);
         let range = percent_range(effect.gain_interval);
         let gain = match effect.mean {
             MeanVerdict::Faster => format!(
@@ -324,7 +344,7 @@ impl ThreadAdviceView {
         };
         let spread = match (effect.spread, effect.spread_ratio) {
             (SpreadVerdict::Steadier, Some(ratio)) => {
-                format!(", and runs that spread {} times as much", format_significant(ratio, 2))
+                format!(", and runs spread {} times as much", format_significant(ratio, 2))
             }
             _ => String::new(),
         };
@@ -364,12 +384,14 @@ impl ThreadSettingsView {
         ];
         let lines: Vec<String> = of_cpus.into_iter().flatten().collect();
         if !lines.is_empty() {
-            text += " or on the CPUs that were measured, with GCC's library or any of OpenMP 4.0:\n";
+            text +=
+                " or on the CPUs that were measured, with GCC's library or any of OpenMP 4.0:\n";
         }
         for line in lines {
             // A variable cannot be folded.
             let is_short = line.chars().count() <= WIDTH;
-            text += if is_short { &line } else { "   (a list too long for a line; --json has it)\n" };
+            text +=
+                if is_short { &line } else { "   (a list too long for a line; --json has it)\n" };
         }
         text
     }

@@ -1,8 +1,6 @@
 //! The view of `model RECORD flow`.
 
-use nearfar_model::{
-    Flow, FlowErrors, FlowEstimate, FlowParameter, FlowPlacement, PlacementKind,
-};
+use nearfar_model::{Flow, FlowErrors, FlowEstimate, FlowParameter, FlowPlacement, PlacementKind};
 use nearfar_record::{Experiment, Record};
 use serde::Serialize;
 
@@ -19,8 +17,10 @@ pub struct FlowView {
     pub measured: MeasuredView,
     /// The kernel that capacities are of.
     pub kernel: String,
-    /// Its instruction-set variant.
+    /// Its instruction-set variant where it runs beside others.
     pub variant: String,
+    /// Its variant in lone cases: another where screening dropped the first.
+    pub lone_variant: String,
     /// The saturation exponent p.
     pub saturation: FlowNumberView,
     /// The fairness exponent gamma.
@@ -147,7 +147,7 @@ pub struct FlowLimitView {
     pub part: FlowPartView,
     /// What it carries / its capacity.
     pub filled_share: f64,
-    /// Clusters of which it is the first cause.
+    /// Clusters of which a part of its sort is the first cause.
     pub clusters: Vec<u32>,
 }
 
@@ -176,9 +176,15 @@ impl FlowView {
             measured: MeasuredView::new(record),
             kernel: model.layout.kernels.first().cloned().unwrap_or_default(),
             variant: model.variants.first().cloned().unwrap_or_default(),
+            lone_variant: model.lone_variants.first().cloned().unwrap_or_default(),
             saturation: number_view(&model.fitted.saturation),
             fairness: number_view(&model.fitted.fairness),
-            one_thread: model.fitted.parameters.iter().filter_map(|it| one_thread(model, it)).collect(),
+            one_thread: model
+                .fitted
+                .parameters
+                .iter()
+                .filter_map(|it| one_thread(model, it))
+                .collect(),
             parts: model.fitted.parameters.iter().filter_map(|it| capacity(model, it)).collect(),
             kernels,
             has_converged: model.fitted.has_converged,

@@ -175,6 +175,17 @@ impl FlowView {
                 }
             ));
         }
+        if self.lone_variant != self.variant {
+            sentences.push(format!(
+                "The record has no lone figures of {} ({}): those of {} stand for them, which is \
+                 sound where memory bounds both; nearfar characterize --isa {} --only \
+                 pairs,mixes measures them in one variant.",
+                printable(&self.kernel),
+                printable(&self.variant),
+                printable(&self.lone_variant),
+                printable(&self.variant)
+            ));
+        }
         if !self.has_converged {
             sentences.push(
                 "The fit had not come to rest after 12 steps: its numbers may be off by more than \
@@ -195,15 +206,16 @@ impl FlowView {
         };
         let capacity = self.parts.iter().find(|it| it.part == limit.part);
         let of = capacity.map_or_else(String::new, |it| {
-            format!(", {} of {} GB/s", percents(limit.filled_share), significant(it.gb_per_s, 3))
+            let capacity = significant(it.gb_per_s, 3);
+            format!(" (it carries {} of its {capacity} GB/s)", percents(limit.filled_share))
         });
         let clusters: CpuSet = limit.clusters.iter().copied().collect();
         let whom = match limit.clusters.len() {
             0 => String::new(),
-            1 => format!(" and holds up cluster {clusters} most"),
-            _ => format!(" and holds up clusters {clusters} most"),
+            1 => format!("; parts of its sort hold up cluster {clusters} first"),
+            _ => format!("; parts of its sort hold up clusters {clusters} first"),
         };
-        format!("{} is the fullest where most is lost{of}{whom}", limit.part.words())
+        format!("most is lost at {}{of}{whom}", limit.part.words())
     }
 
     /// What a placement gains or costs against another, where the model can tell.
@@ -271,8 +283,7 @@ fn cell(gb_per_s: f64, is_bound: bool) -> String {
 
 fn exponent(number: &FlowNumberView) -> String {
     let (low, high) = number.interval;
-    let told =
-        if number.is_bound { String::new() } else { "; not bound by any case".into() };
+    let told = if number.is_bound { String::new() } else { "; not bound by any case".into() };
     format!(
         "{} ({} to {}{told})",
         significant(number.value, 2),

@@ -73,7 +73,7 @@ pub struct HybridPairView {
 pub struct HybridCornerView {
     /// The kind.
     pub of: TransferKind,
-    /// Median over rounds.
+    /// Mean of the rounds without outliers.
     pub gb_per_s: f64,
     /// Its interval, or null.
     pub interval_gb_per_s: Option<[f64; 2]>,
@@ -122,7 +122,7 @@ pub struct HeldOutView {
     pub load_fast_share: Option<f64>,
     /// Share of what is written that was found there, or null.
     pub store_fast_share: Option<f64>,
-    /// Median over rounds.
+    /// Mean of the rounds without outliers.
     pub measured_gb_per_s: f64,
     /// By the model, or null.
     pub predicted_gb_per_s: Option<f64>,

@@ -82,9 +82,14 @@ pub(crate) fn interval_words(interval: Option<[f64; 2]>) -> String {
     })
 }
 
+/// `lf, ls and ss`.
 fn kinds_words(shares: &SharesView) -> String {
-    let others: Vec<&str> = shares.may_dominate.iter().map(|kind| kind.as_str()).collect();
-    format!("{} and {}", shares.dominating.as_str(), others.join(", "))
+    let kinds = std::iter::once(&shares.dominating).chain(&shares.may_dominate);
+    let kinds: Vec<&str> = kinds.map(|kind| kind.as_str()).collect();
+    match kinds.split_last() {
+        Some((last, first)) if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        _ => kinds.join(""),
+    }
 }
 
 impl Speaker<'_> {
@@ -206,11 +211,12 @@ impl Speaker<'_> {
 
     /// Why a placement that promises more is not recommended.
     fn left_alone(&self, best: &HybridPlacementView) -> Option<String> {
-        let others = ["best_separately", "best_together"].iter();
-        let mut others = others.filter_map(|name| self.answer.placement(name));
-        let jump = others.find_map(|it| it.unclaimed.as_ref()).filter(|jump| {
+        let others = ["best_separately", "best_together"].into_iter();
+        let mut jumps = others.filter_map(|name| self.answer.placement(name)?.unclaimed.as_ref());
+        let is_better = |jump: &&SharesView| {
             jump.highest_gb_per_s > best.shares.gb_per_s && !jump.may_dominate.is_empty()
-        })?;
+        };
+        let jump = jumps.find(is_better)?;
         Some(format!(
             "With {} of the bytes in the fast memory {} take equally long, and the model jumps from \
              {} to {} GB/s: which it is there cannot be told, and nothing is claimed of it.",

@@ -51,7 +51,7 @@ pub struct HybridPlacementView {
     /// What it gives.
     #[serde(flatten)]
     pub shares: SharesView,
-    /// The other side of a jump, which promises more, or null.
+    /// What the equation promises more elsewhere, or null.
     pub unclaimed: Option<SharesView>,
     /// The memory policy of what is read, or null.
     pub load_policy: Option<String>,

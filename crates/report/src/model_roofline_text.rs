@@ -3,12 +3,14 @@
 use nearfar_units::format_significant;
 
 use crate::figures::{count, rounded, significant};
-use crate::model_roofline::{ChartRoofView, ChartView, RoofValidationView, RooflineView};
+use crate::model_roofline::{
+    CeilingView, ChartRoofView, ChartView, RoofValidationView, RooflineView,
+};
 use crate::model_roofline_advice::sentences;
 use crate::paragraph::paragraph;
 use crate::printable::printable;
-use crate::show_grid::in_order;
-use crate::table::{table, table_in_blocks};
+use crate::show_grid::{Side, dotted_grid, in_order};
+use crate::table::table;
 
 impl RooflineView {
     /// The model, below what it is of: the first cluster's chart whole, of the others the roofs
@@ -74,52 +76,47 @@ impl ChartView {
     }
 
     fn ceilings_table(&self) -> String {
-        let parts = |kernel: &str| -> (String, String) {
+        let parts = |ceiling: &CeilingView| -> (String, String) {
+            let kernel = &ceiling.kernel;
             let (operation, precision) = kernel.rsplit_once('_').unwrap_or((kernel, ""));
             (printable(operation).into(), printable(precision).to_uppercase())
         };
-        let rows = in_order(self.ceilings.iter().map(|ceiling| parts(&ceiling.kernel).0));
-        let columns = in_order(self.ceilings.iter().map(|ceiling| parts(&ceiling.kernel).1));
-        let cell = |row: &String, column: &String| {
-            let of = self.ceilings.iter().find(|ceiling| {
-                let (operation, precision) = parts(&ceiling.kernel);
-                (&operation, &precision) == (row, column)
-            });
-            of.map_or("-".into(), |ceiling| {
-                let figure = format_significant(ceiling.gflop_per_s, 3);
-                format!("{figure} {}", printable(&ceiling.variant))
-            })
+        let ceilings: Vec<&CeilingView> = self.ceilings.iter().collect();
+        let rows = Side {
+            keys: in_order(ceilings.iter().map(|ceiling| parts(ceiling).0)),
+            of: |ceiling: &CeilingView| parts(ceiling).0,
+            label: String::clone,
         };
-        let lines = rows.iter().map(|row| {
-            let cells = columns.iter().map(|column| cell(row, column));
-            std::iter::once(row.clone()).chain(cells).collect()
-        });
-        let lines: Vec<Vec<String>> = lines.collect();
-        let header = std::iter::once(String::new()).chain(columns.iter().cloned()).collect();
-        table(header, lines, 1)
+        let columns = Side {
+            keys: in_order(ceilings.iter().map(|ceiling| parts(ceiling).1)),
+            of: |ceiling: &CeilingView| parts(ceiling).1,
+            label: String::clone,
+        };
+        dotted_grid(&ceilings, &rows, &columns, |ceiling| {
+            let figure = format_significant(ceiling.gflop_per_s, 3);
+            format!("{figure} {}", printable(&ceiling.variant))
+        })
     }
 
     fn roofs_table(&self) -> String {
-        let names = in_order(self.roofs.iter().map(|roof| roof.roof.name.clone()));
-        let kernels = in_order(self.roofs.iter().map(|roof| roof.kernel.clone()));
-        let cell = |name: &String, kernel: &String| {
-            let of = |roof: &&ChartRoofView| (&roof.roof.name, &roof.kernel) == (name, kernel);
-            self.roofs.iter().find(of).map_or("-".into(), |roof| {
-                let figure = format_significant(roof.gb_per_s, 3);
-                match self.ridge(roof) {
-                    Some(ridge) => format!("{figure} ({})", significant(ridge, 3)),
-                    None => figure,
-                }
-            })
+        let roofs: Vec<&ChartRoofView> = self.roofs.iter().collect();
+        let rows = Side {
+            keys: in_order(roofs.iter().map(|roof| roof.roof.name.clone())),
+            of: |roof: &ChartRoofView| roof.roof.name.clone(),
+            label: String::clone,
         };
-        let rows = names.iter().map(|name| {
-            let cells = kernels.iter().map(|kernel| cell(name, kernel));
-            std::iter::once(name.clone()).chain(cells).collect()
-        });
-        let rows: Vec<Vec<String>> = rows.collect();
-        let kernels = kernels.iter().map(|kernel| printable(kernel).into_owned());
-        let header: Vec<String> = std::iter::once(String::new()).chain(kernels).collect();
-        table_in_blocks(&header, &rows)
+        let columns = Side {
+            keys: in_order(roofs.iter().map(|roof| roof.kernel.clone())),
+            of: |roof: &ChartRoofView| roof.kernel.clone(),
+            label: |kernel: &String| printable(kernel).into_owned(),
+        };
+        dotted_grid(&roofs, &rows, &columns, |roof| {
+            let figure = format_significant(roof.gb_per_s, 3);
+            match self.ridge(roof) {
+                Some(ridge) => format!("{figure} ({})", significant(ridge, 3)),
+                None => figure,
+            }
+        })
     }
 
     /// Where a roof meets the ceiling that points are held against.

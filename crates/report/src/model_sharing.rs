@@ -265,7 +265,8 @@ impl SharedGridView {
 impl GridPlaceView {
     /// The view of a grid's place.
     pub(crate) fn new(place: &GridPlace) -> Self {
-        let GridPlace { memory_node, local_cluster, remote_cluster, kernel, variant } = place.clone();
+        let GridPlace { memory_node, local_cluster, remote_cluster, kernel, variant } =
+            place.clone();
         Self { memory_node, local_cluster, remote_cluster, kernel, variant }
     }
 }

@@ -67,9 +67,8 @@ impl RankingView {
     }
 
     fn new(grid: &SharedGrid, ranking: &SplitRanking, splits: &[&ProcessSplit]) -> Self {
-        let view = |split: &ProcessSplit| {
-            SplitView::new(grid, split, Some(split.is_as_good_as_best))
-        };
+        let view =
+            |split: &ProcessSplit| SplitView::new(grid, split, Some(split.is_as_good_as_best));
         Self {
             work: ranking.work.as_str(),
             processes: ranking.processes,
@@ -161,7 +160,8 @@ impl RankingView {
         let names = names.join(" or ");
         let plural = if self.processes == 1 { "" } else { "es" };
         let processes = format!("{} process{plural}", self.processes);
-        let gain = self.gain.map_or_else(String::new, |gain| format!("{} %", rounded(gain * 100.0, 1)));
+        let gain =
+            self.gain.map_or_else(String::new, |gain| format!("{} %", rounded(gain * 100.0, 1)));
         let begin = format!("{processes}, {of}: ");
         begin
             + &match (self.verdict, &self.all_near) {
@@ -178,11 +178,16 @@ impl RankingView {
                 ),
                 ("within_error", Some(near)) => format!(
                     "keep {}; expect {}. {} looks {gain} better ({}), which is less than both can \
-                     be off.",
+                     be off{}.",
                     near.words(),
                     near.expectation(work),
                     best.words(),
-                    best.expectation(work)
+                    best.expectation(work),
+                    if best.support == "measured" {
+                        ""
+                    } else {
+                        "; --only sharing --grid full measures it"
+                    }
                 ),
                 ("error_unknown", Some(near)) => format!(
                     "keep {}; expect {}. {} looks {gain} better ({}); with one mixed cell how far \

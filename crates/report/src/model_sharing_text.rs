@@ -10,7 +10,7 @@ use crate::model_sharing_splits::{RankingView, SplitView};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::show_grid::{Side, dotted_grid, sorted};
-use crate::table::{table, table_in_blocks};
+use crate::table::{table_in_blocks, table_with_numbers};
 
 /// Groups whose losses differ by less lose alike.
 const ALIKE: f64 = 0.02;
@@ -57,22 +57,37 @@ impl SharingModelView {
     }
 
     fn law_table(&self) -> String {
-        let header = ["node", "near", "far", "kernel", "law", "off by", "other law", "off by", "best"];
+        let header = [
+            "node",
+            "near",
+            "far",
+            "kernel",
+            "laws, and by how much each is off",
+            "dynamic",
+            "static",
+        ];
         let rows = self.grids.iter().map(|grid| {
             let place = &grid.place;
-            let mut row = vec![
+            let laws: Vec<String> = grid.laws.iter().map(LawView::words).collect();
+            let [dynamic, paced] = ["dynamic", "static"].map(|work| grid.best_words(work));
+            vec![
                 place.memory_node.to_string(),
-                format!("cluster {}", place.local_cluster),
-                format!("cluster {}", place.remote_cluster),
+                place.local_cluster.to_string(),
+                place.remote_cluster.to_string(),
                 printable(&place.kernel).into_owned(),
-            ];
-            for law in &grid.laws {
-                row.extend([law.words(), law.off_words()]);
-            }
-            row.push(grid.best_words());
-            row
+                laws.join("\n"),
+                dynamic,
+                paced,
+            ]
         });
-        table(header.map(String::from).into(), rows.collect(), usize::MAX)
+        let rows: Vec<Vec<String>> = rows.collect();
+        table_with_numbers(header.map(String::from).into(), rows, 0..3)
+            + &paragraph(
+                " ",
+                "near, far: clusters. dynamic, static: the best split (near + far) of as many \
+                 processes as fit near, for work that goes to who is ready and for equal parts, and \
+                 its gain over all near where it is beyond what both can be off.",
+            )
     }
 }
 
@@ -91,10 +106,10 @@ impl GridPlaceView {
 }
 
 impl LawView {
-    /// Its name and parameters in lines.
+    /// Its name, its parameters, and how far it is off.
     fn words(&self) -> String {
         let named = |name: &str, value: Option<f64>, unit: &str| {
-            value.map(|value| format!("{name} {}{unit}", significant(value, 3)))
+            value.map(|value| format!("{name} {}{unit}", parameter(value)))
         };
         let parameters = [
             named("a", self.a, ""),
@@ -104,11 +119,11 @@ impl LawView {
             named("k", self.remote_weight, ""),
         ];
         let parameters: Vec<String> = parameters.into_iter().flatten().collect();
-        format!("{}\n{}", self.law, parameters.join(", "))
+        format!("{} {}: {}", self.law, parameters.join(", "), self.off_words())
     }
 
     /// What it is off where a cell is left out.
-    pub(crate) fn off_words(&self) -> String {
+    fn off_words(&self) -> String {
         self.left_out.map_or("unknown".into(), |off| percent(off.all))
     }
 }
@@ -118,19 +133,18 @@ impl SharedGridView {
         Some(self.laws.first()?.left_out?.all)
     }
 
-    /// The best splits of as many processes as fit near, for both ways to share work.
-    fn best_words(&self) -> String {
-        let words = self.last_rankings().map(|ranking| {
-            let kept = match (ranking.verdict, &ranking.all_near) {
-                ("within_error" | "error_unknown", Some(near)) => Some(near),
-                _ => ranking.splits.first(),
-            };
-            let split = kept.map_or("-".into(), |split| split.words());
-            let gain = ranking.gain.filter(|_| ranking.verdict == "gain");
-            let gain = gain.map_or_else(String::new, |gain| format!(" +{}", percent(gain)));
-            format!("{}: {split}{gain}", ranking.work)
-        });
-        words.collect::<Vec<_>>().join("\n")
+    /// The best split of as many processes as fit near: `3+1 +7.1 %`.
+    fn best_words(&self, work: &str) -> String {
+        let Some(ranking) = self.last_rankings().find(|ranking| ranking.work == work) else {
+            return "-".into();
+        };
+        let kept = match (ranking.verdict, &ranking.all_near) {
+            ("within_error" | "error_unknown", Some(near)) => Some(near),
+            _ => ranking.splits.first(),
+        };
+        let split = kept.map_or("-".into(), |split| format!("{}+{}", split.near, split.far));
+        let gain = ranking.gain.filter(|_| ranking.verdict == "gain");
+        split + &gain.map_or_else(String::new, |gain| format!(" +{}", percent(gain)))
     }
 
     /// The rankings of the most processes.
@@ -163,12 +177,11 @@ impl SharedGridView {
             label: |threads: &u32| format!("{threads} far"),
         };
         let cells: Vec<&SharedCellView> = self.cells.iter().collect();
-        let legend = " GB/s together (in brackets the law's error), near + far, and beta, the far part of \
-                      it; ~ is foretold\n";
-        dotted_grid(&cells, &locals, &remotes, |cell| cell.words()).replace(
-            " . the record has no such case\n",
-            "",
-        ) + legend
+        let legend = "GB/s together and in brackets the law's error, near + far, and beta, the far part of \
+                      the total; ~ is foretold.";
+        let dots = " . the record has no such case\n";
+        dotted_grid(&cells, &locals, &remotes, |cell| cell.words()).replace(dots, "")
+            + &paragraph(" ", legend)
     }
 
     fn ranking_table(&self) -> String {
@@ -276,7 +289,8 @@ impl SharedCellView {
 impl FairnessView {
     fn sentence(&self) -> String {
         let each = |slope: Option<f64>| {
-            slope.map_or("not known".into(), |slope| format!("{} points", rounded(slope * 100.0, 1)))
+            slope
+                .map_or("not known".into(), |slope| format!("{} points", rounded(slope * 100.0, 1)))
         };
         let apart = self.remote_loss - self.local_loss;
         let more = match apart {
@@ -297,6 +311,16 @@ impl FairnessView {
             each(self.remote_slope),
         );
         paragraph(" - ", &text)
+    }
+}
+
+/// A parameter of a law in three digits; one that is hardly identified has no more meaning than its
+/// size.
+fn parameter(value: f64) -> String {
+    match value {
+        value if value >= 1e5 => "> 99999".into(),
+        value if value < 1e-4 => "< 0.0001".into(),
+        value => significant(value, 3),
     }
 }
 

@@ -7,6 +7,15 @@ use nearfar_units::format_significant;
 use crate::figures::significant;
 use crate::roofline_place::RoofPlaceView;
 
+/// The kernel whose roofs sentences are about.
+const LOADS: &str = "load";
+
+/// Two figures less far apart are not told apart.
+const LEAST_ROOM: f64 = 0.05;
+
+/// Where more than this counts as at a roof, that is said.
+const ROUGH: f64 = 0.2;
+
 /// A program on a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
@@ -63,7 +72,7 @@ impl Place<'_> {
     /// What a program attains at most by where its pages are, where nobody said what it reaches.
     fn prospects(&self) -> Vec<String> {
         let of_memory = self.placed.roofs.iter().filter(|under| {
-            under.roof.kernel == "load" && !matches!(under.roof.roof, Roof::Cache { .. })
+            under.roof.kernel == LOADS && !matches!(under.roof.roof, Roof::Cache { .. })
         });
         let mut of_memory: Vec<_> = of_memory.collect();
         of_memory.sort_by(|one, other| other.attainable.total_cmp(&one.attainable));
@@ -114,70 +123,126 @@ impl Place<'_> {
         )
     }
 
+    /// A sentence for each sort of roof that it is at.
     fn at_roofs(&self, near: &[usize]) -> Vec<String> {
-        let mut sentences = Vec::new();
-        if near.len() > 1 {
-            sentences.push(format!(
-                "It is at {} roofs at once; which of them limits depends on where its pages are and \
-                 on what else runs.",
-                near.len()
-            ));
+        let mut sorts: Vec<(Sort, Vec<usize>)> = Vec::new();
+        for &position in near {
+            let Some(under) = self.placed.roofs.get(position) else { continue };
+            let sort = Sort::of(under.roof);
+            match sorts.iter_mut().find(|(known, _)| *known == sort) {
+                Some((_, positions)) => positions.push(position),
+                None => sorts.push((sort, vec![position])),
+            }
         }
-        sentences.extend(near.iter().filter_map(|&position| self.at_roof(position)));
+        let mut sentences = Vec::new();
+        if sorts.len() > 1 {
+            sentences.push(
+                "It is at roofs of several sorts; which of them limits depends on where its pages \
+                 are and on what else runs."
+                    .into(),
+            );
+        }
+        let told = sorts.iter().filter_map(|(sort, positions)| self.at_sort(*sort, positions));
+        sentences.extend(told);
+        let room = near.first().and_then(|&position| self.placed.roofs.get(position));
+        let room = room.map(|under| self.chart.resolution(under.roof.roof));
+        sentences.extend(room.filter(|room| *room > ROUGH).map(|room| {
+            format!(
+                "Points of known intensity are off by so much below these roofs that within {} of \
+                 one counts as at it: measure roofs again on a quiet machine.",
+                percent(room)
+            )
+        }));
         sentences
     }
 
-    fn at_roof(&self, position: usize) -> Option<String> {
-        let under = self.placed.roofs.get(position)?;
-        let ratio = under.ratio?;
-        let at = format!("{} of what {} allows", percent(ratio), name(under.roof));
-        let gain = self.placed.gain(self.chart, position).and_then(|(to, gain)| {
+    fn at_sort(&self, sort: Sort, positions: &[usize]) -> Option<String> {
+        let nearest = *positions.first()?;
+        let under = self.placed.roofs.get(nearest)?;
+        let names: Vec<String> = positions
+            .iter()
+            .filter_map(|&position| Some(name(self.placed.roofs.get(position)?.roof)))
+            .collect();
+        let at = format!("At {} of what {} allows", percent(under.ratio?), names.join(" or "));
+        let gain = self.placed.gain(self.chart, nearest).and_then(|(to, gain)| {
             let to = self.placed.roofs.get(to)?;
-            Some((to, format!("expect up to {} (+{})", gflop(to.attainable), percent(gain))))
+            Some((to.roof, format!("expect up to {} (+{})", gflop(to.attainable), percent(gain))))
         });
-        let own = |to: &BandwidthRoof| match to.roof {
-            Roof::Memory { node } | Roof::AllLocal { node } => format!("node {node}"),
-            _ => name(to),
-        };
-        Some(match (under.roof.roof, gain) {
-            (Roof::Cache { .. }, _) => format!(
-                "At {at}: that cache feeds it. Do more with what it loads (registers, blocks of an \
+        Some(match (sort, gain) {
+            (Sort::Cache, _) => format!(
+                "{at}: that cache feeds it. Do more with what it loads (registers, blocks of an \
                  inner cache); where its pages lie does not matter."
             ),
-            (Roof::Memory { .. } | Roof::AllLocal { .. }, None)
-                if under.roof.is_local == Some(true) =>
-            {
+            (Sort::Own, None) => format!(
+                "{at}: its pages are as near as they can be. Leave them; only more FLOPs per byte \
+                 (blocks that stay in a cache) or faster memory help."
+            ),
+            (Sort::Own, Some((to, expect))) => {
                 format!(
-                    "At {at}: its pages are as near as they can be. Leave them; only more FLOPs per \
-                     byte (blocks that stay in a cache) or faster memory help."
+                    "{at}: if its pages are there, move them to {} and {expect}.",
+                    self.place(to)
                 )
             }
-            (Roof::Memory { node }, Some((to, expect))) => format!(
-                "At {at}: if its pages are on node {node}, move them to {own} (cpus={cpus} \
-                 mem=preferred:{local}) or its threads to that node's own CPUs, and {expect}.",
-                own = own(to.roof),
-                cpus = self.chart.cpus,
-                local = local_node(to.roof),
+            (Sort::Far, Some((to, expect))) => format!(
+                "{at}: if its pages are there, move them to {}, or its threads to that node's CPUs, \
+                 and {expect}.",
+                self.place(to)
             ),
-            (Roof::Contended { node, clusters }, Some((to, expect))) => format!(
-                "At {at}: if its pages are all on node {node} while {clusters} clusters use it, let \
-                 each thread first touch what it will use, or interleave the pages, and {expect} \
-                 with every cluster on its own ({own}).",
-                own = own(to.roof)
+            (Sort::Contended, Some((to, expect))) => format!(
+                "{at}: if its pages are all on one node that all clusters use, {} and {expect} on \
+                 each cluster{}.",
+                self.own_pages(to),
+                self.interleaved(under.attainable)
             ),
-            (Roof::Congested { .. }, Some((to, expect))) => format!(
-                "At {at}: if its pages are interleaved over all nodes, let each thread first touch \
-                 what it will use, and {expect} with every cluster on its own ({own}).",
-                own = own(to.roof)
+            (Sort::Congested, Some((to, expect))) => format!(
+                "{at}: if its pages are interleaved over all nodes, {} and {expect} on each cluster.",
+                self.own_pages(to)
             ),
-            (_, Some((to, expect))) => {
-                format!("At {at}: with its pages on {own} {expect}.", own = own(to.roof))
-            }
-            (_, None) => format!(
-                "At {at}: no placement that was measured promises more than the model can tell \
-                 apart."
+            (Sort::Far | Sort::Contended | Sort::Congested, None) => format!(
+                "{at}: no placement that was measured promises more than the model can tell apart."
             ),
         })
+    }
+
+    /// `node 0 (cpus=0-6 mem=preferred:0)`.
+    fn place(&self, to: &BandwidthRoof) -> String {
+        node_of(to).map_or_else(
+            || name(to),
+            |node| format!("node {node} (cpus={} mem=preferred:{node})", self.chart.cpus),
+        )
+    }
+
+    /// How pages come to lie on each cluster's own memory.
+    fn own_pages(&self, to: &BandwidthRoof) -> String {
+        match node_of(to) {
+            Some(node) if self.chart.cpu_node == Some(node) => {
+                "let each thread first touch what it will use".into()
+            }
+            Some(node) => format!(
+                "put each cluster's pages on its own memory (here mem=preferred:{node}: first touch \
+                 alone does not)"
+            ),
+            None => name(to),
+        }
+    }
+
+    /// What interleaving gives in place of `now`, FLOP/s, where that is more.
+    fn interleaved(&self, now: f64) -> String {
+        let better = self.placed.roofs.iter().filter(|under| {
+            under.roof.kernel == LOADS
+                && Sort::of(under.roof) == Sort::Congested
+                && under.attainable > now * (1.0 + self.chart.resolution(under.roof.roof))
+        });
+        let told = better.map(|under| match under.roof.roof {
+            Roof::Congested { kind } => {
+                format!(
+                    "; with pages interleaved over all nodes of {kind} {}",
+                    gflop(under.attainable)
+                )
+            }
+            _ => String::new(),
+        });
+        told.collect()
     }
 
     /// Its own roof, by what it loads and where.
@@ -193,18 +258,19 @@ impl Place<'_> {
         let error = roof.relative_rms.map_or_else(String::new, |error| {
             format!(", which the hybrid model foretells within {} %", significant(error * 100.0, 2))
         });
+        let room = roof.relative_rms.map_or(LEAST_ROOM, |error| (2.0 * error).max(LEAST_ROOM));
+        let is_memory_bound = self.placed.point.intensity * bandwidth <= attainable;
         let reached = roof.ratio.map_or_else(String::new, |ratio| {
-            format!(" It reaches {} of that: ", percent(ratio) )
-                + match ratio {
-                    ratio if ratio > 1.0 + 2.0 * roof.relative_rms.unwrap_or(0.025) => {
-                        "it is above its roof, so these shares are not its own."
-                    }
-                    ratio if ratio >= 0.95 - 2.0 * roof.relative_rms.unwrap_or(0.0) => {
-                        "these two memories limit it; `nearfar predict --load-share` finds the best \
-                         shares."
-                    }
-                    _ => "the memories do not limit it.",
-                }
+            let says = if ratio > 1.0 + room {
+                "it is above its roof, so these shares are not its own."
+            } else if ratio < 1.0 - room {
+                "these memories do not limit it, or these shares are not its own."
+            } else if is_memory_bound {
+                "these two memories limit it; `nearfar predict --load-share` finds the best shares."
+            } else {
+                "its arithmetic limits it, not these memories."
+            };
+            format!(" It reaches {} of that: {says}", percent(ratio))
         });
         format!(
             "{of} its own roof is {} GB/s{error}, and it attains {} at most.{reached}",
@@ -214,9 +280,33 @@ impl Place<'_> {
     }
 }
 
-fn local_node(roof: &BandwidthRoof) -> u32 {
+/// Sorts of roofs that call for the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sort {
+    Cache,
+    Own,
+    Far,
+    Contended,
+    Congested,
+}
+
+impl Sort {
+    fn of(roof: &BandwidthRoof) -> Self {
+        match roof.roof {
+            Roof::Compute | Roof::Cache { .. } => Self::Cache,
+            Roof::Memory { .. } if roof.is_local != Some(true) => Self::Far,
+            Roof::Memory { .. } | Roof::AllLocal { .. } => Self::Own,
+            Roof::Contended { .. } => Self::Contended,
+            Roof::Congested { .. } => Self::Congested,
+        }
+    }
+}
+
+fn node_of(roof: &BandwidthRoof) -> Option<u32> {
     match roof.roof {
-        Roof::Memory { node } | Roof::AllLocal { node } | Roof::Contended { node, .. } => node,
-        Roof::Compute | Roof::Cache { .. } | Roof::Congested { .. } => 0,
+        Roof::Memory { node } | Roof::AllLocal { node } | Roof::Contended { node, .. } => {
+            Some(node)
+        }
+        Roof::Compute | Roof::Cache { .. } | Roof::Congested { .. } => None,
     }
 }

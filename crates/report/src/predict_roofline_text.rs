@@ -2,7 +2,7 @@
 
 use nearfar_units::format_significant;
 
-use crate::figures::significant;
+use crate::figures::{count, significant};
 use crate::paragraph::paragraph;
 use crate::predict_roofline::{PlacedPointView, PredictRooflineView, ProgramPointView};
 use crate::table::table_with_numbers;
@@ -20,13 +20,13 @@ impl ProgramPointView {
     fn text(&self) -> String {
         let Some((first, others)) = self.clusters.split_first() else { return String::new() };
         let reached = self.gflop_per_s.map_or_else(
-            || "what it attains".into(),
+            || " (what it reaches was not given)".into(),
             |gflop| {
-                format!("{} GFLOP/s reached by the threads of one cluster", significant(gflop, 4))
+                format!(", {} GFLOP/s reached by the threads of a cluster", significant(gflop, 4))
             },
         );
         let what = format!(
-            "{} FLOPs per byte, {reached}, below the roofs of loads of cluster {} (CPUs {})",
+            "{} FLOPs per byte{reached}, below the roofs of loads of cluster {} (CPUs {})",
             significant(self.flops_per_byte, 4),
             first.cluster,
             first.cpus
@@ -38,12 +38,11 @@ impl ProgramPointView {
         let differing: Vec<&PlacedPointView> =
             others.iter().filter(|other| !other.stands_like(first)).collect();
         for other in &differing {
-            let what = other.advice.first().map_or("", String::as_str);
-            text += &paragraph(&format!("-> cluster {}: ", other.cluster), what);
+            text += &paragraph(" ", &format!("cluster {}: {}", other.cluster, other.stands()));
         }
         let alike = others.len() - differing.len();
         if alike > 0 {
-            let what = format!("{alike} other clusters stand alike (--json has their figures)");
+            let what = format!("{} more alike (--json has their figures)", count(alike, "cluster"));
             text += &paragraph(" ", &what);
         }
         text
@@ -62,6 +61,24 @@ impl PlacedPointView {
             limits
         };
         self.standing == other.standing && near(self) == near(other)
+    }
+
+    /// In a few words, for clusters beside the first.
+    fn stands(&self) -> String {
+        let near: Vec<&str> = self
+            .roofs
+            .iter()
+            .filter(|under| under.is_near)
+            .map(|under| under.roof.name.as_str())
+            .collect();
+        match self.standing {
+            Some("at_roofs") => format!("at {}", near.join(" or ")),
+            Some("at_ceiling") => "at the ceiling".into(),
+            Some("above_all") => "above every roof".into(),
+            Some("between") => "between two roofs, at none".into(),
+            Some("below_all") => "below every roof".into(),
+            _ => "not held against anything".into(),
+        }
     }
 
     fn table(&self) -> String {

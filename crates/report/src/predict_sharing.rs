@@ -83,7 +83,11 @@ impl SplitAnswerView {
                 )
             },
         );
-        let law = format!("{}. What was not measured is by the {} law: {off}.", self.place.words(), self.law.law);
+        let law = format!(
+            "{}. What was not measured is by the {} law: {off}.",
+            self.place.words(),
+            self.law.law
+        );
         let mut text = paragraph("", &law);
         for ranking in &self.rankings {
             text += &format!("\n{} work\n", ranking.work);

@@ -1,8 +1,7 @@
 //! Hartigan's dip: how far the values lie from the nearest distribution with a single mode.
 //! Sources: J. A. Hartigan and P. M. Hartigan, The Dip Test of Unimodality, Annals of Statistics 13
 //! (1985), 70-84; P. M. Hartigan, Algorithm AS 217, Applied Statistics 34 (1985), 320-325. The
-//! quantiles are ours, by simulation: `cargo bench -p nearfar-model --bench accuracy -- modes`
-//! draws others and compares.
+//! quantiles are ours, by simulation: `crates/stats/tests/modes.rs` draws others.
 
 /// The largest distance between the distribution function of these values, each larger than the
 /// one before, and the nearest continuous one that has a single mode (convex up to it, concave

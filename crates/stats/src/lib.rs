@@ -4,9 +4,10 @@
 
 mod bootstrap;
 mod dip;
-mod drawn_medians;
+mod draws;
 mod kernel_density;
 mod least_squares;
+mod mean_of_calm;
 mod median;
 mod modes;
 mod moments;
@@ -16,10 +17,11 @@ mod partition;
 
 pub use bootstrap::{RatioEstimate, ratio_of_medians};
 pub use dip::{LEAST_DIP_P, dip};
-pub use drawn_medians::{drawn_medians, percentile_error, percentile_interval};
+pub use draws::{drawn_estimates, percentile_error, percentile_interval};
 pub use least_squares::{
     Fit, FitRule, LinearFit, Loss, fit, fit_with_derivatives, solve_least_squares,
 };
+pub use mean_of_calm::mean_of_calm;
 pub use median::{Estimate, estimate_median, median, median_interval, relative_spread};
 pub use modes::{
     FEWEST_FOR_MODES, FEWEST_IN_MODE, Mode, ModeEvidence, Modes, find_modes, proportion_interval,

@@ -91,7 +91,8 @@ impl Moments {
     }
 
     fn spread_over(&self, other: &Self) -> Option<f64> {
-        let spread = |it: &Self| (it.mean > 0.0 && it.deviation > 0.0).then(|| it.deviation / it.mean);
+        let spread =
+            |it: &Self| (it.mean > 0.0 && it.deviation > 0.0).then(|| it.deviation / it.mean);
         Some(spread(self)? / spread(other)?).filter(|ratio| ratio.is_finite())
     }
 }

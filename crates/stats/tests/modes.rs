@@ -2,9 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use fastrand::Rng;
-use nearfar_stats::{
-    FEWEST_FOR_MODES, LEAST_DIP_P, Mode, Modes, dip, find_modes, normal_quantile,
-};
+use nearfar_stats::{FEWEST_FOR_MODES, LEAST_DIP_P, Mode, Modes, dip, find_modes, normal_quantile};
 
 /// A value, and between which heights the distribution function may pass there.
 #[derive(Clone, Copy)]
@@ -54,11 +52,8 @@ fn has_one_mode_within(ascending: &[f64], distance: f64) -> bool {
         })
         .collect();
     // Behind the mode the function is convex when seen from the other side.
-    let mirrored = |gate: &Gate| Gate {
-        value: -gate.value,
-        low: 1.0 - gate.high,
-        high: 1.0 - gate.low,
-    };
+    let mirrored =
+        |gate: &Gate| Gate { value: -gate.value, low: 1.0 - gate.high, high: 1.0 - gate.low };
     (0..gates.len()).any(|mode| {
         let behind: Vec<Gate> = gates[mode..].iter().rev().map(mirrored).collect();
         let least = least_end_of_convex(&gates[..=mode]);

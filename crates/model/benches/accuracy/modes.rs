@@ -10,6 +10,9 @@ use shapes::{SINGLE, normal, skewed};
 /// Samples of each shape and count.
 const SAMPLES: u32 = 1000;
 
+/// Of other samples than the thresholds were chosen on.
+const SEED: u64 = 20_000;
+
 /// Counts that a record can have: the suites' 30, and up to `--runs 1000`.
 const COUNTS: [usize; 4] = [30, 100, 300, 1000];
 
@@ -71,7 +74,7 @@ fn print_false_rates() -> bool {
     let mut kept = true;
     for (name, draw) in SINGLE {
         let rates = COUNTS.map(|count| {
-            let mut random = Rng::with_seed(u64::try_from(count).unwrap());
+            let mut random = Rng::with_seed(SEED + u64::try_from(count).unwrap());
             let several = (0..SAMPLES).filter(|_| {
                 let values: Vec<f64> = (0..count).map(|_| draw(&mut random)).collect();
                 shown(&values) > 1
@@ -113,7 +116,7 @@ fn print_right_rates() -> bool {
 }
 
 fn right_rate(count: usize, apart: f64, shares: &[f64], draw: fn(&mut Rng) -> f64) -> f64 {
-    let mut random = Rng::with_seed(7);
+    let mut random = Rng::with_seed(SEED);
     let right = (0..SAMPLES).filter(|_| {
         let values: Vec<f64> = (0..count)
             .map(|_| {

@@ -57,7 +57,8 @@ pub fn print_errors() -> bool {
     );
     println!("{HEADING}");
     let mut kept = true;
-    for (name, four) in [("(1,1) (2,2) (4,1) (4,4)", FOUR), ("(1,1) (3,1) (2,2) (4,4)", OTHER_FOUR)] {
+    for (name, four) in [("(1,1) (2,2) (4,1) (4,4)", FOUR), ("(1,1) (3,1) (2,2) (4,4)", OTHER_FOUR)]
+    {
         let found = errors(&LOCAL, &REMOTE, &LOCAL, &REMOTE, &four, Speaker::Reported);
         println!("{name:44} {}", found.line());
         kept &= found.totals_mean <= TOTALS_MEAN
@@ -83,7 +84,11 @@ fn print_choices() {
                 errors(&LOCAL, &REMOTE, &LOCAL, &REMOTE, &four, speaker)
             })
             .collect();
-        println!("{:44} {}", format!("{CHOICES} random choices, {name}, median"), at(&found, 0.5).line());
+        println!(
+            "{:44} {}",
+            format!("{CHOICES} random choices, {name}, median"),
+            at(&found, 0.5).line()
+        );
         println!("{:44} {}", "   9 of 10 below", at(&found, 0.9).line());
         println!("{:44} {}", "   worst", at(&found, 1.0).line());
         let promised = found.iter().filter(|errors| errors.totals <= TOTALS_WORST).count();
@@ -93,7 +98,9 @@ fn print_choices() {
 
 /// Tables of other mechanisms, the first choice of cells, noise 1 %.
 fn print_mechanisms() {
-    println!("\n{TABLES} tables of each mechanism, 1 % noise, (1,1) (2,2) (4,1) (4,4); not promised\n");
+    println!(
+        "\n{TABLES} tables of each mechanism, 1 % noise, (1,1) (2,2) (4,1) (4,4); not promised\n"
+    );
     println!("{HEADING}");
     for (mechanism, make) in MECHANISMS {
         for (name, speaker) in SPEAKERS {
@@ -136,12 +143,9 @@ fn errors(
     for (n, m) in mixed().filter(|at| !four.contains(at)) {
         let shares = spoken(&model.grids[0], n, m, speaker);
         let (near, far) = (printed(local, n, m) * 1e6, printed(remote, n, m) * 1e6);
-        let [total, of_local, of_remote] = [
-            (shares.total(), near + far),
-            (shares.local, near),
-            (shares.remote, far),
-        ]
-        .map(|(ours, truth)| (ours / truth - 1.0).abs());
+        let [total, of_local, of_remote] =
+            [(shares.total(), near + far), (shares.local, near), (shares.remote, far)]
+                .map(|(ours, truth)| (ours / truth - 1.0).abs());
         found.totals_mean += total;
         found.groups_mean += f64::midpoint(of_local, of_remote);
         found.totals = found.totals.max(total);

@@ -44,7 +44,8 @@ impl CpuSequence {
     }
 
     fn written(&self, between: &str, word: impl Fn(Steps) -> String) -> String {
-        let text = |cpus: &[u32]| steps(cpus).into_iter().map(&word).collect::<Vec<_>>().join(between);
+        let text =
+            |cpus: &[u32]| steps(cpus).into_iter().map(&word).collect::<Vec<_>>().join(between);
         let in_order = text(&self.cpus);
         if in_order.len() <= LONGEST {
             return in_order;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use nearfar_flow::Load;
+use nearfar_machine::MemoryKind;
 use nearfar_record::Experiment;
 
 /// Streams that ran at the same time.
@@ -34,21 +35,45 @@ pub struct FlowLayout {
     pub clusters: usize,
     /// Memory nodes by their numbers.
     pub nodes: Vec<u32>,
-    /// Links between packages, one for each ordered pair that several paths cross.
-    pub links: Vec<PackageLink>,
+    /// What several paths share beside controllers and issue limits.
+    pub links: Vec<FlowLink>,
     /// Kernels by their names, the one that capacities are of first.
     pub kernels: Vec<String>,
 }
 
-/// What the clusters of one package ask of the memory of another.
+/// Something that several paths share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PackageLink {
-    /// The package of the cores.
-    pub from: u32,
-    /// The package of the memory.
-    pub to: u32,
+pub struct FlowLink {
+    /// Which.
+    pub ends: LinkEnds,
     /// The paths over it: cluster and node.
     pub crosses: BTreeSet<(u32, u32)>,
+}
+
+/// What paths have in common that share something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LinkEnds {
+    /// The clusters of a package on the memory of another.
+    Packages {
+        /// The package of the cores.
+        from: u32,
+        /// The package of the memory.
+        to: u32,
+    },
+    /// One of several clusters of its package on the memory of another package.
+    ClusterToPackage {
+        /// The cluster.
+        cluster: u32,
+        /// The package of the memory.
+        to: u32,
+    },
+    /// All memory of a kind in a package, whoever uses it: several nodes can share channels.
+    Channels {
+        /// The package.
+        package: u32,
+        /// The kind.
+        kind: MemoryKind,
+    },
 }
 
 impl FlowCase {

@@ -77,9 +77,8 @@ pub fn fit_flow(
         longest_step: LONGEST_STEP,
         tolerance: TOLERANCE,
     };
-    let start = &problem.parameters.start;
     let fit = fit_with_derivatives(
-        start,
+        &problem.parameters.start,
         |at| problem.residuals(at),
         |at, _| problem.derivatives(at),
         &rule,
@@ -143,7 +142,12 @@ impl Problem<'_> {
         let mut first_row = 0;
         for (case, start) in self.cases.iter().zip(starts.iter()) {
             let flows = capacities.flows(&scaled_loads(case, &kernels), start.as_ref()).ok()?;
-            let by = CaseSlopes { case, capacities: &capacities, slopes: flows.slopes()?, flows: &flows };
+            let by = CaseSlopes {
+                case,
+                capacities: &capacities,
+                slopes: flows.slopes()?,
+                flows: &flows,
+            };
             for (parameter, column) in all.iter().zip(&mut columns) {
                 let Some(slopes) = by.parameter(*parameter) else { continue };
                 for (row, (slope, stream)) in slopes.iter().zip(&case.streams).enumerate() {
@@ -164,7 +168,8 @@ impl Problem<'_> {
             pairs.map(|(rate, stream)| rate / stream.rate - 1.0).collect()
         };
         let predicted = self.predict(at)?;
-        let left_out = LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
+        let left_out =
+            LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
         let mut first_row = 0;
         let mut foretold = Vec::new();
         for (&position, case) in self.positions.iter().zip(&self.cases) {

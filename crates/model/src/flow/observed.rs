@@ -6,7 +6,7 @@ use nearfar_flow::Load;
 use nearfar_machine::{Cluster, Machine, MemoryPolicy};
 use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage};
 
-use super::case::{FlowCase, FlowLayout, FlowStream, PackageLink};
+use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{CaseFigures, RecordFigures};
 
@@ -281,7 +281,8 @@ impl Observer<'_> {
         let actors = candidate.figures.actors();
         let is_lone = candidate.experiment == Experiment::Pairs;
         let kernel_of = |actor: &Actor| {
-            let of = |it: &KnownLoop<'_>| if is_lone { it.alone } else { it.beside } == loop_of(actor);
+            let of =
+                |it: &KnownLoop<'_>| if is_lone { it.alone } else { it.beside } == loop_of(actor);
             self.loops.iter().position(of)
         };
         // Of other kernels than the first only pairs and what mixes and sharing mix.
@@ -338,18 +339,38 @@ fn only(mut nodes: impl Iterator<Item = u32>) -> Option<Vec<(u32, f64)>> {
     nodes.next().is_none().then(|| vec![(first, 1.0)])
 }
 
-/// What every package's clusters reach of every other package's memory.
-fn links(machine: &Machine, clusters: &[Cluster]) -> Vec<PackageLink> {
-    let mut links: BTreeMap<(u32, u32), BTreeSet<(u32, u32)>> = BTreeMap::new();
+/// What paths share beside controllers and issue limits, as far as packages tell: the way of a
+/// package and of each of its clusters to each other package, and the channels of each package.
+fn links(machine: &Machine, clusters: &[Cluster]) -> Vec<FlowLink> {
+    let mut links: BTreeMap<LinkEnds, BTreeSet<(u32, u32)>> = BTreeMap::new();
+    let mut clusters_of: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for cluster in clusters {
+        let own = machine.only_package(&cluster.cpus);
+        if let Some(own) = own {
+            clusters_of.entry(own).or_default().insert(cluster.index);
+        }
         for node in &machine.nodes {
-            let ends =
-                machine.only_package(&cluster.cpus).zip(machine.only_package(&node.locality));
-            if let Some(ends) = ends.filter(|(from, to)| from != to) {
-                links.entry(ends).or_default().insert((cluster.index, node.os_index));
+            let Some(to) = machine.only_package(&node.locality) else { continue };
+            let path = (cluster.index, node.os_index);
+            let mut add = |ends| links.entry(ends).or_default().insert(path);
+            add(LinkEnds::Channels { package: to, kind: node.kind });
+            if let Some(from) = own.filter(|&from| from != to) {
+                add(LinkEnds::Packages { from, to });
+                add(LinkEnds::ClusterToPackage { cluster: cluster.index, to });
             }
         }
     }
-    let link = |((from, to), crosses)| PackageLink { from, to, crosses };
-    links.into_iter().map(link).collect()
+    // Where it would be another part again, it is none.
+    let nodes = |paths: &BTreeSet<(u32, u32)>| {
+        paths.iter().map(|&(_, node)| node).collect::<BTreeSet<u32>>().len()
+    };
+    let has_siblings =
+        |cluster: &u32| clusters_of.values().any(|own| own.len() > 1 && own.contains(cluster));
+    let is_own = |(ends, paths): &(LinkEnds, BTreeSet<(u32, u32)>)| match ends {
+        LinkEnds::Packages { .. } => paths.len() > 1,
+        LinkEnds::ClusterToPackage { cluster, .. } => nodes(paths) > 1 && has_siblings(cluster),
+        LinkEnds::Channels { .. } => nodes(paths) > 1,
+    };
+    let own = links.into_iter().filter(is_own);
+    own.map(|(ends, crosses)| FlowLink { ends, crosses }).collect()
 }

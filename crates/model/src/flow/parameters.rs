@@ -7,7 +7,9 @@
 //! | B, path from c to m | 1.04 x the most that c alone moved on m | 0.3 |
 //! | K, controller of m | the larger of 1.1 x the best B, 1.03 x the most together on m | 0.3 |
 //! | I, issue of c | the larger of 1.2 x the best B, 1.03 x the most of c | 0.4 |
-//! | link | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
+//! | link of packages | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
+//! | a cluster to a package | the larger of 1.1 x the best B, 1.03 x the most across | 0.3 |
+//! | channels of a package | 1.1 x the most when all nodes are in use, else 1.5 x the sum of B | 0.3 |
 //! | p | 5 | 0.4 |
 //! | gamma | 0.5 | 0.5, itself |
 //! | a kernel's bytes / the first's, saturated | median of equal cases of all threads | 0.3 |
@@ -18,7 +20,7 @@ use std::collections::BTreeSet;
 use nearfar_flow::{Capacities, Part, ScaledLoad, SharedLink};
 use nearfar_stats::median;
 
-use super::case::{FlowCase, FlowLayout, FlowStream};
+use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 
 /// A number that is fitted. Clusters are rows, columns memory nodes in the layout's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -157,18 +159,34 @@ impl<'a> Parameters<'a> {
             let of_link: Vec<f64> = link.crosses.iter().filter_map(path).collect();
             if of_link.len() > 1 {
                 let across = known.most(|from, to| link.crosses.contains(&(from, to)));
-                let start = (1.2 * largest(&of_link)).max(1.03 * across).ln();
-                self.add(FlowParameter::Capacity(Part::Link { index }), start);
+                let start = match link.ends {
+                    LinkEnds::Packages { .. } => (1.2 * largest(&of_link)).max(1.03 * across),
+                    LinkEnds::ClusterToPackage { .. } => {
+                        (1.1 * largest(&of_link)).max(1.03 * across)
+                    }
+                    LinkEnds::Channels { .. } => known
+                        .most_of_all(&link.crosses)
+                        .map_or_else(|| 1.5 * self.sum_of_nodes(link, best), |most| 1.1 * most)
+                        .max(1.03 * across),
+                };
+                self.add(FlowParameter::Capacity(Part::Link { index }), start.ln());
             }
         }
+    }
+
+    /// The sum over a link's nodes of the most that a cluster alone moved on each.
+    fn sum_of_nodes(&self, link: &FlowLink, best: &[Vec<Option<f64>>]) -> f64 {
+        let nodes = self.layout.nodes.iter().enumerate();
+        let own = nodes.filter(|(_, node)| link.crosses.iter().any(|(_, to)| to == *node));
+        own.map(|(column, _)| best.iter().filter_map(|row| row[column]).fold(0.0, f64::max)).sum()
     }
 
     /// The capacities of a machine with these parameters. Pairs that no case is about have the
     /// figures of the first known one; nothing may be said of them.
     pub fn capacities(&self, at: &[f64]) -> Capacities {
         let (clusters, columns) = (self.layout.clusters, self.layout.nodes.len());
-        let link = |link: &super::case::PackageLink| SharedLink {
-            name: format!("package{}-package{}", link.from, link.to),
+        let link = |(index, link): (usize, &FlowLink)| SharedLink {
+            name: format!("link{index}"),
             // A link that is no parameter limits nothing.
             capacity: 1e18,
             crosses: link.crosses.clone(),
@@ -181,7 +199,7 @@ impl<'a> Parameters<'a> {
             controller: vec![None; columns],
             interference: vec![0.0; columns],
             issue: vec![None; clusters],
-            links: self.layout.links.iter().map(link).collect(),
+            links: self.layout.links.iter().enumerate().map(link).collect(),
             pressure: Vec::new(),
             saturation: START_SATURATION,
             fairness: START_FAIRNESS,
@@ -235,7 +253,8 @@ impl<'a> Parameters<'a> {
     pub fn knows(&self, case: &FlowCase) -> bool {
         let is_known = |stream: &FlowStream| {
             let column = |node: u32| self.layout.nodes.iter().position(|&known| known == node);
-            let place = |&(node, _): &(u32, f64)| Some((stream.load.cluster as usize, column(node)?));
+            let place =
+                |&(node, _): &(u32, f64)| Some((stream.load.cluster as usize, column(node)?));
             let mut places = stream.load.shares.iter().map(place);
             (stream.load.cluster as usize) < self.layout.clusters
                 && stream.kernel < self.layout.kernels.len()
@@ -287,6 +306,18 @@ impl Known<'_> {
     /// The most that streams moved together over what is counted, bytes/s of the first kernel.
     fn most(&self, is_counted: impl Fn(u32, u32) -> bool) -> f64 {
         self.of_first_kernel().map(|case| case.moved(&is_counted)).fold(0.0, f64::max)
+    }
+
+    /// The most that streams moved over these paths in a case that uses all of their nodes.
+    fn most_of_all(&self, paths: &BTreeSet<(u32, u32)>) -> Option<f64> {
+        let nodes: BTreeSet<u32> = paths.iter().map(|&(_, node)| node).collect();
+        let uses_all = |case: &&FlowCase| {
+            let used: BTreeSet<u32> =
+                pairs_of(std::slice::from_ref(*case)).into_iter().map(|(_, node)| node).collect();
+            nodes.is_subset(&used)
+        };
+        let moved = |case: &FlowCase| case.moved(|from, to| paths.contains(&(from, to)));
+        self.of_first_kernel().filter(uses_all).map(moved).reduce(f64::max)
     }
 
     /// A kernel's bytes against the first's in the same cases: with several threads, with one.

@@ -1,5 +1,7 @@
 //! What whole-machine placements come to by a fitted law, and which part holds them up.
 
+use std::mem::discriminant;
+
 use nearfar_flow::{Flows, Load, Part, ScaledLoad};
 use nearfar_machine::{Machine, MemoryKind};
 
@@ -41,7 +43,7 @@ pub struct PlacementLimit {
     pub part: Part,
     /// What it carries / its capacity, below 1.
     pub filled: f64,
-    /// The clusters of which it is the first cause.
+    /// The clusters of which a part of its sort is the first cause.
     pub clusters: Vec<u32>,
 }
 
@@ -49,7 +51,11 @@ pub struct PlacementLimit {
 pub(crate) const HELD_UP: f64 = 0.1;
 
 /// Threads with all cores of each cluster, on the placements that the machine has.
-pub(crate) fn placements(machine: &Machine, fitted: &FittedFlow, pairs: &Reached) -> Vec<FlowPlacement> {
+pub(crate) fn placements(
+    machine: &Machine,
+    fitted: &FittedFlow,
+    pairs: &Reached,
+) -> Vec<FlowPlacement> {
     let whole = Whole::of(machine);
     let one_node = |&node: &u32| PlacementKind::OneNode { node };
     let kinds = [PlacementKind::OwnNodes, PlacementKind::AllNodes, PlacementKind::OtherPackages]
@@ -80,7 +86,10 @@ impl<'a> Whole<'a> {
         let ordinary = machine.nodes.iter().filter(|node| kinds.contains(&node.kind));
         Self {
             machine,
-            clusters: clusters.filter(|(cores, _)| *cores > 0).map(|(cores, it)| (it, cores)).collect(),
+            clusters: clusters
+                .filter(|(cores, _)| *cores > 0)
+                .map(|(cores, it)| (it, cores))
+                .collect(),
             ordinary: ordinary.map(|node| node.os_index).collect(),
         }
     }
@@ -105,7 +114,9 @@ impl<'a> Whole<'a> {
                 PlacementKind::OneNode { node } => vec![node],
                 PlacementKind::OtherPackages => self.nodes_of_others(cluster),
             };
-            if nodes.is_empty() || nodes.iter().any(|&node| !reached.contains(&(cluster.index, node))) {
+            if nodes.is_empty()
+                || nodes.iter().any(|&node| !reached.contains(&(cluster.index, node)))
+            {
                 return None;
             }
             #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
@@ -145,10 +156,9 @@ fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
         return None;
     }
     let worst = flows.parts.iter().max_by(|a, b| taken(&a.slows).total_cmp(&taken(&b.slows)))?;
-    // Parts of the same sort hold up the streams that the worst does not.
     let is_first = |stream: usize| {
         let own = first_cause(flows, stream);
-        own.is_some_and(|part| part == worst.part)
+        own.is_some_and(|part| discriminant(&part) == discriminant(&worst.part))
     };
     let clusters = loads.iter().enumerate().filter(|(stream, _)| is_first(*stream));
     Some(PlacementLimit {

@@ -126,7 +126,10 @@ impl Flow {
             });
             streams.push(PredictedStream {
                 binding: binding.clone(),
-                threads: own.iter().map(|&it| (all[it].load.cluster, all[it].load.threads)).collect(),
+                threads: own
+                    .iter()
+                    .map(|&it| (all[it].load.cluster, all[it].load.threads))
+                    .collect(),
                 alone: alone.rates.iter().sum(),
                 together: own.iter().map(|&index| together.rates[index]).sum(),
                 limit: slowest.and_then(|index| first_cause(&together, index)),
@@ -213,9 +216,8 @@ impl Question<'_> {
         cluster: &Cluster,
     ) -> Result<Vec<(u32, f64)>, StreamError> {
         let nearest = |nodes: &[u32]| {
-            let distance = |node: &u32| {
-                cluster.cpu_node.and_then(|home| self.machine.distance(home, *node))
-            };
+            let distance =
+                |node: &u32| cluster.cpu_node.and_then(|home| self.machine.distance(home, *node));
             // Without distances its own nodes stand before all others.
             let key = |node: &u32| (!cluster.memory_nodes.contains(*node), distance(node), *node);
             nodes.iter().copied().min_by_key(key)

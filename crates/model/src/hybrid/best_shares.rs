@@ -24,8 +24,8 @@ pub enum Buffers {
 pub struct BestShares {
     /// With the best of what is certain: its lowest bandwidth is the highest.
     pub chosen: HybridPrediction,
-    /// Where two kinds take equally long and the model gives over half a percent more on one side
-    /// of the jump: what cannot be promised.
+    /// Where equation 5 gives over half a percent more, on one side of a jump or beyond what two
+    /// kinds by themselves leave time for: what cannot be promised.
     pub unclaimed: Option<HybridPrediction>,
     /// Whether all shares could be looked at; else overlaps are missing for some.
     pub is_complete: bool,

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use nearfar_record::{HybridPoint, TransferKind};
-use nearfar_stats::{percentile_error, percentile_interval};
+use nearfar_stats::{mean_of_calm, percentile_error, percentile_interval};
 
 use super::held_out::{HeldOutErrors, HeldOutPoint, errors};
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint, position};
@@ -14,6 +14,9 @@ use crate::hybrid_points::{HybridFigures, load_share};
 
 /// An overlap that is known no better than this is not known.
 const LARGEST_STANDARD_ERROR: f64 = 0.1;
+
+/// Below it a case of two kinds that take equally long takes no time.
+const LEAST_OVERLAP: f64 = -1.0;
 
 /// A cluster's loads and stores over a fast and a slow memory.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,9 +53,9 @@ pub struct HybridPair {
 /// Bandwidth of one kind alone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct HybridRate {
-    /// Useful bytes/s, median over rounds.
+    /// Useful bytes/s, mean of the calm rounds.
     pub bandwidth: f64,
-    /// 95 % of drawn medians; `None` with fewer than five rounds.
+    /// 95 % of the same of drawn rounds; `None` with fewer than five rounds.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -132,7 +135,7 @@ impl HybridPair {
                 &drawn.iter().map(|model| model.rates[kind]).collect::<Vec<f64>>(),
             ),
         });
-        let held_out = held_out(points, &model);
+        let held_out = held_out(points, rounds, &model);
         Ok(Self {
             cluster: first.place.cluster,
             fast_node: first.place.fast_node,
@@ -170,7 +173,8 @@ impl HybridPair {
 
 impl OverlapValue {
     fn new(overlap_theta: f64, unbounded: f64, standard_error: Option<f64>, drawn: &[f64]) -> Self {
-        let interval = percentile_interval(drawn);
+        let within = |(low, high): (f64, f64)| (low.max(LEAST_OVERLAP), high.max(LEAST_OVERLAP));
+        let interval = percentile_interval(drawn).map(within);
         let least = interval.map_or(overlap_theta, |(low, _)| low);
         let is_interference = least > 1.0;
         Self { overlap_theta, interval, standard_error, unbounded, is_interference }
@@ -179,6 +183,12 @@ impl OverlapValue {
 
 /// An overlap that is known well enough, or why it is not.
 fn checked(value: OverlapValue) -> Result<OverlapValue, String> {
+    if value.unbounded < LEAST_OVERLAP {
+        return Err(format!(
+            "not identified: {:.2} fits best, with which a case would take no time",
+            value.unbounded
+        ));
+    }
     match value.standard_error {
         Some(error) if error > LARGEST_STANDARD_ERROR => Err(format!(
             "not identified: its standard error is {error:.2}, above {LARGEST_STANDARD_ERROR}; \
@@ -252,12 +262,16 @@ fn measured_rounds(
     Ok(Rounds { corners, points: pairs.collect() })
 }
 
-fn held_out(points: &[&HybridFigures], model: &OverlapModel) -> Vec<HeldOutPoint> {
+fn held_out(
+    points: &[&HybridFigures],
+    rounds: &HashMap<String, Vec<f64>>,
+    model: &OverlapModel,
+) -> Vec<HeldOutPoint> {
     let surface = points.iter().filter(|point| point.place.point == HybridPoint::Surface);
     surface
         .filter_map(|point| {
             let shares = found_shares(point)?;
-            let measured = point.total.as_ref()?.sum.median;
+            let measured = mean_of_calm(rounds.get(&point.case.id)?)?;
             let predicted = model.bandwidth(shares.by_kind());
             (measured > 0.0).then_some(HeldOutPoint { shares, measured, predicted })
         })

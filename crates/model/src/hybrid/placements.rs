@@ -34,7 +34,7 @@ pub struct HybridPlacement {
     pub name: PlacementName,
     /// What it gives.
     pub prediction: HybridPrediction,
-    /// The other side of a jump, which promises more; `None` where there is none.
+    /// What equation 5 promises more elsewhere and cannot be claimed; `None` where there is none.
     pub unclaimed: Option<HybridPrediction>,
     /// Small weights for the pages of what is read; `None` where nothing is.
     pub load_weights: Option<PageSplit>,

@@ -159,7 +159,8 @@ impl HybridPair {
             ((lowest * (1.0 - room)).max(0.0), highest * (1.0 + room))
         });
         let ends = of_rounds.into_iter().chain(of_error);
-        ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+        let outer = ends.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+        outer.map(|(low, high)| (low.min(lowest), high.max(highest)))
     }
 
     /// By how much one placement is better than another.

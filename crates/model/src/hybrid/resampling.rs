@@ -2,7 +2,7 @@
 //! together.
 //! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 
-use nearfar_stats::{drawn_medians, median};
+use nearfar_stats::{drawn_estimates, mean_of_calm};
 
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
 
@@ -10,7 +10,7 @@ use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
 /// seed to seed.
 const DRAWS: usize = 200;
 
-/// With fewer rounds of a case a drawn median says too little of the true one.
+/// With fewer rounds of a case a drawn middle says too little of the true one.
 pub(super) const FEWEST_ROUNDS: usize = 5;
 
 /// Rounds of a pair of memories, useful bytes/s.
@@ -22,11 +22,12 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// The model by the medians of all rounds; `None` where one is no rate.
+    /// The model by the mean of the calm rounds; `None` where one is no rate. (Medians
+    /// would need half as many rounds more for overlaps as near.)
     pub fn fit(&self, bounds: OverlapBounds) -> Option<OverlapModel> {
-        let medians: Vec<Option<f64>> =
-            self.samples().iter().map(|rounds| median(rounds)).collect();
-        self.fit_to(&medians, bounds)
+        let middles: Vec<Option<f64>> =
+            self.samples().iter().map(|rounds| mean_of_calm(rounds)).collect();
+        self.fit_to(&middles, bounds)
     }
 
     /// The models by drawn rounds; none where a case has too few. The seed is fixed: a record
@@ -35,8 +36,8 @@ impl Rounds {
         if self.fewest() < FEWEST_ROUNDS {
             return Vec::new();
         }
-        let draws = drawn_medians(&self.samples(), DRAWS, 0);
-        draws.iter().filter_map(|medians| self.fit_to(medians, bounds)).collect()
+        let draws = drawn_estimates(&self.samples(), DRAWS, 0, mean_of_calm);
+        draws.iter().filter_map(|middles| self.fit_to(middles, bounds)).collect()
     }
 
     /// Rounds of the case that has the fewest.
@@ -49,12 +50,12 @@ impl Rounds {
         self.corners.iter().chain(of_points).map(Vec::as_slice).collect()
     }
 
-    fn fit_to(&self, medians: &[Option<f64>], bounds: OverlapBounds) -> Option<OverlapModel> {
+    fn fit_to(&self, middles: &[Option<f64>], bounds: OverlapBounds) -> Option<OverlapModel> {
         let is_rate = |rate: &f64| *rate > 0.0 && rate.is_finite();
-        let medians: Option<Vec<f64>> =
-            medians.iter().map(|median| median.filter(is_rate)).collect();
-        let medians = medians?;
-        let (corners, of_points) = medians.split_at_checked(4)?;
+        let middles: Option<Vec<f64>> =
+            middles.iter().map(|middle| middle.filter(is_rate)).collect();
+        let middles = middles?;
+        let (corners, of_points) = middles.split_at_checked(4)?;
         let points = self.points.iter().zip(of_points);
         let points: Vec<OverlapPoint> =
             points.map(|((point, _), &bandwidth)| OverlapPoint { bandwidth, ..*point }).collect();

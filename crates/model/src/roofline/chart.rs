@@ -101,9 +101,16 @@ impl Chart {
                 validations: validations(of),
             })
             .collect();
-        let own = charts.clone();
+        let mut whole: HashMap<u32, Self> = HashMap::new();
+        for chart in charts.iter().filter(|chart| !chart.ceilings.is_empty()) {
+            if let Some(threads) = chart.threads() {
+                whole.entry(threads).or_insert_with(|| chart.within());
+            }
+        }
         for chart in &mut charts {
-            chart.take_what_is_within(&own);
+            if let Some(other) = chart.threads().and_then(|threads| whole.get(&threads)) {
+                chart.take_what_is_within(other);
+            }
             chart.find_ridges();
         }
         charts.retain(|chart| !chart.ceilings.is_empty() || !chart.roofs.is_empty());
@@ -160,11 +167,9 @@ impl Chart {
             errors.max_by(f64::total_cmp)
         };
         // Node 0 of another cluster is another roof; its cache is like this one's.
-        let is_cache = matches!(roof, Roof::Cache { .. });
         let is_its =
-            |of: &RoofValidation| of.roof == roof && (is_cache || of.cluster == self.cluster);
-        let is_memory =
-            |of: &RoofValidation| !matches!(of.roof, Roof::Compute | Roof::Cache { .. });
+            |of: &RoofValidation| of.roof == roof && (is_cache(roof) || of.cluster == self.cluster);
+        let is_memory = |of: &RoofValidation| of.roof != Roof::Compute && !is_cache(of.roof);
         errors(&is_its).or_else(|| errors(&is_memory))
     }
 
@@ -186,22 +191,29 @@ impl Chart {
         self.roofs.iter().filter_map(count).max()
     }
 
+    /// Threads of its roofs of bandwidth.
+    fn threads(&self) -> Option<u32> {
+        self.roofs.iter().map(|roof| roof.threads).max()
+    }
+
+    /// What clusters that are like this one can borrow.
+    fn within(&self) -> Self {
+        let caches = self.roofs.iter().filter(|roof| is_cache(roof.roof));
+        Self {
+            cpus: CpuSet::new(),
+            ceilings: self.ceilings.clone(),
+            roofs: caches.take(MOST_OF_A_SORT).cloned().collect(),
+            validations: self.validations.iter().take(MOST_OF_A_SORT).cloned().collect(),
+            ..*self
+        }
+    }
+
     /// Plans measure caches and arithmetic once for clusters that are alike.
-    fn take_what_is_within(&mut self, charts: &[Self]) {
-        let is_within = |roof: &&BandwidthRoof| matches!(roof.roof, Roof::Cache { .. });
-        let threads = |chart: &Self| chart.roofs.iter().map(|roof| roof.threads).max();
-        if !self.ceilings.is_empty() || self.roofs.iter().any(|roof| is_within(&roof)) {
+    fn take_what_is_within(&mut self, other: &Self) {
+        if !self.ceilings.is_empty() || self.roofs.iter().any(|roof| is_cache(roof.roof)) {
             return;
         }
-        let like = |chart: &&Self| {
-            !chart.ceilings.is_empty()
-                && threads(chart).is_some()
-                && threads(chart) == threads(self)
-        };
-        let Some(other) = charts.iter().find(like) else { return };
-        let mut roofs: Vec<BandwidthRoof> = other.roofs.iter().filter(is_within).cloned().collect();
-        roofs.append(&mut self.roofs);
-        self.roofs = roofs;
+        self.roofs.splice(..0, other.roofs.iter().cloned());
         self.ceilings.clone_from(&other.ceilings);
         self.validations.clone_from(&other.validations);
         self.within_of = Some(other.cluster);
@@ -217,6 +229,13 @@ impl Chart {
             roof.ridges = self.ceilings.iter().filter_map(ridge).collect();
         }
     }
+}
+
+/// More roofs of a sort than this are no plan of ours; a stranger's record can hold any number.
+const MOST_OF_A_SORT: usize = 64;
+
+fn is_cache(roof: Roof) -> bool {
+    matches!(roof, Roof::Cache { .. })
 }
 
 /// A figure that something can be divided by.
@@ -243,6 +262,7 @@ fn ceilings(figures: &[&RoofFigures]) -> Vec<Ceiling> {
         });
     }
     ceilings.sort_by(|one, other| other.flops.median.total_cmp(&one.flops.median));
+    ceilings.truncate(MOST_OF_A_SORT);
     ceilings
 }
 

@@ -6,7 +6,13 @@ use crate::handmade_record::{Measured, add_case};
 
 /// Adds a case of copy, whose threads are on these CPUs; none for unbound ones. Each run is useful
 /// bytes/s of all threads, of which a hundredth more by half of them than by the other half.
-pub fn add_runs(record: &mut Record, threads: u32, affinities: &[Affinity], cpus: &[u32], runs: &[f64]) {
+pub fn add_runs(
+    record: &mut Record,
+    threads: u32,
+    affinities: &[Affinity],
+    cpus: &[u32],
+    runs: &[f64],
+) {
     let names: Vec<&str> = affinities.iter().map(|affinity| affinity.as_str()).collect();
     let id = format!("scaling/copy/sse2/t{threads}/{}", names.join("+"));
     let before = record.samples.len();

@@ -164,7 +164,7 @@ fn separate_shares_promise_no_more_than_two_kinds_leave_time_for() {
         HybridShares { load_share: 2.0 / 3.0, load_fast_share: 0.91, store_fast_share: 1.0 };
     let found = pair.predict(shares).unwrap();
     // Loads and stores of the fast memory by themselves: t_lf + 0.99 t_sf.
-    let alone = (2.0 / 3.0 * 0.91 / 251e9 + 0.99 / 3.0 / 231e9).recip();
+    let alone = 1.0 / (2.0 / 3.0 * 0.91 / 251e9 + 0.99 / 3.0 / 231e9);
     assert!((found.bandwidth / alone - 1.0).abs() < 1e-3, "{found:?}");
     assert!(found.highest > 1.3 * found.bandwidth, "{found:?}");
     let best = pair.best(2.0 / 3.0, Buffers::Separately, 1.0).unwrap();

@@ -17,9 +17,11 @@ use super::facts::Facts;
 const NOISY_ROUNDS: u32 = 6;
 
 /// The simulated machines by name, and what their records say.
-pub(super) struct Machines(BTreeMap<String, Measured>);
+#[derive(Debug)]
+pub struct Machines(BTreeMap<String, Measured>);
 
 /// A simulated machine and what its records say.
+#[derive(Debug)]
 pub(super) struct Measured {
     /// Of a record without noise.
     pub roofs: Vec<RoofFigures>,
@@ -30,6 +32,9 @@ pub(super) struct Measured {
 impl Machines {
     /// Measures `roofs` on every machine that a table is of: all clusters, nodes and numbers of
     /// clusters, loads and stores.
+    ///
+    /// # Errors
+    /// When there is no such simulated machine, or it cannot be measured.
     pub fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
         let names: BTreeSet<&String> = facts.roofs.iter().map(|table| &table.machine).collect();
         let mut machines = BTreeMap::new();
@@ -39,7 +44,7 @@ impl Machines {
         Ok(Self(machines))
     }
 
-    pub fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
+    pub(super) fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
         self.0.get(name).ok_or_else(|| ReproduceError::Contradiction {
             key: KEY.into(),
             what: format!("no table gives the roofs of {name}"),

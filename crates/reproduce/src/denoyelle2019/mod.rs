@@ -5,16 +5,18 @@
 mod facts;
 mod instructions;
 mod machines;
+mod overlap;
 mod reason;
 mod roofs;
 mod validation;
 
 pub use facts::{Facts, facts};
+pub use machines::Machines;
 pub use reason::KnownReason;
 
 use crate::error::ReproduceError;
 use crate::paper::Paper;
-use machines::Machines;
+use crate::row::Row;
 
 /// The paper's key, which is the name of its file in `papers/`.
 pub const KEY: &str = "denoyelle2019";
@@ -24,15 +26,24 @@ pub const KEY: &str = "denoyelle2019";
 /// # Errors
 /// When the numbers contradict each other, or a model refuses what they ask of it.
 pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
-    let machines = Machines::measure(facts)?;
+    let mut rows = roofline_rows(facts, &Machines::measure(facts)?)?;
+    rows.extend(overlap::rows(&facts.overlap_theta)?);
+    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows })
+}
+
+/// Tables 1 to 5, and what sections 4 and 5 say of peaks and errors.
+///
+/// # Errors
+/// When the numbers contradict each other.
+pub fn roofline_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = roofs::machine_rows(facts);
     for table in &facts.instructions_per_cycle.0 {
-        rows.extend(instructions::rows(facts, table, &machines)?);
+        rows.extend(instructions::rows(facts, table, machines)?);
     }
     for table in &facts.roofs {
-        rows.extend(roofs::rows(facts, table, &machines)?);
+        rows.extend(roofs::rows(facts, table, machines)?);
     }
-    rows.extend(roofs::pair_rows(&facts.pairs, &machines)?);
-    rows.extend(validation::rows(&facts.validation_error, &machines)?);
-    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows })
+    rows.extend(roofs::pair_rows(&facts.pairs, machines)?);
+    rows.extend(validation::rows(&facts.validation_error, machines)?);
+    Ok(rows)
 }

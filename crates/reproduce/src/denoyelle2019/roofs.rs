@@ -143,13 +143,14 @@ impl Roofs<'_> {
         let ours = ours.map(|ours| ours / unit.bytes_per_s());
         // Roofs of a cluster alone are given; what several get of one part is fitted.
         let is_given = matches!(roof, Roof::Cache { .. } | Roof::Memory { .. });
+        let is_of_table_5 = self.table.table.starts_with('5');
         let reason = KnownReason::FittedTogether.checked(KnownReason::is_fitted(printed, ours));
         let comparison = Comparison {
             item: self.item(&format!("{what}, {}", unit.as_str())),
             printed: self.table.printed(printed),
             ours,
             room: Room::Rounding(0.0),
-            reason: (!is_given).then_some(reason),
+            reason: (is_of_table_5 && !is_given).then_some(reason),
         };
         comparison.judge().after_round_trip()
     }

@@ -1,17 +1,153 @@
-//! SKELETON
+//! What `papers/ribeiro2010.json` holds.
+
+use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
 use super::KEY;
 use crate::error::ReproduceError;
 
-/// What `papers/ribeiro2010.json` holds.
+/// The paper's numbers, and what it says in words of the order of its strategies.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// The paper's key.
     pub key: String,
     /// Author, title, place and year.
     pub title: String,
+    /// Machines by the paper's name.
+    pub machines: BTreeMap<String, MachineFacts>,
+    /// What it means by a NUMA factor.
+    pub numa_factor: String,
+    /// What it means by each strategy.
+    pub strategies: BTreeMap<String, String>,
+    /// Its programs.
+    pub workloads: BTreeMap<String, Workload>,
+    /// Thread counts that its gains are means over.
+    pub threads: Vec<u32>,
+    /// Gains of one strategy over another.
+    #[serde(rename = "findings_percent_mean_gain")]
+    pub findings: Vec<Finding>,
+    /// What it recommends.
+    pub conclusion: String,
+    /// What it says of strategies without a number.
+    pub findings_in_words: Vec<String>,
+    /// The orders that these words give.
+    pub orders: Vec<Order>,
+    /// The orders that the conclusion gives.
+    pub conclusion_orders: Vec<ConclusionOrder>,
+    /// The least and the most that explicit placement gained.
+    pub mean_gain_percent: [f64; 2],
+}
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineFacts {
+    /// The simulated machine that has its figures.
+    pub simulated: String,
+    /// Memory nodes.
+    pub nodes: u32,
+    /// CPUs of each.
+    pub cpus_per_node: u32,
+    /// Clock.
+    pub ghz: f64,
+    /// Memory of all nodes.
+    pub memory_gb: f64,
+    /// Third-level cache of a CPU.
+    pub l3_mb: Option<f64>,
+    /// Second-level cache of a CPU.
+    pub l2_mb: Option<f64>,
+    /// STREAM, reads.
+    pub stream_read_mbs: f64,
+    /// STREAM, writes.
+    pub stream_write_mbs: f64,
+    /// The least and the most.
+    pub numa_factor: [f64; 2],
+}
+
+/// A program.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Workload {
+    /// What it is.
+    pub what: String,
+    /// How its threads go over the data.
+    pub access: AccessName,
+    /// Its data.
+    pub data_gb: Option<f64>,
+    /// Side of its grid.
+    pub side: Option<f64>,
+}
+
+/// How threads go over the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccessName {
+    /// Each keeps to its part.
+    Regular,
+    /// In no order.
+    Irregular,
+}
+
+/// By how much one strategy is better than another.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// Machine.
+    pub machine: String,
+    /// Program.
+    pub workload: String,
+    /// The better strategy.
+    pub better: String,
+    /// The other, or `the others`.
+    pub than: String,
+    /// Percent.
+    pub gain: f64,
+}
+
+/// An order without a number.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// Machine.
+    pub machine: String,
+    /// Program.
+    pub workload: String,
+    /// Which order.
+    pub order: OrderName,
+    /// Of which strategies.
+    pub strategies: Vec<String>,
+}
+
+/// Kinds of orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OrderName {
+    /// The first is better than all others.
+    Best,
+    /// The first is worse than all others.
+    Worst,
+    /// The first is better than the second.
+    Better,
+    /// The two are close.
+    Close,
+    /// The first alone gains with every thread count.
+    KeepsSpeedup,
+}
+
+/// What the conclusion says to do on a machine that is of its kind.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConclusionOrder {
+    /// Machine.
+    pub machine: String,
+    /// How threads go over the data.
+    pub access: AccessName,
+    /// Why, in the conclusion's words.
+    pub because: String,
+    /// The strategy.
+    pub best: String,
 }
 
 /// The paper's numbers.
@@ -26,9 +162,64 @@ impl Facts {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// As [`facts`].
+    /// As [`facts`]; and when it names a machine, program or strategy that it does not describe.
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        serde_json::from_str(text)
-            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })
+        let facts: Self = serde_json::from_str(text)
+            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })?;
+        match facts.contradiction() {
+            None => Ok(facts),
+            Some(what) => Err(ReproduceError::Contradiction { key: KEY.into(), what }),
+        }
+    }
+
+    fn contradiction(&self) -> Option<String> {
+        if self.key != KEY {
+            return Some(format!("its key is {}", self.key));
+        }
+        let of_findings = self.findings.iter().map(|of| (&of.machine, Some(&of.workload)));
+        let of_orders = self.orders.iter().map(|of| (&of.machine, Some(&of.workload)));
+        let of_conclusion = self.conclusion_orders.iter().map(|of| (&of.machine, None));
+        for (machine, workload) in of_findings.chain(of_orders).chain(of_conclusion) {
+            if !self.machines.contains_key(machine) {
+                return Some(format!("it does not describe the machine {machine}"));
+            }
+            if let Some(workload) = workload.filter(|name| !self.workloads.contains_key(*name)) {
+                return Some(format!("it does not describe the program {workload}"));
+            }
+        }
+        let named = self
+            .findings
+            .iter()
+            .flat_map(|of| [&of.better, &of.than])
+            .filter(|name| *name != OTHERS)
+            .chain(self.orders.iter().flat_map(|of| &of.strategies))
+            .chain(self.conclusion_orders.iter().map(|of| &of.best));
+        let unknown = named.into_iter().find(|name| !self.strategies.contains_key(*name));
+        if let Some(strategy) = unknown {
+            return Some(format!("it does not describe the strategy {strategy}"));
+        }
+        let lacks = |of: &&Order| {
+            let pair = matches!(of.order, OrderName::Better | OrderName::Close);
+            of.strategies.len() != 1 + usize::from(pair)
+        };
+        self.orders.iter().find(lacks).map(|of| format!("an order of {} is not whole", of.workload))
+    }
+
+    /// The gain that it prints; `None` where it prints none.
+    pub(super) fn gain(
+        &self,
+        machine: &str,
+        workload: &str,
+        better: &str,
+        than: &str,
+    ) -> Option<f64> {
+        let is_asked = |of: &&Finding| {
+            (of.machine.as_str(), of.workload.as_str()) == (machine, workload)
+                && (of.better.as_str(), of.than.as_str()) == (better, than)
+        };
+        self.findings.iter().find(is_asked).map(|of| of.gain)
     }
 }
+
+/// In place of a strategy: all but the better one.
+pub(super) const OTHERS: &str = "the others";

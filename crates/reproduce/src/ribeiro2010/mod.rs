@@ -1,19 +1,16 @@
-//! SKELETON
+//! C. Pousa Ribeiro and others, Explorando Afinidade de Memoria em Arquiteturas NUMA (2010): its
+//! machines, the gains of its strategies, and its conclusion.
 
 mod facts;
+mod findings;
+mod machines;
+mod reason;
+mod reproduction;
 
 pub use facts::{Facts, facts};
-
-use crate::error::ReproduceError;
-use crate::paper::Paper;
+pub use machines::Machines;
+pub use reason::KnownReason;
+pub use reproduction::{reproduce, reproduce_on};
 
 /// The paper's key, which is the name of its file in `papers/`.
 pub const KEY: &str = "ribeiro2010";
-
-/// Works the paper's figures out from these numbers.
-///
-/// # Errors
-/// When the numbers contradict each other, or a model refuses what they ask of it.
-pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
-    Ok(Paper { key: facts.key.clone(), title: facts.title.clone(), rows: Vec::new() })
-}

@@ -1,23 +1,125 @@
-//! SKELETON
+//! What `papers/saad2022.json` holds, and that its numbers fit together.
 
 use serde::Deserialize;
 
 use super::KEY;
 use crate::error::ReproduceError;
+use crate::printed::{Printed, Unit};
 
 /// What `papers/saad2022.json` holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Facts {
     /// The paper's key.
     pub key: String,
     /// Author, title, place and year.
     pub title: String,
+    /// Local and remote processes on one node.
+    pub sharing: SharingTables,
+    /// The most that lone processes reach.
+    pub limits: Limits,
+    /// How to split four processes.
+    pub best_split: BestSplit,
+    /// Other kernels by one and by several threads.
+    pub kernels: KernelTable,
+}
+
+/// The tables of bandwidth: rows are 0 to 4 local processes, columns 0 to 4 remote ones.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharingTables {
+    /// The simulated machine of that name.
+    pub machine: String,
+    /// What was run.
+    pub kernel: String,
+    /// Of all values.
+    pub unit: Unit,
+    /// How bytes were counted.
+    pub counted: String,
+    /// Digits behind the point.
+    pub decimals: u8,
+    /// What rows are.
+    pub rows: String,
+    /// What columns are.
+    pub columns: String,
+    /// All processes.
+    pub total: [[f64; 5]; 5],
+    /// The local ones.
+    pub local: [[f64; 5]; 5],
+    /// The remote ones.
+    pub remote: [[f64; 5]; 5],
+    /// One remote process.
+    pub remote_per_core: [[f64; 5]; 5],
+}
+
+/// The most that lone processes reach.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Of both.
+    pub unit: Unit,
+    /// Digits behind the point.
+    pub decimals: u8,
+    /// Local processes.
+    pub local: f64,
+    /// Remote processes.
+    pub remote: f64,
+}
+
+/// How to split processes.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BestSplit {
+    /// Of the totals.
+    pub unit: Unit,
+    /// Digits behind the point of the totals.
+    pub decimals: u8,
+    /// How many.
+    pub processes: u32,
+    /// Local ones of the best split.
+    pub local: u32,
+    /// Remote ones of the best split.
+    pub remote: u32,
+    /// What it gets.
+    pub total: f64,
+    /// What they get when all are local.
+    pub all_local: f64,
+    /// What the gains are of.
+    pub gains_by: String,
+    /// Of the best split over all local, percent.
+    pub gain: f64,
+    /// Of one local and one remote process over two local ones, percent.
+    pub gain_of_two_processes: f64,
+}
+
+/// Bandwidths of kernels.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelTable {
+    /// Of all values.
+    pub unit: Unit,
+    /// What the values of a row are.
+    pub columns: Vec<String>,
+    /// One for each kernel by one and by several threads.
+    pub rows: Vec<KernelRow>,
+}
+
+/// A kernel's bandwidths.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelRow {
+    /// `single` or `multi`.
+    pub threads: String,
+    /// What was run.
+    pub kernel: String,
+    /// By column.
+    pub values: Vec<f64>,
 }
 
 /// The paper's numbers.
 ///
 /// # Errors
-/// When the file is not of the form that the program knows.
+/// When the file is not of the form that the program knows, or contradicts itself.
 pub fn facts() -> Result<Facts, ReproduceError> {
     Facts::parse(include_str!("../../../../papers/saad2022.json"))
 }
@@ -28,7 +130,66 @@ impl Facts {
     /// # Errors
     /// As [`facts`].
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        serde_json::from_str(text)
-            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })
+        let facts: Self = serde_json::from_str(text)
+            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })?;
+        let contradiction = |what| ReproduceError::Contradiction { key: KEY.into(), what };
+        facts.check().map(|()| facts).map_err(contradiction)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        if self.key != KEY {
+            return Err(format!("its key is {}", self.key));
+        }
+        for row in &self.kernels.rows {
+            if row.values.len() != self.kernels.columns.len() {
+                return Err(format!("{} has {} values", row.kernel, row.values.len()));
+            }
+        }
+        self.sharing.check()?;
+        let split = &self.best_split;
+        if split.local + split.remote != split.processes {
+            return Err(format!("{} processes are split otherwise", split.processes));
+        }
+        let tables = &self.sharing;
+        let total = |n: u32, m: u32| tables.total.get(n as usize)?.get(m as usize).copied();
+        for (n, m, printed) in
+            [(split.local, split.remote, split.total), (split.processes, 0, split.all_local)]
+        {
+            let half = Printed { value: printed, decimals: split.decimals };
+            if !total(n, m).is_some_and(|total| half.is_rounded(total)) {
+                return Err(format!("the table of totals has no {printed} at {n} and {m}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl SharingTables {
+    /// Local and remote make the total, and the remote one's processes it, as far as digits tell.
+    fn check(&self) -> Result<(), String> {
+        let half = Printed { value: 0.0, decimals: self.decimals }.half_unit();
+        for (n, m) in self.places() {
+            let [total, local, remote, each] =
+                [&self.total, &self.local, &self.remote, &self.remote_per_core]
+                    .map(|table| table[n][m]);
+            let is_empty = [(local, n), (remote, m), (each, m)];
+            if is_empty.iter().any(|&(value, processes)| (value == 0.0) != (processes == 0)) {
+                return Err(format!("{n} local and {m} remote: a group without processes"));
+            }
+            if (local + remote - total).abs() > 3.0 * half {
+                return Err(format!("{n} local and {m} remote: {local} + {remote} is not {total}"));
+            }
+            #[expect(clippy::cast_precision_loss, reason = "a number of processes")]
+            let processes = m as f64;
+            if (each * processes - remote).abs() > half * (processes + 1.0) {
+                return Err(format!("{n} local and {m} remote: {remote} is not {m} x {each}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// All cells, by local and then by remote processes.
+    pub(super) fn places(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        (0..5).flat_map(|n| (0..5).map(move |m| (n, m)))
     }
 }

@@ -18,6 +18,7 @@ const SEED: u64 = 1;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Runs {
     model: Distribution,
+    deepest_outlier: f64,
 }
 
 impl Runs {
@@ -43,7 +44,12 @@ impl Runs {
         let model = distribution(&RecordFigures::new(&record)).map_err(|source| {
             ReproduceError::Model { what: machine.clone(), model: "distribution", source }
         })?;
-        Ok(Self { model })
+        Ok(Self { model, deepest_outlier: simulated.noise.outliers.lowered_by.1 })
+    }
+
+    /// By how much the machine's outliers are low at most, a fraction.
+    pub(super) fn deepest_outlier(&self) -> f64 {
+        self.deepest_outlier
     }
 
     /// Of the paper's kernel.

@@ -125,11 +125,8 @@ fn all_peaks(density: &[f64]) -> Vec<Peak> {
 /// Joins the two peaks with the shallowest valley between them as long as that parts nothing.
 fn merge_where_shallow(peaks: &mut Vec<Peak>, density: &[f64]) {
     let depth = |pair: &[Peak]| density[pair[0].end] / pair[0].height.min(pair[1].height);
-    while let Some((at, shallowest)) = peaks
-        .windows(2)
-        .map(depth)
-        .enumerate()
-        .max_by(|(_, one), (_, other)| one.total_cmp(other))
+    while let Some((at, shallowest)) =
+        peaks.windows(2).map(depth).enumerate().max_by(|(_, one), (_, other)| one.total_cmp(other))
     {
         if shallowest <= SHALLOW {
             break;

@@ -4,13 +4,13 @@ use anyhow::{anyhow, bail};
 use nearfar_model::{Inapplicable, OverlapBounds, ProgramPoint, RecordFigures, hybrid, roofline};
 use nearfar_report::{PredictRooflineView, ProgramShares};
 
-use crate::args::{List, PredictArguments};
+use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let points: Vec<ProgramPoint> =
-        arguments.point.iter().map(point).collect::<anyhow::Result<_>>()?;
+        arguments.point.iter().map(|list| point(&list.0)).collect::<anyhow::Result<_>>()?;
     let asked = &arguments.hybrid;
     if asked.load_share.is_some() && asked.fast_share.is_empty() {
         bail!(
@@ -45,11 +45,11 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
 }
 
 /// What was given of a program.
-fn point(List(numbers): &List<f64>) -> anyhow::Result<ProgramPoint> {
+fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
     if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
         bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");
     }
-    match numbers[..] {
+    match *numbers {
         [intensity] => Ok(ProgramPoint { intensity, flops: None }),
         [intensity, gflop] => Ok(ProgramPoint { intensity, flops: Some(gflop * 1e9) }),
         _ => bail!("--point takes FLOPs per byte and, behind a comma, GFLOP/s; nothing more"),

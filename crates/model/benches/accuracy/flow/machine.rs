@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use fastrand::Rng;
 use nearfar_flow::{Capacities, Load, SharedLink};
-use nearfar_model::{FlowCase, FlowLayout, FlowStream, PackageLink};
+use nearfar_machine::MemoryKind;
+use nearfar_model::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 use nearfar_record::Experiment;
 
 use super::queueing;
@@ -31,7 +32,7 @@ pub struct Machine {
     /// Threads of each node's cluster.
     pub threads: u32,
     pub truth: Capacities,
-    links: Vec<PackageLink>,
+    links: Vec<FlowLink>,
 }
 
 /// Lines that a thread has under way.
@@ -66,27 +67,41 @@ impl Machine {
         }
         let controller = (0..nodes).map(|_| Some(local * between(0.95, 1.5))).collect();
         let issue = (0..nodes).map(|_| Some(local * between(1.0, 1.8))).collect();
+        let paths = |is_own: &dyn Fn(u32, u32) -> bool| -> BTreeSet<(u32, u32)> {
+            let pairs = (0..nodes).flat_map(|c| (0..nodes).map(move |m| (c, m)));
+            pairs.filter(|&(c, m)| is_own(c, m)).collect()
+        };
+        let widest = |c: u32, crosses: &BTreeSet<(u32, u32)>| {
+            let of = crosses.iter().filter(|(from, _)| *from == c);
+            of.filter_map(|&(c, m)| path[c as usize][m as usize]).fold(0.0, f64::max)
+        };
         let mut links = Vec::new();
+        let mut shared = Vec::new();
+        let mut add = |ends: LinkEnds, capacity: f64, crosses: BTreeSet<(u32, u32)>| {
+            if crosses.len() > 1 {
+                shared.push(SharedLink { name: String::new(), capacity, crosses: crosses.clone() });
+                links.push(FlowLink { ends, crosses });
+            }
+        };
         for from in 0..2 {
             let to = 1 - from;
-            let pairs = (0..nodes).flat_map(|c| (0..nodes).map(move |m| (c, m)));
-            let crosses: BTreeSet<(u32, u32)> =
-                pairs.filter(|&(c, m)| package(c) == from && package(m) == to).collect();
-            if crosses.len() > 1 {
-                links.push(PackageLink { from, to, crosses });
-            }
-        }
-        let shared = links.iter().map(|link| {
+            let crosses = paths(&|c, m| package(c) == from && package(m) == to);
             // Of what all clusters of the package could move over it at once.
-            let widest = |c: u32| {
-                let of = link.crosses.iter().filter(|(from, _)| *from == c);
-                of.filter_map(|&(c, m)| path[c as usize][m as usize]).fold(0.0, f64::max)
-            };
-            let all: f64 = (0..nodes).map(widest).sum();
-            let capacity = all * between(0.4, 0.9);
-            SharedLink { name: String::new(), capacity, crosses: link.crosses.clone() }
-        });
-        let shared = shared.collect();
+            let all: f64 = (0..nodes).map(|c| widest(c, &crosses)).sum();
+            add(LinkEnds::Packages { from, to }, all * between(0.4, 0.9), crosses);
+        }
+        for cluster in (0..nodes).filter(|_| nodes > 3) {
+            let to = 1 - package(cluster);
+            let crosses = paths(&|c, m| c == cluster && package(m) == to);
+            let most = widest(cluster, &crosses);
+            add(LinkEnds::ClusterToPackage { cluster, to }, most * between(1.0, 1.6), crosses);
+        }
+        for package_of in (0..2).filter(|_| nodes > 3) {
+            let crosses = paths(&|_, m| package(m) == package_of);
+            let ends = LinkEnds::Channels { package: package_of, kind: MemoryKind::Dram };
+            let count = f64::from(nodes) / 2.0;
+            add(ends, local * count * between(0.9, 2.0), crosses);
+        }
         let truth = Capacities {
             nodes: (0..nodes).collect(),
             one_thread,
@@ -124,7 +139,8 @@ impl Machine {
     /// The true rates of a set as a case.
     pub fn case(&self, experiment: Experiment, set: &[Load], noise: f64) -> FlowCase {
         let streams = set.iter().zip(self.rates(set));
-        let stream = |(load, rate): (&Load, f64)| FlowStream { load: load.clone(), kernel: 0, rate, noise };
+        let stream =
+            |(load, rate): (&Load, f64)| FlowStream { load: load.clone(), kernel: 0, rate, noise };
         FlowCase { experiment, streams: streams.map(stream).collect() }
     }
 }

@@ -1,5 +1,6 @@
 //! The flow model on unseen sets of streams: machines of its own family, machines that obey another
 //! law, and what papers print.
+#![expect(clippy::print_stdout, reason = "the table is the result")]
 
 mod machine;
 mod printed;
@@ -129,7 +130,8 @@ fn of_machine(seed: u64, family: Family, wanted: SetsWanted) -> OfMachine {
     let is_mix = |case: &FlowCase| case.experiment == nearfar_record::Experiment::Mixes;
     let fitted = fit_flow(&machine.layout(), &cases, is_mix).unwrap();
     let seconds = begun.elapsed().as_secs_f64();
-    let mut of_machine = OfMachine { streams: Vec::new(), totals: Vec::new(), left_out: 0.0, seconds };
+    let mut of_machine =
+        OfMachine { streams: Vec::new(), totals: Vec::new(), left_out: 0.0, seconds };
     for set in unseen(&machine, UNSEEN_SETS, &mut random) {
         let case = machine.case(nearfar_record::Experiment::Mixes, &set, NOISE);
         let rates = fitted.rates(&case).unwrap();

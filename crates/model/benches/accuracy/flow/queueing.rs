@@ -119,7 +119,8 @@ pub fn proportionally_fair(capacities: &Capacities, loads: &[Load]) -> Vec<f64> 
                     if filled(price, &mut prices) > 1.0 { low = price } else { high = price }
                 }
             }
-            moved = moved.max((price - prices[part]).abs() / (price + prices[part] + 1e-12 * scale));
+            moved =
+                moved.max((price - prices[part]).abs() / (price + prices[part] + 1e-12 * scale));
             prices[part] = price;
         }
         if moved < 1e-7 {

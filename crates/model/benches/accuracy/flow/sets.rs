@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use nearfar_flow::Load;
-use nearfar_model::FlowCase;
+use nearfar_model::{FlowCase, LinkEnds};
 use nearfar_record::Experiment;
 
 use super::machine::Machine;
@@ -13,9 +13,13 @@ pub struct SetsWanted {
     pub mixes: usize,
 }
 
-/// One thread and all threads of every pair, all clusters on each node, each cluster on all nodes,
-/// all on all, the links, and mixes.
-pub fn sets(machine: &Machine, wanted: SetsWanted, random: &mut Rng) -> Vec<(Experiment, Vec<Load>)> {
+/// One thread and all threads of every pair, all clusters on each node, each on its own, each alone
+/// on all nodes, all on all, the links, and mixes.
+pub fn sets(
+    machine: &Machine,
+    wanted: SetsWanted,
+    random: &mut Rng,
+) -> Vec<(Experiment, Vec<Load>)> {
     let (nodes, threads) = (machine.nodes, machine.threads);
     let on = |cluster: u32, threads: u32, nodes: &[u32]| {
         let share = 1.0 / nodes.len() as f64;
@@ -33,7 +37,11 @@ pub fn sets(machine: &Machine, wanted: SetsWanted, random: &mut Rng) -> Vec<(Exp
         sets.push((Experiment::Roofs, contended));
     }
     sets.push((Experiment::Roofs, (0..nodes).map(|it| on(it, threads, &all)).collect()));
+    sets.push((Experiment::Roofs, (0..nodes).map(|it| on(it, threads, &[it])).collect()));
     for link in &machine.layout().links {
+        if !matches!(link.ends, LinkEnds::Packages { .. }) {
+            continue;
+        }
         let mut clusters: Vec<u32> = link.crosses.iter().map(|&(from, _)| from).collect();
         clusters.dedup();
         let mut to: Vec<u32> = link.crosses.iter().map(|&(_, to)| to).collect();
@@ -42,7 +50,9 @@ pub fn sets(machine: &Machine, wanted: SetsWanted, random: &mut Rng) -> Vec<(Exp
         let loads = clusters.iter().map(|&cluster| on(cluster, threads, &to)).collect();
         sets.push((Experiment::Links, loads));
     }
-    sets.extend(unseen(machine, wanted.mixes, random).into_iter().map(|it| (Experiment::Mixes, it)));
+    sets.extend(
+        unseen(machine, wanted.mixes, random).into_iter().map(|it| (Experiment::Mixes, it)),
+    );
     sets
 }
 

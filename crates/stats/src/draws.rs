@@ -1,17 +1,19 @@
-//! Medians of several samples, each drawn again, for what is worked out of them together.
+//! Samples drawn again, for what is worked out of several of them together.
 //! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 
-use crate::median::median;
-
-/// For each draw the median of every sample, each resampled independently; `None` for a sample
-/// without values.
-#[must_use]
-pub fn drawn_medians(samples: &[&[f64]], draws: usize, seed: u64) -> Vec<Vec<Option<f64>>> {
+/// For each draw what `estimate` says of every sample, each resampled independently; `None` for a
+/// sample without values.
+pub fn drawn_estimates(
+    samples: &[&[f64]],
+    draws: usize,
+    seed: u64,
+    estimate: impl Fn(&[f64]) -> Option<f64>,
+) -> Vec<Vec<Option<f64>>> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut drawn = |values: &[f64]| {
         let resample: Vec<f64> =
             (0..values.len()).map(|_| values[random.usize(..values.len())]).collect();
-        median(&resample)
+        estimate(&resample)
     };
     (0..draws).map(|_| samples.iter().map(|values| drawn(values)).collect()).collect()
 }
@@ -41,13 +43,14 @@ pub fn percentile_error(drawn: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::median::median;
 
     /// The standard error of a normal sample's median is 1.2533 / sqrt(n) deviations.
     #[test]
     fn medians_scatter_as_they_should() {
         let normal: Vec<f64> =
             (1..200).map(|k| crate::normal_quantile(f64::from(k) / 200.0).unwrap()).collect();
-        let drawn = drawn_medians(&[&normal, &[]], 400, 1);
+        let drawn = drawn_estimates(&[&normal, &[]], 400, 1, median);
         let medians: Vec<f64> = drawn.iter().map(|draw| draw[0].unwrap()).collect();
         let (low, high) = percentile_interval(&medians).unwrap();
         let expected = 1.96 * 1.2533 / 199.0_f64.sqrt();
@@ -64,7 +67,7 @@ mod tests {
         let calm = [1.0, 1.01, 0.99, 1.005, 0.995, 1.0];
         let odd = [1.0, 1.01, 0.99, 1.005, 0.995, 0.6];
         let drawn = |values: &[f64]| -> Vec<f64> {
-            drawn_medians(&[values], 400, 5).iter().map(|draw| draw[0].unwrap()).collect()
+            drawn_estimates(&[values], 400, 5, median).iter().map(|draw| draw[0].unwrap()).collect()
         };
         let (calm, odd) = (drawn(&calm), drawn(&odd));
         assert!(percentile_interval(&odd).unwrap().0 < 0.9);
@@ -74,7 +77,8 @@ mod tests {
     #[test]
     fn a_seed_gives_one_answer_and_few_draws_none() {
         let values = [1.0, 2.0, 4.0];
-        assert_eq!(drawn_medians(&[&values], 50, 3), drawn_medians(&[&values], 50, 3));
+        let draw = || drawn_estimates(&[&values], 50, 3, median);
+        assert_eq!(draw(), draw());
         assert_eq!(percentile_interval(&[1.0; 39]), None);
         assert_eq!(percentile_interval(&[1.0; 40]), Some((1.0, 1.0)));
     }

@@ -1,0 +1,132 @@
+//! Time of an access beside more and more traffic.
+
+use std::collections::{BTreeMap, HashMap};
+
+use nearfar_machine::Machine;
+use nearfar_record::{ChaseWalk, LatencyCoordinates, Pages};
+use nearfar_stats::Estimate;
+
+use super::knee::{LatencyKnee, UsableBandwidth, knee, usable};
+use super::numa_factor::own_nodes;
+use super::queue::{LatencyQueue, queue};
+use crate::chases::ChaseFigures;
+
+/// A cluster on a node beside one kind of traffic.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedCurve {
+    /// The cluster of the chase and of the threads beside it.
+    pub cluster: u32,
+    /// The node that all access.
+    pub memory_node: u32,
+    /// Whether the node is one of the cluster's own.
+    pub is_local: bool,
+    /// Kernel of the threads beside the chase.
+    pub kernel: String,
+    /// Its instruction-set variant.
+    pub variant: String,
+    /// How many they are.
+    pub threads: u32,
+    /// Time of the same access without them, ns; `None` where it was not measured.
+    pub idle: Option<Estimate>,
+    /// From the least load to the most, those that have figures.
+    pub points: Vec<LoadedPoint>,
+    /// Points of the plan without figures.
+    pub missing: usize,
+    /// Where the curve bends; in words why that is not known.
+    pub knee: Result<LatencyKnee, String>,
+    /// What may be moved beside accesses that take [`super::USABLE_RISE`] times the idle ones; in
+    /// words why that is not known.
+    pub usable: Result<UsableBandwidth, String>,
+    /// The law of a queue that is fitted to it; in words why there is none.
+    pub queue: Result<LatencyQueue, String>,
+}
+
+/// A point of a loaded curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct LoadedPoint {
+    /// Cycles that each thread pauses after every KiB of each array.
+    pub pause_cycles: u32,
+    /// Time of an access, ns.
+    pub ns: Estimate,
+    /// What the threads move, useful bytes/s.
+    pub bytes_per_s: Estimate,
+}
+
+impl LoadedCurve {
+    /// Time of an access at its longest / the idle one; `None` without either.
+    #[must_use]
+    pub fn most_rise(&self) -> Option<f64> {
+        let most = self.points.iter().map(|point| point.ns.median).max_by(f64::total_cmp)?;
+        Some(most / self.idle?.median)
+    }
+
+    /// The most that the threads moved, useful bytes/s; `None` without points.
+    #[must_use]
+    pub fn most_bytes_per_s(&self) -> Option<f64> {
+        self.points.iter().map(|point| point.bytes_per_s.median).max_by(f64::total_cmp)
+    }
+}
+
+/// What distinguishes the accesses of curves, and those without load.
+type Access = (u32, u32, u64, Pages, ChaseWalk);
+
+fn access(place: &LatencyCoordinates) -> Access {
+    (place.cluster, place.memory_node, place.working_set_bytes, place.pages, place.walk)
+}
+
+/// The loaded curves of a record. Chases come from the longest pause to the shortest.
+pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve> {
+    let clusters = machine.clusters();
+    let own_nodes = own_nodes(&clusters);
+    let mut idle: HashMap<Access, Estimate> = HashMap::new();
+    let mut loaded: BTreeMap<(Access, &str, &str, u32), Vec<&ChaseFigures>> = BTreeMap::new();
+    for chase in all {
+        let access = access(&chase.place);
+        match (&chase.place.load, chase.time) {
+            (None, Some(time)) if is_positive(&time.ns) => {
+                idle.insert(access, time.ns);
+            }
+            (None, _) => {}
+            (Some(load), _) => {
+                let key = (access, load.kernel.as_str(), load.variant.as_str(), load.threads);
+                loaded.entry(key).or_default().push(chase);
+            }
+        }
+    }
+    let curves = loaded.into_iter().map(|((access, kernel, variant, threads), chases)| {
+        let (cluster, memory_node, ..) = access;
+        let idle = idle.get(&access).copied();
+        let points: Vec<LoadedPoint> = chases.iter().filter_map(|chase| point(chase)).collect();
+        let path = idle.ok_or("the same access without load has no time".to_string());
+        let own = own_nodes.get(&cluster);
+        LoadedCurve {
+            cluster,
+            memory_node,
+            is_local: own.is_some_and(|nodes| nodes.contains(memory_node)),
+            kernel: kernel.into(),
+            variant: variant.into(),
+            threads,
+            idle,
+            missing: chases.len() - points.len(),
+            knee: path.clone().and_then(|idle| knee(&idle, &points)),
+            usable: path.clone().and_then(|idle| usable(&idle, &points)),
+            queue: path.and_then(|idle| queue(&idle, &points)),
+            points,
+        }
+    });
+    curves.collect()
+}
+
+fn point(chase: &ChaseFigures) -> Option<LoadedPoint> {
+    Some(LoadedPoint {
+        pause_cycles: chase.place.load.as_ref()?.pause_cycles,
+        ns: chase.time.map(|time| time.ns).filter(is_positive)?,
+        bytes_per_s: chase.load.as_ref().map(|load| load.sum).filter(is_positive)?,
+    })
+}
+
+/// Whether a figure and its interval can be divided by.
+fn is_positive(of: &Estimate) -> bool {
+    let (low, high) = of.interval;
+    [of.median, low, high].iter().all(|value| value.is_finite() && *value > 0.0)
+}

@@ -1,0 +1,138 @@
+//! The strategies in the order of what is expected of them, with how sure that is.
+
+use super::line_costs::LineCosts;
+use super::placement_time::{Access, Parameters, PlacementStrategy};
+
+/// A gain below this fraction is none.
+pub const LEAST_GAIN: f64 = 0.05;
+
+/// The strategies for one kind of access.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expectation {
+    /// How threads go over the data.
+    pub access: Access,
+    /// All strategies, the fastest first.
+    pub ranking: [StrategyTime; 4],
+    /// Time of the second / that of the first - 1.
+    pub margin: f64,
+    /// The same over all parameters and noise.
+    pub margin_interval: (f64, f64),
+    /// How far a ratio of two times can be off by the noise of what was measured.
+    pub noise: f64,
+}
+
+/// What is expected of a strategy.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StrategyTime {
+    /// Which.
+    pub strategy: PlacementStrategy,
+    /// Time of a thread for a line, ns.
+    pub ns: f64,
+    /// The same over all parameters and noise.
+    pub interval: (f64, f64),
+    /// Time of first-touch / this - 1.
+    pub gain: f64,
+    /// The same over all parameters and noise.
+    pub gain_interval: (f64, f64),
+    /// Of all combinations of parameters the share in which none is faster.
+    pub wins_share: f64,
+}
+
+impl StrategyTime {
+    /// Half the width of the gain's interval.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        (self.gain_interval.1 - self.gain_interval.0) / 2.0
+    }
+
+    /// Below this a gain is not claimed: 5 %, or twice the error where that is more.
+    #[must_use]
+    pub fn least_claim(&self) -> f64 {
+        LEAST_GAIN.max(2.0 * self.error())
+    }
+
+    /// Whether the gain is above that.
+    #[must_use]
+    pub fn is_claimed(&self) -> bool {
+        self.gain > self.least_claim()
+    }
+}
+
+impl Expectation {
+    /// What is expected to be the fastest.
+    #[must_use]
+    pub fn best(&self) -> &StrategyTime {
+        &self.ranking[0]
+    }
+
+    /// The second.
+    #[must_use]
+    pub fn second(&self) -> &StrategyTime {
+        &self.ranking[1]
+    }
+
+    /// Whether the first is ahead of the second whatever the parameters, and by more than noise
+    /// and [`LEAST_GAIN`].
+    #[must_use]
+    pub fn is_decided(&self) -> bool {
+        let is_fastest = self.best().wins_share >= 1.0;
+        is_fastest && self.margin >= LEAST_GAIN.max(self.noise)
+    }
+
+    /// What is expected of a strategy.
+    #[must_use]
+    pub fn of(&self, strategy: PlacementStrategy) -> &StrategyTime {
+        self.ranking.iter().find(|time| time.strategy == strategy).unwrap_or(&self.ranking[0])
+    }
+}
+
+pub(super) fn expectation(costs: &LineCosts, access: Access) -> Expectation {
+    let times = |with: &Parameters| {
+        PlacementStrategy::ALL.map(|strategy| costs.time(strategy, access, with))
+    };
+    let grid: Vec<[f64; 4]> = Parameters::grid().map(|with| times(&with)).collect();
+    let least = |of: &[f64; 4]| of.iter().copied().fold(f64::INFINITY, f64::min);
+    let wins = |place: usize| grid.iter().filter(|of| of[place] <= least(of)).count();
+    let expected = times(&Parameters::EXPECTED);
+    let noise = costs.noise();
+    // A time moves by the noise, a ratio of two by twice that.
+    let span = |value: &dyn Fn(&[f64; 4]) -> f64, noise: f64| {
+        let (low, high) = grid
+            .iter()
+            .map(value)
+            .fold((value(&expected), value(&expected)), |(low, high), value| {
+                (low.min(value), high.max(value))
+            });
+        (low * (1.0 - noise), high * (1.0 + noise))
+    };
+    let less_one = |(low, high): (f64, f64)| (low - 1.0, high - 1.0);
+    let mut order = [0, 1, 2, 3];
+    order.sort_by(|&one, &other| expected[one].total_cmp(&expected[other]));
+    let ranking = order.map(|place| {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a small grid")]
+        let wins_share = wins(place) as f64 / grid.len() as f64;
+        StrategyTime {
+            strategy: PlacementStrategy::ALL[place],
+            ns: expected[place],
+            interval: span(&|of| of[place], noise),
+            gain: expected[FIRST_TOUCH] / expected[place] - 1.0,
+            gain_interval: if place == FIRST_TOUCH {
+                (0.0, 0.0)
+            } else {
+                less_one(span(&|of| of[FIRST_TOUCH] / of[place], 2.0 * noise))
+            },
+            wins_share,
+        }
+    });
+    let [first, second, ..] = order;
+    Expectation {
+        access,
+        ranking,
+        margin: expected[second] / expected[first] - 1.0,
+        margin_interval: less_one(span(&|of| of[second] / of[first], 2.0 * noise)),
+        noise: 2.0 * noise,
+    }
+}
+
+/// The place of first-touch among all.
+const FIRST_TOUCH: usize = 0;

@@ -1,0 +1,57 @@
+//! Whatever a record says, figures are numbers or absent with a reason.
+
+use nearfar_model::{RecordFigures, latency};
+use proptest::prelude::*;
+
+use crate::handmade_record::{Load, SET, add_chase, empty_record};
+
+/// Times and rates from nothing to beyond all machines.
+fn figure() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), Just(1.0), Just(1e-3), Just(1e12), 1.0..1000.0, 1e6..1e12]
+}
+
+fn rounds() -> impl Strategy<Value = Vec<f64>> {
+    proptest::collection::vec(figure(), 0..7)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn no_figure_is_infinite_or_no_number(
+        idle in proptest::collection::vec((0_u32..4, 0_u32..5, 1_u64..SET * 2, rounds()), 0..8),
+        loaded in proptest::collection::vec((0_u32..2, rounds(), rounds()), 0..9),
+    ) {
+        let mut record = empty_record(3, None);
+        for (cluster, node, bytes, ns) in &idle {
+            add_chase(&mut record, (*cluster, *node, *bytes), ns, None);
+        }
+        add_chase(&mut record, (0, 0, SET), &[80.0; 6], None);
+        for (number, (node, ns, rates)) in (0..).zip(&loaded) {
+            let load = Load { pause_cycles: number, rounds: rates };
+            add_chase(&mut record, (0, *node, SET), ns, Some(&load));
+        }
+        let model = latency(&RecordFigures::new(&record)).unwrap();
+        let mut figures: Vec<f64> = Vec::new();
+        for factor in model.factors.iter().filter_map(|pair| pair.factor.as_ref().ok()) {
+            figures.extend([factor.value, factor.interval.0, factor.interval.1]);
+        }
+        figures.extend(model.span.iter().map(|span| span.least));
+        figures.extend(model.levels.iter().map(|level| level.ns.median));
+        for curve in &model.curves {
+            figures.extend(curve.most_rise());
+            if let Ok(knee) = &curve.knee {
+                figures.extend([knee.bytes_per_s, knee.interval.0, knee.interval.1, knee.ns]);
+                prop_assert!(knee.distance <= 1.0 && knee.interval.0 <= knee.interval.1);
+            }
+            if let Ok(usable) = &curve.usable {
+                figures.extend([usable.bytes_per_s, usable.interval.0]);
+                prop_assert!(usable.interval.0 <= usable.bytes_per_s);
+            }
+            if let Ok(queue) = &curve.queue {
+                figures.extend([queue.idle_ns, queue.service_ns, queue.capacity, queue.error]);
+            }
+        }
+        prop_assert!(figures.iter().all(|it| it.is_finite() && *it >= 0.0), "{figures:?}");
+    }
+}

@@ -1,0 +1,108 @@
+//! NUMA factors with their intervals, the firmware's beside them, and times by level.
+
+use nearfar_model::{Latency, RecordFigures, latency};
+use nearfar_record::Record;
+
+use crate::handmade_record::{SET, add_chase, empty_record};
+
+fn model(record: &Record) -> Latency {
+    latency(&RecordFigures::new(record)).unwrap()
+}
+
+fn assert_near(one: f64, other: f64) {
+    assert!((one / other - 1.0).abs() < 1e-6, "{one} and {other}");
+}
+
+/// Six rounds: the interval of 95 % is from the least to the most.
+#[test]
+fn factors_and_their_intervals_are_those_worked_out_by_hand() {
+    let mut record = empty_record(2, Some(vec![vec![10, 21], vec![21, 10]]));
+    add_chase(&mut record, (0, 0, SET), &[98.0, 99.0, 100.0, 100.0, 101.0, 110.0], None);
+    add_chase(&mut record, (0, 1, SET), &[160.0, 161.0, 162.0, 162.0, 165.0, 170.0], None);
+    let model = model(&record);
+    let factor = model.factors[1].factor.clone().unwrap();
+    assert_near(factor.value, 1.62);
+    assert_near(factor.interval.0, 160.0 / 110.0);
+    assert_near(factor.interval.1, 170.0 / 98.0);
+    assert_eq!(model.factors[0].factor.clone().unwrap().interval, (1.0, 1.0));
+    assert_eq!([0, 1].map(|place| model.factors[place].is_local), [true, false]);
+    // The firmware says 2.1: outside of the interval and 30 % off.
+    assert_near(model.factors[1].firmware_error().unwrap(), 2.1 / 1.62 - 1.0);
+    assert_eq!(model.factors[1].is_firmware_wrong(), Some(true));
+    assert_eq!(model.factors[0].is_firmware_wrong(), Some(false));
+    let span = model.span.unwrap();
+    assert_eq!((span.worst_cluster, span.worst_node, span.pairs), (0, 1, 1));
+}
+
+/// ribeiro2010: 2 to 2.5 on a machine of four nodes.
+#[test]
+fn the_span_is_that_of_remote_nodes() {
+    let mut record = empty_record(4, None);
+    for cluster in 0..4 {
+        for node in 0..4 {
+            let ns = match cluster ^ node {
+                0 => 200.0,
+                1 => 400.0,
+                _ => 500.0,
+            };
+            add_chase(&mut record, (cluster, node, SET), &[ns; 6], None);
+        }
+    }
+    let model = model(&record);
+    let span = model.span.unwrap();
+    assert_near(span.least, 2.0);
+    assert_near(span.most.value, 2.5);
+    assert_eq!(span.pairs, 12);
+    assert!(model.factors.iter().all(|pair| pair.firmware.is_none()));
+    assert!(model.factors.iter().all(|pair| pair.is_firmware_wrong().is_none()));
+}
+
+#[test]
+fn distances_that_mean_nothing_are_no_factors() {
+    for unknown in [0, 255, 300] {
+        let mut record = empty_record(2, Some(vec![vec![10, unknown], vec![unknown, 10]]));
+        add_chase(&mut record, (0, 0, SET), &[100.0; 6], None);
+        add_chase(&mut record, (0, 1, SET), &[150.0; 6], None);
+        let model = model(&record);
+        assert_eq!(model.factors[1].firmware, None, "{unknown}");
+        assert_eq!(model.factors[1].firmware_error(), None, "{unknown}");
+    }
+}
+
+#[test]
+fn without_a_remote_or_a_local_time_it_is_said_why() {
+    let mut alone = empty_record(1, None);
+    add_chase(&mut alone, (0, 0, SET), &[100.0; 6], None);
+    assert!(model(&alone).span.unwrap_err().starts_with("one node"));
+
+    let mut only_remote = empty_record(2, None);
+    add_chase(&mut only_remote, (0, 1, SET), &[100.0; 6], None);
+    let model_of = model(&only_remote);
+    assert!(model_of.factors[0].factor.clone().unwrap_err().contains("cluster 0's own"));
+    assert!(model_of.span.unwrap_err().contains("beside a local one"));
+
+    let nothing = empty_record(2, None);
+    let refused = latency(&RecordFigures::new(&nothing)).unwrap_err();
+    assert!(refused.remedy.is_some(), "{refused:?}");
+}
+
+/// Of two sets in one cache the larger, none that fills it, and memory.
+#[test]
+fn sizes_stand_for_levels() {
+    let mut record = empty_record(1, None);
+    for (bytes, ns) in [
+        (8 << 10, 1.0),
+        (16 << 10, 1.1),
+        (30 << 10, 2.0),
+        (512 << 10, 4.0),
+        (1000 << 10, 9.0),
+        (SET, 100.0),
+    ] {
+        add_chase(&mut record, (0, 0, bytes), &[ns; 6], None);
+    }
+    let levels = model(&record).levels;
+    let found: Vec<(Option<u32>, u64)> =
+        levels.iter().map(|level| (level.level, level.working_set_bytes)).collect();
+    assert_eq!(found, [(Some(1), 16 << 10), (Some(2), 512 << 10), (None, SET)]);
+    assert_near(levels[1].ns.median, 4.0);
+}

@@ -1,0 +1,130 @@
+//! Where programs stand, by the roofs of table 2, and what they can expect.
+
+use nearfar_machine::{Core, CpuSet, Machine, MemoryKind, MemoryNode};
+use nearfar_model::{
+    Placement, ProgramExpectation, ProgramPoint, RecordFigures, Roofline, Standing, roofline,
+};
+use nearfar_record::Roof;
+
+use crate::handmade_record::empty_record;
+use crate::roof_record::{Made, record};
+use crate::{JOE0, near};
+
+/// With the machine of the tests, node 0 is cluster 0's own.
+fn joe0() -> Roofline {
+    let mut record = record(&JOE0);
+    record.header.machine = machine();
+    roofline(&RecordFigures::new(&record)).unwrap()
+}
+
+/// Four clusters of one CPU, each with its node.
+fn machine() -> Machine {
+    let mut machine = empty_record().header.machine;
+    let node = |os_index| MemoryNode {
+        os_index,
+        kind: MemoryKind::Dram,
+        cpus: CpuSet::single(os_index),
+        locality: CpuSet::single(os_index),
+        memory_bytes: Some(64 << 30),
+        memory_side_cache_bytes: None,
+    };
+    machine.nodes = (0..4).map(node).collect();
+    machine.cores = (0..4).map(|cpu| Core { cpus: CpuSet::single(cpu) }).collect();
+    machine.allowed_cpus = (0..4).collect();
+    machine.allowed_nodes = (0..4).collect();
+    machine
+}
+
+fn point(intensity: f64, gflop: f64) -> ProgramPoint {
+    ProgramPoint { intensity, flops: Some(gflop * 1e9) }
+}
+
+fn at(placement: &Placement<'_>) -> Vec<Roof> {
+    match &placement.standing {
+        Some(Standing::AtRoofs(near)) => {
+            near.iter().map(|&position| placement.roofs[position].roof.roof).collect()
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_point_at_a_roof_says_which() {
+    let model = joe0();
+    let chart = &model.charts[0];
+    let contended = Roof::Contended { node: 3, clusters: 4 };
+    assert_eq!(at(&chart.place(point(0.125, 6.2 / 8.0))), [contended]);
+    assert_eq!(at(&chart.place(point(0.125, 14.3 / 8.0 * 0.96))), [Roof::Memory { node: 3 }]);
+    assert_eq!(at(&chart.place(point(0.125, 760.1 / 8.0))), [Roof::Cache { level: 1 }]);
+    // Two roofs as high: the nearest first, and both are named.
+    let local = chart.place(point(0.125, 36.1 / 8.0));
+    assert_eq!(at(&local), [Roof::Memory { node: 0 }, Roof::AllLocal { node: 0 }]);
+    let lowest = local.lowest_above.unwrap();
+    near(local.roofs[lowest].attainable, 36.1e9 / 8.0);
+}
+
+#[test]
+fn gains_are_of_the_clusters_own_memory() {
+    let model = joe0();
+    let chart = &model.charts[0];
+    let gain = |gflop: f64| {
+        let placement = chart.place(point(0.125, gflop));
+        let Some(Standing::AtRoofs(near)) = placement.standing.clone() else { panic!() };
+        let (to, gain) = placement.gain(chart, near[0])?;
+        Some((placement.roofs[to].roof.roof, gain))
+    };
+    let (to, far) = gain(14.3 / 8.0).unwrap();
+    assert_eq!(to, Roof::Memory { node: 0 });
+    near(far, 36.1 / 14.3 - 1.0);
+    let (to, shared) = gain(6.2 / 8.0).unwrap();
+    assert_eq!(to, Roof::AllLocal { node: 0 });
+    near(shared, 36.0 / 6.2 - 1.0);
+    // At its own memory there is nothing to gain.
+    assert_eq!(gain(36.1 / 8.0), None);
+}
+
+#[test]
+fn other_points_are_above_between_or_below() {
+    let model = joe0();
+    let chart = &model.charts[0];
+    let standing = |intensity, gflop| chart.place(point(intensity, gflop)).standing.unwrap();
+    assert_eq!(standing(64.0, 189.0), Standing::AtCeiling);
+    assert_eq!(standing(64.0, 400.0), Standing::AboveAll);
+    assert_eq!(standing(0.125, 160.0), Standing::Between { above: None, below: 0 });
+    assert_eq!(standing(0.125, 0.3), Standing::BelowAll);
+    // Below the ceiling where no roof of bandwidth is lower: nothing but the core is to blame.
+    assert_eq!(standing(64.0, 20.0), Standing::BelowAll);
+    let between = chart.place(point(0.125, 3.0));
+    let Some(Standing::Between { above: Some(above), below }) = between.standing else { panic!() };
+    assert_eq!(between.roofs[above].roof.roof, Roof::AllLocal { node: 0 });
+    assert_eq!(between.roofs[below].roof.roof, Roof::Memory { node: 3 });
+    assert_eq!(chart.place(ProgramPoint { intensity: 1.0, flops: None }).standing, None);
+}
+
+#[test]
+fn programs_expect_what_the_roofs_of_their_accesses_allow() {
+    let model = joe0();
+    let expectations = model.charts[0].expectations();
+    let [ddot, triad] = expectations.as_slice() else { panic!("{expectations:?}") };
+    let places: Vec<Roof> = ddot.alone.iter().map(|of| of.roof).collect();
+    assert_eq!(places, [Roof::Memory { node: 0 }, Roof::Memory { node: 3 }]);
+    near(ddot.alone[0].flops, 36.1e9 / 8.0);
+    near(ProgramExpectation::factor(&ddot.alone).unwrap(), 36.1 / 14.3);
+    near(ProgramExpectation::factor(&ddot.together).unwrap(), 36.0 / 6.2);
+    // Stores were measured on the cluster's own memory only.
+    near(triad.alone[0].flops, 27e9 / 12.0);
+    assert_eq!(ProgramExpectation::factor(&triad.alone), None);
+    assert!(triad.together.is_empty());
+}
+
+/// Without a ceiling the roofs alone decide.
+#[test]
+fn a_cluster_without_arithmetic_has_roofs() {
+    let made = [Made::roof(Roof::Memory { node: 0 }, "load", &[36.1e9])];
+    let model = roofline(&RecordFigures::new(&record(&made))).unwrap();
+    let chart = &model.charts[0];
+    assert_eq!(chart.place(point(0.125, 36.1 / 8.0)).standing, Some(Standing::AtRoofs(vec![0])));
+    assert_eq!(chart.place(point(1000.0, 20.0)).standing, Some(Standing::BelowAll));
+    assert_eq!(chart.place(point(0.125, 100.0)).standing, Some(Standing::AboveAll));
+    assert_eq!(chart.corners(&chart.roofs[0]), []);
+}

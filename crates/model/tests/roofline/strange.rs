@@ -1,0 +1,73 @@
+//! Records come from strangers: whatever figures and coordinates they hold, no number that is
+//! none comes out.
+
+use nearfar_model::{ProgramPoint, RecordFigures, roofline};
+use nearfar_record::{Roof, RoofPurpose};
+use proptest::prelude::*;
+
+use crate::roof_record::{Made, Rounds, record};
+
+fn roof() -> impl Strategy<Value = Roof> {
+    prop_oneof![
+        Just(Roof::Compute),
+        (0..3_u8).prop_map(|level| Roof::Cache { level }),
+        (0..3_u32).prop_map(|node| Roof::Memory { node }),
+        (0..2_u32, 0..4_u32).prop_map(|(node, clusters)| Roof::Contended { node, clusters }),
+        (0..2_u32).prop_map(|node| Roof::AllLocal { node }),
+        Just(Roof::Congested { kind: nearfar_machine::MemoryKind::Unknown }),
+    ]
+}
+
+fn made() -> impl Strategy<Value = Made<'static>> {
+    const KERNELS: [&str; 7] = ["load", "2l1s", "fma_dp", "add_sp", "1l_1fma", "", "x_y_z"];
+    let rate = prop_oneof![Just(0.0), Just(1.0), 1.0..1e13_f64];
+    (roof(), 0..KERNELS.len(), 0..3_u32, 0..3_u32, any::<bool>(), rate.clone(), rate).prop_map(
+        |(roof, kernel, cluster, threads, is_roof, bytes, flops)| Made {
+            cluster,
+            roof,
+            kernel: KERNELS[kernel],
+            variant: "avx2",
+            threads,
+            purpose: if is_roof { RoofPurpose::Roof } else { RoofPurpose::Validation },
+            rounds: Rounds::Both(bytes, flops),
+        },
+    )
+}
+
+proptest! {
+    #[test]
+    fn no_figure_is_infinite_or_none(
+        made in proptest::collection::vec(made(), 0..24),
+        intensity in 1e-6..1e6_f64,
+        flops in proptest::option::of(1e-3..1e15_f64),
+    ) {
+        let record = record(&made);
+        let Ok(model) = roofline(&RecordFigures::new(&record)) else { return Ok(()) };
+        for chart in &model.charts {
+            for roof in &chart.roofs {
+                prop_assert!(roof.bandwidth.median > 0.0);
+                prop_assert!(roof.ridges.iter().all(|ridge| ridge.intensity.is_normal()));
+                prop_assert!(chart.corners(roof).iter().all(|(x, y)| x.is_finite() && y.is_finite()));
+            }
+            for validation in &chart.validations {
+                prop_assert!(validation.points.len() <= validation.planned);
+                if let Some(errors) = validation.errors {
+                    prop_assert!(errors.paper <= errors.relative_rms * (1.0 + 1e-12));
+                    prop_assert!(errors.mean.abs() <= errors.relative_rms * (1.0 + 1e-12));
+                    prop_assert!(errors.worst < validation.points.len());
+                }
+            }
+            let placement = chart.place(ProgramPoint { intensity, flops });
+            for under in &placement.roofs {
+                prop_assert!(under.attainable > 0.0 && under.attainable.is_finite());
+                prop_assert!(under.ratio.is_none_or(f64::is_finite));
+            }
+            prop_assert!(placement.standing.is_none() || flops.is_some());
+            for program in chart.expectations() {
+                for of in program.alone.iter().chain(&program.together) {
+                    prop_assert!(of.interval.0 <= of.flops && of.flops <= of.interval.1);
+                }
+            }
+        }
+    }
+}

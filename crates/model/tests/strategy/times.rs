@@ -1,0 +1,141 @@
+//! Times of a line under each strategy, against figures worked out by hand and a walk that draws
+//! each access.
+
+use nearfar_model::{
+    Access, Basis, LineCost, LineCosts, Parameters, PlacementStrategy, RecordFigures, Strategy,
+    strategy,
+};
+use nearfar_record::Record;
+
+use crate::handmade_record::{SET, add_chase, empty_record};
+use crate::handmade_roofs::add_roofs;
+
+/// A record with these latencies and roofs.
+pub fn record(nodes: u32, [local, remote]: [f64; 2], roofs: [f64; 4]) -> Record {
+    let mut record = empty_record(nodes, None);
+    for cluster in 0..nodes {
+        for node in 0..nodes {
+            let ns = if cluster == node { local } else { remote };
+            add_chase(&mut record, (cluster, node, SET), &[ns; 6], None);
+        }
+    }
+    add_roofs(&mut record, nodes, roofs);
+    record
+}
+
+fn model(record: &Record) -> Strategy {
+    strategy(&RecordFigures::new(record)).unwrap()
+}
+
+fn assert_near(one: f64, other: f64, room: f64) {
+    assert!((one / other - 1.0).abs() < room, "{one} and {other}");
+}
+
+/// Four nodes, two threads each, lines of 64 bytes: 8 GB/s of a cluster are 16 ns for a line of
+/// each of its threads.
+#[test]
+fn what_a_line_costs_follows_from_latencies_and_roofs() {
+    let model = model(&record(4, [100.0, 200.0], [8e9, 4e9, 2e9, 5e9]));
+    let costs = &model.costs;
+    assert_eq!((costs.basis, costs.line_bytes, costs.is_line_assumed), (Basis::Roofs, 64, false));
+    for (cost, latency, transfer) in [
+        (costs.own, 100.0, 16.0),
+        (costs.remote, 200.0, 32.0),
+        (costs.central, 175.0, 64.0),
+        (costs.spread, 175.0, 25.6),
+    ] {
+        assert_near(cost.latency_ns, latency, 1e-6);
+        assert_near(cost.transfer_ns, transfer, 1e-6);
+        assert_eq!(cost.noise, 0.0);
+    }
+    // Regular: 10 lines under way, so that bandwidth limits all but nothing else.
+    for (strategy, ns) in [
+        (PlacementStrategy::FirstTouch, 64.0),
+        (PlacementStrategy::RoundRobin, 25.6),
+        (PlacementStrategy::MemoryBind, 0.1 * 64.0 + 0.9 * 16.0),
+        (PlacementStrategy::ParallelInit, 0.1 * 64.0 + 0.9 * (0.95 * 16.0 + 0.05 * 32.0)),
+    ] {
+        assert_near(model.regular.of(strategy).ns, ns, 1e-6);
+    }
+    // Irregular: 2 under way, so that an access takes half its latency, 87.5 ns, everywhere.
+    for (strategy, ns) in [
+        (PlacementStrategy::FirstTouch, 87.5),
+        (PlacementStrategy::RoundRobin, 87.5),
+        (PlacementStrategy::ParallelInit, 87.5),
+        (PlacementStrategy::MemoryBind, 0.1 * 87.5 + 0.9 * 1.1 * 87.5),
+    ] {
+        assert_near(model.irregular.of(strategy).ns, ns, 1e-6);
+    }
+    let best = model.regular.best();
+    assert_eq!(best.strategy, PlacementStrategy::MemoryBind);
+    assert_near(best.gain, 64.0 / 20.8 - 1.0, 1e-6);
+}
+
+/// s central + (1 - s) own = spread: (25.6 - 16) / (64 - 16) = 0.2.
+#[test]
+fn at_the_break_even_share_binding_and_interleaving_take_as_long() {
+    let model = model(&record(4, [100.0, 200.0], [8e9, 4e9, 2e9, 5e9]));
+    let share = model.break_even_share.unwrap();
+    assert_near(share, 0.2, 1e-6);
+    let with = Parameters { unplaced_share: share, ..Parameters::EXPECTED };
+    let time = |strategy| model.costs.time(strategy, Access::Regular, &with);
+    assert_near(time(PlacementStrategy::MemoryBind), time(PlacementStrategy::RoundRobin), 1e-9);
+    // Interleaved as fast as own, or no faster than central: there is no such share.
+    for roofs in [[8e9, 4e9, 2e9, 8e9], [8e9, 4e9, 2e9, 2e9]] {
+        let record = record(4, [100.0, 100.0], roofs);
+        assert_eq!(strategy(&RecordFigures::new(&record)).unwrap().break_even_share, None);
+    }
+}
+
+/// What the strategies say in words, access by access.
+#[test]
+fn a_walk_that_draws_each_access_takes_as_long() {
+    let cost = |latency_ns, transfer_ns| LineCost { latency_ns, transfer_ns, noise: 0.0 };
+    let costs = LineCosts {
+        own: cost(200.0, 140.0),
+        remote: cost(470.0, 315.0),
+        central: cost(400.0, 490.0),
+        spread: cost(400.0, 229.0),
+        ..model(&record(4, [100.0, 200.0], [8e9, 4e9, 2e9, 5e9])).costs
+    };
+    let mut random = fastrand::Rng::with_seed(11);
+    for access in [Access::Regular, Access::Irregular] {
+        for strategy in PlacementStrategy::ALL {
+            let with = Parameters::EXPECTED;
+            let under_way = match access {
+                Access::Regular => with.regular_in_flight,
+                Access::Irregular => with.irregular_in_flight,
+            };
+            let wait = |of: LineCost| (of.latency_ns / under_way).max(of.transfer_ns);
+            let mut one = || {
+                let mut happens = |share: f64| random.f64() < share;
+                match (strategy, access) {
+                    (PlacementStrategy::FirstTouch, _) => wait(costs.central),
+                    (PlacementStrategy::RoundRobin, _) => wait(costs.spread),
+                    (PlacementStrategy::MemoryBind, _) if happens(with.unplaced_share) => {
+                        wait(costs.central)
+                    }
+                    (PlacementStrategy::MemoryBind, Access::Regular) => wait(costs.own),
+                    (PlacementStrategy::MemoryBind, Access::Irregular) => {
+                        wait(costs.spread) * (1.0 + with.migration_cost)
+                    }
+                    (PlacementStrategy::ParallelInit, Access::Regular) => {
+                        if happens(with.unplaced_share) {
+                            wait(costs.central)
+                        } else if happens(with.moved_share) {
+                            wait(costs.remote)
+                        } else {
+                            wait(costs.own)
+                        }
+                    }
+                    (PlacementStrategy::ParallelInit, Access::Irregular) => {
+                        wait(if happens(with.hot_share) { costs.central } else { costs.spread })
+                    }
+                }
+            };
+            let count = 100_000_u32;
+            let mean = (0..count).map(|_| one()).sum::<f64>() / f64::from(count);
+            assert_near(costs.time(strategy, access, &with), mean, 0.01);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The tables of total, local and remote bandwidth, and the sharing factor.
+
+use nearfar_model::{SharedCell, SharedGrid, Shares, Support};
+
+use super::FITTED;
+use super::facts::{Facts, SharingTables};
+use crate::printed::Printed;
+use crate::row::{Comparison, Room, Row};
+
+/// What the model promises of cells that it has not seen, as fractions, and of the sharing factor
+/// as such.
+const TOTALS: f64 = 0.03;
+const GROUPS: f64 = 0.04;
+const BETA: f64 = 0.02;
+
+/// Digits that the quotient of two printed figures is given with.
+const BETA_DECIMALS: u8 = 4;
+
+const NOBODY: &str = "an input: no process runs there";
+
+pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
+    let tables = &facts.sharing;
+    let of_table = |make: fn(&SharingTables, &SharedGrid, usize, usize) -> Row| {
+        tables.places().map(move |(n, m)| make(tables, grid, n, m))
+    };
+    let mut rows: Vec<Row> = of_table(total_row).collect();
+    rows.extend(of_table(|tables, grid, n, m| {
+        group_row(tables, grid, (n, m), "local", &tables.local, |shares| shares.local)
+    }));
+    rows.extend(of_table(|tables, grid, n, m| {
+        group_row(tables, grid, (n, m), "remote", &tables.remote, |shares| shares.remote)
+    }));
+    rows.extend(of_table(per_core_row));
+    let unseen = tables.places().filter(|&(n, m)| n > 0 && m > 0 && !FITTED.contains(&(n, m)));
+    rows.extend(unseen.map(|(n, m)| beta_row(tables, grid, n, m)));
+    rows
+}
+
+/// `table of total bandwidth, e5520, 3 local 1 remote, MB/s`.
+pub(super) fn item(
+    table: &str,
+    tables: &SharingTables,
+    (n, m): (usize, usize),
+    what: &str,
+) -> String {
+    let what = if what.is_empty() { String::new() } else { format!(", {what}") };
+    format!("{table}, {}, {n} local {m} remote{what}, {}", tables.machine, tables.unit.as_str())
+}
+
+/// A cell of the model, and what it says of the groups.
+fn of_cell(grid: &SharedGrid, n: usize, m: usize) -> Option<(SharedCell, Shares)> {
+    let cell = grid.cell(u32::try_from(n).ok()?, u32::try_from(m).ok()?)?;
+    let shares = cell.shares()?;
+    Some((cell, shares))
+}
+
+fn total_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> Row {
+    let value = tables.total[n][m];
+    let item = item("table of total bandwidth", tables, (n, m), "");
+    let Some((cell, shares)) = of_cell(grid, n, m) else { return Row::given(item, value, NOBODY) };
+    let bytes = tables.unit.bytes_per_s();
+    let half = Printed { value, decimals: tables.decimals }.half_unit();
+    // A given total is the sum of two printed groups.
+    let room = match cell.support {
+        Support::Measured => Room::Rounding(2.0 * half),
+        _ => Room::Model(TOTALS),
+    };
+    let ours = Some(shares.total() / bytes);
+    let printed = Printed { value, decimals: tables.decimals };
+    Comparison { item, printed, ours, room, reason: None }.judge()
+}
+
+fn group_row(
+    tables: &SharingTables,
+    grid: &SharedGrid,
+    (n, m): (usize, usize),
+    group: &str,
+    table: &[[f64; 5]; 5],
+    of: fn(&Shares) -> f64,
+) -> Row {
+    let value = table[n][m];
+    let item = item(&format!("table of {group} bandwidth"), tables, (n, m), "");
+    match of_cell(grid, n, m) {
+        _ if value == 0.0 => Row::given(item, value, NOBODY),
+        Some((cell, shares)) if cell.support != Support::Measured => Comparison {
+            item,
+            printed: Printed { value, decimals: tables.decimals },
+            ours: Some(of(&shares) / tables.unit.bytes_per_s()),
+            room: Room::Model(GROUPS),
+            reason: None,
+        }
+        .judge(),
+        _ if n == 0 || m == 0 => Row::given(item, value, "an input: a group alone"),
+        _ => Row::given(item, value, "an input: one of the four cells that the law is fitted to"),
+    }
+}
+
+fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> Row {
+    let value = tables.remote_per_core[n][m];
+    let item = item("table of remote bandwidth per core", tables, (n, m), "");
+    let printed = Printed { value, decimals: tables.decimals };
+    let Some((cell, shares)) = of_cell(grid, n, m).filter(|_| m > 0) else {
+        return Row::given(item, value, NOBODY);
+    };
+    #[expect(clippy::cast_precision_loss, reason = "a number of processes")]
+    let processes = m as f64;
+    // Of a given cell the quotient of a printed figure.
+    let room = match cell.support {
+        Support::Measured => Room::Rounding(printed.half_unit() / processes),
+        _ => Room::Model(GROUPS),
+    };
+    let ours = Some(shares.remote / processes / tables.unit.bytes_per_s());
+    Comparison { item, printed, ours, room, reason: None }.judge()
+}
+
+/// The quotient of two printed figures beside ours; what is promised of it is no fraction of it.
+fn beta_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> Row {
+    let exact = tables.remote[n][m] / tables.total[n][m];
+    let digits = 10_f64.powi(i32::from(BETA_DECIMALS));
+    let printed = Printed { value: (exact * digits).round() / digits, decimals: BETA_DECIMALS };
+    Comparison {
+        item: format!("sharing factor, {}, {n} local {m} remote, remote / total", tables.machine),
+        printed,
+        ours: of_cell(grid, n, m).map(|(_, shares)| shares.beta()),
+        room: Room::Model(BETA / printed.value),
+        reason: None,
+    }
+    .judge()
+}

@@ -1,0 +1,121 @@
+//! Tables 1 to 5 of denoyelle2019: how many agree, and that a wrong number does not.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+use nearfar_reproduce::denoyelle2019::{Facts, KnownReason, Machines, facts, roofline_rows};
+use nearfar_reproduce::{Row, Status};
+use serde_json::Value;
+
+const PAPER: &str = include_str!("../../../papers/denoyelle2019.json");
+const PAGE: &str = include_str!("../../../docs/papers/denoyelle2019.md");
+
+fn rows() -> Vec<Row> {
+    let facts = facts().unwrap();
+    roofline_rows(&facts, &Machines::measure(&facts).unwrap()).unwrap()
+}
+
+fn count(rows: &[Row], status: Status) -> usize {
+    rows.iter().filter(|row| row.status == status).count()
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn nothing_fails_and_the_counts_are_known() {
+    let rows = rows();
+    let failed: Vec<&Row> = rows.iter().filter(|row| row.status == Status::Fail).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!(count(&rows, Status::Pass), 52);
+    assert_eq!(count(&rows, Status::Explained), 3);
+    assert_eq!(count(&rows, Status::Given), 23);
+    // What the simulated machines were given, or fitted to; not what is worked out or foretold.
+    let own: Vec<&str> = rows
+        .iter()
+        .filter(|row| row.status == Status::Pass && !row.round_trip)
+        .map(|row| row.item.as_str())
+        .collect();
+    assert_eq!(own.len(), 5, "{own:#?}");
+    assert!(own.iter().all(|item| item.contains("peak") || item.contains("bound")), "{own:#?}");
+}
+
+#[test]
+fn the_page_has_every_explained_row_and_its_reason() {
+    let page = words(PAGE);
+    for row in rows().iter().filter(|row| row.status == Status::Explained) {
+        assert!(page.contains(&row.item), "the page lacks: {}", row.item);
+    }
+    for reason in KnownReason::ALL {
+        assert!(page.contains(&words(reason.why())), "the page lacks: {}", reason.why());
+    }
+}
+
+/// JSON pointers to the numbers below these fields.
+fn results(facts: &Value, path: &str, inside: bool, found: &mut Vec<String>) {
+    const RESULTS: [&str; 7] =
+        ["measured", "caches", "memory", "contended", "all_local", "congested", "peak_gflop_per_s"];
+    match facts {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                let inside = inside || RESULTS.contains(&name.as_str()) || path == "/pairs/rows";
+                results(value, &format!("{path}/{name}"), inside, found);
+            }
+        }
+        Value::Array(items) => {
+            for (index, value) in items.iter().enumerate() {
+                let inside = inside || path.starts_with("/pairs/rows");
+                results(value, &format!("{path}/{index}"), inside, found);
+            }
+        }
+        Value::Number(_) if inside => found.push(path.into()),
+        _ => {}
+    }
+}
+
+/// Every printed result in turn, three percent wrong: agreement and explanations both hang on the
+/// number itself.
+#[test]
+fn a_wrong_number_fails_wherever_it_stands() {
+    let facts: Value = serde_json::from_str(PAPER).unwrap();
+    let machines = Machines::measure(&Facts::parse(PAPER).unwrap()).unwrap();
+    let mut paths = Vec::new();
+    results(&facts, "", false, &mut paths);
+    // Ten instructions a cycle, 13 figures of table 2, 11 of table 5, 16 of table 4.
+    assert_eq!(paths.len(), 10 + 13 + 11 + 16, "{paths:#?}");
+    for path in paths {
+        for side in [1.03, 0.97] {
+            let mut changed = facts.clone();
+            let number = changed.pointer_mut(&path).unwrap();
+            *number = (number.as_f64().unwrap() * side).into();
+            let changed = Facts::parse(&changed.to_string()).unwrap();
+            let rows = roofline_rows(&changed, &machines).unwrap();
+            assert!(count(&rows, Status::Fail) > 0, "{path} x {side} is not noticed");
+        }
+    }
+}
+
+/// The bounds of sections 4 and 5 are compared by their sign alone: one that ours does not keep
+/// fails.
+#[test]
+fn a_bound_below_our_error_fails() {
+    let machines = Machines::measure(&Facts::parse(PAPER).unwrap()).unwrap();
+    for bound in 0..2 {
+        let mut changed: Value = serde_json::from_str(PAPER).unwrap();
+        changed["validation_error"]["bounds"][bound]["percent"] = 0.01.into();
+        let changed = Facts::parse(&changed.to_string()).unwrap();
+        let rows = roofline_rows(&changed, &machines).unwrap();
+        assert_eq!(count(&rows, Status::Fail), 2, "{bound}");
+    }
+}
+
+/// The reason for the loads of table 1, by arithmetic on the paper's numbers alone.
+#[test]
+fn the_loads_of_table_1_are_those_of_table_2_cut_off() {
+    let facts: Value = serde_json::from_str(PAPER).unwrap();
+    let printed = facts["instructions_per_cycle"][0]["measured"]["load"].as_f64().unwrap();
+    let loads = facts["roofs"][0]["caches"][0].as_f64().unwrap() / 7.0 / 1.7 / 32.0;
+    assert!((loads - 1.996).abs() < 5e-4, "{loads}");
+    assert!(((loads * 100.0).floor() / 100.0 - printed).abs() < 1e-9);
+    assert!(((loads * 100.0).round() / 100.0 - printed).abs() > 0.009);
+}

@@ -1,0 +1,152 @@
+//! The rows of saad2022: how many agree, and that a wrong number does not.
+
+use nearfar_reproduce::saad2022::{self, Facts, KnownReason};
+use nearfar_reproduce::{Measure, Paper, ReproduceError, Status, reproduce};
+use serde_json::Value;
+
+const SAAD: &str = include_str!("../../../papers/saad2022.json");
+
+fn of_changed(facts: &Value) -> Result<Paper, ReproduceError> {
+    saad2022::reproduce(&Facts::parse(&facts.to_string())?)
+}
+
+#[test]
+fn nothing_fails_and_the_counts_are_known() {
+    let paper = reproduce("saad2022").unwrap();
+    let failed: Vec<_> = paper.rows.iter().filter(|row| row.status == Status::Fail).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert_eq!(paper.count(Status::Pass), 92);
+    assert_eq!(paper.predictions(), 63);
+    assert_eq!(paper.count(Status::Explained), 20);
+    assert_eq!(paper.count(Status::Given), 63);
+    assert_eq!(paper.round_trips(), 0);
+}
+
+#[test]
+fn every_table_has_its_rows() {
+    let paper = reproduce("saad2022").unwrap();
+    for (table, compared, given) in [
+        ("table of total bandwidth", 24, 1),
+        ("table of local bandwidth", 12, 13),
+        ("table of remote bandwidth", 12, 13),
+        ("table of remote bandwidth per core", 20, 5),
+        ("sharing factor", 12, 0),
+        ("limits", 2, 0),
+        ("equation of lone processes", 8, 0),
+        ("equation 4", 16, 0),
+        ("best split", 6, 1),
+        ("table of kernels", 0, 30),
+    ] {
+        let of_table = |row: &&nearfar_reproduce::Row| row.item.starts_with(&format!("{table}, "));
+        let rows: Vec<_> = paper.rows.iter().filter(of_table).collect();
+        let inputs = rows.iter().filter(|row| row.status == Status::Given).count();
+        assert_eq!((rows.len() - inputs, inputs), (compared, given), "{table}");
+    }
+}
+
+/// The twelve cells that the fit has not seen, at what the model promises and not wider.
+#[test]
+fn predictions_have_the_room_that_the_model_promises() {
+    let paper = reproduce("saad2022").unwrap();
+    for row in paper.rows.iter().filter(|row| row.judged_by == Some(Measure::Model)) {
+        let most = match row.item.split(',').next().unwrap() {
+            "table of total bandwidth" | "best split" => 0.03,
+            "sharing factor" => 0.02 / row.printed,
+            _ => 0.04,
+        };
+        assert!((row.tolerance.unwrap() - most).abs() < 1e-12, "{row:?}");
+        assert_eq!(row.status, Status::Pass, "{row:?}");
+    }
+}
+
+/// JSON pointers to the numbers of the file that are outcomes, or that an outcome hangs on.
+fn numbers(value: &Value, path: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            numbers(value, &format!("{path}/{name}"), found);
+        }),
+        Value::Array(items) => items.iter().enumerate().for_each(|(index, value)| {
+            numbers(value, &format!("{path}/{index}"), found);
+        }),
+        Value::Number(_) => found.push(path.into()),
+        _ => {}
+    }
+}
+
+#[test]
+fn a_wrong_number_is_noticed_wherever_it_stands() {
+    let facts: Value = serde_json::from_str(SAAD).unwrap();
+    let mut paths = Vec::new();
+    numbers(&facts, "", &mut paths);
+    // Only printed, or compared in their sign.
+    paths.retain(|path| {
+        let is_input = path.starts_with("/kernels") || path.contains("gain");
+        !is_input && !path.ends_with("decimals")
+    });
+    assert_eq!(paths.len(), 100 + 2 + 5);
+    for path in paths {
+        for side in [1.03, 0.97] {
+            let mut changed = facts.clone();
+            let number = changed.pointer_mut(&path).unwrap();
+            let value = number.as_f64().unwrap();
+            let wrong = (value * side).round();
+            // Small counts and zeros by one.
+            *number = if (wrong - value).abs() < 0.5 { value + 1.0 } else { wrong }
+                .round()
+                .to_string()
+                .parse()
+                .unwrap();
+            match of_changed(&changed) {
+                Ok(paper) => assert!(paper.count(Status::Fail) > 0, "{path}: {wrong} passes"),
+                Err(ReproduceError::Contradiction { .. }) => {}
+                Err(other) => panic!("{path} as {wrong}: {other}"),
+            }
+        }
+    }
+}
+
+/// A gain of the other sign fails.
+#[test]
+fn losses_are_no_gains() {
+    for gain in ["/best_split/gain", "/best_split/gain_of_two_processes"] {
+        let mut changed: Value = serde_json::from_str(SAAD).unwrap();
+        *changed.pointer_mut(gain).unwrap() = (-1.0).into();
+        assert_eq!(of_changed(&changed).unwrap().count(Status::Fail), 1, "{gain}");
+    }
+}
+
+#[test]
+fn files_of_another_form_are_refused() {
+    let facts: Value = serde_json::from_str(SAAD).unwrap();
+    let mut odd = facts.clone();
+    odd["surplus"] = Value::Null;
+    assert!(matches!(of_changed(&odd), Err(ReproduceError::Facts { .. })));
+    for (path, wrong) in
+        [("/key", Value::from("other")), ("/kernels/rows/0/values", serde_json::json!([1.0]))]
+    {
+        let mut changed = facts.clone();
+        *changed.pointer_mut(path).unwrap() = wrong;
+        let refused = of_changed(&changed).unwrap_err();
+        assert!(matches!(refused, ReproduceError::Contradiction { .. }), "{path}: {refused}");
+    }
+}
+
+/// Each reason by arithmetic that shares only the paper's numbers with the code.
+#[test]
+fn the_reasons_hold_on_the_papers_numbers() {
+    let facts: Value = serde_json::from_str(SAAD).unwrap();
+    let total = |n: usize, m: usize| facts["sharing"]["total"][n][m].as_f64().unwrap();
+    for n in 1..5 {
+        for m in 1..5 {
+            assert!(total(n, m) > total(n, 0) && total(n, m) > total(0, m), "{n} {m}");
+        }
+    }
+    assert!(total(2, 0) < 2.0 * total(1, 0) && total(2, 0) < total(4, 0));
+    assert!(total(3, 0) < total(4, 0) && total(4, 0) < 2.0 * total(1, 0));
+    assert!(total(0, 2) > total(0, 3) && total(0, 3) > total(0, 4));
+    let manual = include_str!("../../../docs/papers/saad2022.md");
+    let words: String = manual.split_whitespace().collect::<Vec<_>>().join(" ");
+    for reason in KnownReason::ALL {
+        assert!(words.contains(reason.why()), "the page lacks: {}", reason.why());
+    }
+}
