@@ -59,9 +59,7 @@ impl<'a> Pressures<'a> {
         let together = self.on(stream, None);
         let slope = logistic(self.claims[stream] + together) / self.system.saturation;
         let usage = self.system.streams[stream].usage.iter();
-        usage.map(move |&(resource, _)| {
-            (resource, -slope * (self.ln_h[resource] - together).exp())
-        })
+        usage.map(move |&(resource, _)| (resource, -slope * (self.ln_h[resource] - together).exp()))
     }
 
     /// Mean of p ln (d/w) over the streams: ln h moves against it where p or the weights do.

@@ -3,7 +3,7 @@
 use nearfar_record::TransferKind;
 
 use crate::figures::{count, gb_per_s, rounded};
-use crate::model_hybrid::{HybridModelView, HybridPairView, OverlapView};
+use crate::model_hybrid::{HybridModelView, HybridPairView, HybridSurfaceView, OverlapView};
 use crate::model_hybrid_answer::{HybridAnswerView, interval_words, percent_words, program_words};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
@@ -196,7 +196,10 @@ fn errors(pair: &HybridPairView) -> String {
 fn surface(pair: &HybridPairView) -> String {
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut header = vec![String::new()];
-    for of_loads in pair.surface.chunk_by(|one, other| one.load_share == other.load_share) {
+    let is_one_row = |one: &HybridSurfaceView, other: &HybridSurfaceView| {
+        (one.load_share - other.load_share).abs() < 1e-9
+    };
+    for of_loads in pair.surface.chunk_by(is_one_row) {
         let Some(first) = of_loads.first() else { continue };
         if header.len() == 1 {
             header.extend(of_loads.iter().map(|it| format!("{} fast", rounded(it.fast_share, 2))));

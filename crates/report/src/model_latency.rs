@@ -1,8 +1,8 @@
 //! The times of an access as `model RECORD latency` prints them.
 
 use nearfar_model::{
-    AccessTime, FactorSpan, Latency, LatencyKnee, LatencyQueue, LevelLatency, LoadedCurve,
-    LoadedPoint, NumaFactor, UsableBandwidth,
+    FactorSpan, Latency, LatencyKnee, LatencyQueue, LevelLatency, LoadedCurve, LoadedPoint,
+    NumaFactor, UsableBandwidth,
 };
 use nearfar_record::Record;
 use serde::Serialize;
@@ -232,20 +232,6 @@ fn pair(interval: (f64, f64)) -> [f64; 2] {
 
 fn giga(interval: (f64, f64)) -> [f64; 2] {
     [interval.0 / 1e9, interval.1 / 1e9]
-}
-
-impl From<&AccessTime> for TimeView {
-    fn from(time: &AccessTime) -> Self {
-        Self {
-            median_ns: time.ns.median,
-            interval_ns: pair(time.ns.interval),
-            confidence: time.ns.confidence,
-            rounds: time.ns.count,
-            samples: time.samples,
-            disturbed: time.disturbed,
-            only_disturbed: time.only_disturbed,
-        }
-    }
 }
 
 impl NumaFactorView {

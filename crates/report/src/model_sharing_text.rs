@@ -12,7 +12,7 @@ use crate::printable::printable;
 use crate::show_grid::{Side, dotted_grid, sorted};
 use crate::table::{table_in_blocks, table_with_numbers};
 
-/// Groups whose losses differ by less lose alike.
+/// Groups whose losses under full load differ by less lose alike.
 const ALIKE: f64 = 0.02;
 
 /// So many cells are named that are worth measuring.
@@ -292,11 +292,11 @@ impl FairnessView {
             slope
                 .map_or("not known".into(), |slope| format!("{} points", rounded(slope * 100.0, 1)))
         };
-        let apart = self.remote_loss - self.local_loss;
+        let apart = self.remote_loss_under_full_load - self.local_loss_under_full_load;
         let more = match apart {
-            _ if apart.abs() < ALIKE => "Both lose alike",
-            _ if apart > 0.0 => "The far ones lose more",
-            _ => "The near ones lose more",
+            _ if apart.abs() < ALIKE => "As load grows both lose alike",
+            _ if apart > 0.0 => "As load grows the far ones lose more",
+            _ => "As load grows the near ones lose more",
         };
         let text = format!(
             "Fairness: beside each other the near threads lose {} of what they move alone and the \

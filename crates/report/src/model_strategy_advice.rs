@@ -46,12 +46,13 @@ fn of_access(expectation: &Expectation, bind: &[String], interleave: &str) -> St
 
 fn how(strategy: PlacementStrategy, access: Access, bind: &[String], interleave: &str) -> String {
     let first = bind.first().map_or("", String::as_str);
+    let nodes = interleave.rsplit_once(':').map_or("all", |(_, nodes)| nodes);
     match (strategy, access) {
         (PlacementStrategy::FirstTouch, _) => {
             "leave the data where one thread initialises it".into()
         }
         (PlacementStrategy::RoundRobin, _) => format!(
-            "deal its pages out over the nodes, `numactl --interleave` or the binding \
+            "deal its pages out over the nodes, `numactl --interleave={nodes}` or the binding \
              `{interleave}`"
         ),
         (PlacementStrategy::ParallelInit, _) => {

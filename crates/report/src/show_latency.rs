@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use nearfar_model::{ChaseFigures, RecordFigures, chases, idle_matrix};
+use nearfar_model::{AccessTime, ChaseFigures, RecordFigures, chases, idle_matrix};
 use nearfar_record::{ChaseWalk, Pages};
 use serde::Serialize;
 
@@ -65,6 +65,20 @@ pub struct TimeView {
     pub only_disturbed: bool,
 }
 
+impl From<&AccessTime> for TimeView {
+    fn from(time: &AccessTime) -> Self {
+        Self {
+            median_ns: time.ns.median,
+            interval_ns: time.ns.interval.into(),
+            confidence: time.ns.confidence,
+            rounds: time.ns.count,
+            samples: time.samples,
+            disturbed: time.disturbed,
+            only_disturbed: time.only_disturbed,
+        }
+    }
+}
+
 /// Threads that load the memory beside a chase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadView {
@@ -99,15 +113,7 @@ fn view(figures: &ChaseFigures, in_matrix: bool) -> LatencyView {
         pages: place.pages,
         walk: place.walk,
         in_matrix,
-        latency: figures.time.map(|time| TimeView {
-            median_ns: time.ns.median,
-            interval_ns: [time.ns.interval.0, time.ns.interval.1],
-            confidence: time.ns.confidence,
-            rounds: time.ns.count,
-            samples: time.samples,
-            disturbed: time.disturbed,
-            only_disturbed: time.only_disturbed,
-        }),
+        latency: figures.time.as_ref().map(TimeView::from),
         has_empty_round: figures.has_empty_round,
         translation_ns: figures.translation.map(|translation| translation.ns),
         translation_interval_ns: figures.translation.map(|translation| translation.interval.into()),

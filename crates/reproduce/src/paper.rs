@@ -30,11 +30,12 @@ impl Paper {
         self.rows.iter().filter(|row| row.status == Status::Pass && row.round_trip).count()
     }
 
-    /// Rows that pass because a model predicts them as well as it promises.
+    /// Rows that pass because a model predicts them as well as it promises, without round trips.
     #[must_use]
     pub fn predictions(&self) -> usize {
-        let is_predicted =
-            |row: &Row| matches!(row.judged_by, Some(Measure::Model | Measure::Sign));
+        let is_predicted = |row: &Row| {
+            !row.round_trip && matches!(row.judged_by, Some(Measure::Model | Measure::Sign))
+        };
         let passed = self.rows.iter().filter(|row| row.status == Status::Pass);
         passed.filter(|row| is_predicted(row)).count()
     }

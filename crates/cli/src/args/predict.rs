@@ -62,9 +62,11 @@ pub struct PredictArguments {
     pub json: bool,
 }
 
+/// The options that ask something else than how to split processes.
+const OTHER_QUESTIONS: [&str; 6] = ["share", "reach", "data", "load_share", "point", "stream"];
+
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]
-#[command(group = clap::ArgGroup::new("split_question").args(["processes", "split"]))]
 pub struct SharingQuestion {
     /// How many processes to split over the cores near their data and those of another cluster
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
@@ -74,10 +76,11 @@ pub struct SharingQuestion {
     #[arg(long, value_name = "NEAR,FAR", conflicts_with = "alpha")]
     pub split: Vec<List<u32>>,
     /// How the processes share their work; without it both ways are shown
-    #[arg(long, value_enum, value_name = "WORK", requires = "processes")]
+    #[arg(long, value_enum, value_name = "WORK", conflicts_with_all = OTHER_QUESTIONS,
+          conflicts_with = "split")]
     pub work: Option<Work>,
     /// The memory node with the data; without it the first that was measured
-    #[arg(long, value_name = "NODE", requires = "split_question")]
+    #[arg(long, value_name = "NODE", conflicts_with_all = OTHER_QUESTIONS)]
     pub node: Option<u32>,
 }
 

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{nearfar, refuse, run, text};
 
 fn simulate(folder: &Path, machine: &str, experiments: &str) -> PathBuf {
-    let path = folder.join(format!("{machine}-{}.jsonl", experiments.len()));
+    let path = folder.join(format!("{machine}-{}.jsonl", experiments.replace(',', "-")));
     let output = run(nearfar()
         .args(["characterize", "--simulate", machine, "--suite", "standard", "--only", experiments])
         .args(["--kernel", "load,triad", "--out"])

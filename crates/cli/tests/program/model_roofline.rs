@@ -75,7 +75,7 @@ fn a_point_says_what_limits_it_and_what_helps() {
     let path = record.to_str().unwrap();
     let of = |point: &str| printed(&["predict", path, "--point", point]);
     // 6.2, 14.3 and 36.1 GB/s at 1/8 FLOP a byte.
-    let contended = of("0.125,0.77");
+    let contended = of("0.125,0.76");
     says(&contended, "contended node 3, 4 clusters allows: if its pages are all on one node");
     says(&contended, "let each thread first touch what it will use and expect up to 4.4");
     says(&contended, "interleaved over all nodes of DRAM 2.2");
@@ -86,7 +86,7 @@ fn a_point_says_what_limits_it_and_what_helps() {
     says(&of("0.125,0.1"), "below every roof: no bandwidth limits it");
     says(&of("64,900"), "above every roof: they do not hold for it");
     says(&of("0.125"), "a factor of 5.8");
-    let view = json(&["predict", path, "--point", "0.125,0.77", "--point", "64"]);
+    let view = json(&["predict", path, "--point", "0.125,0.76", "--point", "64"]);
     assert_eq!(view["points"][0]["clusters"][0]["standing"], "at_roofs");
     assert_eq!(view["points"][1]["clusters"][0]["standing"], Value::Null);
     let lowest = &view["points"][0]["clusters"][0]["lowest_above"]["roof"];

@@ -64,7 +64,11 @@ fn runs(affinity: Affinity, figures: Option<ScalingFigures>) -> ScalingRuns {
         id: format!("scaling/copy/sse2/t20/{}", affinity.as_str()),
         llc_multiple: figures.is_some().then_some(4.0),
         absent: match figures {
-            None => vec![absent(Absence::Omitted, None), absent(Absence::Refused, Some(3))],
+            None => vec![
+                absent(Absence::Omitted, None),
+                absent(Absence::Refused, Some(3)),
+                absent(Absence::Refused, None),
+            ],
             Some(_) => Vec::new(),
         },
     };

@@ -2,7 +2,7 @@
 
 use std::mem::discriminant;
 
-use nearfar_flow::{Flows, Load, Part, ScaledLoad};
+use nearfar_flow::{Flows, Load, Part, ScaledLoad, UsedPart};
 use nearfar_machine::{Machine, MemoryKind};
 
 use super::fit::FittedFlow;
@@ -155,7 +155,16 @@ fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
     if (0..loads.len()).map(lost).sum::<f64>() < HELD_UP * all {
         return None;
     }
-    let worst = flows.parts.iter().max_by(|a, b| taken(&a.slows).total_cmp(&taken(&b.slows)))?;
+    // Of the sort of parts at which most is lost together the one that takes most.
+    let of_sort = |part: &Part| -> f64 {
+        let alike = flows.parts.iter().filter(|it| discriminant(&it.part) == discriminant(part));
+        alike.map(|it| taken(&it.slows)).sum()
+    };
+    let key = |it: &UsedPart| (of_sort(&it.part), taken(&it.slows));
+    let worst = flows.parts.iter().max_by(|a, b| {
+        let (a, b) = (key(a), key(b));
+        a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1))
+    })?;
     let is_first = |stream: usize| {
         let own = first_cause(flows, stream);
         own.is_some_and(|part| discriminant(&part) == discriminant(&worst.part))

@@ -3,7 +3,6 @@
 use nearfar_stats::Estimate;
 
 use super::law::Residual;
-use super::lone_curve::Support;
 use super::{SharedCell, SharedGrid};
 
 /// How processes share their work.
@@ -38,7 +37,8 @@ pub struct SplitRanking {
     pub work: WorkSharing,
     /// N.
     pub processes: u32,
-    /// The best first.
+    /// By bandwidth, the best first; before it one that is lower, but surely better than all near
+    /// where the best is not.
     pub splits: Vec<ProcessSplit>,
     /// What follows from them.
     pub verdict: SplitVerdict,
@@ -75,6 +75,14 @@ impl WorkSharing {
     }
 }
 
+impl ProcessSplit {
+    /// Whether it is better than another one by more than both can be off.
+    fn surely_beats(&self, other: &Self) -> bool {
+        let both = self.room.zip(other.room).map(|(one, other)| one.hypot(other));
+        both.is_some_and(|both| self.bandwidth / other.bandwidth - 1.0 > both)
+    }
+}
+
 impl SplitRanking {
     /// The split with all processes near.
     #[must_use]
@@ -100,12 +108,17 @@ impl SharedGrid {
                     WorkSharing::Dynamic => measured.total.sum,
                     WorkSharing::Static => measured.total.paced,
                 };
-                // Few rounds say little of their own scatter: then the law's error stands for it.
-                let few = confidence < 0.95;
                 let own = (median > 0.0).then(|| half(median, interval));
-                let room = if few { self.error(&cell, work) } else { own };
-                let around = room.filter(|_| few).map(|room| around(median, room));
-                (median, room, around.or((!few).then_some(interval)))
+                // Few rounds say little of their own scatter: what the law is off on totals is made
+                // of it too.
+                let room = if confidence < 0.95 {
+                    let of_law = self.fit.left_out.map(|residual| 2.0 * residual.total);
+                    own.zip(of_law).map(|(own, of_law)| own.max(of_law))
+                } else {
+                    own
+                };
+                let wide = room.filter(|_| confidence < 0.95).map(|room| around(median, room));
+                (median, room, wide.or((confidence >= 0.95).then_some(interval)))
             }
             None => {
                 let bandwidth = self.predicted_figure(&cell, work)?;
@@ -126,6 +139,12 @@ impl SharedGrid {
             counts.rev().filter_map(|n| self.split(n, processes - n, work)).collect();
         // Of equal ones the one with more near stays before.
         splits.sort_by(|one, other| other.bandwidth.total_cmp(&one.bandwidth));
+        // A gain that is sure stands before a larger one that may be none.
+        let near = splits.iter().find(|split| split.cell.remote_threads == 0).cloned();
+        let sure = near.and_then(|near| splits.iter().position(|split| split.surely_beats(&near)));
+        if let Some(sure) = sure {
+            splits[..=sure].rotate_right(1);
+        }
         let (best, best_room) = splits.first().map(|best| (best.bandwidth, best.room))?;
         for (position, split) in splits.iter_mut().enumerate() {
             let both = best_room.zip(split.room).map(|(one, other)| one.hypot(other));
@@ -158,16 +177,15 @@ impl SharedGrid {
             .collect()
     }
 
-    /// How far the figure of a cell that was not measured, or in few rounds, can be off. A lone
-    /// figure of few rounds can be off by what a law can, which is fitted to such figures.
+    /// How far the figure of a cell that was not measured can be off.
     fn error(&self, cell: &SharedCell, work: WorkSharing) -> Option<f64> {
-        let of_law: fn(&Residual) -> f64 = match work {
-            WorkSharing::Dynamic => |residual| residual.total,
-            WorkSharing::Static => |residual| residual.group,
-        };
-        let is_measured = cell.support == Support::Measured;
-        let of_few_rounds = || Some(2.0 * of_law(self.fit.left_out.as_ref()?));
-        if is_measured { of_few_rounds() } else { self.room(cell, of_law) }
+        self.room(
+            cell,
+            match work {
+                WorkSharing::Dynamic => |residual: &Residual| residual.total,
+                WorkSharing::Static => |residual: &Residual| residual.group,
+            },
+        )
     }
 
     /// What a cell that was not measured is expected to give.

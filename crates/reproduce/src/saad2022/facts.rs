@@ -172,7 +172,7 @@ impl SharingTables {
             let [total, local, remote, each] =
                 [&self.total, &self.local, &self.remote, &self.remote_per_core]
                     .map(|table| table[n][m]);
-            let is_empty = [(local, n), (remote, m), (each, m)];
+            let is_empty = [(total, n + m), (local, n), (remote, m), (each, m)];
             if is_empty.iter().any(|&(value, processes)| (value == 0.0) != (processes == 0)) {
                 return Err(format!("{n} local and {m} remote: a group without processes"));
             }
