@@ -1,12 +1,10 @@
 //! The views of `model sharing` and of what `predict` asks it, with every optional field given
 //! and null.
 
-use std::collections::BTreeMap;
-
 use nearfar_model::{RecordFigures, SplitQuestion, WorkSharing, sharing};
 use nearfar_record::{
-    Absence, Absent, Case, Coordinates, Line, Reason, ReasonCode, Record, Sample,
-    SharingCoordinates, read_record,
+    Absence, Absent, Case, Coordinates, Reason, ReasonCode, Record, Sample, SharingCoordinates,
+    read_record,
 };
 use nearfar_report::{PredictSharingView, SharingModelView};
 use serde_json::Value;

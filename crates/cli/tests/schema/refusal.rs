@@ -10,7 +10,8 @@ use serde_json::Value;
 use crate::contract::{join, property_paths, schema};
 use crate::mutation::{Damage, Damaged, damage_everywhere};
 use crate::{
-    every_line, every_view, model_flow, model_hybrid, model_sharing, record_text, sealed, show_view, validator,
+    every_line, every_view, model_flow, model_hybrid, model_sharing, record_text, sealed,
+    show_view, validator,
 };
 
 /// Where null stands for something that is not known or does not apply.
@@ -155,10 +156,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
 const SIGNED_IN_VIEWS: &[(&str, &[&str])] = &[
     ("show", show_view::SIGNED),
     ("sharing", model_sharing::SIGNED),
-    (
-        "reproduce",
-        &["papers[].rows[].printed", "papers[].rows[].ours", "papers[].rows[].error"],
-    ),
+    ("reproduce", &["papers[].rows[].printed", "papers[].rows[].ours", "papers[].rows[].error"]),
 ];
 
 /// Whether a place is in a list of views' places.

@@ -16,8 +16,10 @@ mod tolerance_inside;
 
 use std::process::ExitCode;
 
-/// The parts by their names; each prints its figures and says whether its promise is kept.
-const PARTS: [(&str, fn() -> bool); 5] = [
+/// A part by its name; it prints its figures and says whether its promise is kept.
+type Part = (&'static str, fn() -> bool);
+
+const PARTS: [Part; 5] = [
     ("classes", random_machines::print_rates),
     ("sharing", sharing::print_errors),
     ("hybrid", hybrid::print_errors),
