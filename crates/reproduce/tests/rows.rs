@@ -107,7 +107,18 @@ fn a_row_becomes_json_as_the_contract_has_it() {
     let keys: Vec<&str> = given.as_object().unwrap().keys().map(String::as_str).collect();
     assert_eq!(
         BTreeSet::from_iter(keys),
-        ["error", "item", "ours", "printed", "round_trip", "status", "why"].into()
+        [
+            "error",
+            "item",
+            "judged_by",
+            "ours",
+            "printed",
+            "round_trip",
+            "status",
+            "tolerance",
+            "why"
+        ]
+        .into()
     );
     assert_eq!(given["status"], "given");
     assert!(given["ours"].is_null() && given["error"].is_null());
