@@ -12,7 +12,7 @@ use nearfar_machine::TheoreticalMaximum;
 
 pub use characterize::{CharacterizeArguments, Noise};
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
-pub use predict::{HybridQuestion, PredictArguments, SharingQuestion, Work};
+pub use predict::{PredictArguments, Work};
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason

@@ -41,15 +41,20 @@ impl Flows {
             Some(lambdas.iter().map(|lambda| lambda[resource] * moved).collect())
         });
         let by_demand = (0..count).map(|asking| {
-            self.by(&lambdas, &|system, step| {
+            // Only where it passes a balance moves.
+            let own: Vec<usize> =
+                system.streams[asking].usage.iter().map(|&(resource, _)| resource).collect();
+            self.by(&lambdas, &own, &|system, step| {
                 let stream = &mut system.streams[asking];
                 stream.demand *= step.exp();
                 stream.weight *= (self.fairness * step).exp();
             })
         });
-        let by_saturation = self.by(&lambdas, &|system, step| system.saturation *= step.exp());
+        let all: Vec<usize> = (0..self.ln_h.len()).collect();
+        let by_saturation =
+            self.by(&lambdas, &all, &|system, step| system.saturation *= step.exp());
         let of_one = &self.shared.of_one;
-        let by_fairness = self.by(&lambdas, &|system, step| {
+        let by_fairness = self.by(&lambdas, &all, &|system, step| {
             for (stream, one) in system.streams.iter_mut().zip(of_one) {
                 // A common factor of all weights drops out.
                 stream.weight *= (one / of_one[0]).powf(step);
@@ -63,8 +68,14 @@ impl Flows {
         })
     }
 
-    /// The derivatives by something that changes the system.
-    fn by(&self, lambdas: &[Vec<f64>], change: &dyn Fn(&mut System, f64)) -> Option<Vec<f64>> {
+    /// The derivatives by something that changes the system, and in it the balance of these
+    /// resources.
+    fn by(
+        &self,
+        lambdas: &[Vec<f64>],
+        resources: &[usize],
+        change: &dyn Fn(&mut System, f64),
+    ) -> Option<Vec<f64>> {
         let beside = |step: f64| {
             let mut system = self.shared.system.clone();
             change(&mut system, step);
@@ -73,7 +84,7 @@ impl Flows {
             pressures.put(&used, &self.ln_h);
             let ln_rates: Vec<f64> = pressures.rates().into_iter().map(f64::ln).collect();
             let balanced: Option<Vec<f64>> =
-                used.iter().map(|&resource| pressures.balanced(resource)).collect();
+                resources.iter().map(|&resource| pressures.balanced(resource)).collect();
             Some((ln_rates, balanced?))
         };
         let (up, up_balanced) = beside(STEP)?;
@@ -81,8 +92,9 @@ impl Flows {
         let slope = |(up, down): (&f64, &f64)| (up - down) / (2.0 * STEP);
         let moved: Vec<f64> = up_balanced.iter().zip(&down_balanced).map(slope).collect();
         let direct = up.iter().zip(&down).map(slope);
-        let through =
-            |lambda: &Vec<f64>| lambda.iter().zip(&moved).map(|(a, b)| a * b).sum::<f64>();
+        let through = |lambda: &Vec<f64>| {
+            resources.iter().zip(&moved).map(|(&it, moved)| lambda[it] * moved).sum::<f64>()
+        };
         Some(direct.zip(lambdas).map(|(direct, lambda)| direct + through(lambda)).collect())
     }
 }

@@ -16,7 +16,7 @@ mod affinity_effect;
 mod cpu_sequence;
 
 use nearfar_record::{Affinity, Experiment, Suite};
-use nearfar_stats::{find_modes, median};
+use nearfar_stats::{find_modes, median, quantile};
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
@@ -136,10 +136,12 @@ fn of_kernel(figures: &RecordFigures<'_>, runs: Vec<ScalingRuns>) -> Option<Kern
     let knees = knees(&runs);
     let advice = advice::advice(figures.record(), &runs, &effects);
     let with_spread = |runs: ScalingRuns| {
-        let spread = runs.figures.as_ref().map(|figures| RunSpread {
-            paced_quantiles: quantiles(&figures.paced.runs),
-            sum_quantiles: quantiles(&figures.sum.runs),
-            modes: find_modes(&figures.paced.runs, step(&figures.paced.runs)),
+        let spread = runs.figures.as_ref().and_then(|figures| {
+            Some(RunSpread {
+                paced_quantiles: quantiles(&figures.paced.runs)?,
+                sum_quantiles: quantiles(&figures.sum.runs)?,
+                modes: find_modes(&figures.paced.runs, step(&figures.paced.runs)),
+            })
         });
         RunDistribution { runs, spread }
     };
@@ -151,20 +153,12 @@ fn step(runs: &[f64]) -> f64 {
     median(runs).map_or(0.0, |median| STEP * median.abs())
 }
 
-/// What 5, 25, 50, 75 and 95 % are at most, linear between runs.
-fn quantiles(runs: &[f64]) -> [f64; 5] {
+/// What 5, 25, 50, 75 and 95 % are at most; `None` without runs.
+fn quantiles(runs: &[f64]) -> Option<[f64; 5]> {
     let mut ascending = runs.to_vec();
     ascending.sort_by(f64::total_cmp);
-    let last = ascending.len().saturating_sub(1);
-    [0.05, 0.25, 0.5, 0.75, 0.95].map(|share| {
-        #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
-        let place = share * last as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "at most the number of runs")]
-        #[expect(clippy::cast_sign_loss, reason = "a share of a number of runs")]
-        let low = place as usize;
-        let at = |place: usize| ascending.get(place.min(last)).copied().unwrap_or(0.0);
-        at(low) + place.fract() * (at(low + 1) - at(low))
-    })
+    let at = |share| quantile(&ascending, share);
+    Some([at(0.05)?, at(0.25)?, at(0.5)?, at(0.75)?, at(0.95)?])
 }
 
 /// The pace of runs that have figures.

@@ -68,8 +68,7 @@ pub struct Flow {
     pub in_sample: Vec<FlowErrors>,
     /// Errors on cases that were not, by experiment.
     pub held_out: Vec<FlowErrors>,
-    /// Errors on cases of several streams, each foretold by all others: that is how far the model
-    /// is believed.
+    /// Errors on cases of several streams, each foretold by all others.
     pub left_out: FlowErrors,
     /// What placements of the whole machine come to.
     pub placements: Vec<FlowPlacement>,
@@ -86,25 +85,67 @@ pub struct FlowErrors {
     pub streams: usize,
     /// Mean over streams, a fraction.
     pub mean: f64,
+    /// 95 % of the streams are off by no more, a fraction; of fewer than 20 all are.
+    pub most: f64,
     /// The worst stream, a fraction.
     pub worst: f64,
 }
 
+/// Of so many streams errors are within [`FlowErrors::most`].
+const MOST_STREAMS: f64 = 0.95;
+
 impl FlowErrors {
     /// `None` without streams.
     fn of(experiment: Experiment, cases: &[&[f64]]) -> Option<Self> {
-        let sizes: Vec<f64> = cases.iter().copied().flatten().map(|error| error.abs()).collect();
+        let mut sizes: Vec<f64> =
+            cases.iter().copied().flatten().map(|error| error.abs()).collect();
+        sizes.sort_by(f64::total_cmp);
         #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
         let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
-        let worst = sizes.iter().copied().fold(0.0, f64::max);
+        let worst = *sizes.last()?;
         let streams = sizes.len();
-        (streams > 0 && mean.is_finite()).then_some(Self {
+        #[expect(
+            clippy::cast_precision_loss,
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a position among streams, rounded up"
+        )]
+        let rank = (MOST_STREAMS * streams as f64).ceil() as usize;
+        let most = sizes.get(rank.saturating_sub(1)).copied().unwrap_or(worst);
+        mean.is_finite().then_some(Self {
             experiment,
             cases: cases.len(),
             streams,
             mean,
+            most,
             worst,
         })
+    }
+}
+
+/// No difference below it is told, whatever the error.
+const LEAST_DIFFERENCE: f64 = 0.05;
+
+impl Flow {
+    /// How far the model is believed: of the mean errors on cases that all others foretold, and on
+    /// those of each experiment that it was fitted to or not, the largest.
+    #[must_use]
+    pub fn judged_by(&self) -> &FlowErrors {
+        let others = self.in_sample.iter().chain(&self.held_out);
+        others.fold(&self.left_out, |worst, it| if it.mean > worst.mean { it } else { worst })
+    }
+
+    /// Give or take of predictions, a fraction: what most streams of left-out cases are off by, at
+    /// least twice the model's error.
+    #[must_use]
+    pub fn reach(&self) -> f64 {
+        self.left_out.most.max(2.0 * self.judged_by().mean)
+    }
+
+    /// The smallest difference that the model can tell, a fraction.
+    #[must_use]
+    pub fn least_difference(&self) -> f64 {
+        LEAST_DIFFERENCE.max(2.0 * self.judged_by().mean)
     }
 }
 
@@ -143,8 +184,9 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
     });
     let held_out: Vec<(Experiment, Vec<f64>)> = held_out.collect();
     let machine = &figures.record().header.machine;
+    let measured: Vec<&FlowCase> = observed.fitted.iter().chain(&observed.held_out).collect();
     Ok(Flow {
-        placements: placements::placements(machine, &fitted, &reached),
+        placements: placements::placements(machine, &fitted, &reached, &measured),
         layout: observed.layout,
         variants: observed.variants,
         lone_variants: observed.lone_variants,

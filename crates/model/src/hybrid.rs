@@ -34,10 +34,12 @@ mod shares;
 
 use std::collections::HashMap;
 
-use nearfar_record::{Aggregate, Coordinates, Experiment, Part, Suite, Work, round_values};
+use nearfar_record::{
+    Aggregate, Coordinates, Experiment, HybridCoordinates, Part, Suite, Work, round_values,
+};
 
 use crate::hybrid_points::{HybridFigures, hybrid_points};
-use crate::inapplicable::Inapplicable;
+use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::RecordFigures;
 
 pub use best_shares::{BestShares, Buffers};
@@ -48,12 +50,15 @@ pub use placements::{HybridAnswer, HybridPlacement, PlacementName};
 pub use prediction::{HybridGain, HybridPrediction};
 pub use shares::{HybridShares, page_weights};
 
+/// Rounds that tell overlaps well: twice those of a suite.
+const ROUNDS: u32 = 12;
+
 /// What the model says.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Hybrid {
     /// Between which limits overlaps were fitted.
     pub bounds: OverlapBounds,
-    /// The clusters with two memories each, by cluster and nodes; one at least.
+    /// The clusters with two memories each, by cluster, nodes, threads and variant; one at least.
     pub pairs: Vec<HybridPair>,
     /// Those whose bandwidths alone are not all known.
     pub left_out: Vec<HybridLeftOut>,
@@ -92,19 +97,18 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
     let rounds = rounds_by_case(figures);
     let clusters = record.header.machine.clusters();
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
-    let memories = |point: &HybridFigures| {
-        (point.place.cluster, point.place.fast_node, point.place.slow_node)
-    };
-    for of_pair in points.chunk_by(|one, other| memories(one) == memories(other)) {
+    let command = measuring_command(record, &[Experiment::Hybrid], Suite::Standard);
+    let remedy = format!("{command} --samples {ROUNDS}");
+    for of_pair in
+        points.chunk_by(|one, other| one.threads_and_memories() == other.threads_and_memories())
+    {
         let of_pair: Vec<&HybridFigures> = of_pair.iter().collect();
-        let Some((cluster, fast_node, slow_node)) = of_pair.first().map(|it| memories(it)) else {
-            continue;
-        };
+        let Some(first) = of_pair.first() else { continue };
+        let HybridCoordinates { cluster, fast_node, slow_node, .. } = first.place;
         let own = clusters.iter().find(|own| own.index == cluster);
-        let default_node = own
-            .and_then(|own| own.cpu_node)
-            .filter(|node| [fast_node, slow_node].contains(node));
-        match HybridPair::new(&of_pair, &rounds, bounds, default_node) {
+        let default_node =
+            own.and_then(|own| own.cpu_node).filter(|node| [fast_node, slow_node].contains(node));
+        match HybridPair::new(&of_pair, &rounds, bounds, default_node, &remedy) {
             Ok(pair) => pairs.push(pair),
             Err(why) => left_out.push(HybridLeftOut { cluster, fast_node, slow_node, why }),
         }

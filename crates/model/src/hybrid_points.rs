@@ -34,7 +34,7 @@ pub struct HybridFigures {
     pub time_ratio: Option<f64>,
 }
 
-/// The points of a record by cluster and nodes: corners, pairs, then the surface by share of
+/// The points of a record by cluster, nodes, threads and variant: corners, pairs, then the surface by share of
 /// loads and of fast pages.
 #[must_use]
 pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
@@ -53,37 +53,41 @@ pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
         })
         .collect();
     all.sort_by(|one, other| {
-        let key = |point: &HybridFigures| {
-            let HybridCoordinates { cluster, fast_node, slow_node, point, .. } = point.place;
-            (cluster, fast_node, slow_node, point)
-        };
-        let shares = |point: &HybridFigures| (load_share(&point.place), fast_share(&point.place));
-        let ((loads, fast), (other_loads, other_fast)) = (shares(one), shares(other));
-        key(one)
-            .cmp(&key(other))
-            .then(loads.total_cmp(&other_loads))
-            .then(fast.total_cmp(&other_fast))
+        let (own, others) = (&one.place, &other.place);
+        let of_model = one.threads_and_memories().cmp(&other.threads_and_memories());
+        of_model
+            .then(own.point.cmp(&others.point))
+            .then(load_share(own).total_cmp(&load_share(others)))
+            .then(fast_share(own).total_cmp(&fast_share(others)))
     });
-    let corners: Corners = all
+    let corners: Corners<'_> = all
         .iter()
         .filter_map(|point| match point.place.point {
             HybridPoint::Corner { of } => {
-                Some(((memories(&point.place), of), point.total.as_ref()?.sum.median))
+                Some(((point.threads_and_memories(), of), point.total.as_ref()?.sum.median))
             }
             HybridPoint::Pair { .. } | HybridPoint::Surface => None,
         })
         .collect();
-    for point in &mut all {
-        point.time_ratio = time_ratio(point, &corners);
+    let ratios: Vec<Option<f64>> = all.iter().map(|point| time_ratio(point, &corners)).collect();
+    for (point, ratio) in all.iter_mut().zip(ratios) {
+        point.time_ratio = ratio;
     }
     all
 }
 
-/// The bandwidth of each kind alone, by cluster and nodes.
-type Corners = HashMap<((u32, u32, u32), TransferKind), f64>;
+/// A cluster, its two nodes, the threads and their instruction-set variant.
+type ThreadsAndMemories<'a> = (u32, u32, u32, u32, &'a str);
 
-fn memories(place: &HybridCoordinates) -> (u32, u32, u32) {
-    (place.cluster, place.fast_node, place.slow_node)
+/// The bandwidth of each kind alone.
+type Corners<'a> = HashMap<(ThreadsAndMemories<'a>, TransferKind), f64>;
+
+impl HybridFigures {
+    /// What the points of one model have in common.
+    pub(crate) fn threads_and_memories(&self) -> ThreadsAndMemories<'_> {
+        let HybridCoordinates { cluster, fast_node, slow_node, threads, variant, .. } = &self.place;
+        (*cluster, *fast_node, *slow_node, *threads, variant)
+    }
 }
 
 /// Share of loads in all bytes, 0 to 1.
@@ -132,10 +136,11 @@ fn found_share(case: CaseFigures<'_>, place: &HybridCoordinates, array: Array) -
     median(&shares)
 }
 
-fn time_ratio(point: &HybridFigures, corners: &Corners) -> Option<f64> {
+fn time_ratio(point: &HybridFigures, corners: &Corners<'_>) -> Option<f64> {
     let HybridPoint::Pair { dominating, beside } = point.place.point else { return None };
-    let time =
-        |kind| Some(bytes_share(point, kind)? / corners.get(&(memories(&point.place), kind))?);
+    let time = |kind| {
+        Some(bytes_share(point, kind)? / corners.get(&(point.threads_and_memories(), kind))?)
+    };
     let ratio = time(beside)? / time(dominating)?;
     ratio.is_finite().then_some(ratio)
 }

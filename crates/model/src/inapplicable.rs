@@ -29,7 +29,7 @@ impl Inapplicable {
         suite: Suite,
         why: impl Into<String>,
     ) -> Self {
-        Self { why: why.into(), remedy: Some(command(record, experiments, suite)) }
+        Self { why: why.into(), remedy: Some(measuring_command(record, experiments, suite)) }
     }
 
     /// The record has no figures of an experiment that the model needs: what it says of that.
@@ -85,8 +85,9 @@ fn commonest_reason(record: &Record, experiment: Experiment) -> Option<Reasons> 
     Some(Reasons { code: first.reason.code, absence: first.absence, text: text.into() })
 }
 
-/// The command that measures experiments of the same machine.
-fn command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
+/// The command that measures experiments of a record's machine.
+#[must_use]
+pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
     let machine = match (&record.header.simulation, record.header.executor) {
         (Some(simulation), Executor::Simulated) => {
             // A machine from a file is not known by its name alone.

@@ -60,7 +60,7 @@ pub use hybrid::{
     page_weights,
 };
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
-pub use inapplicable::Inapplicable;
+pub use inapplicable::{Inapplicable, measuring_command};
 pub use latency::{
     FIRMWARE_ROOM, Factor, FactorSpan, KNEE_DISTANCE, Latency, LatencyKnee, LatencyQueue,
     LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE, UsableBandwidth,
@@ -74,17 +74,17 @@ pub use pairs::{Cell, Figure, InitiatorRow, Pairs, pairs};
 pub use place::Place;
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{
-    BandwidthRoof, Ceiling, Chart, Expected, HybridRoof, PROGRAMS, Placement, Program,
-    ProgramExpectation, ProgramPoint, Ridge, RoofErrors, RoofValidation, Roofline, Standing,
-    UnderRoof, ValidationPoint, roof_errors, roofline,
+    BandwidthRoof, Ceiling, Chart, Expected, HybridRoof, HybridStanding, PROGRAMS, Placement,
+    Program, ProgramExpectation, ProgramPoint, Ridge, RoofErrors, RoofValidation, Roofline,
+    Standing, UnderRoof, ValidationPoint, roof_errors, roofline,
 };
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling, widest_runs};
 pub use sharing::{
-    AboveLone, EXTRAPOLATION_ERROR, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName,
-    LoneCurve, LonePoint, Loss, MeasuredCell, NoSplit, ProcessSplit, Residual, SharedCell,
-    SharedGrid, Shares, Sharing, SplitAnswer, SplitQuestion, SplitRanking, SplitVerdict, Support,
-    UnfittedGrid, WORTH_MEASURING, WorkSharing, sharing,
+    AboveLone, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName, LoneCurve,
+    LonePoint, Loss, MeasuredCell, NoSplit, ProcessSplit, Residual, SharedCell, SharedGrid, Shares,
+    Sharing, SplitAnswer, SplitQuestion, SplitRanking, SplitVerdict, Support, UnfittedGrid,
+    WIDEST_GAP, WORTH_MEASURING, WorkSharing, sharing,
 };
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};

@@ -37,9 +37,7 @@ use nearfar_record::{
 pub use self::fairness::{Fairness, Loss};
 use self::law::{FittedCell, Loads, fit_law};
 pub use self::law::{Law, LawFit, LawName, Residual, Shares};
-pub use self::lone_curve::{
-    EXTRAPOLATION_ERROR, INTERPOLATION_ERROR, LoneCurve, LonePoint, Support,
-};
+pub use self::lone_curve::{INTERPOLATION_ERROR, LoneCurve, LonePoint, Support, WIDEST_GAP};
 pub use self::question::{NoSplit, SplitAnswer, SplitQuestion};
 pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
 use crate::inapplicable::Inapplicable;
@@ -283,14 +281,21 @@ impl SharedGrid {
             .collect();
         // Where a lone figure is not measured itself, a law is blamed for what the curve misses.
         let sound = mixed.iter().filter(|(.., support)| *support == Support::Measured).count();
-        let is_fitted = |support: Support| sound < 2 || support == Support::Measured;
-        let fitted: Vec<_> = mixed.iter().filter(|(.., support)| is_fitted(*support)).collect();
+        let is_fitted = |(at, _, support): &&((u32, u32), FittedCell, Support)| {
+            let is_known = local.room(at.0).and(remote.room(at.1)).is_some();
+            is_known && (sound < 2 || *support == Support::Measured)
+        };
+        let fitted: Vec<_> = mixed.iter().filter(is_fitted).collect();
         let span = |of: fn(&(u32, u32)) -> u32| {
             let counts = || fitted.iter().map(|(at, ..)| of(at));
             counts().min().zip(counts().max())
         };
         let (Some(locals), Some(remotes)) = (span(|at| at.0), span(|at| at.1)) else {
-            return Err("no figure of local and remote threads side by side".into());
+            return Err(if mixed.is_empty() {
+                "no figure of local and remote threads side by side".into()
+            } else {
+                "no figure near enough of what the threads side by side move alone".into()
+            });
         };
         let cells: Vec<FittedCell> = fitted.iter().map(|(_, cell, _)| *cell).collect();
         let scale = local.best() + remote.best() / 2.0;
@@ -370,14 +375,12 @@ impl SharedGrid {
     }
 
     /// How far a prediction of a cell can be off, a fraction: twice what the law is off where it
-    /// is left out, and what its lone figures can be off. `None` where the former is not known.
+    /// is left out, and what its lone figures can be off. `None` where one is not known.
     #[must_use]
     pub fn room(&self, cell: &SharedCell, of_law: fn(&Residual) -> f64) -> Option<f64> {
-        let of_lone = match cell.lone_support {
-            Support::Measured => 0.0,
-            Support::Interpolated => INTERPOLATION_ERROR,
-            Support::Extrapolated => EXTRAPOLATION_ERROR,
-        };
+        let (of_local, of_remote) =
+            (self.local.room(cell.local_threads)?, self.remote.room(cell.remote_threads)?);
+        let of_lone = of_local.max(of_remote);
         if cell.by_other_law.is_none() {
             return Some(of_lone);
         }

@@ -44,9 +44,21 @@ pub struct Strategy {
     pub regular: Expectation,
     /// Where threads access all data in no order.
     pub irregular: Expectation,
-    /// The share of regular accesses to data that one thread initialised from which on round-robin
-    /// beats the best of the others; `None` where it does for none or for any share.
+    /// The share of regular accesses to data that was not placed from which on round-robin beats
+    /// memory-bind; `None` where it does for none, or for any.
     pub break_even_share: Option<f64>,
+    /// Time of round-robin / that of memory-bind - 1, for regular accesses to data that was all
+    /// placed.
+    pub placed_margin: f64,
+}
+
+impl Strategy {
+    /// Whether data that was all placed is faster for regular accesses than interleaved data, by
+    /// more than noise and [`LEAST_GAIN`].
+    #[must_use]
+    pub fn is_placing_faster(&self) -> bool {
+        self.placed_margin >= LEAST_GAIN.max(self.regular.noise)
+    }
 }
 
 /// Which strategy to expect to win on a record's machine.
@@ -59,6 +71,7 @@ pub fn strategy(figures: &RecordFigures<'_>) -> Result<Strategy, Inapplicable> {
         regular: expectation::expectation(&costs, Access::Regular),
         irregular: expectation::expectation(&costs, Access::Irregular),
         break_even_share: placement_time::break_even_share(&costs),
+        placed_margin: placement_time::placed_margin(&costs),
         costs,
     })
 }

@@ -15,6 +15,17 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { "none".into() } else { format!("{:.0} %", fraction * 100.0) }
 }
 
+/// A fraction in percent: two decimals below 1 %, one below 10 %, else none.
+pub(crate) fn percent_words(fraction: f64) -> String {
+    let percent = 100.0 * fraction;
+    let decimals = match percent.abs() {
+        size if size < 1.0 => 2,
+        size if size < 10.0 => 1,
+        _ => 0,
+    };
+    format!("{} %", rounded(percent, decimals))
+}
+
 /// `1 core`, `2 cores`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
@@ -54,6 +65,14 @@ mod tests {
         assert_eq!(significant(0.5, 4), "0.5");
         assert_eq!(significant(120.0, 4), "120");
         assert_eq!(significant(0.0, 4), "0");
+    }
+
+    #[test]
+    fn percentages_have_the_digits_that_say_something() {
+        assert_eq!(percent_words(0.003_16), "0.32 %");
+        assert_eq!(percent_words(-0.0316), "-3.2 %");
+        assert_eq!(percent_words(1.314), "131 %");
+        assert_eq!(percent_words(0.0), "0 %");
     }
 
     #[test]

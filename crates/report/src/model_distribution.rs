@@ -100,7 +100,7 @@ pub enum ModesVerdict {
     TooFewRuns,
     /// There may be more than one.
     NoMoreThanOneShown,
-    /// There are several.
+    /// There are at least as many as are listed.
     Shown,
 }
 
@@ -124,7 +124,7 @@ pub struct ModeEvidenceView {
 pub struct ModeView {
     /// Where runs are densest.
     pub gb_per_s: f64,
-    /// Runs in it.
+    /// Runs in it, as far as it is parted from the others.
     pub runs: usize,
     /// These as a fraction of the runs.
     pub run_share: f64,
@@ -157,10 +157,12 @@ pub struct AffinityEffectView {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MeanVerdict {
-    /// Higher.
+    /// Higher by 5 % or more.
     Faster,
-    /// Lower.
+    /// Lower by 5 % or more.
     Slower,
+    /// Other by less than 5 %, which is worth no change.
+    TooSmall,
     /// Chance explains the difference.
     NotShown,
 }
@@ -335,9 +337,10 @@ impl AffinityEffectView {
             affinity: effect.affinity,
             gain: effect.gain,
             gain_interval: effect.gain_interval.into(),
-            mean: match (effect.is_faster(), effect.is_slower()) {
-                (true, _) => MeanVerdict::Faster,
-                (_, true) => MeanVerdict::Slower,
+            mean: match (effect.is_faster(), effect.is_slower(), effect.is_too_small()) {
+                (true, ..) => MeanVerdict::Faster,
+                (_, true, _) => MeanVerdict::Slower,
+                (.., true) => MeanVerdict::TooSmall,
                 _ => MeanVerdict::NotShown,
             },
             spread_ratio: effect.spread_ratio,

@@ -58,8 +58,9 @@ impl DistributionView {
             text += &paragraph(
                 " - ",
                 "modes by pace: by a dip test at 1 %, or a valley deeper than in all but 3 % of samples \
-                 with one mode. 1 shown is not one: there may be more, for a mode of fewer than 15 runs \
-                 can be missed, and two that overlap.",
+                 of the one-mode shapes that were tried. There may be more than are shown, for a mode \
+                 of fewer than 15 runs can be missed, and two that overlap; so 1 shown is not one. \
+                 Shares hold as far as the modes are parted.",
             );
         }
         let runs = self.kernels.iter().flat_map(|kernel| &kernel.cases);
@@ -196,7 +197,7 @@ impl ModesView {
         match self.verdict {
             ModesVerdict::TooFewRuns => "too few runs".into(),
             ModesVerdict::NoMoreThanOneShown => "1 shown".into(),
-            ModesVerdict::Shown => format!("{} shown", self.modes.len()),
+            ModesVerdict::Shown => format!("{} or more", self.modes.len()),
         }
     }
 
@@ -260,7 +261,8 @@ impl AffinityEffectView {
         let mean = match self.mean {
             MeanVerdict::Faster => "faster",
             MeanVerdict::Slower => "slower",
-            MeanVerdict::NotShown => "no difference shown",
+            MeanVerdict::TooSmall => "below 5 %",
+            MeanVerdict::NotShown => "not shown",
         };
         let spread = match self.spread {
             SpreadVerdict::Steadier => ", steadier",
@@ -315,7 +317,7 @@ impl ThreadAdviceView {
         let text = match self.affinity {
             Affinity::Unbound => format!(
                 "run {threads} and leave them unbound: {expected}. Pinned ones are not shown to be \
-                 faster or steadier here."
+                 faster by 5 % or more here, or steadier without being as much slower."
             ),
             Affinity::Compact | Affinity::Scatter => {
                 let how = if self.affinity == Affinity::Scatter { "scattered" } else { "compact" };
@@ -338,6 +340,9 @@ impl ThreadAdviceView {
                 ", {} % more than unbound ({unbound}; {range})",
                 rounded(effect.gain * 100.0, 1)
             ),
+            MeanVerdict::TooSmall => {
+                format!("; the mean changes by less than 5 % (unbound {unbound}; {range})")
+            }
             MeanVerdict::Slower | MeanVerdict::NotShown => {
                 format!("; the mean is not shown to change (unbound {unbound}; {range})")
             }

@@ -35,10 +35,18 @@ pub struct FlowView {
     pub has_converged: bool,
     /// How far predictions are off, by experiment and kind of case.
     pub errors: Vec<FlowErrorsView>,
-    /// Mean error of a stream on cases that all others foretold, a fraction: the model's error.
+    /// The model's error, a fraction: of the mean errors of a stream, on cases that all others
+    /// foretold and on those of each experiment, the largest.
     pub model_error: f64,
     /// The experiment of these cases.
     pub judged_by: Experiment,
+    /// Predictions are give or take this, a fraction: 95 % of the streams that all others foretold
+    /// are off by no more, and it is at least twice the model's error.
+    pub interval_error: f64,
+    /// A difference is told from this on, a fraction.
+    pub least_difference_share: f64,
+    /// Cases of which the others say nothing when they are left out.
+    pub not_foretold_cases: usize,
     /// What placements of the whole machine come to.
     pub placements: Vec<FlowPlacementView>,
     /// What to do about it, in sentences.
@@ -123,8 +131,10 @@ pub struct FlowPlacementView {
     pub memory_node: Option<u32>,
     /// What all clusters move together.
     pub gb_per_s: f64,
-    /// That, give or take twice the model's error.
+    /// That, give or take `interval_error`.
     pub interval_gb_per_s: (f64, f64),
+    /// What a case of the record moved that is the same; null where there is none.
+    pub measured_gb_per_s: Option<f64>,
     /// What each cluster moves.
     pub clusters: Vec<ClusterRateView>,
     /// What holds most of it up; null where the threads themselves do.
@@ -189,8 +199,11 @@ impl FlowView {
             kernels,
             has_converged: model.fitted.has_converged,
             errors: errors.chain([left_out]).collect(),
-            model_error: model.left_out.mean,
-            judged_by: model.left_out.experiment,
+            model_error: model.judged_by().mean,
+            judged_by: model.judged_by().experiment,
+            interval_error: model.reach(),
+            least_difference_share: model.least_difference(),
+            not_foretold_cases: model.fitted.not_foretold,
             placements: model.placements.iter().map(|it| placement(model, it)).collect(),
             advice: Vec::new(),
         };
@@ -265,13 +278,14 @@ fn placement(model: &Flow, placement: &FlowPlacement) -> FlowPlacementView {
         placement: name,
         memory_node,
         gb_per_s: placement.total / 1e9,
-        interval_gb_per_s: give_or_take(placement.total / 1e9, model.left_out.mean),
+        interval_gb_per_s: give_or_take(placement.total / 1e9, model.reach()),
+        measured_gb_per_s: placement.measured.map(|it| it / 1e9),
         clusters: placement.by_cluster.iter().map(rate).collect(),
         limit,
     }
 }
 
-/// A prediction, give or take twice the model's error.
-pub(crate) fn give_or_take(value: f64, model_error: f64) -> (f64, f64) {
-    (value * (1.0 - 2.0 * model_error).max(0.0), value * (1.0 + 2.0 * model_error))
+/// A prediction, give or take a fraction.
+pub(crate) fn give_or_take(value: f64, reach: f64) -> (f64, f64) {
+    (value * (1.0 - reach).max(0.0), value * (1.0 + reach))
 }

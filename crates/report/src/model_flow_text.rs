@@ -161,18 +161,28 @@ impl FlowView {
         if let Some(judged) = judged {
             sentences.push(format!(
                 "A stream of {} is foretold by all other cases within {} on average, {} at worst \
-                 ({}): believe no difference below {}.{}",
-                self.judged_by,
+                 ({}); the model's error, the largest mean above, is {} ({}): expect figures \
+                 within {}, and believe no difference below {}.{}",
+                judged.experiment,
                 percents(judged.mean_error),
                 percents(judged.worst_error),
                 count(judged.streams, "stream"),
-                percents(2.0 * self.model_error),
+                percents(self.model_error),
+                self.judged_by,
+                percents(self.interval_error),
+                percents(self.least_difference_share),
                 if judged.cases < FEW {
                     " So few cases tell little of the error: nearfar characterize --suite full \
                      --only pairs,mixes measures more."
                 } else {
                     ""
                 }
+            ));
+        }
+        if self.not_foretold_cases > 0 {
+            sentences.push(format!(
+                "Of {} the others say nothing when left out: not counted in these errors.",
+                count(self.not_foretold_cases, "case")
             ));
         }
         if self.lone_variant != self.variant {
@@ -202,7 +212,7 @@ impl FlowView {
 
     fn held_up(&self, limit: Option<&FlowLimitView>) -> String {
         let Some(limit) = limit else {
-            return "no part is full: more threads would move more".into();
+            return "the threads themselves are the limit (latency)".into();
         };
         let capacity = self.parts.iter().find(|it| it.part == limit.part);
         let of = capacity.map_or_else(String::new, |it| {
@@ -220,12 +230,12 @@ impl FlowView {
 
     /// What a placement gains or costs against another, where the model can tell.
     fn against(&self, one: &FlowPlacementView, other: &FlowPlacementView) -> String {
-        let gain = one.gb_per_s / other.gb_per_s - 1.0;
-        if gain.abs() <= 2.0 * self.model_error {
+        let gain = best_known(one) / best_known(other) - 1.0;
+        if gain.abs() < self.least_difference_share {
             return format!(
-                "no difference that the model can tell ({}, its error is {})",
+                "no difference that the model can tell ({}, it tells those from {} on)",
                 signed(gain),
-                percents(self.model_error)
+                percents(self.least_difference_share)
             );
         }
         format!("{} against own nodes", signed(gain))
@@ -234,7 +244,7 @@ impl FlowView {
     fn one_node(&self) -> Option<String> {
         let mut of_nodes: Vec<&FlowPlacementView> =
             self.placements.iter().filter(|it| it.placement == "one_node").collect();
-        of_nodes.sort_by(|a, b| a.gb_per_s.total_cmp(&b.gb_per_s));
+        of_nodes.sort_by(|a, b| best_known(a).total_cmp(&best_known(b)));
         let (least, most) = (of_nodes.first()?, of_nodes.last()?);
         let node = |it: &FlowPlacementView| {
             it.memory_node.map_or_else(|| "?".into(), |node: u32| node.to_string())
@@ -292,15 +302,19 @@ fn exponent(number: &FlowNumberView) -> String {
     )
 }
 
-/// `240 GB/s (230 to 250)`.
+/// What was measured, else what is foretold.
+fn best_known(placement: &FlowPlacementView) -> f64 {
+    placement.measured_gb_per_s.unwrap_or(placement.gb_per_s)
+}
+
+/// `240 GB/s (230 to 250)`; `238 GB/s as measured (the model: 240)`.
 fn expected(placement: &FlowPlacementView) -> String {
+    let foretold = significant(placement.gb_per_s, 3);
+    if let Some(measured) = placement.measured_gb_per_s {
+        return format!("{} GB/s as measured (the model: {foretold})", significant(measured, 3));
+    }
     let (low, high) = placement.interval_gb_per_s;
-    format!(
-        "{} GB/s ({} to {})",
-        significant(placement.gb_per_s, 3),
-        significant(low, 3),
-        significant(high, 3)
-    )
+    format!("{foretold} GB/s ({} to {})", significant(low, 3), significant(high, 3))
 }
 
 pub(crate) fn percents(fraction: f64) -> String {

@@ -109,8 +109,10 @@ pub struct HybridErrorsView {
     pub paper_measure: f64,
     /// The true relative root mean square.
     pub relative_rms: f64,
-    /// The farthest off.
+    /// The farthest off, predicted / measured - 1.
     pub worst: f64,
+    /// What a gain must be above to be claimed.
+    pub room: f64,
 }
 
 /// A point that was measured and never fitted.
@@ -243,7 +245,7 @@ fn overlap_view(overlap: &HybridOverlap) -> OverlapView {
 
 pub(crate) fn errors_view(errors: HeldOutErrors) -> HybridErrorsView {
     let HeldOutErrors { points, paper_measure, relative_rms, worst } = errors;
-    HybridErrorsView { points, paper_measure, relative_rms, worst }
+    HybridErrorsView { points, paper_measure, relative_rms, worst, room: errors.room() }
 }
 
 /// Why the model's error is not known.
@@ -251,12 +253,12 @@ pub(crate) fn errors_unknown(pair: &HybridPair) -> Option<String> {
     pair.errors.is_none().then(|| {
         format!(
             "{} of the surface could be compared, and fewer than four tell no error; the twelve \
-             points of pairs are fitted exactly and tell none; `nearfar characterize --suite \
-             standard --only hybrid` measures six",
+             points of pairs are fitted exactly and tell none; `{}` measures six",
             match pair.held_out.iter().filter(|point| point.predicted.is_some()).count() {
                 1 => "1 point".into(),
                 count => format!("{count} points"),
-            }
+            },
+            pair.remedy
         )
     })
 }
@@ -269,7 +271,7 @@ fn held_out_view(point: &HeldOutPoint) -> HeldOutView {
         store_fast_share: (shares.load_share < 1.0).then_some(shares.store_fast_share),
         measured_gb_per_s: point.measured / 1e9,
         predicted_gb_per_s: point.predicted.map(|predicted| predicted / 1e9),
-        error: point.predicted.map(|predicted| predicted / point.measured - 1.0),
+        error: point.error(),
     }
 }
 
@@ -280,7 +282,7 @@ fn notes(model: &Hybrid) -> Vec<String> {
             .to_string(),
     ];
     for pair in &model.pairs {
-        let HybridPair { cluster, fast_node, slow_node, fewest_rounds, rates, .. } = pair;
+        let HybridPair { cluster, fast_node, slow_node, fewest_rounds, rates, remedy, .. } = pair;
         let of = format!("cluster {cluster}, nodes {fast_node} and {slow_node}");
         if rates[0].bandwidth <= rates[2].bandwidth {
             notes.push(format!(
@@ -291,7 +293,8 @@ fn notes(model: &Hybrid) -> Vec<String> {
         if rates[0].interval.is_none() {
             notes.push(format!(
                 "{of}: {fewest_rounds} rounds of a case are too few for intervals (5 are needed); \
-                 times nearer than 5 % are taken as equally long."
+                 times nearer than 5 % are taken as equally long, and no gain is claimed. `{remedy}` \
+                 measures more."
             ));
         }
     }

@@ -1,10 +1,10 @@
 //! What a program gets of two memories and what to do about it, as `model` and `predict` print
 //! it.
 
-use nearfar_model::{HybridAnswer, HybridPair};
+use nearfar_model::{HybridAnswer, HybridPair, HybridShares};
 use serde::Serialize;
 
-use crate::figures::{gb_per_s, rounded};
+use crate::figures::{gb_per_s, percent_words, rounded};
 use crate::model_hybrid_placement::{
     HybridPlacementView, MemoriesView, SharesView, placement_name,
 };
@@ -65,17 +65,6 @@ pub(crate) fn program_words(load_share: f64) -> String {
     }
 }
 
-/// A fraction in percent.
-pub(crate) fn percent_words(fraction: f64) -> String {
-    let percent = 100.0 * fraction;
-    let decimals = match percent.abs() {
-        size if size < 1.0 => 2,
-        size if size < 10.0 => 1,
-        _ => 0,
-    };
-    format!("{} %", rounded(percent, decimals))
-}
-
 pub(crate) fn interval_words(interval: Option<[f64; 2]>) -> String {
     interval.map_or_else(String::new, |[low, high]| {
         format!(" ({} to {})", gb_per_s(low * 1e9), gb_per_s(high * 1e9))
@@ -102,11 +91,10 @@ impl Speaker<'_> {
             (Some(best), Some(usual)) => {
                 sentences.push(format!("{program}: {}", self.recommendation(best, usual)));
                 sentences.extend(self.left_alone(best));
+                sentences.extend(self.apart(best));
                 sentences.extend(self.full(best));
             }
-            _ => sentences.push(format!(
-                "{program}: nothing can be said, as overlaps that it needs are not known."
-            )),
+            _ => sentences.push(format!("{program}: {}", self.without_default())),
         }
         if !self.answer.complete {
             sentences
@@ -124,17 +112,22 @@ impl Speaker<'_> {
         );
         let place = self.place(best);
         if best.name == usual.name {
-            return format!(
-                "leave the data where it comes to lie by itself, {place}; {expect}. {}.",
-                self.bar()
-            );
+            let verb = match self.pair.default_node {
+                Some(_) => "leave the data where it comes to lie by itself,",
+                None => "put",
+            };
+            return format!("{verb} {place}; {expect}. {}.", self.bar());
         }
         let gain = best.gain_over(usual.name).map_or_else(String::new, |gain| {
             format!(
-                ", {} more than with {} ({} GB/s), where data comes to lie by itself",
+                ", {} more than with {} ({} GB/s){}",
                 percent_words(gain.gain),
                 self.place(usual),
-                gb_per_s(usual.shares.gb_per_s * 1e9)
+                gb_per_s(usual.shares.gb_per_s * 1e9),
+                match self.pair.default_node {
+                    Some(_) => ", where data comes to lie by itself",
+                    None => "",
+                }
             )
         });
         format!("put {place}; {expect}{gain}.{}{}", self.rounding(best), self.one_policy(best))
@@ -200,13 +193,68 @@ impl Speaker<'_> {
 
     /// How much a gain must be to count.
     fn bar(&self) -> String {
-        match self.pair.relative_rms() {
-            Some(error) => format!(
-                "No other placement gains more than twice the model's error (2 x {})",
-                percent_words(error)
+        match self.pair.errors {
+            Some(_) if self.pair.rates[0].interval.is_none() => {
+                "No gain is claimed, as the rounds are too few for intervals".into()
+            }
+            Some(errors) => format!(
+                "No other placement is sure to gain more than {}, as far as the model may be off",
+                percent_words(errors.room())
             ),
             None => "No gain is claimed, as the model's error is not known".into(),
         }
+    }
+
+    /// Why nothing can be said of a gain, and what is known nevertheless.
+    fn without_default(&self) -> String {
+        let fast_share = if self.answer.default_placement == "all_slow" { 0.0 } else { 1.0 };
+        let default = HybridShares::together(self.answer.load_share, fast_share);
+        let thetas: Vec<String> = self
+            .pair
+            .missing_overlaps(default)
+            .iter()
+            .map(|(one, other)| format!("{} beside {}", other.as_str(), one.as_str()))
+            .collect();
+        let MemoriesView { fast_node, slow_node, .. } = self.memories;
+        let (speed, node) =
+            if fast_share > 0.0 { ("fast", fast_node) } else { ("slow", slow_node) };
+        let itself = match self.pair.default_node {
+            Some(_) => ", where data comes to lie by itself,",
+            None => "",
+        };
+        let why = format!(
+            "what all buffers on the {speed} node {node}{itself} give cannot be predicted, as {} ({}) \
+             is not known (`{}` measures it with more rounds), so that no gain over it can be told.",
+            if thetas.len() == 1 { "the overlap theta" } else { "an overlap theta" },
+            thetas.join(", "),
+            self.pair.remedy
+        );
+        let known = self.answer.placements.iter().filter(|it| it.shares.validated);
+        let best =
+            known.max_by(|a, b| a.shares.lowest_gb_per_s.total_cmp(&b.shares.lowest_gb_per_s));
+        let best = best.map(|best| {
+            format!(
+                " Of what can be predicted most comes with {}: {} GB/s.",
+                self.place(best),
+                best.shares.words()
+            )
+        });
+        why + &best.unwrap_or_default()
+    }
+
+    /// What different shares may give that nothing validates.
+    fn apart(&self, best: &HybridPlacementView) -> Option<String> {
+        let apart = self.answer.placement("best_separately")?;
+        let shares = &apart.shares;
+        if shares.validated || shares.is_one_share() || shares.gb_per_s <= best.shares.gb_per_s {
+            return None;
+        }
+        Some(format!(
+            "With {} the model gives {} GB/s. No point with different shares for reads and writes was \
+             measured, so that nothing is claimed of it: try it on the program itself.",
+            self.place(apart),
+            gb_per_s(shares.gb_per_s * 1e9)
+        ))
     }
 
     /// Why a placement that promises more is not recommended.
@@ -214,7 +262,10 @@ impl Speaker<'_> {
         let others = ["best_separately", "best_together"].into_iter();
         let mut jumps = others.filter_map(|name| self.answer.placement(name)?.unclaimed.as_ref());
         let is_better = |jump: &&SharesView| {
-            jump.highest_gb_per_s > best.shares.gb_per_s && !jump.may_dominate.is_empty()
+            let is_backed = jump.validated || jump.is_one_share();
+            is_backed
+                && jump.highest_gb_per_s > best.shares.gb_per_s
+                && !jump.may_dominate.is_empty()
         };
         let jump = jumps.find(is_better)?;
         Some(format!(
@@ -234,10 +285,9 @@ impl Speaker<'_> {
             return None;
         }
         Some(format!(
-            "If only half of the data finds room on the fast node: {}; expect {} GB/s{}.",
+            "If only half of the data finds room on the fast node: {}; expect {} GB/s.",
             self.place(half),
-            gb_per_s(half.shares.gb_per_s * 1e9),
-            interval_words(half.shares.interval_gb_per_s)
+            half.shares.words()
         ))
     }
 }

@@ -5,6 +5,9 @@ use nearfar_model::{HybridPair, HybridPlacement, HybridPrediction, PlacementName
 use nearfar_record::{PageSplit, TransferKind};
 use serde::Serialize;
 
+use crate::figures::gb_per_s;
+use crate::model_hybrid_answer::interval_words;
+
 /// Two memories of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MemoriesView {
@@ -41,6 +44,8 @@ pub struct SharesView {
     pub dominating: TransferKind,
     /// Others that may.
     pub may_dominate: Vec<TransferKind>,
+    /// Whether points with shares of this sort were measured and never fitted.
+    pub validated: bool,
 }
 
 /// A way to place buffers, and what it gives.
@@ -70,7 +75,7 @@ pub struct HybridGainView {
     pub over: &'static str,
     /// Predicted / that of the other - 1.
     pub gain: f64,
-    /// Whether that is above twice the model's error.
+    /// Whether that is beyond the room of the model's error.
     pub claimed: bool,
 }
 
@@ -112,6 +117,17 @@ impl SharesView {
             kind_times_ns: prediction.times.map(ns),
             dominating: prediction.dominating,
             may_dominate: prediction.may_dominate.clone(),
+            validated: prediction.is_validated,
+        }
+    }
+
+    /// With its interval; or that nothing validates it, where shares are different.
+    pub(crate) fn words(&self) -> String {
+        let value = gb_per_s(self.gb_per_s * 1e9);
+        if self.validated || self.is_one_share() {
+            value + &interval_words(self.interval_gb_per_s)
+        } else {
+            value + " (not validated)"
         }
     }
 

@@ -2,9 +2,10 @@
 
 use nearfar_record::TransferKind;
 
-use crate::figures::{count, gb_per_s, rounded};
+use crate::figures::{count, gb_per_s, percent_words, rounded};
 use crate::model_hybrid::{HybridModelView, HybridPairView, HybridSurfaceView, OverlapView};
-use crate::model_hybrid_answer::{HybridAnswerView, interval_words, percent_words, program_words};
+use crate::model_hybrid_answer::{HybridAnswerView, program_words};
+use crate::model_hybrid_placement::HybridPlacementView;
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::table::table;
@@ -215,6 +216,11 @@ fn surface(pair: &HybridPairView) -> String {
     format!("{title}{}", table(header, rows, 1))
 }
 
+/// Whether nothing validates its different shares.
+fn is_open(placement: &HybridPlacementView) -> bool {
+    !placement.shares.validated && !placement.shares.is_one_share()
+}
+
 /// What the usual placements and the best ones give, by share of loads.
 pub(crate) fn best_table(answers: &[HybridAnswerView]) -> String {
     let header = [
@@ -249,13 +255,21 @@ pub(crate) fn best_table(answers: &[HybridAnswerView]) -> String {
                     share(it.shares.store_fast_share)
                 )
             }),
-            of(answer, "best_separately"),
+            apart.map_or("-".into(), |it| {
+                let mark = if is_open(it) { " (!)" } else { "" };
+                format!("{}{mark}", gb_per_s(it.shares.gb_per_s * 1e9))
+            }),
         ]
     });
-    table(header.map(String::from).to_vec(), rows.collect(), 1)
-}
-
-/// One placement with its interval, for a list of answers.
-pub(crate) fn answer_words(gb: f64, interval: Option<[f64; 2]>) -> String {
-    format!("{}{}", gb_per_s(gb * 1e9), interval_words(interval))
+    let all = table(header.map(String::from).to_vec(), rows.collect(), 1);
+    let mut apart = answers.iter().filter_map(|answer| answer.placement("best_separately"));
+    if apart.any(is_open) {
+        all + &paragraph(
+            " ",
+            "(!): not validated: no point with different shares for reads and writes was measured; \
+             try it on the program itself.",
+        )
+    } else {
+        all
+    }
 }

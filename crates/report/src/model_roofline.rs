@@ -2,12 +2,13 @@
 
 use nearfar_model::{
     BandwidthRoof, Ceiling, Chart, Expected, ProgramExpectation, RoofValidation, Roofline,
-    ValidationPoint,
+    ValidationPoint, measuring_command,
 };
-use nearfar_record::Record;
+use nearfar_record::{Experiment, Record, Suite};
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
+use crate::predict_roofline_advice::Remedies;
 use crate::roofline_place::RoofPlaceView;
 
 /// `model RECORD roofline --json` prints it.
@@ -47,7 +48,7 @@ pub struct ChartView {
 }
 
 /// What sentences need besides the figures.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Told {
     /// What figures of memory must differ by to be told apart, a fraction.
     pub resolution: f64,
@@ -57,6 +58,10 @@ pub(crate) struct Told {
     pub clusters: usize,
     /// Memory nodes of the machine.
     pub nodes: usize,
+    /// The command that measures the roofs again.
+    pub again: String,
+    /// The command that measures all of them.
+    pub full: String,
 }
 
 /// A roof of arithmetic.
@@ -93,6 +98,8 @@ pub struct ChartRoofView {
     pub interval_gb_per_s: [f64; 2],
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,
+    /// Whether points of known intensity are so far off the roof that it foretells nothing.
+    pub is_refuted: bool,
     /// Where it meets each ceiling.
     pub ridges: Vec<RidgeView>,
     /// The roof as a line below the ceiling.
@@ -164,6 +171,8 @@ pub struct RoofErrorsView {
     pub worst_kernel: String,
     /// Measured / attainable of that point.
     pub worst_ratio: f64,
+    /// Whether the points are so far off that the roof foretells nothing.
+    pub refutes: bool,
 }
 
 /// What a program can expect of a cluster.
@@ -196,6 +205,8 @@ pub struct ExpectedView {
     pub gflop_per_s: f64,
     /// Its interval.
     pub interval_gflop_per_s: [f64; 2],
+    /// Whether the roof is refuted by points, so that nothing can be expected.
+    pub is_refuted: bool,
 }
 
 impl RooflineView {
@@ -240,6 +251,8 @@ impl ChartView {
                 cpu_node: chart.cpu_node,
                 clusters: model.charts.len(),
                 nodes: record.header.machine.nodes.len(),
+                again: Remedies::new(record).roofs,
+                full: measuring_command(record, &[Experiment::Roofs], Suite::Full),
             },
         }
     }
@@ -279,6 +292,7 @@ impl ChartRoofView {
             gb_per_s: roof.bandwidth.median / 1e9,
             interval_gb_per_s: giga(roof.bandwidth.interval),
             confidence: roof.bandwidth.confidence,
+            is_refuted: chart.is_refuted(roof.roof),
             ridges: ridges.collect(),
             corners: chart.corners(roof).into_iter().map(corner).collect(),
         }
@@ -295,6 +309,7 @@ impl RoofValidationView {
                 mean: errors.mean,
                 worst_kernel: worst.kernel.clone(),
                 worst_ratio: worst.ratio,
+                refutes: errors.refute(),
             })
         });
         Self {
@@ -343,6 +358,7 @@ impl ExpectedView {
             gb_per_s: of.bandwidth / 1e9,
             gflop_per_s: of.flops / 1e9,
             interval_gflop_per_s: giga(of.interval),
+            is_refuted: of.is_refuted,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use nearfar_units::format_significant;
 
-use crate::figures::{count, rounded, significant};
+use crate::figures::{count, percent_words, significant};
 use crate::model_roofline::{ChartRoofView, ChartView, ExpectedView, ProgramExpectationView};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
@@ -16,14 +16,9 @@ pub(crate) fn sentences(chart: &ChartView) -> String {
             text += &sentence.map_or_else(String::new, |sentence| paragraph("-> ", &sentence));
         }
     }
-    let rest = [ridge(chart), trust(chart), exceeded(chart)];
+    let rest = [ridge(chart), refuted(chart).or_else(|| trust(chart)), exceeded(chart)];
     rest.into_iter().flatten().for_each(|sentence| text += &paragraph("-> ", &sentence));
     text
-}
-
-/// A fraction in percent, without digits that say nothing.
-fn percent(fraction: f64) -> String {
-    format!("{} %", rounded(fraction * 100.0, if fraction.abs() < 0.1 { 1 } else { 0 }))
 }
 
 /// `4.51 GFLOP/s (4.50 to 4.52), 36.1 GB/s`.
@@ -44,6 +39,16 @@ fn named(program: &ProgramExpectationView) -> String {
     )
 }
 
+/// Whether no roof that placements meet is refuted by points.
+fn is_foretold(placements: &[ExpectedView]) -> bool {
+    placements.iter().all(|of| !of.is_refuted)
+}
+
+/// What measures placements that the suite left out.
+fn full(chart: &ChartView) -> String {
+    format!("`{}` measures them", chart.told.full)
+}
+
 /// Who else is there.
 fn idle(chart: &ChartView) -> &'static str {
     if chart.told.clusters > 1 { ", the others idle" } else { "" }
@@ -51,15 +56,15 @@ fn idle(chart: &ChartView) -> &'static str {
 
 /// One cluster at work.
 fn alone(chart: &ChartView, program: &ProgramExpectationView) -> Option<String> {
-    let best = program.alone.first()?;
+    let best = program.alone.first().filter(|_| is_foretold(&program.alone))?;
     let node = best.roof.node.unwrap_or_default();
     let (name, cluster) = (named(program), chart.cluster);
     let worst = program.alone.last().filter(|_| program.alone.len() > 1);
     let Some((worst, factor)) = worst.zip(program.alone_factor) else {
         let others = if chart.told.nodes > 1 {
-            "; other nodes were not measured with such accesses (--suite full measures them)"
+            format!("; other nodes were not measured with such accesses ({})", full(chart))
         } else {
-            ", the only one"
+            ", the only one".into()
         };
         return Some(format!(
             "{name} on cluster {cluster}{}: expect {} with its pages on node {node}{others}.",
@@ -74,8 +79,8 @@ fn alone(chart: &ChartView, program: &ProgramExpectationView) -> Option<String> 
              is less than the model can tell apart ({}), so where its pages lie does not matter.",
             idle(chart),
             expected(best),
-            percent(factor - 1.0),
-            percent(chart.told.resolution)
+            percent_words(factor - 1.0),
+            percent_words(chart.told.resolution)
         ));
     }
     Some(format!(
@@ -114,16 +119,17 @@ fn way(chart: &ChartView, of: &ExpectedView) -> String {
 
 /// All clusters at work.
 fn together(chart: &ChartView, program: &ProgramExpectationView) -> Option<String> {
-    let best = program.together.first()?;
+    let best = program.together.first().filter(|_| is_foretold(&program.together))?;
     let (name, cluster) = (named(program), chart.cluster);
     let who = format!("{name} on all {} at once", count(chart.told.clusters, "cluster"));
     let worst = program.together.last().filter(|_| program.together.len() > 1);
     let Some((worst, factor)) = worst.zip(program.together_factor) else {
         return Some(format!(
             "{who}: expect {} on cluster {cluster} with {}; other placements were not measured with \
-             such accesses (--suite full measures them).",
+             such accesses ({}).",
             expected(best),
-            way(chart, best)
+            way(chart, best),
+            full(chart)
         ));
     };
     if factor - 1.0 <= chart.told.resolution {
@@ -131,8 +137,8 @@ fn together(chart: &ChartView, program: &ProgramExpectationView) -> Option<Strin
             "{who}: expect {} on cluster {cluster}; its placements differ by {}, which is less than \
              the model can tell apart ({}).",
             expected(best),
-            percent(factor - 1.0),
-            percent(chart.told.resolution)
+            percent_words(factor - 1.0),
+            percent_words(chart.told.resolution)
         ));
     }
     let between = program.together.iter().filter(|of| of.roof.limit == "congested");
@@ -155,7 +161,8 @@ fn together(chart: &ChartView, program: &ProgramExpectationView) -> Option<Strin
 /// Where arithmetic begins to limit.
 fn ridge(chart: &ChartView) -> Option<String> {
     let is_near = |roof: &&ChartRoofView| {
-        roof.kernel == "load" && roof.roof.limit == "memory" && roof.roof.is_local == Some(true)
+        let is_own = roof.roof.limit == "memory" && roof.roof.is_local == Some(true);
+        roof.kernel == "load" && is_own && !roof.is_refuted
     };
     let local = chart.roofs.iter().filter(is_near);
     let local = local.max_by(|one, other| one.gb_per_s.total_cmp(&other.gb_per_s))?;
@@ -173,6 +180,30 @@ fn ridge(chart: &ChartView) -> Option<String> {
     ))
 }
 
+/// That roofs foretell nothing, and what to do; `None` where their points bear all of them out.
+fn refuted(chart: &ChartView) -> Option<String> {
+    let refuted = || {
+        let known = chart.validations.iter().filter_map(|of| Some((of, of.errors.as_ref()?)));
+        known.filter(|(_, errors)| errors.refutes)
+    };
+    let (_, worst) =
+        refuted().max_by(|one, other| one.1.relative_rms.total_cmp(&other.1.relative_rms))?;
+    let names: Vec<&str> = refuted().map(|(of, _)| of.roof.name.as_str()).collect();
+    Some(format!(
+        "What {} allows foretells nothing here: points of known intensity are off by {} (relative \
+         RMS; by the paper's measure {}), the worst, {}, reaches {} times what was allowed. Most \
+         likely roofs or points were measured while something disturbed them (other programs, a \
+         changing clock), so that no placement is advised by them. Measure again while nothing else \
+         runs: `{}`.",
+        names.join(" or "),
+        percent_words(worst.relative_rms),
+        percent_words(worst.paper),
+        printable(&worst.worst_kernel),
+        format_significant(worst.worst_ratio, 3),
+        chart.told.again
+    ))
+}
+
 /// How well the roofs foretell points.
 fn trust(chart: &ChartView) -> Option<String> {
     let known = chart.validations.iter().filter_map(|of| Some((of, of.errors.as_ref()?)));
@@ -180,34 +211,42 @@ fn trust(chart: &ChartView) -> Option<String> {
     let Some((of, errors)) = worst else {
         return Some(format!(
             "No point of known intensity was measured below these roofs: how well they foretell \
-             programs is not known, and differences below {} are not told apart. `nearfar \
-             characterize --suite standard --only roofs` measures some.",
-            percent(chart.told.resolution)
+             programs is not known, and differences below {} are not told apart. `{}` measures some.",
+            percent_words(chart.told.resolution),
+            chart.told.again
         ));
     };
     Some(format!(
         "The roofs foretell points of known intensity within {} (relative RMS; by the paper's \
          measure {}), worst below {}; differences below {} between memories are not told apart.",
-        percent(errors.relative_rms),
-        percent(errors.paper),
+        percent_words(errors.relative_rms),
+        percent_words(errors.paper),
         of.roof.name,
-        percent(chart.told.resolution)
+        percent_words(chart.told.resolution)
     ))
 }
 
 /// Roofs that a point lies above.
 fn exceeded(chart: &ChartView) -> Option<String> {
     let points = chart.validations.iter().flat_map(|of| {
-        let above = of.points.iter().filter(|point| point.exceeds);
+        let is_told = of.errors.as_ref().is_some_and(|errors| errors.refutes);
+        let above = of.points.iter().filter(move |point| point.exceeds && !is_told);
         above.map(move |point| (of, point))
     });
     let (of, point) = points.max_by(|one, other| one.1.ratio.total_cmp(&other.1.ratio))?;
+    let of_memory = if of.roof.limit == "cache" {
+        ""
+    } else {
+        ", and loads with arithmetic between them can be a little faster from memory than loads \
+         alone"
+    };
     Some(format!(
         "{} reaches {} times what the roofs allow below {}: what is exceeded is no roof. Disturbed \
-         or short measurements do that; measure roofs again on a quiet machine.",
+         or short measurements do that{of_memory}; measure again while nothing else runs: `{}`.",
         printable(&point.kernel),
         format_significant(point.ratio, 3),
-        of.roof.name
+        of.roof.name,
+        chart.told.again
     ))
 }
 

@@ -2,7 +2,7 @@
 
 use nearfar_units::format_significant;
 
-use crate::figures::{count, rounded, significant};
+use crate::figures::{count, percent_words, significant};
 use crate::model_roofline::{
     CeilingView, ChartRoofView, ChartView, RoofValidationView, RooflineView,
 };
@@ -130,7 +130,6 @@ impl ChartView {
         if self.validations.is_empty() {
             return String::new();
         }
-        let percent = |fraction: f64| format!("{} %", rounded(fraction * 100.0, 2));
         let row = |of: &RoofValidationView| {
             let points = if of.points.len() == of.planned {
                 of.planned.to_string()
@@ -140,9 +139,9 @@ impl ChartView {
             let mut row = vec![of.roof.name.clone(), points];
             match &of.errors {
                 Some(errors) => row.extend([
-                    percent(errors.relative_rms),
-                    percent(errors.paper),
-                    percent(errors.mean),
+                    percent_words(errors.relative_rms),
+                    percent_words(errors.paper),
+                    percent_words(errors.mean),
                     format!(
                         "{} x in {}",
                         format_significant(errors.worst_ratio, 3),

@@ -2,9 +2,9 @@
 
 use nearfar_model::{
     AboveLone, GridPlace, Law, LawFit, LoneCurve, LonePoint, Residual, SharedCell, SharedGrid,
-    Shares, Sharing, Support, UnfittedGrid,
+    Shares, Sharing, Support, UnfittedGrid, measuring_command,
 };
-use nearfar_record::Record;
+use nearfar_record::{Experiment, Record, Suite};
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
@@ -22,6 +22,8 @@ pub struct SharingModelView {
     pub grids: Vec<SharedGridView>,
     /// Grids without.
     pub unfitted: Vec<UnfittedGridView>,
+    /// The command that measures more cells of the grids.
+    pub more_cells: String,
 }
 
 /// A grid with its laws.
@@ -230,6 +232,7 @@ impl SharingModelView {
             measured: MeasuredView::new(record),
             grids: model.grids.iter().map(SharedGridView::new).collect(),
             unfitted: model.unfitted.iter().map(unfitted).collect(),
+            more_cells: more_cells(record),
         }
     }
 }
@@ -370,6 +373,11 @@ impl AboveLoneView {
             excess: found.largest.map(|(.., excess)| excess),
         }
     }
+}
+
+/// The command that measures more cells of a record's grids.
+pub(crate) fn more_cells(record: &Record) -> String {
+    measuring_command(record, &[Experiment::Sharing], Suite::Full)
 }
 
 /// The word for where a figure comes from.

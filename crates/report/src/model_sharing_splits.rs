@@ -4,8 +4,9 @@ use nearfar_model::{ProcessSplit, SharedGrid, SplitRanking, SplitVerdict, WorkSh
 use nearfar_units::format_significant;
 use serde::Serialize;
 
-use crate::figures::rounded;
+use crate::figures::percent_words;
 use crate::model_sharing::support_word;
+use crate::paragraph::paragraph;
 
 /// Splits of so many processes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -16,12 +17,16 @@ pub struct RankingView {
     pub processes: u32,
     /// What follows.
     pub verdict: &'static str,
-    /// Best / all near - 1, or null.
+    /// First / all near - 1, or null.
     pub gain: Option<f64>,
     /// All of them near, or null.
     pub all_near: Option<SplitView>,
     /// The best split and those that are as good, or all splits, the best first.
     pub splits: Vec<SplitView>,
+    /// How many are as good as the best, it included.
+    pub as_good_splits: usize,
+    /// Others that may be, near and far: too little is known of them.
+    pub unsure_splits: Vec<[u32; 2]>,
 }
 
 /// Processes near their memory and processes far.
@@ -47,11 +52,11 @@ pub struct SplitView {
     pub far_each_gb_per_s: Option<f64>,
     /// The far ones' part of the sum, or null.
     pub beta: Option<f64>,
-    /// Whether the best split is not better by more than both can be off; null beside no others.
+    /// Whether it can be put instead of the best; null beside no others.
     pub as_good_as_best: Option<bool>,
 }
 
-/// So many splits of those as good as the best are shown by a model.
+/// So many splits of those as good as the best are shown by a model and named in a sentence.
 const MOST_SPLITS: usize = 4;
 
 impl RankingView {
@@ -82,6 +87,35 @@ impl RankingView {
             gain: ranking.gain,
             all_near: ranking.all_near().and_then(view),
             splits: splits.iter().filter_map(|split| view(split)).collect(),
+            as_good_splits: ranking.best().count(),
+            unsure_splits: ranking.unsure.iter().map(|&(near, far)| [near, far]).collect(),
+        }
+    }
+
+    /// The splits to choose from, the first first.
+    fn named(&self) -> impl Iterator<Item = &SplitView> {
+        self.splits.iter().filter(|split| split.as_good_as_best == Some(true)).take(MOST_SPLITS)
+    }
+
+    /// `3 more`: splits as good as the best that are not named; `None` where all are.
+    fn others_words(&self) -> Option<String> {
+        let more = self.as_good_splits.saturating_sub(self.named().count());
+        (more > 0).then(|| format!("{more} more"))
+    }
+
+    /// The splits to choose from, for a table.
+    pub(crate) fn best_words(&self) -> String {
+        let names = self.named().map(SplitView::words).chain(self.others_words());
+        names.collect::<Vec<_>>().join("\nor ")
+    }
+
+    /// Whether measuring more would tell more.
+    pub(crate) fn wants_more(&self) -> bool {
+        let is_foretold = self.splits.first().is_some_and(|split| split.support != "measured");
+        match self.verdict {
+            "within_error" => is_foretold,
+            "error_unknown" => true,
+            _ => !self.unsure_splits.is_empty(),
         }
     }
 }
@@ -115,11 +149,7 @@ impl SplitView {
 
     /// `3 near 1 far`, `all 4 near`.
     pub(crate) fn words(&self) -> String {
-        match (self.near, self.far) {
-            (near, 0) => format!("all {near} near"),
-            (0, far) => format!("all {far} far"),
-            (near, far) => format!("{near} near {far} far"),
-        }
+        split_words(self.near, self.far)
     }
 
     /// The figure that counts for a way to share work, and where it lies.
@@ -134,7 +164,19 @@ impl SplitView {
     /// `13.8 GB/s (13.6 to 14.0)`.
     pub(crate) fn expectation(&self, work: &str) -> String {
         let (figure, interval) = self.figure(work);
-        format!("{} GB/s{}", format_significant(figure, 3), interval_words(interval))
+        let range = match interval {
+            Some(_) => interval_words(interval),
+            None => " (how far it is off is not known)".into(),
+        };
+        format!("{} GB/s{range}", format_significant(figure, 3))
+    }
+}
+
+fn split_words(near: u32, far: u32) -> String {
+    match (near, far) {
+        (near, 0) => format!("all {near} near"),
+        (0, far) => format!("all {far} far"),
+        (near, far) => format!("{near} near {far} far"),
     }
 }
 
@@ -154,58 +196,160 @@ impl RankingView {
             _ => "work that goes to who is ready (dynamic: the sum counts)",
         };
         let Some(best) = self.splits.first() else { return String::new() };
-        let good: Vec<&SplitView> =
-            self.splits.iter().filter(|split| split.as_good_as_best == Some(true)).collect();
-        let names: Vec<String> = good.iter().map(|split| split.words()).collect();
-        let names = names.join(" or ");
         let plural = if self.processes == 1 { "" } else { "es" };
-        let processes = format!("{} process{plural}", self.processes);
-        let gain =
-            self.gain.map_or_else(String::new, |gain| format!("{} %", rounded(gain * 100.0, 1)));
-        let begin = format!("{processes}, {of}: ");
+        let begin = format!("{} process{plural}, {of}: ", self.processes);
+        let expected = |split: &SplitView| split.expectation(work);
+        let gain = self.gain.map_or_else(String::new, percent_words);
         begin
             + &match (self.verdict, &self.all_near) {
                 ("gain", Some(near)) => format!(
-                    "put {names}; expect {}, {gain} more than {} ({}).",
-                    best.expectation(work),
+                    "put {}; expect {}, {gain} more than {}, {}.{}{}",
+                    best.words(),
+                    expected(best),
                     near.words(),
-                    near.expectation(work)
+                    expected(near),
+                    self.as_good_sentence(),
+                    self.unsure_sentence()
                 ),
                 ("all_near", Some(near)) => format!(
-                    "keep {}; expect {}. No other split is better.",
+                    "keep {}; expect {}. No other split looks better.{}",
                     near.words(),
-                    near.expectation(work)
+                    expected(near),
+                    self.unsure_sentence()
                 ),
                 ("within_error", Some(near)) => format!(
-                    "keep {}; expect {}. {} looks {gain} better ({}), which is less than both can \
-                     be off{}.",
+                    "keep {}; expect {}. {} looks {gain} better, {}: less than both can be off.",
                     near.words(),
-                    near.expectation(work),
+                    expected(near),
                     best.words(),
-                    best.expectation(work),
-                    if best.support == "measured" {
-                        ""
-                    } else {
-                        "; --only sharing --grid full measures it"
-                    }
+                    expected(best)
                 ),
                 ("error_unknown", Some(near)) => format!(
-                    "keep {}; expect {}. {} looks {gain} better ({}); with one mixed cell how far \
-                     that is off is not known, and --grid full tells.",
+                    "keep {} until more is measured: {}. {} looks {gain} better, {}.",
                     near.words(),
-                    near.expectation(work),
+                    expected(near),
                     best.words(),
-                    best.expectation(work)
+                    expected(best)
                 ),
                 _ => format!(
-                    "they do not all fit near; put {names}; expect {}.",
-                    best.expectation(work)
+                    "they do not all fit near; put {}; expect {}.{}{}",
+                    best.words(),
+                    expected(best),
+                    self.as_good_sentence(),
+                    self.unsure_sentence()
                 ),
             }
     }
+
+    /// The others to choose from, each with its figure; empty where there are none.
+    fn as_good_sentence(&self) -> String {
+        let others: Vec<String> = self
+            .named()
+            .skip(1)
+            .map(|split| {
+                let origin = if split.support == "measured" { "" } else { ", foretold" };
+                format!("{}, {}{origin}", split.words(), split.expectation(self.work))
+            })
+            .chain(self.others_words())
+            .collect();
+        match others.is_empty() {
+            true => String::new(),
+            false => format!(" As good: {}.", others.join("; ")),
+        }
+    }
+
+    /// Which splits may be as good, or of many how many; empty where none may.
+    fn unsure_sentence(&self) -> String {
+        match &self.unsure_splits[..] {
+            [] => String::new(),
+            [[near, far]] => {
+                let split = split_words(*near, *far);
+                format!(" Of {split} too little is known: it may be as good.")
+            }
+            [[near, far], [more_near, more_far]] => {
+                let both = [split_words(*near, *far), split_words(*more_near, *more_far)];
+                format!(" Of {} too little is known: they may be as good.", both.join(" and "))
+            }
+            many => {
+                let count = many.len();
+                format!(" Of {count} other splits too little is known: they may be as good.")
+            }
+        }
+    }
+}
+
+/// What measures more, below sentences that ask for it.
+pub(crate) fn more_cells_lines(command: &str) -> String {
+    paragraph(" - ", "More cells of the grids are measured by") + &paragraph("   -> ", command)
 }
 
 /// In GB/s.
 pub(crate) fn giga((low, high): (f64, f64)) -> [f64; 2] {
     [low / 1e9, high / 1e9]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split(near: u32, far: u32, figure: f64, as_good: bool) -> SplitView {
+        SplitView {
+            near,
+            far,
+            support: if far == 1 { "measured" } else { "interpolated" },
+            sum_gb_per_s: figure,
+            sum_interval_gb_per_s: (far != 3).then_some([figure - 0.1, figure + 0.1]),
+            paced_gb_per_s: figure,
+            paced_interval_gb_per_s: None,
+            near_each_gb_per_s: None,
+            far_each_gb_per_s: None,
+            beta: None,
+            as_good_as_best: Some(as_good),
+        }
+    }
+
+    fn ranking(verdict: &'static str, as_good: u32, unsure: u32) -> RankingView {
+        let goods = (1..=as_good).map(|far| split(8 - far, far, 30.0 - f64::from(far), true));
+        RankingView {
+            work: "dynamic",
+            processes: 8,
+            verdict,
+            gain: Some(0.16),
+            all_near: Some(split(8, 0, 25.0, false)),
+            splits: goods.chain([split(8, 0, 25.0, false)]).collect(),
+            as_good_splits: as_good as usize,
+            unsure_splits: (0..unsure).map(|near| [near, 8 - near]).collect(),
+        }
+    }
+
+    /// Each split that is named has its own figure, and none is cut without a word.
+    #[test]
+    fn splits_as_good_have_their_own_figures_and_the_others_are_counted() {
+        let advice = ranking("gain", 6, 3).advice();
+        assert_eq!(
+            advice.split_once(": put ").unwrap().1,
+            "7 near 1 far; expect 29.0 GB/s (28.9 to 29.1), 16 % more than all 8 near, 25.0 GB/s \
+             (24.9 to 25.1). As good: 6 near 2 far, 28.0 GB/s (27.9 to 28.1), foretold; 5 near 3 \
+             far, 27.0 GB/s (how far it is off is not known), foretold; 4 near 4 far, 26.0 GB/s \
+             (25.9 to 26.1), foretold; 2 more. Of 3 other splits too little is known: they may \
+             be as good."
+        );
+        assert!(ranking("gain", 6, 0).best_words().ends_with("4 near 4 far\nor 2 more"));
+        assert_eq!(ranking("gain", 1, 0).best_words(), "7 near 1 far");
+        assert!(!ranking("gain", 1, 0).advice().contains("As good"));
+        let few = ranking("gain", 1, 2).advice();
+        assert!(
+            few.ends_with(
+                "Of all 8 far and 1 near 7 far too little is known: they may be as good."
+            )
+        );
+    }
+
+    #[test]
+    fn more_is_asked_for_only_where_it_would_tell() {
+        assert!(ranking("gain", 1, 1).wants_more() && !ranking("gain", 1, 0).wants_more());
+        assert!(ranking("error_unknown", 1, 0).wants_more());
+        // The first was measured.
+        assert!(!ranking("within_error", 1, 0).wants_more());
+    }
 }

@@ -2,11 +2,11 @@
 
 use nearfar_units::format_significant;
 
-use crate::figures::{count, rounded, significant};
+use crate::figures::{count, percent_words, rounded, significant};
 use crate::model_sharing::{
     FairnessView, GridPlaceView, LawView, SharedCellView, SharedGridView, SharingModelView,
 };
-use crate::model_sharing_splits::{RankingView, SplitView};
+use crate::model_sharing_splits::{RankingView, SplitView, more_cells_lines};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::show_grid::{Side, dotted_grid, sorted};
@@ -46,7 +46,8 @@ impl SharingModelView {
             String::new()
         };
         text += &paragraph("", &format!("{}{which}.", shown.place.words()));
-        text + &shown.text()
+        text += &shown.text();
+        if shown.wants_more() { text + &more_cells_lines(&self.more_cells) } else { text }
     }
 
     /// The grid that is shown whole: the one whose law is off most, else the first.
@@ -124,7 +125,7 @@ impl LawView {
 
     /// What it is off where a cell is left out.
     fn off_words(&self) -> String {
-        self.left_out.map_or("unknown".into(), |off| percent(off.all))
+        self.left_out.map_or("unknown".into(), |off| percent_words(off.all))
     }
 }
 
@@ -144,7 +145,7 @@ impl SharedGridView {
         };
         let split = kept.map_or("-".into(), |split| format!("{}+{}", split.near, split.far));
         let gain = ranking.gain.filter(|_| ranking.verdict == "gain");
-        split + &gain.map_or_else(String::new, |gain| format!(" +{}", percent(gain)))
+        split + &gain.map_or_else(String::new, |gain| format!(" +{}", percent_words(gain)))
     }
 
     /// The rankings of the most processes.
@@ -163,6 +164,12 @@ impl SharedGridView {
             text += &paragraph(" - ", &ranking.advice());
         }
         text
+    }
+
+    /// Whether one of the sentences asks for more cells.
+    fn wants_more(&self) -> bool {
+        let is_asked = self.cells.iter().any(|cell| cell.worth_measuring);
+        is_asked || self.last_rankings().any(RankingView::wants_more)
     }
 
     fn cell_table(&self) -> String {
@@ -190,12 +197,6 @@ impl SharedGridView {
             .rankings
             .iter()
             .map(|ranking| {
-                let best: Vec<String> = ranking
-                    .splits
-                    .iter()
-                    .filter(|split| split.as_good_as_best == Some(true))
-                    .map(|split| split.words())
-                    .collect();
                 let figure = |split: Option<&SplitView>| {
                     split.map_or("-".into(), |split| {
                         format_significant(split.figure(ranking.work).0, 3)
@@ -204,13 +205,14 @@ impl SharedGridView {
                 vec![
                     ranking.processes.to_string(),
                     ranking.work.into(),
-                    best.join("\nor "),
+                    ranking.best_words(),
                     figure(ranking.splits.first()),
                     figure(ranking.all_near.as_ref()),
                     ranking.gain.map_or("-".into(), |gain| match ranking.verdict {
-                        "gain" => percent(gain),
+                        "gain" => percent_words(gain),
                         "all_near" => "none".into(),
-                        _ => format!("{}, within the error", percent(gain)),
+                        "error_unknown" => format!("{}, error not known", percent_words(gain)),
+                        _ => format!("{}, within the error", percent_words(gain)),
                     }),
                 ]
             })
@@ -234,7 +236,7 @@ impl SharedGridView {
              most ({n} near {m} far): equation 4 of the paper, total = (1 - beta) L0 + beta R0 with \
              beta from 0 to 1, cannot give those.",
             found.above,
-            percent(excess)
+            percent_words(excess)
         );
         paragraph(" - ", &text)
     }
@@ -252,10 +254,8 @@ impl SharedGridView {
         let more = worth.len().saturating_sub(MOST_NAMED);
         let named = worth[..worth.len().min(MOST_NAMED)].join(", ");
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let text = format!(
-            "The two laws differ by more than 5 % in {named}{more}: worth measuring, with \
-             --only sharing --grid full."
-        );
+        let text =
+            format!("The two laws differ by more than 5 % in {named}{more}: worth measuring.");
         paragraph(" - ", &text)
     }
 }
@@ -289,24 +289,33 @@ impl SharedCellView {
 impl FairnessView {
     fn sentence(&self) -> String {
         let each = |slope: Option<f64>| {
-            slope
-                .map_or("not known".into(), |slope| format!("{} points", rounded(slope * 100.0, 1)))
+            slope.map_or("not known".into(), |slope| {
+                let points = rounded(slope * 100.0, 1);
+                let is_one = points.trim_start_matches('-') == "1";
+                format!("{points} point{}", if is_one { "" } else { "s" })
+            })
         };
-        let apart = self.remote_loss_under_full_load - self.local_loss_under_full_load;
-        let more = match apart {
-            _ if apart.abs() < ALIKE => "As load grows both lose alike",
-            _ if apart > 0.0 => "As load grows the far ones lose more",
-            _ => "As load grows the near ones lose more",
+        let more = |local: f64, remote: f64| match remote - local {
+            apart if apart.abs() < ALIKE => "both lose alike",
+            apart if apart > 0.0 => "the far ones lose more",
+            _ => "the near ones lose more",
+        };
+        let on_average = more(self.local_loss, self.remote_loss);
+        let when_full = more(self.local_loss_under_full_load, self.remote_loss_under_full_load);
+        let more = if on_average == when_full {
+            format!("On average and with the most threads {on_average}")
+        } else {
+            format!("On average {on_average}, with the most threads {when_full}")
         };
         let text = format!(
-            "Fairness: beside each other the near threads lose {} of what they move alone and the \
-             far ones {} (mean of {}), with the most threads {} and {}; with each further thread {} and {}. \
+            "Fairness: beside each other the near threads lose {} on average of what they move alone \
+             and the far ones {} (mean of {}), with the most threads {} and {}; with each further thread {} and {}. \
              {more}.",
-            percent(self.local_loss),
-            percent(self.remote_loss),
+            percent_words(self.local_loss),
+            percent_words(self.remote_loss),
             count(self.cells, "cell"),
-            percent(self.local_loss_under_full_load),
-            percent(self.remote_loss_under_full_load),
+            percent_words(self.local_loss_under_full_load),
+            percent_words(self.remote_loss_under_full_load),
             each(self.local_slope),
             each(self.remote_slope),
         );
@@ -324,12 +333,38 @@ fn parameter(value: f64) -> String {
     }
 }
 
-/// A fraction in percent, one decimal.
-pub(crate) fn percent(fraction: f64) -> String {
-    format!("{} %", rounded(fraction * 100.0, 1))
+fn signed_percent(fraction: f64) -> String {
+    let text = percent_words(fraction);
+    if text.starts_with('-') { text } else { format!("+{text}") }
 }
 
-fn signed_percent(fraction: f64) -> String {
-    let text = percent(fraction);
-    if text.starts_with('-') { text } else { format!("+{text}") }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said([local, remote]: [f64; 2], [local_full, remote_full]: [f64; 2], slope: f64) -> String {
+        let view = FairnessView {
+            cells: 3,
+            local_loss: local,
+            local_loss_under_full_load: local_full,
+            local_slope: Some(slope),
+            remote_loss: remote,
+            remote_loss_under_full_load: remote_full,
+            remote_slope: None,
+        };
+        view.sentence().split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The mean and full load can have it the other way round.
+    #[test]
+    fn who_loses_more_is_said_on_average_and_with_the_most_threads() {
+        let both = said([0.1, 0.2], [0.3, 0.4], 0.01);
+        assert!(both.ends_with("On average and with the most threads the far ones lose more."));
+        assert!(both.contains("each further thread 1 point and not known"), "{both}");
+        let turned = said([0.1, 0.2], [0.4, 0.3], -0.021);
+        assert!(turned.contains("far ones lose more, with the most threads the near ones lose"));
+        assert!(turned.contains("-2.1 points"), "{turned}");
+        let alike = said([0.1, 0.11], [0.3, 0.31], 0.0);
+        assert!(alike.ends_with("with the most threads both lose alike."), "{alike}");
+    }
 }

@@ -37,8 +37,11 @@ pub struct StrategyView {
     pub parameters: Vec<ParameterView>,
     /// Regular, then irregular accesses.
     pub expectations: Vec<ExpectationView>,
-    /// Share of regular accesses to unplaced data from which on round-robin wins, or null.
+    /// Share of regular accesses to unplaced data from which on round-robin beats memory-bind, or
+    /// null.
     pub break_even_share: Option<f64>,
+    /// Time of round-robin / that of memory-bind - 1 where all regular data is placed.
+    pub placed_margin: f64,
     /// Bindings that bind each cluster's processes to its node.
     pub bind: Vec<String>,
     /// The binding that deals pages out over all nodes.
@@ -103,11 +106,9 @@ pub struct StrategyTimeView {
     pub gain: f64,
     /// The same over all parameters and noise.
     pub gain_interval: [f64; 2],
-    /// Below this a gain is not claimed.
-    pub least_claim: f64,
-    /// Whether the gain is above that.
+    /// Whether the lower end of the gain's interval is claimed.
     pub is_claimed: bool,
-    /// Share of the combinations of parameters in which none is faster.
+    /// Share of the combinations of parameters in which all others are slower.
     pub wins_share: f64,
 }
 
@@ -145,6 +146,7 @@ impl StrategyView {
             parameters: PARAMETERS.iter().map(ParameterView::new).collect(),
             expectations: [&model.regular, &model.irregular].map(ExpectationView::new).into(),
             break_even_share: model.break_even_share,
+            placed_margin: model.placed_margin,
             advice: advice(model, &bind, &interleave),
             bind,
             interleave,
@@ -202,8 +204,7 @@ impl StrategyTimeView {
             line_interval_ns: time.interval.into(),
             gain: time.gain,
             gain_interval: time.gain_interval.into(),
-            least_claim: time.least_claim(),
-            is_claimed: time.is_claimed(),
+            is_claimed: time.claim().is_some(),
             wins_share: time.wins_share,
         }
     }

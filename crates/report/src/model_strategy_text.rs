@@ -24,7 +24,7 @@ pub(crate) fn text(view: &StrategyView) -> String {
     });
     text += &table(header, rows.collect(), 2);
     for expectation in &view.expectations {
-        text += &strategies(expectation);
+        text += &strategies(expectation, share_that_decides(view, expectation));
     }
     let parameters: Vec<String> = view
         .parameters
@@ -74,12 +74,21 @@ fn percent(fraction: f64) -> String {
     if percent == 0.0 { "0 %".into() } else { format!("{percent:+} %") }
 }
 
-fn strategies(expectation: &ExpectationView) -> String {
+/// The share of regular accesses to data that was not placed on which the winner hangs: those that
+/// are tried reach to both sides of it.
+fn share_that_decides(view: &StrategyView, expectation: &ExpectationView) -> Option<f64> {
+    let tried = view.parameters.iter().find(|of| of.parameter == "unplaced_share")?;
+    let is_tried = |share: &f64| tried.least < *share && *share < tried.most;
+    let is_open = expectation.access == "regular" && !expectation.is_decided;
+    view.break_even_share.filter(|share| is_open && is_tried(share))
+}
+
+fn strategies(expectation: &ExpectationView, share: Option<f64>) -> String {
     let what = match expectation.access {
         "regular" => "each thread keeps to its part of the data",
         _ => "threads access all data in no order",
     };
-    let header = ["", "ns", "gain over first-touch", "none faster"].map(String::from).to_vec();
+    let header = ["", "ns", "gain over first-touch", "fastest"].map(String::from).to_vec();
     let rows = expectation.strategies.iter().map(|of| {
         let [low, high] = of.gain_interval.map(percent);
         let gain = match of.strategy {
@@ -96,7 +105,15 @@ fn strategies(expectation: &ExpectationView) -> String {
     let mut text = format!("\n{} accesses: {what}\n", expectation.access);
     text += &table(header, rows.collect(), 1);
     let [low, high] = expectation.margin_interval.map(percent);
-    let verdict = if expectation.is_decided { "decided" } else { "too near to tell" };
+    let verdict = match share {
+        Some(share) => format!(
+            "round-robin is ahead of memory-bind only if more than {} % is unplaced",
+            significant(share * 100.0, 2)
+        ),
+        None if expectation.is_decided => "decided".into(),
+        None => "not decided".into(),
+    };
     let margin = percent(expectation.margin);
-    text + &format!(" the second takes {margin} longer ({low} to {high}): {verdict}\n")
+    let what = format!("the second takes {margin} longer ({low} to {high}): {verdict}");
+    text + &paragraph(" ", &what)
 }

@@ -25,10 +25,18 @@ pub struct PredictFlowView {
     pub kernel: String,
     /// Its instruction-set variant.
     pub variant: String,
-    /// Mean error of a stream on cases that all others foretold, a fraction.
+    /// The model's error, a fraction: of the mean errors of a stream, on cases that all others
+    /// foretold and on those of each experiment, the largest.
     pub model_error: f64,
     /// The experiment of these cases.
     pub judged_by: Experiment,
+    /// Predictions are give or take this, a fraction: 95 % of the streams that all others foretold
+    /// are off by no more, and it is at least twice the model's error.
+    pub interval_error: f64,
+    /// A difference is told from this on, a fraction.
+    pub least_difference_share: f64,
+    /// Cores of the machine without a stream.
+    pub free_cores: usize,
     /// The streams, in the order in which they were asked.
     pub streams: Vec<PredictedStreamView>,
     /// The parts that they use, the fullest first.
@@ -46,11 +54,11 @@ pub struct PredictedStreamView {
     pub threads: Vec<ClusterThreadsView>,
     /// What it gets with the machine to itself.
     pub alone_gb_per_s: f64,
-    /// That, give or take twice the model's error.
+    /// That, give or take `interval_error`.
     pub alone_interval_gb_per_s: (f64, f64),
     /// What it gets beside the others.
     pub together_gb_per_s: f64,
-    /// That, give or take twice the model's error.
+    /// That, give or take `interval_error`.
     pub together_interval_gb_per_s: (f64, f64),
     /// Together / alone.
     pub kept_share: f64,
@@ -78,14 +86,15 @@ pub struct FilledPartView {
 
 /// So many parts are shown.
 const SHOWN_PARTS: usize = 8;
-/// A part that carries less of its capacity is not full.
-const FULL: f64 = 0.8;
 
 impl PredictFlowView {
     /// The view of the answers.
     #[must_use]
     pub fn new(record: &Record, model: &Flow, prediction: &FlowPrediction) -> Self {
-        let error = model.left_out.mean;
+        let machine = &record.header.machine;
+        let cores = machine.allowed_cores(&machine.allowed_cpus).len();
+        let of_stream = |it: &PredictedStream| it.threads.values().sum::<u32>() as usize;
+        let busy: usize = prediction.streams.iter().map(of_stream).sum();
         let filled = |&(part, filled_share): &(FlowPart, f64)| {
             Some(FilledPartView { part: FlowPartView::new(&model.layout, part)?, filled_share })
         };
@@ -94,8 +103,11 @@ impl PredictFlowView {
             measured: MeasuredView::new(record),
             kernel: model.layout.kernels.first().cloned().unwrap_or_default(),
             variant: model.variants.first().cloned().unwrap_or_default(),
-            model_error: error,
-            judged_by: model.left_out.experiment,
+            model_error: model.judged_by().mean,
+            judged_by: model.judged_by().experiment,
+            interval_error: model.reach(),
+            least_difference_share: model.least_difference(),
+            free_cores: cores.saturating_sub(busy),
             streams: prediction.streams.iter().map(|it| stream_view(model, it)).collect(),
             parts: prediction.parts.iter().filter_map(filled).collect(),
             advice: Vec::new(),
@@ -109,11 +121,12 @@ impl PredictFlowView {
     #[must_use]
     pub fn text(&self) -> String {
         let first = format!(
-            "Streams of {} ({}), useful GB/s, by the flow model; give or take {}, twice its error \
-             on {}.",
+            "Streams of {} ({}), useful GB/s, by the flow model; give or take {} (its error is {}, \
+             on {}).",
             printable(&self.kernel),
             printable(&self.variant),
-            percents(2.0 * self.model_error),
+            percents(self.interval_error),
+            percents(self.model_error),
             self.judged_by
         );
         let mut text = self.measured.heading() + &paragraph("", &first) + "\n";
@@ -148,7 +161,7 @@ impl PredictFlowView {
     fn sentences(&self) -> Vec<String> {
         let mut sentences = Vec::new();
         let sum: f64 = self.streams.iter().map(|it| it.together_gb_per_s).sum();
-        let (low, high) = give_or_take(sum, self.model_error);
+        let (low, high) = give_or_take(sum, self.interval_error);
         if self.streams.len() > 1 {
             sentences.push(format!(
                 "Together expect {} GB/s ({} to {}).",
@@ -157,17 +170,34 @@ impl PredictFlowView {
                 significant(high, 3)
             ));
         }
-        if let Some(fullest) = self.parts.first().filter(|it| it.filled_share > FULL) {
+        let is_limit =
+            |part: &FlowPartView| self.streams.iter().any(|it| it.limit.as_ref() == Some(part));
+        // The fullest stand first.
+        if let Some(fullest) = self.parts.iter().find(|it| is_limit(&it.part)) {
             sentences.push(format!(
-                "First {} is full ({}): more threads there gain little; if other parts are not, \
-                 move data or threads off it.",
+                "Of what slows streams {} is the fullest ({}): more threads there gain little; if \
+                 other parts are less full, move data or threads off it.",
                 fullest.part.words(),
                 percents(fullest.filled_share)
             ));
+        } else if self.free_cores > 0 {
+            sentences.push(format!(
+                "The threads themselves are the limit (latency): more threads would move more, and \
+                 {} free.",
+                if self.free_cores == 1 {
+                    "1 core is".into()
+                } else {
+                    format!("{} cores are", self.free_cores)
+                }
+            ));
         } else {
-            sentences.push("No part is full: more threads would move more.".into());
+            sentences.push(
+                "The threads themselves are the limit (latency), and no core is free: these streams \
+                 move no more."
+                    .into(),
+            );
         }
-        let slowed = |it: &&PredictedStreamView| 1.0 - it.kept_share > 2.0 * self.model_error;
+        let slowed = |it: &&PredictedStreamView| 1.0 - it.kept_share >= self.least_difference_share;
         if self.streams.len() > 1 && self.streams.iter().filter(slowed).count() == 0 {
             sentences.push(
                 "The streams hardly slow each other: no loss is above what the model can tell."
@@ -179,16 +209,16 @@ impl PredictFlowView {
 }
 
 fn stream_view(model: &Flow, stream: &PredictedStream) -> PredictedStreamView {
-    let error = model.left_out.mean;
+    let reach = model.reach();
     let (alone, together) = (stream.alone / 1e9, stream.together / 1e9);
     let own = |(&cluster, &threads): (&u32, &u32)| ClusterThreadsView { cluster, threads };
     PredictedStreamView {
         binding: stream.binding.to_string(),
         threads: stream.threads.iter().map(own).collect(),
         alone_gb_per_s: alone,
-        alone_interval_gb_per_s: give_or_take(alone, error),
+        alone_interval_gb_per_s: give_or_take(alone, reach),
         together_gb_per_s: together,
-        together_interval_gb_per_s: give_or_take(together, error),
+        together_interval_gb_per_s: give_or_take(together, reach),
         kept_share: together / alone,
         limit: stream.limit.and_then(|part| FlowPartView::new(&model.layout, part)),
     }

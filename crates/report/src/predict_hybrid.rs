@@ -4,12 +4,11 @@ use nearfar_model::{Hybrid, HybridPair};
 use nearfar_record::Record;
 use serde::Serialize;
 
-use crate::figures::rounded;
+use crate::figures::{count, percent_words, rounded};
 use crate::measured::MeasuredView;
 use crate::model_hybrid::{HybridErrorsView, errors_unknown, errors_view};
-use crate::model_hybrid_answer::{HybridAnswerView, percent_words, program_words};
+use crate::model_hybrid_answer::{HybridAnswerView, program_words};
 use crate::model_hybrid_placement::MemoriesView;
-use crate::model_hybrid_text::answer_words;
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::table::table;
@@ -112,7 +111,7 @@ impl PredictHybridPair {
                 placement.name.replace('_', " "),
                 share(shares.load_fast_share),
                 share(shares.store_fast_share),
-                answer_words(shares.gb_per_s, shares.interval_gb_per_s),
+                shares.words(),
                 longest.join(" or "),
                 gain("all_fast"),
                 gain("all_slow"),
@@ -122,9 +121,11 @@ impl PredictHybridPair {
         text += &table(header.map(String::from).to_vec(), rows.collect(), 1);
         let error = match (&self.errors, &self.errors_unknown) {
             (Some(errors), _) => format!(
-                "the model's error: {} true relative RMS on points that were never fitted; gains \
-                 (?) below twice that are not claimed",
-                percent_words(errors.relative_rms)
+                "the model's error: {} true relative RMS on {} that were never fitted; gains (?) \
+                 that are not above {} by all that is uncertain are not claimed",
+                percent_words(errors.relative_rms),
+                count(errors.points, "point"),
+                percent_words(errors.room)
             ),
             (None, why) => format!(
                 "the model's error is not known: {}",

@@ -1,11 +1,13 @@
 //! Where programs lie below the roofs, as `predict` prints it.
 
-use nearfar_model::{Chart, Hybrid, HybridRoof, Placement, ProgramPoint, Roofline, Standing};
+use nearfar_model::{
+    Chart, Hybrid, HybridRoof, HybridStanding, Placement, ProgramPoint, Roofline, Standing,
+};
 use nearfar_record::Record;
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
-use crate::predict_roofline_advice::{Place, advice};
+use crate::predict_roofline_advice::{Place, Remedies, advice};
 use crate::roofline_place::RoofPlaceView;
 
 /// `predict RECORD --point .. --json` prints it.
@@ -48,7 +50,7 @@ pub struct PlacedPointView {
     pub hybrid_roofs: Vec<HybridRoofView>,
     /// The lowest roof above the program, or null.
     pub lowest_above: Option<NamedRoofView>,
-    /// `at_ceiling`, `at_roofs`, `above_all`, `between`, `below_all`, or null.
+    /// `at_ceiling`, `at_roofs`, `above_all`, `between`, `below_all`, `refuted`, or null.
     pub standing: Option<&'static str>,
     /// What follows, in sentences.
     pub advice: Vec<String>,
@@ -80,6 +82,8 @@ pub struct UnderRoofView {
     pub ratio: Option<f64>,
     /// Whether the program reaches what the roof allows.
     pub is_near: bool,
+    /// Whether points of known intensity are so far off the roof that it foretells nothing.
+    pub is_refuted: bool,
 }
 
 /// The roof of a program over two memories.
@@ -93,10 +97,18 @@ pub struct HybridRoofView {
     pub fast_share: f64,
     /// What the hybrid model gives, or null.
     pub gb_per_s: Option<f64>,
+    /// Its interval, or null.
+    pub interval_gb_per_s: Option<[f64; 2]>,
+    /// The lowest by the kinds of transfer that may take longest, or null.
+    pub lowest_gb_per_s: Option<f64>,
+    /// The highest, or null.
+    pub highest_gb_per_s: Option<f64>,
     /// What that and the ceiling allow, or null.
     pub attainable_gflop_per_s: Option<f64>,
     /// Reached / attainable, or null.
     pub ratio: Option<f64>,
+    /// `above`, `at_memories`, `at_ridge`, `at_ceiling`, `below`, or null.
+    pub standing: Option<&'static str>,
     /// The hybrid model's relative RMS, or null.
     pub relative_rms: Option<f64>,
 }
@@ -121,13 +133,14 @@ impl PredictRooflineView {
         points: &[ProgramPoint],
         shares: Option<ProgramShares<'_>>,
     ) -> Self {
+        let remedies = Remedies::new(record);
         let view = |&point: &ProgramPoint| ProgramPointView {
             flops_per_byte: point.intensity,
             gflop_per_s: point.flops.map(|flops| flops / 1e9),
             clusters: model
                 .charts
                 .iter()
-                .map(|chart| PlacedPointView::new(chart, point, shares))
+                .map(|chart| PlacedPointView::new(chart, point, shares, &remedies))
                 .collect(),
         };
         Self {
@@ -140,7 +153,12 @@ impl PredictRooflineView {
 }
 
 impl PlacedPointView {
-    fn new(chart: &Chart, point: ProgramPoint, shares: Option<ProgramShares<'_>>) -> Self {
+    fn new(
+        chart: &Chart,
+        point: ProgramPoint,
+        shares: Option<ProgramShares<'_>>,
+        remedies: &Remedies,
+    ) -> Self {
         let placed = chart.place(point);
         let hybrid_roofs = shares.map_or_else(Vec::new, |shares| {
             let ProgramShares { hybrid, load_share, fast_shares } = shares;
@@ -157,7 +175,13 @@ impl PlacedPointView {
                 Some(NamedRoofView { roof: RoofPlaceView::new(roof.roof, roof.is_local), kernel })
             }),
             standing: placed.standing.as_ref().map(word),
-            advice: advice(&Place { chart, placed: &placed, hybrid_roofs: &hybrid_roofs }),
+            advice: advice(&Place {
+                chart,
+                placed: &placed,
+                hybrid_roofs: &hybrid_roofs,
+                load_share: shares.map(|shares| shares.load_share),
+                remedies,
+            }),
             hybrid_roofs: hybrid_roofs.iter().map(HybridRoofView::new).collect(),
         }
     }
@@ -170,6 +194,17 @@ fn word(standing: &Standing) -> &'static str {
         Standing::AboveAll => "above_all",
         Standing::Between { .. } => "between",
         Standing::BelowAll => "below_all",
+        Standing::Refuted(_) => "refuted",
+    }
+}
+
+fn hybrid_word(standing: HybridStanding) -> &'static str {
+    match standing {
+        HybridStanding::Above => "above",
+        HybridStanding::AtMemories => "at_memories",
+        HybridStanding::AtRidge => "at_ridge",
+        HybridStanding::AtCeiling => "at_ceiling",
+        HybridStanding::Below => "below",
     }
 }
 
@@ -183,6 +218,7 @@ impl UnderRoofView {
             is_memory_bound: under.is_memory_bound,
             ratio: under.ratio,
             is_near: under.is_near,
+            is_refuted: under.is_refuted,
         };
         placed.roofs.iter().map(view).collect()
     }
@@ -195,8 +231,12 @@ impl HybridRoofView {
             slow_node: of.slow_node,
             fast_share: of.fast_share,
             gb_per_s: of.bandwidth.map(|bytes| bytes / 1e9),
+            interval_gb_per_s: of.interval.map(|(low, high)| [low / 1e9, high / 1e9]),
+            lowest_gb_per_s: of.range.map(|(lowest, _)| lowest / 1e9),
+            highest_gb_per_s: of.range.map(|(_, highest)| highest / 1e9),
             attainable_gflop_per_s: of.attainable.map(|flops| flops / 1e9),
             ratio: of.ratio,
+            standing: of.standing.map(hybrid_word),
             relative_rms: of.relative_rms,
         }
     }

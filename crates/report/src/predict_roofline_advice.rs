@@ -1,17 +1,14 @@
 //! What the place of a program below the roofs says, in sentences that a user can act on.
 
-use nearfar_model::{BandwidthRoof, Chart, HybridRoof, Placement, Standing};
-use nearfar_record::Roof;
+use nearfar_model::{
+    BandwidthRoof, Chart, HybridRoof, HybridStanding, Placement, Standing, measuring_command,
+};
+use nearfar_record::{Experiment, Record, Roof, Suite};
 use nearfar_units::format_significant;
 
-use crate::figures::significant;
+use crate::figures::{percent_words, significant};
+use crate::printable::printable;
 use crate::roofline_place::RoofPlaceView;
-
-/// The kernel whose roofs sentences are about.
-const LOADS: &str = "load";
-
-/// Two figures less far apart are not told apart.
-const LEAST_ROOM: f64 = 0.05;
 
 /// Where more than this counts as at a roof, that is said.
 const ROUGH: f64 = 0.2;
@@ -22,6 +19,28 @@ pub(crate) struct Place<'a> {
     pub chart: &'a Chart,
     pub placed: &'a Placement<'a>,
     pub hybrid_roofs: &'a [HybridRoof],
+    pub load_share: Option<f64>,
+    pub remedies: &'a Remedies,
+}
+
+/// Commands that would tell more of the record's machine.
+#[derive(Debug, Clone)]
+pub(crate) struct Remedies {
+    /// Measures the roofs again.
+    pub roofs: String,
+    /// Measures the hybrid model's points.
+    pub hybrid: String,
+}
+
+impl Remedies {
+    pub(crate) fn new(record: &Record) -> Self {
+        let suite = match record.header.inputs.suite {
+            Suite::Quick | Suite::Standard => Suite::Standard,
+            Suite::Full => Suite::Full,
+        };
+        let of = |experiment| measuring_command(record, &[experiment], suite);
+        Self { roofs: of(Experiment::Roofs), hybrid: of(Experiment::Hybrid) }
+    }
 }
 
 /// The sentences; one at least.
@@ -47,6 +66,7 @@ pub(crate) fn advice(place: &Place<'_>) -> Vec<String> {
              where latency does."
                 .into(),
         ],
+        Some(Standing::Refuted(at)) => vec![place.refuted(*at)],
     };
     sentences.extend(place.hybrid_roofs.iter().map(|roof| place.over_two(roof)));
     sentences
@@ -60,10 +80,6 @@ fn gflop(flops: f64) -> String {
     format!("{} GFLOP/s", format_significant(flops / 1e9, 3))
 }
 
-fn percent(fraction: f64) -> String {
-    format!("{:.0} %", fraction * 100.0)
-}
-
 impl Place<'_> {
     fn ceiling(&self) -> String {
         self.placed.ceiling.map_or_else(|| "unknown height".into(), gflop)
@@ -72,13 +88,20 @@ impl Place<'_> {
     /// What a program attains at most by where its pages are, where nobody said what it reaches.
     fn prospects(&self) -> Vec<String> {
         let of_memory = self.placed.roofs.iter().filter(|under| {
-            under.roof.kernel == LOADS && !matches!(under.roof.roof, Roof::Cache { .. })
+            under.roof.is_of_loads() && !matches!(under.roof.roof, Roof::Cache { .. })
         });
         let mut of_memory: Vec<_> = of_memory.collect();
         of_memory.sort_by(|one, other| other.attainable.total_cmp(&one.attainable));
         let (Some(best), Some(worst)) = (of_memory.first(), of_memory.last()) else {
             return vec!["No roof of memory was measured here.".into()];
         };
+        let roofs = self.placed.roofs.iter();
+        let refuted = roofs.clone().position(|it| {
+            it.is_refuted && of_memory.iter().any(|memory| memory.roof.roof == it.roof.roof)
+        });
+        if refuted.is_some() {
+            return vec![self.refuted(refuted)];
+        }
         let factor = best.attainable / worst.attainable;
         let mut sentence = if of_memory.len() > 1 {
             format!(
@@ -149,8 +172,9 @@ impl Place<'_> {
         sentences.extend(room.filter(|room| *room > ROUGH).map(|room| {
             format!(
                 "Points of known intensity are off by so much below these roofs that within {} of \
-                 one counts as at it: measure roofs again on a quiet machine.",
-                percent(room)
+                 one counts as at it: measure again while nothing else runs (`{}`).",
+                percent_words(room),
+                self.remedies.roofs
             )
         }));
         sentences
@@ -163,10 +187,12 @@ impl Place<'_> {
             .iter()
             .filter_map(|&position| Some(name(self.placed.roofs.get(position)?.roof)))
             .collect();
-        let at = format!("At {} of what {} allows", percent(under.ratio?), names.join(" or "));
+        let reached = percent_words(under.ratio?);
+        let at = format!("At {reached} of what {} allows", names.join(" or "));
         let gain = self.placed.gain(self.chart, nearest).and_then(|(to, gain)| {
             let to = self.placed.roofs.get(to)?;
-            Some((to.roof, format!("expect up to {} (+{})", gflop(to.attainable), percent(gain))))
+            let gain = percent_words(gain);
+            Some((to.roof, format!("expect up to {} (+{gain})", gflop(to.attainable))))
         });
         Some(match (sort, gain) {
             (Sort::Cache, _) => format!(
@@ -192,7 +218,7 @@ impl Place<'_> {
                 "{at}: if its pages are all on one node that all clusters use, {} and {expect} on \
                  each cluster{}.",
                 self.own_pages(to),
-                self.interleaved(under.attainable)
+                self.interleaved(nearest)
             ),
             (Sort::Congested, Some((to, expect))) => format!(
                 "{at}: if its pages are interleaved over all nodes, {} and {expect} on each cluster.",
@@ -226,13 +252,9 @@ impl Place<'_> {
         }
     }
 
-    /// What interleaving gives in place of `now`, FLOP/s, where that is more.
-    fn interleaved(&self, now: f64) -> String {
-        let better = self.placed.roofs.iter().filter(|under| {
-            under.roof.kernel == LOADS
-                && Sort::of(under.roof) == Sort::Congested
-                && under.attainable > now * (1.0 + self.chart.resolution(under.roof.roof))
-        });
+    /// What interleaving gives in place of the roof at a position, where that is more.
+    fn interleaved(&self, at: usize) -> String {
+        let better = self.placed.better_interleaved(self.chart, at).into_iter();
         let told = better.map(|under| match under.roof.roof {
             Roof::Congested { kind } => {
                 format!(
@@ -245,38 +267,90 @@ impl Place<'_> {
         told.collect()
     }
 
+    /// Why nothing can be told beside a roof that points refute; `None` is the ceiling.
+    fn refuted(&self, at: Option<usize>) -> String {
+        let roof = at.and_then(|position| self.placed.roofs.get(position)).map(|it| it.roof);
+        let of = roof.map_or_else(|| "the ceiling".into(), name);
+        let points = self.chart.validation_of(roof.map_or(Roof::Compute, |roof| roof.roof));
+        let off = points.and_then(|of| {
+            let errors = of.errors?;
+            let worst = of.points.get(errors.worst)?;
+            Some(format!(
+                ": points of known intensity below {} are off by {} (relative RMS), the worst, {}, \
+                 reaches {} times what was allowed",
+                RoofPlaceView::new(of.roof, of.is_local).name,
+                percent_words(errors.relative_rms),
+                printable(&worst.kernel),
+                format_significant(worst.ratio, 3)
+            ))
+        });
+        format!(
+            "What {of} allows foretells nothing here{}. Most likely roofs or points were measured \
+             while something disturbed them (other programs, a changing clock): what limits this \
+             program cannot be told. Measure again while nothing else runs (`{}`) and ask that record.",
+            off.unwrap_or_default(),
+            self.remedies.roofs
+        )
+    }
+
     /// Its own roof, by what it loads and where.
     fn over_two(&self, roof: &HybridRoof) -> String {
         let HybridRoof { fast_node, slow_node, fast_share, .. } = roof;
         let of = format!(
             "With {} of its bytes on node {fast_node} and the rest on node {slow_node}",
-            percent(*fast_share)
+            percent_words(*fast_share)
         );
         let (Some(bandwidth), Some(attainable)) = (roof.bandwidth, roof.attainable) else {
             return format!("{of} its roof is not known: the record lacks an overlap for it.");
         };
-        let error = roof.relative_rms.map_or_else(String::new, |error| {
-            format!(", which the hybrid model foretells within {} %", significant(error * 100.0, 2))
+        let interval = roof.interval.map_or_else(String::new, |(low, high)| {
+            let [low, high] = [low, high].map(|end| format_significant(end / 1e9, 3));
+            format!(" ({low} to {high})")
         });
-        let room = roof.relative_rms.map_or(LEAST_ROOM, |error| (2.0 * error).max(LEAST_ROOM));
-        let is_memory_bound = self.placed.point.intensity * bandwidth <= attainable;
+        let error = roof.relative_rms.map_or_else(String::new, |error| {
+            let error = percent_words(error);
+            format!(", by the hybrid model, whose error is {error} (relative RMS)")
+        });
         let reached = roof.ratio.map_or_else(String::new, |ratio| {
-            let says = if ratio > 1.0 + room {
-                "it is above its roof, so these shares are not its own."
-            } else if ratio < 1.0 - room {
-                "these memories do not limit it, or these shares are not its own."
-            } else if is_memory_bound {
-                "these two memories limit it; `nearfar predict --load-share` finds the best shares."
-            } else {
-                "its arithmetic limits it, not these memories."
-            };
-            format!(" It reaches {} of that: {says}", percent(ratio))
+            format!(" It reaches {} of that: {}", percent_words(ratio), self.stands(roof.standing))
         });
         format!(
-            "{of} its own roof is {} GB/s{error}, and it attains {} at most.{reached}",
+            "{of} its own roof is {} GB/s{interval}{error}, and it attains {} at most.{reached}",
             format_significant(bandwidth / 1e9, 3),
             gflop(attainable)
         )
+    }
+
+    /// What its place below its own roof over two memories says.
+    fn stands(&self, standing: Option<HybridStanding>) -> String {
+        match standing {
+            Some(HybridStanding::Above) => "it is above the high end of its roof, so these shares \
+                                            are not its own."
+                .into(),
+            Some(HybridStanding::AtMemories) => {
+                let shares = self.load_share.map_or_else(String::new, |share| {
+                    let share = significant(share, 4);
+                    format!("; `nearfar predict RECORD --load-share {share}` finds the best shares")
+                });
+                format!("these two memories limit it{shares}.")
+            }
+            Some(HybridStanding::AtRidge) => "these memories or its arithmetic limit it; the \
+                                              interval of the roof holds both."
+                .into(),
+            Some(HybridStanding::AtCeiling) => {
+                "its arithmetic limits it, not these memories.".into()
+            }
+            Some(HybridStanding::Below) => {
+                "it is below the low end of its roof, so these memories \
+                                            do not limit it, or these shares are not its own."
+                    .into()
+            }
+            None => format!(
+                "how sure that roof is, is not known, so what limits is not told; `{}` measures \
+                 points that tell.",
+                self.remedies.hybrid
+            ),
+        }
     }
 }
 

@@ -4,7 +4,9 @@ use nearfar_units::format_significant;
 
 use crate::figures::{count, significant};
 use crate::paragraph::paragraph;
-use crate::predict_roofline::{PlacedPointView, PredictRooflineView, ProgramPointView};
+use crate::predict_roofline::{
+    PlacedPointView, PredictRooflineView, ProgramPointView, UnderRoofView,
+};
 use crate::table::table_with_numbers;
 
 impl PredictRooflineView {
@@ -77,6 +79,7 @@ impl PlacedPointView {
             Some("above_all") => "above every roof".into(),
             Some("between") => "between two roofs, at none".into(),
             Some("below_all") => "below every roof".into(),
+            Some("refuted") => "its roofs foretell nothing (points are too far off them)".into(),
             _ => "not held against anything".into(),
         }
     }
@@ -95,10 +98,11 @@ impl PlacedPointView {
         };
         let mut rows: Vec<Vec<String>> = loads
             .map(|under| {
-                let says = match (under.is_near, under.is_memory_bound) {
-                    (true, _) => "at this roof",
-                    (false, true) => "",
-                    (false, false) => "arithmetic limits",
+                let says = match under {
+                    UnderRoofView { is_refuted: true, .. } => "refuted by its points",
+                    UnderRoofView { is_near: true, .. } => "at this roof",
+                    UnderRoofView { is_memory_bound: false, .. } => "arithmetic limits",
+                    _ => "",
                 };
                 let (gb, attainable) = (under.gb_per_s, under.attainable_gflop_per_s);
                 row(under.roof.name.clone(), gb, attainable, under.ratio, says)

@@ -5,10 +5,10 @@ use nearfar_record::Record;
 use nearfar_units::format_significant;
 use serde::Serialize;
 
+use crate::figures::percent_words;
 use crate::measured::MeasuredView;
-use crate::model_sharing::{GridPlaceView, LawView};
-use crate::model_sharing_splits::{RankingView, SplitView, interval_words};
-use crate::model_sharing_text::percent;
+use crate::model_sharing::{GridPlaceView, LawView, more_cells};
+use crate::model_sharing_splits::{RankingView, SplitView, interval_words, more_cells_lines};
 use crate::paragraph::paragraph;
 use crate::table::table;
 
@@ -22,6 +22,8 @@ pub struct PredictSharingView {
     pub measured: MeasuredView,
     /// Answers, one for each grid of the node.
     pub grids: Vec<SplitAnswerView>,
+    /// The command that measures more cells of the grids.
+    pub more_cells: String,
 }
 
 /// What one grid answers.
@@ -56,6 +58,7 @@ impl PredictSharingView {
             schema: "nearfar.predict-sharing/1",
             measured: MeasuredView::new(record),
             grids: answers.iter().map(view).collect(),
+            more_cells: more_cells(record),
         }
     }
 
@@ -66,6 +69,10 @@ impl PredictSharingView {
         for (position, grid) in self.grids.iter().enumerate() {
             text += if position > 0 { "\n" } else { "" };
             text += &grid.text();
+        }
+        let mut rankings = self.grids.iter().flat_map(|grid| &grid.rankings);
+        if rankings.any(RankingView::wants_more) {
+            text += &more_cells_lines(&self.more_cells);
         }
         text
     }
@@ -78,8 +85,8 @@ impl SplitAnswerView {
             |off| {
                 format!(
                     "where a cell is left out of its fit, {} off on totals and {} on groups",
-                    percent(off.total),
-                    percent(off.group)
+                    percent_words(off.total),
+                    percent_words(off.group)
                 )
             },
         );

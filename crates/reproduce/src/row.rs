@@ -32,8 +32,8 @@ pub struct Row {
 
 /// What a round trip shows; the page of a paper in `docs/papers` has the same sentence.
 pub const ROUND_TRIP: &str = "round trip: the simulated machine was given this figure, and that it \
-                              comes back shows that executor, engine, record, pairs and classes \
-                              lose nothing, no more";
+                              comes back shows that executor, engine, record and model lose \
+                              nothing, no more";
 
 /// How a printed value and ours stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]

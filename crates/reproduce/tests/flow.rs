@@ -4,17 +4,23 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine, read_machine};
+use nearfar_machine::{CpuSet, MemoryNode};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::{Flow, FlowCase, FlowStream, RecordFigures, flow};
-use nearfar_record::{Experiment, Inputs, Suite};
+use nearfar_model::{
+    Flow, FlowCase, FlowPlacement, FlowStream, PlacementKind, RecordFigures, flow,
+};
+use nearfar_record::{Experiment, Inputs, Record, Suite};
 
 fn fit(simulated: &SimulatedMachine) -> Flow {
+    flow(&RecordFigures::new(&record(simulated))).unwrap()
+}
+
+fn record(simulated: &SimulatedMachine) -> Record {
     let experiments =
         vec![Experiment::Pairs, Experiment::Links, Experiment::Roofs, Experiment::Mixes];
     let inputs = Inputs { seed: 3, experiments, ..suite_inputs(Suite::Standard) };
-    let record = simulate(simulated, inputs, true).unwrap();
-    flow(&RecordFigures::new(&record)).unwrap()
+    simulate(simulated, inputs, true).unwrap()
 }
 
 /// Numbers in some order (Knuth's linear congruential generator).
@@ -65,6 +71,53 @@ fn machines_of_the_law_are_foretold_from_a_noisy_record() {
         // The error that is told is of the size of the error that there is.
         assert!(error < 3.0 * model.left_out.mean + 0.01, "{name}: {error} {:?}", model.left_out);
     }
+}
+
+/// A header from anywhere: what no case touches is no part of the model.
+#[test]
+fn nodes_without_cases_change_nothing() {
+    let mut record = record(&read_machine("e7-4870").unwrap());
+    let plain = flow(&RecordFigures::new(&record)).unwrap();
+    let last = record.header.machine.nodes.last().unwrap().clone();
+    for os_index in 100..600 {
+        let cpus = CpuSet::default();
+        record.header.machine.nodes.push(MemoryNode { os_index, cpus, ..last.clone() });
+    }
+    let beside = flow(&RecordFigures::new(&record)).unwrap();
+    assert_eq!(beside.layout.nodes, plain.layout.nodes);
+    assert_eq!(beside.fitted, plain.fitted);
+}
+
+/// Roofs are of `load`, more streams are of `triad`.
+#[test]
+fn the_kernel_of_the_roofs_is_the_first() {
+    let inputs = Inputs { seed: 3, ..suite_inputs(Suite::Standard) };
+    let record = simulate(&read_machine("knl-flat").unwrap(), inputs, true).unwrap();
+    let model = flow(&RecordFigures::new(&record)).unwrap();
+    assert_eq!(model.layout.kernels[0], "load");
+    assert!(model.in_sample.iter().any(|it| it.experiment == Experiment::Roofs));
+}
+
+/// What the record holds of a placement stands beside what the model says of it, and the error
+/// counts what the fit itself misses.
+#[test]
+fn measured_roofs_are_told_and_what_the_fit_misses_counts() {
+    let model = fit(&read_machine("e5520").unwrap());
+    let roofs = model.in_sample.iter().find(|it| it.experiment == Experiment::Roofs).unwrap();
+    assert!(model.judged_by().mean >= roofs.mean, "{roofs:?}");
+    assert!(model.reach() >= model.left_out.most && model.least_difference() >= 0.05);
+    let on_a_node = |it: &&FlowPlacement| matches!(it.kind, PlacementKind::OneNode { .. });
+    let contended = model.placements.iter().find(on_a_node).unwrap();
+    // The controllers of this machine lose where both clusters use one.
+    let measured = contended.measured.unwrap();
+    assert!(measured < 0.93 * contended.total, "{contended:?}");
+    // Few differences are told where little is missed.
+    let exact = fit(&read_machine("joe0").unwrap());
+    assert!(exact.judged_by().mean < 0.01, "{:?}", exact.left_out);
+    assert!((exact.least_difference() - 0.05).abs() < 1e-12);
+    assert!(exact.reach() >= exact.left_out.most, "{:?}", exact.left_out);
+    let of_few = model.left_out;
+    assert!(of_few.streams < 20 && of_few.most == of_few.worst, "{of_few:?}");
 }
 
 /// Where another law holds, the error that is told says so.

@@ -15,10 +15,10 @@ fn nothing_fails_and_the_counts_are_known() {
     let paper = reproduce("saad2022").unwrap();
     let failed: Vec<_> = paper.rows.iter().filter(|row| row.status == Status::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    assert_eq!(paper.count(Status::Pass), 92);
+    assert_eq!(paper.count(Status::Pass), 67);
     assert_eq!(paper.predictions(), 63);
-    assert_eq!(paper.count(Status::Explained), 20);
-    assert_eq!(paper.count(Status::Given), 63);
+    assert_eq!(paper.count(Status::Explained), 22);
+    assert_eq!(paper.count(Status::Given), 86);
     assert_eq!(paper.round_trips(), 0);
 }
 
@@ -26,15 +26,15 @@ fn nothing_fails_and_the_counts_are_known() {
 fn every_table_has_its_rows() {
     let paper = reproduce("saad2022").unwrap();
     for (table, compared, given) in [
-        ("table of total bandwidth", 24, 1),
+        ("table of total bandwidth", 12, 13),
         ("table of local bandwidth", 12, 13),
         ("table of remote bandwidth", 12, 13),
-        ("table of remote bandwidth per core", 20, 5),
+        ("table of remote bandwidth per core", 12, 13),
         ("sharing factor", 12, 0),
-        ("limits", 2, 0),
+        ("limits", 0, 2),
         ("equation of lone processes", 8, 0),
         ("equation 4", 16, 0),
-        ("best split", 6, 1),
+        ("best split", 5, 2),
         ("table of kernels", 0, 30),
     ] {
         let of_table = |row: &&nearfar_reproduce::Row| row.item.starts_with(&format!("{table}, "));
@@ -144,6 +144,8 @@ fn the_reasons_hold_on_the_papers_numbers() {
     assert!(total(2, 0) < 2.0 * total(1, 0) && total(2, 0) < total(4, 0));
     assert!(total(3, 0) < total(4, 0) && total(4, 0) < 2.0 * total(1, 0));
     assert!(total(0, 2) > total(0, 3) && total(0, 3) > total(0, 4));
+    // 0.98 % apart, and a total is promised to 3 %.
+    assert!((1.0..1.03).contains(&(total(3, 1) / total(2, 2))));
     let manual = include_str!("../../../docs/papers/saad2022.md");
     let words: String = manual.split_whitespace().collect::<Vec<_>>().join(" ");
     for reason in KnownReason::ALL {

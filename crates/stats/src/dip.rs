@@ -3,6 +3,8 @@
 //! (1985), 70-84; P. M. Hartigan, Algorithm AS 217, Applied Statistics 34 (1985), 320-325. The
 //! quantiles are ours, by simulation: `crates/stats/tests/modes.rs` draws others.
 
+use crate::float::float;
+
 /// The largest distance between the distribution function of these values, each larger than the
 /// one before, and the nearest continuous one that has a single mode (convex up to it, concave
 /// behind it): from 1/(2 n) to 1/4. `None` where there are no values, or where one is no number or
@@ -180,9 +182,4 @@ fn widest(values: &[f64], below: &[usize], above: &[usize]) -> (f64, usize, usiz
 fn height(values: &[f64], from: usize, to: usize, at: usize) -> f64 {
     let part = (values[at] - values[from]) / (values[to] - values[from]);
     float(from) + part * float(to - from)
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of values")]
-fn float(count: usize) -> f64 {
-    count as f64
 }

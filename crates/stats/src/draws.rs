@@ -62,16 +62,22 @@ mod tests {
         assert!(drawn.iter().all(|draw| draw[1].is_none()));
     }
 
+    /// However low it is: the error is of the others.
     #[test]
     fn one_outlier_makes_the_interval_wider_and_not_the_error() {
-        let calm = [1.0, 1.01, 0.99, 1.005, 0.995, 1.0];
-        let odd = [1.0, 1.01, 0.99, 1.005, 0.995, 0.6];
-        let drawn = |values: &[f64]| -> Vec<f64> {
-            drawn_estimates(&[values], 400, 5, median).iter().map(|draw| draw[0].unwrap()).collect()
+        let with = |outlier: f64| -> Vec<f64> {
+            let values = [1.0, 1.01, 0.99, 1.005, 0.995, outlier];
+            drawn_estimates(&[&values], 400, 5, median)
+                .iter()
+                .map(|draw| draw[0].unwrap())
+                .collect()
         };
-        let (calm, odd) = (drawn(&calm), drawn(&odd));
-        assert!(percentile_interval(&odd).unwrap().0 < 0.9);
-        assert!(percentile_error(&odd).unwrap() < 2.0 * percentile_error(&calm).unwrap());
+        let (odd, far) = (with(0.6), with(0.1));
+        let low = |drawn: &[f64]| percentile_interval(drawn).unwrap().0;
+        assert!(low(&odd) < 0.9 && low(&far) < low(&odd) - 0.2);
+        let [error, of_far] = [&odd, &far].map(|drawn| percentile_error(drawn).unwrap());
+        assert!(error > 0.0 && error < 0.01, "{error}");
+        assert!((of_far - error).abs() < 1e-12, "{of_far} and {error}");
     }
 
     #[test]

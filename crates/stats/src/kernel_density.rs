@@ -4,6 +4,8 @@
 
 use std::f64::consts::TAU;
 
+use crate::float::float;
+
 /// Points within one bandwidth.
 const POINTS: f64 = 6.0;
 
@@ -83,11 +85,6 @@ impl KernelDensity {
         let sum = peak + valley;
         if sum > 0.0 { (peak - valley) / sum.sqrt() * counted.sqrt() } else { 0.0 }
     }
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of points or values")]
-fn float(count: usize) -> f64 {
-    count as f64
 }
 
 #[cfg(test)]

@@ -167,7 +167,7 @@ pub fn fit_with_derivatives(
     let mut damping = 1e-3;
     let mut has_converged = false;
     for _ in 0..rule.most_steps {
-        let Some(normal) = Normal::at(&here, derivatives(&at, &here)?, rule.loss) else { break };
+        let Some(normal) = Normal::at(&here, &derivatives(&at, &here)?, rule.loss) else { break };
         let mut better = None;
         while damping < 1e12 {
             let next = normal.step(damping, rule.longest_step).map(|step| moved(&at, &step));
@@ -195,7 +195,7 @@ pub fn fit_with_derivatives(
         }
     }
     let covariance = derivatives(&at, &here)
-        .and_then(|columns| Normal::at(&here, columns, rule.loss))
+        .and_then(|columns| Normal::at(&here, &columns, rule.loss))
         .and_then(|normal| normal.inverse());
     Some(Fit { parameters: at, residuals: here, loss, covariance, has_converged })
 }
@@ -212,19 +212,25 @@ struct Normal {
 
 impl Normal {
     /// `None` where a derivative is not finite.
-    fn at(residuals: &[f64], columns: Vec<Vec<f64>>, loss: Loss) -> Option<Self> {
+    fn at(residuals: &[f64], columns: &[Vec<f64>], loss: Loss) -> Option<Self> {
         let count = columns.len();
-        let jacobian =
-            DMatrix::from_iterator(residuals.len(), count, columns.into_iter().flatten());
-        let weights = DVector::from_iterator(
-            residuals.len(),
-            residuals.iter().map(|&residual| loss.weight(residual)),
-        );
-        let weighted = DMatrix::from_fn(residuals.len(), count, |row, column| {
-            jacobian[(row, column)] * weights[row]
-        });
-        let matrix = jacobian.tr_mul(&weighted);
-        let gradient = weighted.tr_mul(&DVector::from_column_slice(residuals));
+        let mut matrix = DMatrix::<f64>::zeros(count, count);
+        let mut gradient = DVector::<f64>::zeros(count);
+        let mut slopes: Vec<(usize, f64)> = Vec::with_capacity(count);
+        for (row, &residual) in residuals.iter().enumerate() {
+            let weight = loss.weight(residual);
+            // In large fits a residual answers to few parameters: the others are left out.
+            slopes.clear();
+            slopes.extend(columns.iter().enumerate().map(|(k, column)| (k, column[row])));
+            slopes.retain(|&(_, slope)| slope != 0.0);
+            for (position, &(k, slope)) in slopes.iter().enumerate() {
+                gradient[k] += weight * slope * residual;
+                for &(other, by) in &slopes[position..] {
+                    matrix[(other, k)] += weight * slope * by;
+                }
+            }
+        }
+        matrix.fill_upper_triangle_with_lower_triangle();
         let is_finite = matrix.iter().chain(gradient.iter()).all(|value| value.is_finite());
         is_finite.then_some(Self { matrix, gradient })
     }

@@ -5,6 +5,7 @@
 mod bootstrap;
 mod dip;
 mod draws;
+mod float;
 mod kernel_density;
 mod least_squares;
 mod mean_of_calm;
@@ -14,6 +15,7 @@ mod moments;
 mod noise;
 mod normal;
 mod partition;
+mod quantile;
 
 pub use bootstrap::{RatioEstimate, ratio_of_medians};
 pub use dip::{LEAST_DIP_P, dip};
@@ -30,3 +32,4 @@ pub use moments::{FEWEST_FOR_MOMENTS, MomentRatios, ratios_of_moments};
 pub use noise::{deviation_of_largest, pooled_deviation, relative_deviation};
 pub use normal::{expected_range, normal_quantile};
 pub use partition::{GAP_IN_STANDARD_ERRORS, Part, PartitionRule, partition};
+pub use quantile::quantile;

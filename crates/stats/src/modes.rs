@@ -11,7 +11,9 @@ mod peaks;
 mod proportion;
 
 use crate::dip::{dip, dip_exceeded_by_one_percent, dip_p};
+use crate::float::float;
 use crate::kernel_density::KernelDensity;
+use crate::quantile::quantile;
 
 pub use proportion::proportion_interval;
 
@@ -76,8 +78,8 @@ pub fn find_modes(values: &[f64], step: f64) -> Option<Modes> {
         return Some(Modes::TooFew);
     }
     let spread_out = without_ties(&ascending, step);
-    let kept = without_outliers(&spread_out);
-    let bandwidth = reference_bandwidth(kept);
+    let kept = without_outliers(&spread_out)?;
+    let bandwidth = reference_bandwidth(kept)?;
     let valley = VALLEY_BANDWIDTHS
         .iter()
         .filter_map(|part| clearest_valley(kept, part * bandwidth))
@@ -128,16 +130,20 @@ fn without_ties(ascending: &[f64], step: f64) -> Vec<f64> {
 
 /// The values without those beyond 8 interquartile ranges of the median on a side where less than
 /// 5 % lie there. They are left out and not moved, since moved ones would pile up.
-fn without_outliers(ascending: &[f64]) -> &[f64] {
+fn without_outliers(ascending: &[f64]) -> Option<&[f64]> {
     const RANGES: f64 = 8.0;
-    let [lower, middle, upper] = [0.25, 0.5, 0.75].map(|share| quantile(ascending, share));
-    let reach = RANGES * (upper - lower);
+    let middle = quantile(ascending, 0.5)?;
+    let reach = RANGES * interquartile_range(ascending)?;
     let low = ascending.partition_point(|&value| value < middle - reach);
     let high = ascending.partition_point(|&value| value <= middle + reach);
     let is_few = |count: usize| float(count) < LEAST_SHARE * float(ascending.len());
     let from = if is_few(low) { low } else { 0 };
     let to = if is_few(ascending.len() - high) { high } else { ascending.len() };
-    &ascending[from..to]
+    Some(&ascending[from..to])
+}
+
+fn interquartile_range(ascending: &[f64]) -> Option<f64> {
+    Some(quantile(ascending, 0.75)? - quantile(ascending, 0.25)?)
 }
 
 /// A valley has so much of the sample on each side; a mode so much of it, or many values.
@@ -147,19 +153,18 @@ const LEAST_SHARE: f64 = 0.05;
 const VALLEY_BANDWIDTHS: [f64; 3] = [1.0, 0.6, 0.35];
 
 /// Silverman's: 0.9 min(standard deviation, interquartile range / 1.34) n^(-1/5).
-fn reference_bandwidth(ascending: &[f64]) -> f64 {
+fn reference_bandwidth(ascending: &[f64]) -> Option<f64> {
     let count = float(ascending.len());
     let mean = ascending.iter().sum::<f64>() / count;
     let squares: f64 = ascending.iter().map(|value| (value - mean).powi(2)).sum();
     let deviation = (squares / (count - 1.0)).sqrt();
-    let range = quantile(ascending, 0.75) - quantile(ascending, 0.25);
-    0.9 * deviation.min(range / 1.34) * count.powf(-0.2)
+    Some(0.9 * deviation.min(interquartile_range(ascending)? / 1.34) * count.powf(-0.2))
 }
 
 /// Depth in standard errors of the clearest valley between higher peaks on both sides.
 fn clearest_valley(ascending: &[f64], bandwidth: f64) -> Option<f64> {
     let density = KernelDensity::new(ascending, bandwidth)?;
-    let (from, to) = (quantile(ascending, LEAST_SHARE), quantile(ascending, 1.0 - LEAST_SHARE));
+    let (from, to) = (quantile(ascending, LEAST_SHARE)?, quantile(ascending, 1.0 - LEAST_SHARE)?);
     let heights = &density.density;
     let mut right: Vec<f64> = heights.clone();
     for point in (0..right.len().saturating_sub(1)).rev() {
@@ -186,19 +191,4 @@ fn valley_threshold(values: usize) -> f64 {
     // Below the first count as for that; above the last one on the same line.
     let part = ((count / low).ln() / (high / low).ln()).max(0.0);
     from + part * (to - from)
-}
-
-/// Linear between the values.
-fn quantile(ascending: &[f64], share: f64) -> f64 {
-    let place = share * float(ascending.len() - 1);
-    #[expect(clippy::cast_possible_truncation, reason = "at most the number of values")]
-    #[expect(clippy::cast_sign_loss, reason = "a share of a number of values")]
-    let low = place as usize;
-    let next = ascending[(low + 1).min(ascending.len() - 1)];
-    ascending[low] + (place - float(low)) * (next - ascending[low])
-}
-
-#[expect(clippy::cast_precision_loss, reason = "a number of values")]
-fn float(count: usize) -> f64 {
-    count as f64
 }

@@ -45,6 +45,17 @@ fn the_flow_of_eight_nodes_is_fitted_told_and_used() {
     for words in ["Every cluster on its own node", "believe no difference below", "each foretold"] {
         assert!(text.contains(words), "{text}");
     }
+    // All cores at work and slowed by parts that are far from full: no advice to add threads.
+    let asked = ["predict", path, "--stream", "cpus=0-127 mem=interleave:0-7"];
+    let view: Value = serde_json::from_str(&printed(&[&asked[..], &["--json"]].concat())).unwrap();
+    assert!(!view["streams"][0]["limit"].is_null(), "{view}");
+    assert_eq!(view["free_cores"], 0);
+    let text = printed(&asked);
+    assert!(text.contains("Of what slows streams"), "{text}");
+    assert!(!text.contains("more threads would move more"), "{text}");
+    // One thread waits for itself, and there are cores for more.
+    let text = printed(&["predict", path, "--stream", "cpus=0 mem=bind:0"]);
+    assert!(text.contains("more threads would move more, and 127 cores are"), "{text}");
 }
 
 #[test]

@@ -52,6 +52,8 @@ fn the_roofs_of_joe0_end_in_what_to_do() {
     says(&text, "all pages on node 3 (as one thread that touches them all leaves them) gives 0.7");
     says(&text, "local node 0 does not limit cluster 0, its arithmetic does (18");
     says(&text, "cluster 3");
+    let full = "`nearfar characterize --simulate joe0 --suite full --only roofs` measures them";
+    says(&text, full);
     let view = json(&["model", path, "roofline"]);
     let charts = view["charts"].as_array().unwrap();
     assert_eq!(charts.len(), 4);
@@ -93,6 +95,11 @@ fn a_point_says_what_limits_it_and_what_helps() {
     assert_eq!((&lowest["limit"], &lowest["node"]), (&"contended".into(), &3.into()));
 }
 
+/// The interval of a figure, GB/s.
+fn interval(of: &Value) -> [f64; 2] {
+    [0, 1].map(|end| of["interval_gb_per_s"][end].as_f64().unwrap())
+}
+
 /// denoyelle2019, section 6: of a program over two memories the hybrid model gives the roof.
 #[test]
 fn a_program_over_two_memories_has_its_own_roof() {
@@ -119,6 +126,22 @@ fn a_program_over_two_memories_has_its_own_roof() {
     }
     let text = printed(&[&point[..], &shares].concat());
     says(&text, "With 100 % of its bytes on node 1 and the rest on node 0 its own roof is 9");
+    // At the jump of equation 5 the roof is an interval, the same that the hybrid model tells.
+    let shares = ["--load-share", "1", "--fast-share", "0.7065"];
+    let asked = json(&[&["predict", path][..], &shares].concat());
+    let placements = asked["pairs"][0]["answer"]["placements"].as_array().unwrap();
+    let asked = placements.iter().find(|of| of["name"] == "asked").unwrap();
+    let [low, high] = interval(asked);
+    let own = |gb_per_s: f64| {
+        let point = format!("0.125,{}", gb_per_s / 8.0);
+        let view = json(&[&["predict", path, "--point", &point][..], &shares].concat());
+        view["points"][0]["clusters"][0]["hybrid_roofs"][0].clone()
+    };
+    let inside = own(low * 0.97);
+    assert_eq!(interval(&inside), [low, high]);
+    assert_eq!(inside["standing"], "at_memories", "{inside:#}");
+    assert_eq!(own(low * 0.9)["standing"], "below");
+    assert_eq!(own(high * 1.1)["standing"], "above");
     let without = simulate(folder.path(), "joe0", "roofs");
     let mut command = nearfar();
     command.args(["predict", without.to_str().unwrap(), "--point", "0.1", "--load-share", "0.5"]);

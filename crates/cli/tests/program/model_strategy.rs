@@ -39,7 +39,7 @@ fn the_paper_s_machines_get_the_paper_s_advice() {
         assert_eq!((best(0), best(1)), (regular.into(), "round-robin".into()), "{machine}");
         assert_eq!(view["expectations"][0]["strategies"][3]["strategy"], "first-touch");
         let text = printed(&path, &[]);
-        for words in words.iter().chain(&["SIMULATED", "Do not claim a gain below max(5 %"]) {
+        for words in words.iter().chain(&["SIMULATED", "and none below 5 %"]) {
             assert!(text.contains(words), "'{words}' is not in {text}");
         }
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");

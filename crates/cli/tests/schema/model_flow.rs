@@ -16,6 +16,7 @@ pub const NULLS: &[&str] = &[
     "parts[].part.to_package",
     "parts[].part.memory_kind",
     "placements[].memory_node",
+    "placements[].measured_gb_per_s",
     "placements[].limit",
     "placements[].limit.part.cluster",
     "placements[].limit.part.memory_node",
@@ -70,6 +71,7 @@ fn of_a_machine_with_every_part() -> [Value; 2] {
     let with_limit = placements.iter().find(|it| !it["limit"].is_null()).unwrap().clone();
     let mut without = with_limit.clone();
     without["limit"] = Value::Null;
+    without["measured_gb_per_s"] = Value::Null;
     let on_node = placements.iter().find(|it| !it["memory_node"].is_null()).unwrap().clone();
     *placements = vec![with_limit, without, on_node];
     let streams = predict["streams"].as_array_mut().unwrap();

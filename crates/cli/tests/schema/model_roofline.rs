@@ -7,8 +7,8 @@ use std::mem::discriminant;
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::{Chart, ProgramPoint, RecordFigures, Roofline, roofline};
-use nearfar_record::{Experiment, Inputs, Record, Suite};
+use nearfar_model::{Chart, ProgramPoint, RecordFigures, RoofValidation, Roofline, roofline};
+use nearfar_record::{Experiment, Inputs, Record, Roof, Suite};
 use nearfar_report::{HybridRoofView, PredictRooflineView, RooflineView};
 use serde_json::Value;
 
@@ -55,8 +55,12 @@ pub const PREDICT_NULLS: &[&str] = &[
     "points[].clusters[].roofs[].roof.memory_kind",
     "points[].clusters[].roofs[].ratio",
     "points[].clusters[].hybrid_roofs[].gb_per_s",
+    "points[].clusters[].hybrid_roofs[].interval_gb_per_s",
+    "points[].clusters[].hybrid_roofs[].lowest_gb_per_s",
+    "points[].clusters[].hybrid_roofs[].highest_gb_per_s",
     "points[].clusters[].hybrid_roofs[].attainable_gflop_per_s",
     "points[].clusters[].hybrid_roofs[].ratio",
+    "points[].clusters[].hybrid_roofs[].standing",
     "points[].clusters[].hybrid_roofs[].relative_rms",
     "points[].clusters[].lowest_above",
     "points[].clusters[].lowest_above.roof.level",
@@ -117,8 +121,12 @@ pub fn views() -> Vec<(&'static str, Value)> {
         slow_node: 0,
         fast_share: 0.5,
         gb_per_s: known.then_some(50.0),
+        interval_gb_per_s: known.then_some([48.0, 52.0]),
+        lowest_gb_per_s: known.then_some(49.0),
+        highest_gb_per_s: known.then_some(51.0),
         attainable_gflop_per_s: known.then_some(6.25),
         ratio: known.then_some(0.5),
+        standing: known.then_some("below"),
         relative_rms: known.then_some(0.02),
     };
     known.points[0].clusters[0].hybrid_roofs = vec![roof(true), roof(false)];
@@ -127,6 +135,42 @@ pub fn views() -> Vec<(&'static str, Value)> {
         ("predict-roofline", serde_json::to_value(unknown).unwrap()),
         ("predict-roofline", serde_json::to_value(known).unwrap()),
     ]
+}
+
+/// Where points are as far off as a disturbed machine leaves them, no text advises anything by the
+/// roofs, and both say what to do.
+#[test]
+fn refuted_roofs_advise_nothing() {
+    let inputs = Inputs { experiments: vec![Experiment::Roofs], ..suite_inputs(Suite::Standard) };
+    let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
+    let mut model = roofline(&RecordFigures::new(&record)).unwrap();
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ask = |model: &Roofline, flops| {
+        let point = ProgramPoint { intensity: 0.125, flops };
+        let asked = PredictRooflineView::new(&record, model, &[point], None);
+        let view = serde_json::to_value(&asked).unwrap();
+        assert_valid(&validator("predict-roofline"), &view);
+        flat(asked.text())
+    };
+    let at_local = Some(36.1e9 / 8.0);
+    assert!(ask(&model, at_local).contains("its pages are as near as they can be"));
+    let caches = |of: &&mut RoofValidation| matches!(of.roof, Roof::Cache { .. });
+    let charts = model.charts.iter_mut().flat_map(|chart| &mut chart.validations);
+    for errors in charts.filter(|of| !caches(of)).filter_map(|of| of.errors.as_mut()) {
+        errors.relative_rms = 0.32;
+    }
+    let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
+    let view = RooflineView::new(&record, &model);
+    assert_valid(&validator("roofline"), &serde_json::to_value(&view).unwrap());
+    let text = flat(view.text());
+    for text in [text, ask(&model, at_local), ask(&model, None), ask(&model, Some(1e8))] {
+        assert!(text.contains("foretells nothing here: points of known intensity"), "{text}");
+        assert!(text.contains("are off by 32 % (relative RMS"), "{text}");
+        assert!(text.contains("Measure again while nothing else runs") && text.contains(again));
+        for advice in ["expect", "at this roof", "does not limit", "no bandwidth", "64 %"] {
+            assert!(!text.contains(advice), "{advice}: {text}");
+        }
+    }
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub fn views() -> Vec<(&'static str, Value)> {
             }],
             expectations: vec![expectation(access)],
             break_even_share,
+            placed_margin: 0.21,
             bind: vec!["cpus=0-3 mem=bind:0".into()],
             interleave: "cpus=0-15 mem=interleave:0-3".into(),
             advice: vec!["Do this.".into()],
@@ -60,7 +61,6 @@ fn expectation(access: &'static str) -> ExpectationView {
                 line_interval_ns: [150.0, 210.0],
                 gain: 1.8,
                 gain_interval: [-0.1, 2.2],
-                least_claim: 2.3,
                 is_claimed: false,
                 wins_share: 1.0,
             })

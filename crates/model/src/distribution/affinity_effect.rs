@@ -23,17 +23,30 @@ pub struct AffinityEffect {
     pub spread_ratio_interval: Option<(f64, f64)>,
 }
 
+/// No smaller difference of means is worth a change.
+const LEAST_EFFECT: f64 = 0.05;
+
 impl AffinityEffect {
-    /// Whether pinned runs are faster beyond what chance explains.
+    /// Whether pinned runs are faster, by 5 % or more and beyond what chance explains.
     #[must_use]
     pub fn is_faster(&self) -> bool {
-        self.gain_interval.0 > 0.0
+        self.gain_interval.0 > 0.0 && self.gain >= LEAST_EFFECT
     }
 
-    /// Whether they are slower.
+    /// Whether they are slower, by the same measure.
     #[must_use]
     pub fn is_slower(&self) -> bool {
-        self.gain_interval.1 < 0.0
+        self.gain_interval.1 < 0.0 && self.gain <= -LEAST_EFFECT
+    }
+
+    /// Whether the means differ by less than 5 %, which is worth no change: the whole interval
+    /// says so, or a gain that is beyond chance does.
+    #[must_use]
+    pub fn is_too_small(&self) -> bool {
+        let (low, high) = self.gain_interval;
+        let is_beyond_chance = low > 0.0 || high < 0.0;
+        let is_within = -LEAST_EFFECT < low && high < LEAST_EFFECT;
+        is_within || is_beyond_chance && self.gain.abs() < LEAST_EFFECT
     }
 
     /// Whether they spread less.

@@ -7,7 +7,7 @@ use nearfar_flow::{Capacities, Flows, Part};
 use nearfar_stats::{Fit, FitRule, Loss, fit_with_derivatives, solve_least_squares};
 
 use super::case::{FlowCase, FlowLayout};
-use super::parameters::{FlowParameter, Parameters, scaled_loads};
+use super::parameters::{self, FlowParameter, Parameters, scaled_loads};
 
 /// A residual beyond so many standard errors counts less (Huber).
 const HUBER: f64 = 2.5;
@@ -41,6 +41,8 @@ pub struct FittedFlow {
     pub errors: Vec<(usize, Vec<f64>)>,
     /// The same where the case is foretold by the others, of those that were asked for.
     pub left_out: Vec<(usize, Vec<f64>)>,
+    /// Of how many that were asked for the others say nothing.
+    pub not_foretold: usize,
     /// Whether the fit ended because nothing was left to gain.
     pub has_converged: bool,
 }
@@ -70,7 +72,13 @@ pub fn fit_flow(
     let known = cases.iter().enumerate().filter(|(_, case)| parameters.knows(case));
     let (positions, cases): (Vec<usize>, Vec<&FlowCase>) = known.unzip();
     let starts = cases.iter().map(|_| None).collect();
-    let problem = Problem { parameters, positions, cases, starts: RefCell::new(starts) };
+    let problem = Problem {
+        parameters,
+        positions,
+        cases,
+        starts: RefCell::new(starts),
+        found_at: RefCell::default(),
+    };
     let rule = FitRule {
         loss: Loss::Huber(HUBER),
         most_steps: MOST_STEPS,
@@ -93,6 +101,8 @@ struct Problem<'a> {
     cases: Vec<&'a FlowCase>,
     /// What each case was found to be last: the next search begins there.
     starts: RefCell<Vec<Option<Flows>>>,
+    /// Where all cases were found last.
+    found_at: RefCell<Option<Vec<f64>>>,
 }
 
 impl Problem<'_> {
@@ -118,36 +128,37 @@ impl Problem<'_> {
         let kernels = self.parameters.kernels(at);
         let mut starts = self.starts.borrow_mut();
         let cases = self.cases.iter().zip(starts.iter_mut());
-        cases
+        self.found_at.replace(None);
+        let rates = cases
             .map(|(case, start)| {
                 let flows = capacities.flows(&scaled_loads(case, &kernels), start.as_ref()).ok()?;
                 let rates = useful(case, &flows, &kernels);
                 *start = Some(flows);
                 Some(rates)
             })
-            .collect()
+            .collect::<Option<_>>()?;
+        self.found_at.replace(Some(at.to_vec()));
+        Some(rates)
     }
 
     /// The Jacobian by columns.
     fn derivatives(&self, at: &[f64]) -> Option<Vec<Vec<f64>>> {
         let capacities = self.parameters.capacities(at);
-        let kernels = self.parameters.kernels(at);
         let all = &self.parameters.all;
         let streams: usize = self.cases.iter().map(|case| case.streams.len()).sum();
         let mut columns = vec![vec![0.0; streams + all.len()]; all.len()];
         for (index, parameter) in all.iter().enumerate() {
             columns[index][streams + index] = 1.0 / parameter.prior_deviation();
         }
+        // Where the last search ended, what it found is the answer.
+        if self.found_at.borrow().as_deref() != Some(at) {
+            self.predict(at)?;
+        }
         let starts = self.starts.borrow();
         let mut first_row = 0;
-        for (case, start) in self.cases.iter().zip(starts.iter()) {
-            let flows = capacities.flows(&scaled_loads(case, &kernels), start.as_ref()).ok()?;
-            let by = CaseSlopes {
-                case,
-                capacities: &capacities,
-                slopes: flows.slopes()?,
-                flows: &flows,
-            };
+        for (case, flows) in self.cases.iter().zip(starts.iter()) {
+            let flows = flows.as_ref()?;
+            let by = CaseSlopes { case, capacities: &capacities, slopes: flows.slopes()?, flows };
             for (parameter, column) in all.iter().zip(&mut columns) {
                 let Some(slopes) = by.parameter(*parameter) else { continue };
                 for (row, (slope, stream)) in slopes.iter().zip(&case.streams).enumerate() {
@@ -172,10 +183,13 @@ impl Problem<'_> {
             LeaveOneOut { problem: self, fit, covariance, columns: self.derivatives(at)? };
         let mut first_row = 0;
         let mut foretold = Vec::new();
+        let mut not_foretold = 0;
         for (&position, case) in self.positions.iter().zip(&self.cases) {
             if is_left_out(case) {
-                let rates = left_out.foretold(case, first_row)?;
-                foretold.push((position, errors(&rates, case)));
+                match left_out.foretold(case, first_row) {
+                    Some(rates) => foretold.push((position, errors(&rates, case))),
+                    None => not_foretold += 1,
+                }
             }
             first_row += case.streams.len();
         }
@@ -206,6 +220,7 @@ impl Problem<'_> {
                 .map(|((&position, rates), case)| (position, errors(rates, case)))
                 .collect(),
             left_out: foretold,
+            not_foretold,
             has_converged: fit.has_converged,
         })
     }
@@ -260,8 +275,14 @@ impl CaseSlopes<'_> {
                     streams.map(|stream| f64::from(stream.kernel == kernel)).collect();
                 self.by_demands(&weights)
             }),
-            FlowParameter::Saturation => Some(self.slopes.by_saturation.clone()),
-            FlowParameter::Fairness => (count > 1).then(|| self.slopes.by_fairness.clone()),
+            FlowParameter::Saturation => {
+                let slope = parameters::slope_of_saturation(self.capacities.saturation);
+                Some(self.slopes.by_saturation.iter().map(|by| by * slope).collect())
+            }
+            FlowParameter::Fairness => (count > 1).then(|| {
+                let slope = parameters::slope_of_fairness(self.capacities.fairness);
+                self.slopes.by_fairness.iter().map(|by| by * slope).collect()
+            }),
         }
     }
 

@@ -3,18 +3,20 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_flow::Load;
-use nearfar_machine::{Cluster, Machine, MemoryPolicy};
+use nearfar_machine::{Cluster, Machine, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage};
 
 use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
+use super::parameters::pairs_of;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{CaseFigures, RecordFigures};
 
 /// Pairs of cluster and node; more would make the fit long.
 const MOST_PAIRS: usize = 400;
-/// Cases with several streams that are fitted of each experiment but `mixes`, of which all are;
-/// more tell little and take time.
-const MOST_CASES: usize = 48;
+/// Clusters up to the last with a pair, times memory nodes with a pair: what one is asked of.
+const MOST_CELLS: usize = 1600;
+/// Cases with several streams that are fitted of each experiment; more tell little and take time.
+const MOST_CASES: usize = 32;
 /// Lone cases of each further kernel.
 const MOST_OF_KERNEL: usize = 24;
 /// Cases that are not fitted and are foretold instead, of each experiment.
@@ -88,14 +90,9 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
         }
     }
     let pairs = by_experiment.remove(&Experiment::Pairs).unwrap_or_default();
-    let nodes = machine.nodes.iter().map(|node| node.os_index).collect();
+    let kernels_of_mixes = loops.iter().map(|it| it.beside.0.into()).collect();
     let mut observed = Observed {
-        layout: FlowLayout {
-            clusters: clusters.len(),
-            nodes,
-            links: links(machine, &clusters),
-            kernels: loops.iter().map(|it| it.beside.0.into()).collect(),
-        },
+        layout: layout(machine, &clusters, &pairs_of(&pairs), kernels_of_mixes)?,
         variants: loops.iter().map(|it| it.beside.1.into()).collect(),
         lone_variants: loops.iter().map(|it| it.alone.1.into()).collect(),
         fitted: Vec::new(),
@@ -105,14 +102,48 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
     for cases in kernels {
         observed.take(ends_of_pairs(cases), MOST_OF_KERNEL);
     }
-    for (experiment, cases) in by_experiment {
-        let most = if experiment == Experiment::Mixes { usize::MAX } else { MOST_CASES };
-        observed.take(cases, most);
+    for cases in by_experiment.into_values() {
+        observed.take(cases, MOST_CASES);
     }
     if observed.fitted.iter().all(|case| case.streams.len() < 2) {
         return without(Experiment::Mixes);
     }
     Ok(observed)
+}
+
+/// The parts of a machine as far as pairs were measured: a record from anywhere may name any number
+/// of clusters and nodes.
+fn layout(
+    machine: &Machine,
+    clusters: &[Cluster],
+    pairs: &BTreeSet<(u32, u32)>,
+    kernels: Vec<String>,
+) -> Result<FlowLayout, Inapplicable> {
+    let count = pairs.len();
+    if count > MOST_PAIRS {
+        return Err(Inapplicable::here(format!(
+            "the record has {count} pairs of cluster and node, and the fit takes at most \
+             {MOST_PAIRS}"
+        )));
+    }
+    let rows = pairs.iter().map(|&(cluster, _)| cluster as usize + 1).max().unwrap_or(0);
+    let own: BTreeSet<u32> = pairs.iter().map(|&(_, node)| node).collect();
+    if rows * own.len() > MOST_CELLS {
+        return Err(Inapplicable::here(format!(
+            "the record has pairs of clusters up to number {} and of {} nodes, and the fit takes \
+             at most {MOST_CELLS} of one times the other",
+            rows.saturating_sub(1),
+            own.len()
+        )));
+    }
+    let used: Vec<&MemoryNode> =
+        machine.nodes.iter().filter(|node| own.contains(&node.os_index)).collect();
+    Ok(FlowLayout {
+        clusters: rows,
+        nodes: used.iter().map(|node| node.os_index).collect(),
+        links: links(machine, &clusters[..rows.min(clusters.len())], &used),
+        kernels,
+    })
 }
 
 impl Observed {
@@ -124,13 +155,6 @@ impl Observed {
             if let Some((cluster, node, _)) = case.as_pair() {
                 of_pair.entry((cluster, node)).or_default().push(case);
             }
-        }
-        let count = of_pair.len();
-        if count > MOST_PAIRS {
-            return Err(Inapplicable::here(format!(
-                "the record has {count} pairs of cluster and node, and the fit takes at most \
-                 {MOST_PAIRS}"
-            )));
         }
         let mut between = Vec::new();
         for (place, mut cases) in of_pair.into_values().enumerate() {
@@ -239,8 +263,9 @@ fn lone_loop<'a>(candidates: &[Candidate<'a>], beside: Loop<'a>) -> Loop<'a> {
     first.unwrap_or(beside)
 }
 
-/// Of the kernels that have pairs the loop that most experiments with several streams use; of
-/// equally many the one with the most streams, then the one that only loads.
+/// Of the kernels that have pairs the loop that most of `roofs` and `links` use, of which no other
+/// is of use; then the one of the most experiments, the one that only loads, and the one with the
+/// most streams.
 fn shared_loop<'a>(candidates: &[Candidate<'a>]) -> Option<Loop<'a>> {
     let mut uses: BTreeMap<Loop<'a>, (BTreeSet<Experiment>, usize)> = BTreeMap::new();
     let mut with_pairs: BTreeSet<&str> = BTreeSet::new();
@@ -257,7 +282,9 @@ fn shared_loop<'a>(candidates: &[Candidate<'a>]) -> Option<Loop<'a>> {
     }
     let known = uses.into_iter().filter(|(of, _)| with_pairs.contains(of.0));
     let best = known.max_by_key(|(of, (experiments, streams))| {
-        (experiments.len(), *streams, of.0 == "load", std::cmp::Reverse(*of))
+        let alone_of_use = [Experiment::Roofs, Experiment::Links];
+        let count = alone_of_use.iter().filter(|it| experiments.contains(it)).count();
+        (count, experiments.len(), of.0 == "load", *streams, std::cmp::Reverse(*of))
     });
     best.map(|(of, _)| of)
 }
@@ -341,7 +368,7 @@ fn only(mut nodes: impl Iterator<Item = u32>) -> Option<Vec<(u32, f64)>> {
 
 /// What paths share beside controllers and issue limits, as far as packages tell: the way of a
 /// package and of each of its clusters to each other package, and the channels of each package.
-fn links(machine: &Machine, clusters: &[Cluster]) -> Vec<FlowLink> {
+fn links(machine: &Machine, clusters: &[Cluster], nodes: &[&MemoryNode]) -> Vec<FlowLink> {
     let mut links: BTreeMap<LinkEnds, BTreeSet<(u32, u32)>> = BTreeMap::new();
     let mut clusters_of: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for cluster in clusters {
@@ -349,7 +376,7 @@ fn links(machine: &Machine, clusters: &[Cluster]) -> Vec<FlowLink> {
         if let Some(own) = own {
             clusters_of.entry(own).or_default().insert(cluster.index);
         }
-        for node in &machine.nodes {
+        for node in nodes {
             let Some(to) = machine.only_package(&node.locality) else { continue };
             let path = (cluster.index, node.os_index);
             let mut add = |ends| links.entry(ends).or_default().insert(path);
@@ -361,15 +388,15 @@ fn links(machine: &Machine, clusters: &[Cluster]) -> Vec<FlowLink> {
         }
     }
     // Where it would be another part again, it is none.
-    let nodes = |paths: &BTreeSet<(u32, u32)>| {
+    let nodes_of = |paths: &BTreeSet<(u32, u32)>| {
         paths.iter().map(|&(_, node)| node).collect::<BTreeSet<u32>>().len()
     };
     let has_siblings =
         |cluster: &u32| clusters_of.values().any(|own| own.len() > 1 && own.contains(cluster));
     let is_own = |(ends, paths): &(LinkEnds, BTreeSet<(u32, u32)>)| match ends {
         LinkEnds::Packages { .. } => paths.len() > 1,
-        LinkEnds::ClusterToPackage { cluster, .. } => nodes(paths) > 1 && has_siblings(cluster),
-        LinkEnds::Channels { .. } => nodes(paths) > 1,
+        LinkEnds::ClusterToPackage { cluster, .. } => nodes_of(paths) > 1 && has_siblings(cluster),
+        LinkEnds::Channels { .. } => nodes_of(paths) > 1,
     };
     let own = links.into_iter().filter(is_own);
     own.map(|(ends, crosses)| FlowLink { ends, crosses }).collect()

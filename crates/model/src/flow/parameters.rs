@@ -10,10 +10,13 @@
 //! | link of packages | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
 //! | a cluster to a package | the larger of 1.1 x the best B, 1.03 x the most across | 0.3 |
 //! | channels of a package | 1.1 x the most when all nodes are in use, else 1.5 x the sum of B | 0.3 |
-//! | p | 5 | 0.4 |
-//! | gamma | 0.5 | 0.5, itself |
+//! | p, from 1 to 25 | 5 | 0.4 |
+//! | gamma, from 0 to 2 | 0.5 | 0.5, itself |
 //! | a kernel's bytes / the first's, saturated | median of equal cases of all threads | 0.3 |
 //! | a kernel's demand of a thread / the first's, beyond that | median of one thread | 0.2 |
+//!
+//! Of ln p and gamma the logit of where they are between their ends is fitted, with priors that are
+//! as wide there: nothing is cut off, so that derivatives and intervals hold up to the ends.
 
 use std::collections::BTreeSet;
 
@@ -51,13 +54,15 @@ pub enum FlowParameter {
 }
 
 impl FlowParameter {
-    /// What the parameter is within before anything is measured: its standard deviation, of the
-    /// logarithm but for the fairness.
+    /// What the parameter is within before anything is measured: the standard deviation of what is
+    /// fitted of it, a logarithm, of p and the fairness a logit.
     #[must_use]
     pub fn prior_deviation(self) -> f64 {
         match self {
-            Self::OneThread { .. } | Self::Fairness => 0.5,
-            Self::Capacity(Part::Issue { .. }) | Self::Saturation => 0.4,
+            Self::OneThread { .. } => 0.5,
+            Self::Fairness => 0.5 / slope_of_fairness(START_FAIRNESS),
+            Self::Saturation => 0.4 / slope_of_saturation(START_SATURATION),
+            Self::Capacity(Part::Issue { .. }) => 0.4,
             Self::Capacity(_) | Self::KernelBytes { .. } => 0.3,
             Self::KernelDemand { .. } => 0.2,
         }
@@ -67,8 +72,8 @@ impl FlowParameter {
     #[must_use]
     pub fn value(self, fitted: f64) -> f64 {
         match self {
-            Self::Fairness => fitted.clamp(0.0, MOST_FAIRNESS),
-            Self::Saturation => fitted.exp().clamp(LEAST_SATURATION, MOST_SATURATION),
+            Self::Fairness => MOST_FAIRNESS * logistic(fitted),
+            Self::Saturation => (MOST_SATURATION.ln() * logistic(fitted)).exp(),
             _ => fitted.exp(),
         }
     }
@@ -76,12 +81,30 @@ impl FlowParameter {
 
 const START_SATURATION: f64 = 5.0;
 const START_FAIRNESS: f64 = 0.5;
-const LEAST_SATURATION: f64 = 1.0;
-/// Above it a part that is offered its capacity carries 97 %, which nothing tells from a hard
+/// It is from 1 to this. Above it a part that is offered its capacity carries 97 %, which nothing tells from a hard
 /// limit.
 const MOST_SATURATION: f64 = 25.0;
 /// Whom a full part favours beyond demand itself.
 const MOST_FAIRNESS: f64 = 2.0;
+
+/// d ln p by what is fitted of it.
+pub(crate) fn slope_of_saturation(saturation: f64) -> f64 {
+    let share = saturation.ln() / MOST_SATURATION.ln();
+    MOST_SATURATION.ln() * share * (1.0 - share)
+}
+
+/// d gamma by what is fitted of it.
+pub(crate) fn slope_of_fairness(fairness: f64) -> f64 {
+    fairness * (1.0 - fairness / MOST_FAIRNESS)
+}
+
+fn logistic(value: f64) -> f64 {
+    1.0 / (1.0 + (-value).exp())
+}
+
+fn logit(share: f64) -> f64 {
+    (share / (1.0 - share)).ln()
+}
 
 /// The parameters of a machine and where they start.
 #[derive(Debug)]
@@ -122,8 +145,9 @@ impl<'a> Parameters<'a> {
             parameters.add(FlowParameter::KernelBytes { kernel }, bytes.ln());
             parameters.add(FlowParameter::KernelDemand { kernel }, (demand / bytes).ln());
         }
-        parameters.add(FlowParameter::Saturation, START_SATURATION.ln());
-        parameters.add(FlowParameter::Fairness, START_FAIRNESS);
+        let of_saturation = logit(START_SATURATION.ln() / MOST_SATURATION.ln());
+        parameters.add(FlowParameter::Saturation, of_saturation);
+        parameters.add(FlowParameter::Fairness, logit(START_FAIRNESS / MOST_FAIRNESS));
         Some(parameters)
     }
 

@@ -5,6 +5,7 @@ use std::mem::discriminant;
 use nearfar_flow::{Flows, Load, Part, ScaledLoad, UsedPart};
 use nearfar_machine::{Machine, MemoryKind};
 
+use super::case::{FlowCase, FlowStream};
 use super::fit::FittedFlow;
 
 /// Threads and data of the whole machine in some order.
@@ -30,6 +31,8 @@ pub struct FlowPlacement {
     pub kind: PlacementKind,
     /// What all clusters move together with all their cores, useful bytes/s.
     pub total: f64,
+    /// What a case of the record moved that is the same, useful bytes/s; `None` where there is none.
+    pub measured: Option<f64>,
     /// What each cluster moves, by cluster.
     pub by_cluster: Vec<(u32, f64)>,
     /// What holds most of it up; `None` where the threads themselves do.
@@ -50,18 +53,22 @@ pub struct PlacementLimit {
 /// A stream whose parts take less of its demand is held up by its own threads.
 pub(crate) const HELD_UP: f64 = 0.1;
 
+/// Shares of pages that differ by less are the same.
+const SAME_SHARE: f64 = 1e-6;
+
 /// Threads with all cores of each cluster, on the placements that the machine has.
 pub(crate) fn placements(
     machine: &Machine,
     fitted: &FittedFlow,
     pairs: &Reached,
+    measured: &[&FlowCase],
 ) -> Vec<FlowPlacement> {
     let whole = Whole::of(machine);
     let one_node = |&node: &u32| PlacementKind::OneNode { node };
     let kinds = [PlacementKind::OwnNodes, PlacementKind::AllNodes, PlacementKind::OtherPackages]
         .into_iter()
         .chain(whole.ordinary.iter().map(one_node));
-    kinds.filter_map(|kind| whole.placement(kind, fitted, pairs)).collect()
+    kinds.filter_map(|kind| whole.placement(kind, fitted, pairs, measured)).collect()
 }
 
 /// Pairs of cluster and node that were measured.
@@ -100,6 +107,7 @@ impl<'a> Whole<'a> {
         kind: PlacementKind,
         fitted: &FittedFlow,
         reached: &Reached,
+        measured: &[&FlowCase],
     ) -> Option<FlowPlacement> {
         if kind == PlacementKind::AllNodes && self.ordinary.len() < 2
             || kind != PlacementKind::OwnNodes && self.ordinary.len() == 1
@@ -130,6 +138,7 @@ impl<'a> Whole<'a> {
         Some(FlowPlacement {
             kind,
             total: flows.rates.iter().sum(),
+            measured: measured.iter().find(|case| is_of(case, &loads)).map(|case| moved(case)),
             by_cluster: by_cluster.map(|(load, &rate)| (load.load.cluster, rate)).collect(),
             limit: limit(&flows, &loads),
         })
@@ -143,6 +152,27 @@ impl<'a> Whole<'a> {
         };
         self.ordinary.iter().filter(is_other).copied().collect()
     }
+}
+
+/// Whether a case is of the first kernel with these loads, in whatever order.
+fn is_of(case: &FlowCase, loads: &[ScaledLoad]) -> bool {
+    let is_same = |stream: &FlowStream, load: &Load| {
+        let share_of = |load: &Load, node: u32| -> f64 {
+            load.shares.iter().filter(|(on, _)| *on == node).map(|(_, share)| share).sum()
+        };
+        let has_same =
+            |&(node, share): &(u32, f64)| (share_of(&stream.load, node) - share).abs() < SAME_SHARE;
+        stream.kernel == 0
+            && stream.load.cluster == load.cluster
+            && stream.load.threads == load.threads
+            && load.shares.iter().all(has_same)
+    };
+    case.streams.len() == loads.len()
+        && loads.iter().all(|it| case.streams.iter().any(|stream| is_same(stream, &it.load)))
+}
+
+fn moved(case: &FlowCase) -> f64 {
+    case.streams.iter().map(|stream| stream.rate).sum()
 }
 
 /// The part that takes most of what the streams ask for and do not get.

@@ -24,8 +24,8 @@ pub enum Buffers {
 pub struct BestShares {
     /// With the best of what is certain: its lowest bandwidth is the highest.
     pub chosen: HybridPrediction,
-    /// Where equation 5 gives over half a percent more, on one side of a jump or beyond what two
-    /// kinds by themselves leave time for: what cannot be promised.
+    /// Where equation 5 gives over half a percent more, on one side of a jump or by a kind that
+    /// takes longest where another gives less: what cannot be promised.
     pub unclaimed: Option<HybridPrediction>,
     /// Whether all shares could be looked at; else overlaps are missing for some.
     pub is_complete: bool,
@@ -39,8 +39,8 @@ struct Line {
     c: f64,
 }
 
-/// Where shares may differ, what two kinds leave time for bends the time between the crossings; a
-/// grid of so many steps a side finds what lies there.
+/// Where shares may differ, the slowest of all kinds bends the time between the crossings; a grid
+/// of so many steps a side finds what lies there.
 const STEPS: u32 = 32;
 
 /// Shares that differ by less are the same.
@@ -142,6 +142,8 @@ impl Line {
         let x = (self.c * other.b - self.b * other.c) / determinant;
         let y = (self.a * other.c - self.c * other.a) / determinant;
         let inside = |value: f64| (-SAME..=1.0 + SAME).contains(&value);
-        (inside(x) && inside(y)).then(|| (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0)))
+        // Plus 0 makes of a negative zero one that is printed as 0.
+        let share = |value: f64| value.clamp(0.0, 1.0) + 0.0;
+        (inside(x) && inside(y)).then(|| (share(x), share(y)))
     }
 }

@@ -11,6 +11,8 @@ pub struct HeldOutPoint {
     pub measured: f64,
     /// Useful bytes/s; `None` where an overlap that is needed is not known.
     pub predicted: Option<f64>,
+    /// Whether what is read and what is written were asked to lie alike, or only one is there.
+    pub has_one_share: bool,
 }
 
 /// How far the model is off.
@@ -23,12 +25,30 @@ pub struct HeldOutErrors {
     pub paper_measure: f64,
     /// sqrt(1/n sum of the same squares): the true relative root mean square.
     pub relative_rms: f64,
-    /// The point that is farthest off, measured / model - 1.
+    /// The point that is farthest off, model / measured - 1.
     pub worst: f64,
 }
 
 /// Fewer points tell no error.
-pub(super) const FEWEST_POINTS: usize = 4;
+const FEWEST_POINTS: usize = 4;
+
+/// Fewer points tell how far off the model is by their worst rather than by their mean square.
+const FEW_POINTS: usize = 10;
+
+impl HeldOutErrors {
+    /// How far off a prediction may be, a fraction: twice the relative root mean square; of fewer
+    /// than ten points at least as far as the worst of them.
+    #[must_use]
+    pub fn room(&self) -> f64 {
+        let twice = 2.0 * self.relative_rms;
+        if self.points >= FEW_POINTS {
+            return twice;
+        }
+        // What was measured beside the model, and the other way round.
+        let worst = self.worst.abs().max(((1.0 + self.worst).recip() - 1.0).abs());
+        twice.max(worst)
+    }
+}
 
 impl HeldOutPoint {
     /// measured / model - 1, as the paper counts it; `None` without a prediction.
@@ -36,11 +56,19 @@ impl HeldOutPoint {
     pub fn deviation(&self) -> Option<f64> {
         self.predicted.map(|predicted| self.measured / predicted - 1.0)
     }
+
+    /// model / measured - 1; `None` without a prediction.
+    #[must_use]
+    pub fn error(&self) -> Option<f64> {
+        self.predicted.map(|predicted| predicted / self.measured - 1.0)
+    }
 }
 
-/// The errors over points; `None` where fewer than four could be predicted.
-pub(super) fn errors(points: &[HeldOutPoint]) -> Option<HeldOutErrors> {
-    let deviations: Vec<f64> = points.iter().filter_map(HeldOutPoint::deviation).collect();
+/// The errors over the points with one share for all buffers, or over those with different ones;
+/// `None` where fewer than four of them could be predicted.
+pub(super) fn errors(points: &[HeldOutPoint], has_one_share: bool) -> Option<HeldOutErrors> {
+    let own = || points.iter().filter(|point| point.has_one_share == has_one_share);
+    let deviations: Vec<f64> = own().filter_map(HeldOutPoint::deviation).collect();
     if deviations.len() < FEWEST_POINTS {
         return None;
     }
@@ -51,7 +79,7 @@ pub(super) fn errors(points: &[HeldOutPoint]) -> Option<HeldOutErrors> {
         points: deviations.len(),
         paper_measure: squares.sqrt() / count,
         relative_rms: (squares / count).sqrt(),
-        worst: deviations.into_iter().max_by(|a, b| a.abs().total_cmp(&b.abs()))?,
+        worst: own().filter_map(HeldOutPoint::error).max_by(|a, b| a.abs().total_cmp(&b.abs()))?,
     })
 }
 
@@ -66,14 +94,31 @@ mod tests {
             shares: HybridShares::together(0.5, 0.5),
             measured,
             predicted: Some(10.0),
+            has_one_share: true,
         };
         let points = [point(11.0), point(9.0), point(12.0), point(10.0)];
-        let found = errors(&points).unwrap();
+        let found = errors(&points, true).unwrap();
         assert_eq!(found.points, 4);
         assert!((found.paper_measure - 0.06_f64.sqrt() / 4.0).abs() < 1e-12);
         assert!((found.relative_rms - 0.015_f64.sqrt()).abs() < 1e-12);
-        assert!((found.worst - 0.2).abs() < 1e-12);
-        assert_eq!(errors(&points[..3]), None);
+        // 10 / 12 - 1.
+        assert!((found.worst + 1.0 / 6.0).abs() < 1e-12);
+        assert!((found.room() - 2.0 * found.relative_rms).abs() < 1e-12);
+        assert_eq!(errors(&points[..3], true), None);
+        assert_eq!(errors(&points, false), None);
+    }
+
+    /// 1 / (1 - 0.2) - 1 is a quarter.
+    #[test]
+    fn of_few_points_the_worst_counts() {
+        let of = |points: usize| HeldOutErrors {
+            points,
+            paper_measure: 0.01,
+            relative_rms: 0.05,
+            worst: -0.2,
+        };
+        assert!((of(9).room() - 0.25).abs() < 1e-12);
+        assert!((of(10).room() - 0.1).abs() < 1e-12);
     }
 
     #[test]
@@ -82,7 +127,8 @@ mod tests {
             shares: HybridShares::together(0.5, 0.5),
             measured: 10.0,
             predicted: None,
+            has_one_share: true,
         };
-        assert_eq!(errors(&[point; 9]), None);
+        assert_eq!(errors(&[point; 9], true), None);
     }
 }

@@ -76,6 +76,17 @@ impl OverlapModel {
         (seconds > 0.0 && seconds.is_finite()).then_some(seconds)
     }
 
+    /// The longest that equation 5 gives with any kind that carries traffic as the one that
+    /// dominates, s; `None` as [`OverlapModel::seconds`].
+    pub(crate) fn longest_seconds(&self, times: &[f64; 4]) -> Option<f64> {
+        let mut longest = None::<f64>;
+        for kind in (0..4).filter(|&kind| times[kind] > 0.0) {
+            let seconds = self.seconds(times, kind)?;
+            longest = Some(longest.map_or(seconds, |so_far| so_far.max(seconds)));
+        }
+        longest
+    }
+
     /// Useful bytes/s of all kinds together; `None` as [`OverlapModel::seconds`].
     #[must_use]
     pub fn bandwidth(&self, shares: [f64; 4]) -> Option<f64> {

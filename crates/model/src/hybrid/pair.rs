@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nearfar_record::{HybridPoint, TransferKind};
+use nearfar_record::{HybridCoordinates, HybridPoint, TransferKind};
 use nearfar_stats::{mean_of_calm, percentile_error, percentile_interval};
 
 use super::held_out::{HeldOutErrors, HeldOutPoint, errors};
@@ -40,10 +40,15 @@ pub struct HybridPair {
     pub overlaps: Vec<HybridOverlap>,
     /// The surface, which was never fitted.
     pub held_out: Vec<HeldOutPoint>,
-    /// How far the model is off there; `None` with fewer than four points.
+    /// How far the model is off there, with one share for all buffers; `None` with fewer than four
+    /// points.
     pub errors: Option<HeldOutErrors>,
+    /// The same with different shares for what is read and what is written.
+    pub separate_errors: Option<HeldOutErrors>,
     /// Rounds of the case that has the fewest.
     pub fewest_rounds: usize,
+    /// The command that measures its cases with enough rounds.
+    pub remedy: String,
     pub(super) model: OverlapModel,
     pub(super) drawn: Vec<OverlapModel>,
     /// How near two times must be to be exchanged by the errors of the rates.
@@ -82,7 +87,7 @@ pub struct OverlapValue {
     pub standard_error: Option<f64>,
     /// What the fit without bounds gives.
     pub unbounded: f64,
-    /// Whether it is above 1, by its whole interval where there is one.
+    /// Whether it is above 1 by its whole interval; not without one.
     pub is_interference: bool,
 }
 
@@ -94,6 +99,7 @@ impl HybridPair {
         rounds: &HashMap<String, Vec<f64>>,
         bounds: OverlapBounds,
         default_node: Option<u32>,
+        remedy: &str,
     ) -> Result<Self, String> {
         let Some(first) = points.first() else { return Err("it has no points".into()) };
         let measured = measured_rounds(points, rounds)?;
@@ -115,12 +121,10 @@ impl HybridPair {
                         let standard_error = percentile_error(
                             &freely_drawn.iter().filter_map(of).collect::<Vec<f64>>(),
                         );
-                        checked(OverlapValue::new(
-                            overlap_theta,
-                            unbounded,
-                            standard_error,
-                            &drawn.iter().filter_map(of).collect::<Vec<f64>>(),
-                        ))
+                        let drawn: Vec<f64> = drawn.iter().filter_map(of).collect();
+                        let value =
+                            OverlapValue::new(overlap_theta, unbounded, standard_error, &drawn);
+                        checked(value, remedy)
                     }
                     _ => Err(why_unknown(points, dominating, beside)),
                 };
@@ -145,9 +149,11 @@ impl HybridPair {
             variant: first.place.variant.clone(),
             rates,
             overlaps,
-            errors: errors(&held_out),
+            errors: errors(&held_out, true),
+            separate_errors: errors(&held_out, false),
             held_out,
             fewest_rounds: measured.fewest(),
+            remedy: remedy.into(),
             margins: margins(&drawn),
             model,
             drawn,
@@ -169,20 +175,24 @@ impl HybridPair {
     pub fn relative_rms(&self) -> Option<f64> {
         self.errors.map(|errors| errors.relative_rms)
     }
+
+    /// The model's error for shares of this sort: one for all buffers, or different ones.
+    pub(super) fn errors_of(&self, shares: &HybridShares) -> Option<HeldOutErrors> {
+        if shares.are_one() { self.errors } else { self.separate_errors }
+    }
 }
 
 impl OverlapValue {
     fn new(overlap_theta: f64, unbounded: f64, standard_error: Option<f64>, drawn: &[f64]) -> Self {
         let within = |(low, high): (f64, f64)| (low.max(LEAST_OVERLAP), high.max(LEAST_OVERLAP));
         let interval = percentile_interval(drawn).map(within);
-        let least = interval.map_or(overlap_theta, |(low, _)| low);
-        let is_interference = least > 1.0;
+        let is_interference = interval.is_some_and(|(least, _)| least > 1.0);
         Self { overlap_theta, interval, standard_error, unbounded, is_interference }
     }
 }
 
 /// An overlap that is known well enough, or why it is not.
-fn checked(value: OverlapValue) -> Result<OverlapValue, String> {
+fn checked(value: OverlapValue, remedy: &str) -> Result<OverlapValue, String> {
     if value.unbounded < LEAST_OVERLAP {
         return Err(format!(
             "not identified: {:.2} fits best, with which a case would take no time",
@@ -192,7 +202,7 @@ fn checked(value: OverlapValue) -> Result<OverlapValue, String> {
     match value.standard_error {
         Some(error) if error > LARGEST_STANDARD_ERROR => Err(format!(
             "not identified: its standard error is {error:.2}, above {LARGEST_STANDARD_ERROR}; \
-             more rounds would tell"
+             more rounds would tell: `{remedy}`"
         )),
         _ => Ok(value),
     }
@@ -272,8 +282,15 @@ fn held_out(
         .filter_map(|point| {
             let shares = found_shares(point)?;
             let measured = mean_of_calm(rounds.get(&point.case.id)?)?;
-            let predicted = model.bandwidth(shares.by_kind());
-            (measured > 0.0).then_some(HeldOutPoint { shares, measured, predicted })
+            let HybridCoordinates { loads, stores, load_pages, store_pages, .. } = &point.place;
+            let has_one_share = *loads == 0 || *stores == 0 || load_pages == store_pages;
+            let predicted = if has_one_share {
+                model.bandwidth(shares.by_kind())
+            } else {
+                model.longest_seconds(&model.times(shares.by_kind())).map(f64::recip)
+            };
+            let point = HeldOutPoint { shares, measured, predicted, has_one_share };
+            (measured > 0.0).then_some(point)
         })
         .collect()
 }

@@ -21,7 +21,8 @@ pub enum PlacementName {
     BestTogether,
     /// A share for what is read and one for what is written, the best.
     BestSeparately,
-    /// The same where at most half of the bytes find room in the fast memory.
+    /// The best where at most half of the bytes find room in the fast memory: by different shares
+    /// where such were validated, else by one share for all buffers.
     HalfFast,
     /// One share for all buffers, which was asked for.
     Asked,
@@ -103,11 +104,13 @@ impl HybridPair {
             let prediction = self.predict(HybridShares::together(load_share, share));
             placements.extend(prediction.map(|it| self.placement(name, it, None)));
         }
+        let for_half =
+            if self.separate_errors.is_some() { Buffers::Separately } else { Buffers::Together };
         let mut is_complete = true;
         for (name, buffers, room) in [
             (PlacementName::BestTogether, Buffers::Together, 1.0),
             (PlacementName::BestSeparately, Buffers::Separately, 1.0),
-            (PlacementName::HalfFast, Buffers::Separately, ROOM),
+            (PlacementName::HalfFast, for_half, ROOM),
         ] {
             let best = self.best(load_share, buffers, room);
             is_complete &= best.as_ref().is_some_and(|best| best.is_complete);
@@ -154,13 +157,22 @@ impl HybridPair {
             }
             nearest_weights(share).take(LOOKED_AT).map(Some).collect()
         };
-        let loads = near(shares.load_share > 0.0, shares.load_fast_share);
-        let stores = near(shares.load_share < 1.0, shares.store_fast_share);
         let value = |load, store| self.by_weights(shares, load, store).unwrap_or(0.0);
-        let nearest = (loads[0], stores[0]);
-        let mut best = (nearest, value(nearest.0, nearest.1));
-        if best.1 < prediction.lowest * (1.0 - NO_COST) {
-            for (&load, &store) in loads.iter().flat_map(|it| stores.iter().map(move |s| (it, s))) {
+        let is_enough = |found: f64| found >= prediction.lowest * (1.0 - NO_COST);
+        let has = [shares.load_share > 0.0, shares.load_share < 1.0];
+        let loads = near(has[0], shares.load_fast_share);
+        let stores = near(has[1], shares.store_fast_share);
+        let mut all: Vec<(Option<PageSplit>, Option<PageSplit>)> = Vec::new();
+        if shares.are_one() {
+            // One policy for the whole program.
+            let one = if has[0] { &loads } else { &stores };
+            all.extend(one.iter().map(|it| (it.filter(|_| has[0]), it.filter(|_| has[1]))));
+        } else {
+            all.extend(loads.iter().flat_map(|&it| stores.iter().map(move |&other| (it, other))));
+        }
+        let mut best = (all[0], value(all[0].0, all[0].1));
+        if !is_enough(best.1) {
+            for (load, store) in all {
                 let found = value(load, store);
                 if found > best.1 * (1.0 + NO_COST) {
                     best = ((load, store), found);

@@ -3,6 +3,7 @@
 use nearfar_record::TransferKind;
 use nearfar_stats::{median, percentile_error, percentile_interval};
 
+use super::held_out::HeldOutErrors;
 use super::overlap_fit::{OverlapModel, longest};
 use super::pair::HybridPair;
 use super::shares::HybridShares;
@@ -24,15 +25,20 @@ pub struct HybridPrediction {
     /// The shares.
     pub shares: HybridShares,
     /// Useful bytes/s, by the kind with the largest t; where what is read and what is written are
-    /// shared out differently, at most what two of the kinds by themselves leave time for.
+    /// shared out differently, the lowest that any kind gives which carries traffic.
     pub bandwidth: f64,
-    /// Useful bytes/s: the lowest that a kind gives which may dominate, so limited too.
+    /// Useful bytes/s: the lowest that a kind gives which may dominate; with different shares
+    /// that any kind gives which carries traffic.
     pub lowest: f64,
-    /// Useful bytes/s: the highest that equation 5 gives, not limited.
+    /// Useful bytes/s: the highest that a kind gives which may dominate.
     pub highest: f64,
-    /// 95 % of the fits to drawn rounds, by all kinds that may dominate, and at least twice the
-    /// error on points that were not fitted to either side; `None` where neither is known.
+    /// 95 % of the fits to drawn rounds, by all kinds that may dominate, and at least the room of
+    /// the error on points that were not fitted to either side; `None` where neither is known, and
+    /// where the shares are not validated.
     pub interval: Option<(f64, f64)>,
+    /// Whether points with shares of this sort, one for all buffers or different ones, were
+    /// measured and never fitted; else nothing is claimed of them.
+    pub is_validated: bool,
     /// t of each kind, s for one byte of the whole, in the order of [`TransferKind::ALL`].
     pub times: [f64; 4],
     /// The kind with the largest t.
@@ -47,8 +53,9 @@ pub struct HybridPrediction {
 pub struct HybridGain {
     /// Predicted / that of the other - 1, by the kinds with the largest t.
     pub gain: f64,
-    /// Whether it is more than twice the model's error, whichever kinds dominate. Without a
-    /// known error none is.
+    /// Whether it is more than the room of the model's error, whichever kinds dominate. Without a
+    /// known error, without enough rounds for intervals or with shares that are not validated
+    /// none is.
     pub is_claimed: bool,
 }
 
@@ -85,33 +92,7 @@ impl HybridPair {
     /// Lowest and highest bandwidth by the kinds that may dominate, useful bytes/s; `None` where
     /// an overlap that is needed is not known.
     pub(super) fn range(&self, shares: &HybridShares) -> Option<(f64, f64)> {
-        let times = self.model.times(shares.by_kind());
-        let (lowest, highest) = range_by(&self.model, &times, &self.candidates(&times))?;
-        Some((lowest.min(self.limit(shares, &times)), highest))
-    }
-
-    /// Useful bytes/s that two of the kinds by themselves leave time for: equation 5 counts no
-    /// overlap between two kinds that both do not dominate, be they of one memory, so that more
-    /// bytes can take less time. Points with one share for all buffers validate it; others have
-    /// none, and there no case is taken to be faster than a part of it. Infinite where one share
-    /// is for all.
-    fn limit(&self, shares: &HybridShares, times: &[f64; 4]) -> f64 {
-        if shares.are_one() {
-            return f64::INFINITY;
-        }
-        let of = |longer: usize, shorter: usize| {
-            let overlap = self.model.overlap_theta[longer][shorter].unwrap_or(0.0);
-            times[longer] + overlap * times[shorter]
-        };
-        let pairs = (0..4).flat_map(|one| (one + 1..4).map(move |other| (one, other)));
-        let seconds = pairs.map(|(one, other)| {
-            let (long, short) =
-                if times[one] >= times[other] { (one, other) } else { (other, one) };
-            let is_near = times[short] >= times[long] * (1.0 - self.margins[long][short]);
-            let seconds = of(long, short);
-            if is_near { seconds.min(of(short, long)) } else { seconds }
-        });
-        seconds.fold(0.0, f64::max).recip()
+        range_of(&self.model, shares, &self.candidates(&self.model.times(shares.by_kind())))
     }
 
     /// What a program gets with given shares; `None` where they are not between 0 and 1, or an
@@ -123,21 +104,40 @@ impl HybridPair {
         }
         let times = self.model.times(shares.by_kind());
         let candidates = self.candidates(&times);
-        let limit = self.limit(&shares, &times);
-        let bandwidth = self.model.seconds(&times, candidates[0])?.recip().min(limit);
-        let (lowest, highest) = range_by(&self.model, &times, &candidates)?;
-        let lowest = lowest.min(limit);
+        let (lowest, highest) = range_of(&self.model, &shares, &candidates)?;
+        let bandwidth = if shares.are_one() {
+            self.model.seconds(&times, candidates[0])?.recip()
+        } else {
+            lowest
+        };
         let kinds = candidates.iter().map(|&kind| TransferKind::ALL[kind]);
+        let is_validated = self.errors_of(&shares).is_some();
+        let interval = self.interval(&shares, &candidates, (lowest, highest));
         Some(HybridPrediction {
             shares,
             bandwidth,
             lowest,
             highest,
-            interval: self.interval(&shares, &candidates, (lowest, highest)),
+            interval: interval.filter(|_| is_validated || shares.are_one()),
+            is_validated,
             times,
             dominating: TransferKind::ALL[candidates[0]],
             may_dominate: kinds.skip(1).collect(),
         })
+    }
+
+    /// The overlaps that a prediction with these shares needs and that are not known, the
+    /// dominating kind first.
+    #[must_use]
+    pub fn missing_overlaps(&self, shares: HybridShares) -> Vec<(TransferKind, TransferKind)> {
+        let times = self.model.times(shares.by_kind());
+        let dominating = if shares.are_one() { self.candidates(&times) } else { (0..4).collect() };
+        let cells = dominating.iter().flat_map(|&one| (0..4).map(move |other| (one, other)));
+        cells
+            .filter(|&(one, other)| one != other && times[one] > 0.0 && times[other] > 0.0)
+            .filter(|&(one, other)| self.model.overlap_theta[one][other].is_none())
+            .map(|(one, other)| (TransferKind::ALL[one], TransferKind::ALL[other]))
+            .collect()
     }
 
     fn interval(
@@ -146,16 +146,13 @@ impl HybridPair {
         candidates: &[usize],
         (lowest, highest): (f64, f64),
     ) -> Option<(f64, f64)> {
-        let by_drawn = self
-            .drawn
-            .iter()
-            .filter_map(|model| range_by(model, &model.times(shares.by_kind()), candidates));
+        let by_drawn = self.drawn.iter().filter_map(|model| range_of(model, shares, candidates));
         let (lows, highs): (Vec<f64>, Vec<f64>) = by_drawn.unzip();
         let of_rounds = percentile_interval(&lows)
             .zip(percentile_interval(&highs))
             .map(|((low, _), (_, high))| (low, high));
-        let of_error = self.relative_rms().map(|error| {
-            let room = 2.0 * error;
+        let of_error = self.errors_of(shares).map(|errors| {
+            let room = errors.room();
             ((lowest * (1.0 - room)).max(0.0), highest * (1.0 + room))
         });
         let ends = of_rounds.into_iter().chain(of_error);
@@ -167,9 +164,28 @@ impl HybridPair {
     #[must_use]
     pub fn gain(&self, of: &HybridPrediction, against: &HybridPrediction) -> HybridGain {
         let surest = of.lowest / against.highest - 1.0;
-        let is_claimed = self.relative_rms().is_some_and(|error| surest > 2.0 * error);
+        let errors = [of, against].map(|it| self.errors_of(&it.shares));
+        let is_beyond =
+            |errors: &Option<HeldOutErrors>| errors.is_some_and(|errors| surest > errors.room());
+        let is_claimed = !self.drawn.is_empty() && errors.iter().all(is_beyond);
         HybridGain { gain: of.bandwidth / against.bandwidth - 1.0, is_claimed }
     }
+}
+
+/// Lowest and highest bandwidth with each of these kinds dominating; where what is read and what
+/// is written are shared out differently, the lowest by any kind that carries traffic.
+///
+/// Equation 5 counts no overlap between two kinds that both do not dominate, be they of one
+/// memory, so that more bytes can take less time just on one side of a jump. Points with one
+/// share for all buffers validate how far that goes; a search among different shares would go
+/// there and find what no machine gives.
+fn range_of(model: &OverlapModel, shares: &HybridShares, kinds: &[usize]) -> Option<(f64, f64)> {
+    let times = model.times(shares.by_kind());
+    let (lowest, highest) = range_by(model, &times, kinds)?;
+    if shares.are_one() {
+        return Some((lowest, highest));
+    }
+    Some((lowest.min(model.longest_seconds(&times)?.recip()), highest))
 }
 
 /// Lowest and highest bandwidth with each of these kinds dominating.

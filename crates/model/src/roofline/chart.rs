@@ -72,11 +72,23 @@ pub struct Ridge {
     pub intensity: f64,
 }
 
+/// Figures that differ by less are not told apart, however small the error of the points.
+pub(super) const LEAST_RESOLUTION: f64 = 0.05;
+
 impl Ceiling {
     /// Whether its numbers are of double precision.
     #[must_use]
     pub fn is_double(&self) -> bool {
         self.kernel.ends_with("_dp")
+    }
+}
+
+impl BandwidthRoof {
+    /// Whether memory is only read: verdicts go by such roofs, as most accesses of most programs
+    /// are loads, and they are measured everywhere.
+    #[must_use]
+    pub fn is_of_loads(&self) -> bool {
+        self.kernel == "load"
     }
 }
 
@@ -157,28 +169,45 @@ impl Chart {
         vec![(from, from * bandwidth), (most / bandwidth, most), (to, most)]
     }
 
-    /// How far points below a roof are from what it foretells: the true relative RMS of the
-    /// roof's own points, else the largest of the points below memory; `None` without points.
+    /// The points that tell how far a roof can be trusted: its own, else those below memory that
+    /// are farthest off. For arithmetic those that are nearest: the points of every roof end at the
+    /// ceiling, and the least disturbed tell of it. `None` without points.
     #[must_use]
-    pub fn error_of(&self, roof: Roof) -> Option<f64> {
-        let errors = |is_wanted: &dyn Fn(&RoofValidation) -> bool| {
-            let of = self.validations.iter().filter(|of| is_wanted(of));
-            let errors = of.filter_map(|of| Some(of.errors?.relative_rms));
-            errors.max_by(f64::total_cmp)
+    pub fn validation_of(&self, roof: Roof) -> Option<&RoofValidation> {
+        let known = || self.validations.iter().filter_map(|of| Some((of, of.errors?.relative_rms)));
+        if roof == Roof::Compute {
+            return known().min_by(|one, other| one.1.total_cmp(&other.1)).map(|(of, _)| of);
+        }
+        let worst = |is_wanted: &dyn Fn(&RoofValidation) -> bool| {
+            let wanted = known().filter(|(of, _)| is_wanted(of));
+            wanted.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(of, _)| of)
         };
         // Node 0 of another cluster is another roof; its cache is like this one's.
         let is_its =
             |of: &RoofValidation| of.roof == roof && (is_cache(roof) || of.cluster == self.cluster);
         let is_memory = |of: &RoofValidation| of.roof != Roof::Compute && !is_cache(of.roof);
-        errors(&is_its).or_else(|| errors(&is_memory))
+        worst(&is_its).or_else(|| worst(&is_memory))
+    }
+
+    /// How far points below a roof are from what it foretells: the true relative RMS of those of
+    /// [`Chart::validation_of`]; `None` without points.
+    #[must_use]
+    pub fn error_of(&self, roof: Roof) -> Option<f64> {
+        Some(self.validation_of(roof)?.errors?.relative_rms)
+    }
+
+    /// Whether those points are so far off that the roof foretells nothing of any program.
+    #[must_use]
+    pub fn is_refuted(&self, roof: Roof) -> bool {
+        let errors = self.validation_of(roof).and_then(|of| of.errors);
+        errors.is_some_and(|errors| errors.refute())
     }
 
     /// What two figures must differ by to be told apart: twice the error of the roof's points, at
     /// least 5 %.
     #[must_use]
     pub fn resolution(&self, roof: Roof) -> f64 {
-        const LEAST: f64 = 0.05;
-        self.error_of(roof).map_or(LEAST, |error| (2.0 * error).max(LEAST))
+        self.error_of(roof).map_or(LEAST_RESOLUTION, |error| (2.0 * error).max(LEAST_RESOLUTION))
     }
 
     /// How many clusters contend where the most do.

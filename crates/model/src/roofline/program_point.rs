@@ -41,8 +41,10 @@ pub struct UnderRoof<'a> {
     pub ratio: Option<f64>,
     /// Whether the program reaches what this roof allows, within [`Chart::resolution`], and the
     /// roof is one that a verdict goes by: of loads, and of nodes that several clusters use that
-    /// of most clusters.
+    /// of most clusters. Never one that is refuted.
     pub is_near: bool,
+    /// Whether points refute the roof ([`Chart::is_refuted`]).
+    pub is_refuted: bool,
 }
 
 /// What the place of a program says.
@@ -63,11 +65,10 @@ pub enum Standing {
     },
     /// Below every roof: no bandwidth limits.
     BelowAll,
+    /// At or beside a roof that points refute, by position, `None` for the ceiling: what limits
+    /// cannot be told.
+    Refuted(Option<usize>),
 }
-
-/// The kernel whose roofs a verdict goes by: most accesses of most programs are loads, and they
-/// are measured everywhere.
-const LOADS: &str = "load";
 
 impl Chart {
     /// Where a program lies below the roofs.
@@ -90,16 +91,29 @@ impl Chart {
         let most = self.ceiling().map_or(f64::INFINITY, |ceiling| ceiling.flops.median);
         let is_memory_bound = point.intensity * roof.bandwidth.median < most;
         let ratio = point.flops.map(|flops| flops / attainable).filter(|ratio| ratio.is_finite());
-        let is_near = is_memory_bound
-            && self.decides(roof)
-            && ratio.is_some_and(|ratio| (ratio - 1.0).abs() <= self.resolution(roof.roof));
-        UnderRoof { roof, attainable, is_memory_bound, ratio, is_near }
+        let under = UnderRoof {
+            roof,
+            attainable,
+            is_memory_bound,
+            ratio,
+            is_near: false,
+            is_refuted: self.is_refuted(roof.roof),
+        };
+        UnderRoof { is_near: self.is_within(&under) && !under.is_refuted, ..under }
+    }
+
+    /// Whether a program reaches what a roof allows, as far as the roof's points can tell.
+    fn is_within(&self, under: &UnderRoof<'_>) -> bool {
+        let room = self.resolution(under.roof.roof);
+        under.is_memory_bound
+            && self.decides(under.roof)
+            && under.ratio.is_some_and(|ratio| (ratio - 1.0).abs() <= room)
     }
 
     /// Whether a verdict goes by this roof.
     fn decides(&self, roof: &BandwidthRoof) -> bool {
         let is_lone = matches!(roof.roof, Roof::Cache { .. } | Roof::Memory { .. });
-        roof.kernel == LOADS && (is_lone || self.is_of_all_clusters(roof))
+        roof.is_of_loads() && (is_lone || self.is_of_all_clusters(roof))
     }
 
     /// `None` where there is nothing to hold the point against.
@@ -117,18 +131,23 @@ impl Chart {
             .collect();
         let mut near: Vec<(usize, f64)> = by_bandwidth
             .iter()
-            .filter(|(_, under)| under.is_near)
+            .filter(|(_, under)| self.is_within(under))
             .map(|(position, under)| (*position, off(under.attainable)))
             .collect();
         near.sort_by(|one, other| one.1.total_cmp(&other.1));
-        if !near.is_empty() {
-            return Some(Standing::AtRoofs(
-                near.into_iter().map(|(position, _)| position).collect(),
-            ));
+        let near: Vec<usize> = near.into_iter().map(|(position, _)| position).collect();
+        let is_refuted =
+            |position: usize| roofs.get(position).is_some_and(|under| under.is_refuted);
+        if let Some(&refuted) = near.iter().find(|position| is_refuted(**position)) {
+            return Some(Standing::Refuted(Some(refuted)));
         }
+        if !near.is_empty() {
+            return Some(Standing::AtRoofs(near));
+        }
+        let is_ceiling_refuted = ceiling.is_some() && self.is_refuted(Roof::Compute);
         if let Some(most) = ceiling {
             let room = self.resolution(Roof::Compute);
-            if (flops / most - 1.0).abs() <= room {
+            if !is_ceiling_refuted && (flops / most - 1.0).abs() <= room {
                 return Some(Standing::AtCeiling);
             }
         }
@@ -139,6 +158,12 @@ impl Chart {
             nearest.map(|(position, _)| *position)
         };
         let (above, below) = (next(&|it| it > flops), next(&|it| it <= flops));
+        if let Some(refuted) = below.into_iter().chain(above).find(|it| is_refuted(*it)) {
+            return Some(Standing::Refuted(Some(refuted)));
+        }
+        if above.is_none() && is_ceiling_refuted {
+            return Some(Standing::Refuted(None));
+        }
         let is_below_ceiling = ceiling.is_some_and(|most| flops < most);
         match (above, below) {
             (None, _) if !is_below_ceiling => {
@@ -153,8 +178,8 @@ impl Chart {
 impl Placement<'_> {
     /// What the program would reach on the cluster's own memory: alone where the roof that it is
     /// at is one of a cluster alone, beside others where all clusters are at work. The roof's
-    /// position and that / what it reaches now; `None` where it is not known, or the gain is not
-    /// above what the model can tell apart.
+    /// position and that / what it reaches now - 1; `None` where it is not known, is the roof that
+    /// the program is at, is refuted, or the gain is not above what the model can tell apart.
     #[must_use]
     pub fn gain(&self, chart: &Chart, at: usize) -> Option<(usize, f64)> {
         let from = self.roofs.get(at)?.roof;
@@ -171,6 +196,21 @@ impl Placement<'_> {
         let (position, best) =
             own.max_by(|one, other| one.1.attainable.total_cmp(&other.1.attainable))?;
         let gain = best.attainable / self.point.flops? - 1.0;
-        (gain.is_finite() && gain > chart.resolution(best.roof.roof)).then_some((position, gain))
+        let is_told = gain.is_finite() && gain > chart.resolution(best.roof.roof);
+        (is_told && position != at && !best.is_refuted).then_some((position, gain))
+    }
+
+    /// Roofs of loads from pages that all clusters interleave, which allow more than the roof at a
+    /// position does, by more than the model can tell apart; refuted ones are left out.
+    #[must_use]
+    pub fn better_interleaved(&self, chart: &Chart, at: usize) -> Vec<&UnderRoof<'_>> {
+        let Some(now) = self.roofs.get(at) else { return Vec::new() };
+        let is_better = |under: &&UnderRoof<'_>| {
+            let least = now.attainable * (1.0 + chart.resolution(under.roof.roof));
+            let is_interleaved = matches!(under.roof.roof, Roof::Congested { .. });
+            let is_told = under.roof.is_of_loads() && !under.is_refuted;
+            is_interleaved && is_told && under.attainable > least
+        };
+        self.roofs.iter().filter(is_better).collect()
     }
 }

@@ -47,6 +47,8 @@ pub struct Expected {
     pub flops: f64,
     /// Its interval.
     pub interval: (f64, f64),
+    /// Whether points refute the roof ([`Chart::is_refuted`]): then nothing can be expected.
+    pub is_refuted: bool,
 }
 
 impl ProgramExpectation {
@@ -100,6 +102,7 @@ impl Chart {
             bandwidth: bandwidth.median,
             flops: flops(bandwidth.median),
             interval: (flops(bandwidth.interval.0), flops(bandwidth.interval.1)),
+            is_refuted: self.is_refuted(*roof),
         }
     }
 }

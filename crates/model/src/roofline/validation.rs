@@ -59,6 +59,19 @@ pub struct RoofErrors {
     pub worst: usize,
 }
 
+/// Points that are farther off their roof than this by relative RMS say that the roof, or they,
+/// were measured while something disturbed: only figures that differ by twice as much, half of the
+/// roof, could be told apart by it.
+const MOST_ERROR: f64 = 0.25;
+
+impl RoofErrors {
+    /// Whether the points are so far off that the roof foretells nothing.
+    #[must_use]
+    pub fn refute(&self) -> bool {
+        self.relative_rms > MOST_ERROR
+    }
+}
+
 /// Of many points one or two lie above by chance; differences below this are no finding.
 const LEAST_EXCESS: f64 = 0.02;
 

@@ -3,17 +3,19 @@
 //!
 //! Measured counts are taken as they are. Between two of them, (n1, x1) and (n2, x2), the curve
 //! is x^-4 = (s n)^-4 + C^-4 with the s and C that go through both, or a straight line where none
-//! do; beyond them it is min(n b, most) (saad2022, equations 1 and 2), b what one thread moves.
-//! On the paper's table that is off by at most 8 % between 1 and 4 threads, and min(n b, most) by
-//! at most 18 %.
+//! do. On the paper's table that is off by at most 8 % between 1 and 4 threads; how far it is off
+//! between counts further apart is not known. Beyond the measured counts the figure is
+//! min(n b, most) (saad2022, equations 1 and 2), b what one thread moves and most the most that
+//! was measured: a bound. n b is the other one, and nothing tells where between them the truth is.
 
 use nearfar_stats::Estimate;
 
-/// How far the curve can be off between measured counts, a fraction: on the paper's table.
+/// How far the curve can be off between measured counts of which one is at most
+/// [`WIDEST_GAP`] times the other, a fraction: on the paper's table.
 pub const INTERPOLATION_ERROR: f64 = 0.08;
 
-/// How far min(n b, most) can be off, a fraction: on the paper's table.
-pub const EXTRAPOLATION_ERROR: f64 = 0.18;
+/// The largest ratio of neighbouring measured counts over which the curve's error is known.
+pub const WIDEST_GAP: u32 = 4;
 
 /// How sharply the curve bends between two measured counts: between the paper's local side, which
 /// bends softly, and its remote side, which bends hard.
@@ -100,15 +102,29 @@ impl LoneCurve {
         if threads == 0 {
             return (0.0, Support::Measured);
         }
-        let above = self.points.partition_point(|point| point.threads < threads);
-        match (
-            above.checked_sub(1).and_then(|below| self.points.get(below)),
-            self.points.get(above),
-        ) {
+        match self.neighbours(threads) {
             (_, Some(point)) if point.threads == threads => (point.sum.median, Support::Measured),
             (Some(below), Some(above)) => (between(below, above, threads), Support::Interpolated),
             _ => ((self.of_one() * f64::from(threads)).min(self.best()), Support::Extrapolated),
         }
+    }
+
+    /// How far the figure of so many threads can be off, a fraction: 0 where it was measured;
+    /// `None` between counts that lie too far apart, and beyond all of them.
+    #[must_use]
+    pub fn room(&self, threads: u32) -> Option<f64> {
+        if threads == 0 || self.measured(threads).is_some() {
+            return Some(0.0);
+        }
+        let (Some(below), Some(above)) = self.neighbours(threads) else { return None };
+        let is_near = above.threads <= below.threads.saturating_mul(WIDEST_GAP);
+        is_near.then_some(INTERPOLATION_ERROR)
+    }
+
+    /// The last point with fewer threads, and the first with so many or more.
+    fn neighbours(&self, threads: u32) -> (Option<&LonePoint>, Option<&LonePoint>) {
+        let above = self.points.partition_point(|point| point.threads < threads);
+        (above.checked_sub(1).and_then(|below| self.points.get(below)), self.points.get(above))
     }
 
     /// The paced figure / the sum, median over measured counts of several threads; 1 where there
@@ -165,22 +181,39 @@ mod tests {
                     assert_eq!(support, Support::Interpolated);
                     let error = (found / truth - 1.0).abs();
                     assert!(error <= INTERPOLATION_ERROR, "{threads}: {found} for {truth}");
+                    assert_eq!(curve(&kept).room(threads), Some(INTERPOLATION_ERROR));
                 }
             }
+        }
+    }
+
+    /// Four of the paper's local processes move 69 % more than one: the bound says nothing of how
+    /// far off it is.
+    #[test]
+    fn beyond_the_measured_counts_the_figure_is_a_bound_of_unknown_error() {
+        for side in [LOCAL, REMOTE] {
             for known in 1..4 {
                 let limit = curve(&side[..known]);
-                // What is beyond the counts can rise further; it is at least not lower.
                 let (found, support) = limit.at(4);
-                assert_eq!(support, Support::Extrapolated);
-                assert!(found <= limit.best());
-            }
-            // min(n b, most) with the paper's own most.
-            let most = side.iter().map(|&(_, sum)| sum).fold(0.0, f64::max);
-            for (threads, sum) in side {
-                let limit = (f64::from(threads) * side[0].1).min(most);
-                assert!((limit / sum - 1.0).abs() <= EXTRAPOLATION_ERROR, "{limit} {sum}");
+                assert_eq!((support, limit.room(4)), (Support::Extrapolated, None));
+                // The remote side falls by 3 % from its most.
+                let truth = side[3].1;
+                assert!(found <= truth * 1.03 && truth <= 4.0 * limit.of_one(), "{found} {truth}");
             }
         }
+        assert!(LOCAL[3].1 / curve(&LOCAL[..1]).at(4).0 > 1.6);
+        // Fewer than were measured: what each of the fewest gets is no more than one alone gets.
+        let fewer = curve(&LOCAL[1..]);
+        assert_eq!((fewer.at(1), fewer.room(1)), ((5512.0, Support::Extrapolated), None));
+    }
+
+    #[test]
+    fn the_error_is_known_over_a_factor_of_four_and_no_further() {
+        let apart = curve(&[(1, 3.0), (4, 9.0), (17, 20.0)]);
+        let rooms = [0, 1, 2, 4, 5, 16, 17].map(|threads| apart.room(threads));
+        let (known, between) = (Some(0.0), Some(INTERPOLATION_ERROR));
+        assert_eq!(rooms, [known, known, between, known, None, None, known]);
+        assert_eq!(apart.at(5).1, Support::Interpolated);
     }
 
     #[test]

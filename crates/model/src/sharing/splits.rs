@@ -26,7 +26,9 @@ pub struct ProcessSplit {
     pub interval: Option<(f64, f64)>,
     /// Half of that interval as a fraction.
     pub room: Option<f64>,
-    /// Whether the best split is not better by more than both can be off.
+    /// Whether it can be put instead of the best: it is not lower by more than the best and, as
+    /// far as it is known no worse, itself can be off, and where that gains on all near, so does
+    /// it.
     pub is_as_good_as_best: bool,
 }
 
@@ -37,12 +39,14 @@ pub struct SplitRanking {
     pub work: WorkSharing,
     /// N.
     pub processes: u32,
-    /// By bandwidth, the best first; before it one that is lower, but surely better than all near
-    /// where the best is not.
+    /// By bandwidth, the best first. Before it stands one that is lower, but surely better than all
+    /// near where the best is not; and of what is to be put, measured ones stand before foretold.
     pub splits: Vec<ProcessSplit>,
+    /// Splits, near and far, that are not as good by what is known, but may be: it is too little.
+    pub unsure: Vec<(u32, u32)>,
     /// What follows from them.
     pub verdict: SplitVerdict,
-    /// Best / all near - 1; `None` where not all fit near.
+    /// First / all near - 1; `None` where not all fit near.
     pub gain: Option<f64>,
 }
 
@@ -141,26 +145,41 @@ impl SharedGrid {
         splits.sort_by(|one, other| other.bandwidth.total_cmp(&one.bandwidth));
         // A gain that is sure stands before a larger one that may be none.
         let near = splits.iter().find(|split| split.cell.remote_threads == 0).cloned();
-        let sure = near.and_then(|near| splits.iter().position(|split| split.surely_beats(&near)));
+        let is_gain = |split: &ProcessSplit| near.as_ref().is_some_and(|it| split.surely_beats(it));
+        let sure = splits.iter().position(is_gain);
         if let Some(sure) = sure {
             splits[..=sure].rotate_right(1);
         }
-        let (best, best_room) = splits.first().map(|best| (best.bandwidth, best.room))?;
-        for (position, split) in splits.iter_mut().enumerate() {
-            let both = best_room.zip(split.room).map(|(one, other)| one.hypot(other));
-            let margin = best / split.bandwidth - 1.0;
-            split.is_as_good_as_best = position == 0 || both.is_some_and(|both| margin <= both);
-        }
-        let all_near = splits.iter().find(|split| split.cell.remote_threads == 0);
-        let verdict = match all_near {
+        let best = splits.first().cloned()?;
+        let verdict = match &near {
             None => SplitVerdict::NotAllFitNear,
-            Some(_) if splits[0].cell.remote_threads == 0 => SplitVerdict::AllNear,
-            Some(near) if near.is_as_good_as_best => SplitVerdict::WithinError,
-            Some(near) if best_room.is_none() || near.room.is_none() => SplitVerdict::ErrorUnknown,
-            Some(_) => SplitVerdict::Gain,
+            Some(_) if best.cell.remote_threads == 0 => SplitVerdict::AllNear,
+            Some(_) if sure.is_some() => SplitVerdict::Gain,
+            Some(near) if best.room.is_none() || near.room.is_none() => SplitVerdict::ErrorUnknown,
+            Some(_) => SplitVerdict::WithinError,
         };
-        let gain = all_near.map(|near| best / near.bandwidth - 1.0).filter(|gain| gain.is_finite());
-        Some(SplitRanking { work, processes, splits, verdict, gain })
+        let mut unsure = Vec::new();
+        for (position, split) in splits.iter_mut().enumerate() {
+            let margin = best.bandwidth / split.bandwidth - 1.0;
+            let rooms = best.room.zip(split.room);
+            // To be known worse than the best is no merit.
+            let is_level = rooms.is_some_and(|(one, other)| margin <= one.hypot(other.min(one)));
+            let is_lower = rooms.is_some_and(|(one, other)| margin > one.hypot(other));
+            split.is_as_good_as_best =
+                (position == 0 || is_level) && (sure.is_none() || is_gain(split));
+            if !split.is_as_good_as_best && !is_lower {
+                unsure.push((split.cell.local_threads, split.cell.remote_threads));
+            }
+        }
+        if matches!(verdict, SplitVerdict::Gain | SplitVerdict::NotAllFitNear) {
+            splits.sort_by_key(|split| match split.is_as_good_as_best {
+                true => usize::from(split.cell.measured.is_none()),
+                false => 2,
+            });
+        }
+        let gain = near.map(|near| splits[0].bandwidth / near.bandwidth - 1.0);
+        let gain = gain.filter(|gain| gain.is_finite());
+        Some(SplitRanking { work, processes, splits, unsure, verdict, gain })
     }
 
     /// The rankings of as many processes as the local cluster holds, and of the counts of threads

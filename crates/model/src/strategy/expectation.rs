@@ -34,27 +34,16 @@ pub struct StrategyTime {
     pub gain: f64,
     /// The same over all parameters and noise.
     pub gain_interval: (f64, f64),
-    /// Of all combinations of parameters the share in which none is faster.
+    /// Of all combinations of parameters the share in which all others are slower.
     pub wins_share: f64,
 }
 
 impl StrategyTime {
-    /// Half the width of the gain's interval.
+    /// The gain that there is whatever the parameters and noise, which is what may be claimed;
+    /// `None` where that is less than [`LEAST_GAIN`].
     #[must_use]
-    pub fn error(&self) -> f64 {
-        (self.gain_interval.1 - self.gain_interval.0) / 2.0
-    }
-
-    /// Below this a gain is not claimed: 5 %, or twice the error where that is more.
-    #[must_use]
-    pub fn least_claim(&self) -> f64 {
-        LEAST_GAIN.max(2.0 * self.error())
-    }
-
-    /// Whether the gain is above that.
-    #[must_use]
-    pub fn is_claimed(&self) -> bool {
-        self.gain > self.least_claim()
+    pub fn claim(&self) -> Option<f64> {
+        Some(self.gain_interval.0).filter(|&least| least >= LEAST_GAIN)
     }
 }
 
@@ -76,7 +65,8 @@ impl Expectation {
     #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_fastest = self.best().wins_share >= 1.0;
-        is_fastest && self.margin >= LEAST_GAIN.max(self.noise)
+        let is_ahead = self.margin_interval.0 > 0.0;
+        is_fastest && is_ahead && self.margin >= LEAST_GAIN.max(self.noise)
     }
 
     /// What is expected of a strategy.
@@ -86,13 +76,22 @@ impl Expectation {
     }
 }
 
+/// Times that differ by less than this fraction are the same: sums of equal parts round.
+const SAME: f64 = 1e-9;
+
 pub(super) fn expectation(costs: &LineCosts, access: Access) -> Expectation {
     let times = |with: &Parameters| {
         PlacementStrategy::ALL.map(|strategy| costs.time(strategy, access, with))
     };
     let grid: Vec<[f64; 4]> = Parameters::grid().map(|with| times(&with)).collect();
-    let least = |of: &[f64; 4]| of.iter().copied().fold(f64::INFINITY, f64::min);
-    let wins = |place: usize| grid.iter().filter(|of| of[place] <= least(of)).count();
+    let is_fastest = |of: &[f64; 4], place: usize| {
+        let mut others = (0..4).filter(|&other| other != place);
+        others.all(|other| of[place] * (1.0 + SAME) < of[other])
+    };
+    #[expect(clippy::cast_precision_loss, reason = "counts of a small grid")]
+    let wins_share = [0, 1, 2, 3].map(|place| {
+        grid.iter().filter(|of| is_fastest(of, place)).count() as f64 / grid.len() as f64
+    });
     let expected = times(&Parameters::EXPECTED);
     let noise = costs.noise();
     // A time moves by the noise, a ratio of two by twice that.
@@ -103,32 +102,33 @@ pub(super) fn expectation(costs: &LineCosts, access: Access) -> Expectation {
             .fold((value(&expected), value(&expected)), |(low, high), value| {
                 (low.min(value), high.max(value))
             });
-        (low * (1.0 - noise), high * (1.0 + noise))
+        (low / (1.0 + noise), high * (1.0 + noise))
     };
     let less_one = |(low, high): (f64, f64)| (low - 1.0, high - 1.0);
     let mut order = [0, 1, 2, 3];
-    order.sort_by(|&one, &other| expected[one].total_cmp(&expected[other]));
-    let ranking = order.map(|place| {
-        #[expect(clippy::cast_precision_loss, reason = "counts of a small grid")]
-        let wins_share = wins(place) as f64 / grid.len() as f64;
-        StrategyTime {
-            strategy: PlacementStrategy::ALL[place],
-            ns: expected[place],
-            interval: span(&|of| of[place], noise),
-            gain: expected[FIRST_TOUCH] / expected[place] - 1.0,
-            gain_interval: if place == FIRST_TOUCH {
-                (0.0, 0.0)
-            } else {
-                less_one(span(&|of| of[FIRST_TOUCH] / of[place], 2.0 * noise))
-            },
-            wins_share,
-        }
+    // Of equal times the one goes first that is the fastest in more of the combinations.
+    let least = expected.iter().copied().fold(f64::INFINITY, f64::min);
+    let rank = |place: usize| (expected[place] / least / SAME).round();
+    order.sort_by(|&one, &other| {
+        rank(one).total_cmp(&rank(other)).then(wins_share[other].total_cmp(&wins_share[one]))
+    });
+    let ranking = order.map(|place| StrategyTime {
+        strategy: PlacementStrategy::ALL[place],
+        ns: expected[place],
+        interval: span(&|of| of[place], noise),
+        gain: expected[FIRST_TOUCH] / expected[place] - 1.0,
+        gain_interval: if place == FIRST_TOUCH {
+            (0.0, 0.0)
+        } else {
+            less_one(span(&|of| of[FIRST_TOUCH] / of[place], 2.0 * noise))
+        },
+        wins_share: wins_share[place],
     });
     let [first, second, ..] = order;
     Expectation {
         access,
         ranking,
-        margin: expected[second] / expected[first] - 1.0,
+        margin: (expected[second] / expected[first] - 1.0).max(0.0),
         margin_interval: less_one(span(&|of| of[second] / of[first], 2.0 * noise)),
         noise: 2.0 * noise,
     }

@@ -3,6 +3,8 @@
 //! transfer = threads x line / bandwidth of the cluster, the mean over clusters and nodes:
 //! own of the roofs `all_local` (else `memory`), remote of the `memory` roofs of remote nodes,
 //! central of the `contended` ones, spread of the `congested` one. latency = of the idle matrix.
+//! A cluster that has a remote node to itself can get more of it than each gets of its own when all
+//! run, which is no cost of distance: remote is taken as no faster than own.
 //! Without these roofs from the pairs at all threads: central as if a node gave all clusters
 //! together no more than its best one alone, spread as if a thread's transfers from several nodes
 //! did not overlap. Both make it look slower than it is.
@@ -49,7 +51,7 @@ pub struct LineCosts {
     pub is_line_assumed: bool,
     /// Every thread on its own node.
     pub own: LineCost,
-    /// A thread on another node, that being idle.
+    /// A thread on another node, that being idle; its transfer no less than own.
     pub remote: LineCost,
     /// All threads on one node.
     pub central: LineCost,
@@ -234,7 +236,9 @@ fn costs(latencies: &ByPlace, transfers: &ByPlace) -> Option<[LineCost; 4]> {
         let ((latency_ns, noise), (transfer_ns, other)) = (latency.mean()?, transfer.mean()?);
         Some(LineCost { latency_ns, transfer_ns, noise: noise.max(other) })
     });
-    Some([costs.next()??, costs.next()??, costs.next()??, costs.next()??])
+    let (own, mut remote) = (costs.next()??, costs.next()??);
+    remote.transfer_ns = remote.transfer_ns.max(own.transfer_ns);
+    Some([own, remote, costs.next()??, costs.next()??])
 }
 
 /// A thread's time for a line where so many share a bandwidth, ns.

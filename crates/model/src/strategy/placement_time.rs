@@ -71,16 +71,17 @@ pub struct Parameters {
 
 /// f: lines under way of one thread; a core prefetches ten or so, of loads that wait for indices
 /// some are under way. s: share of the accesses to data that was not placed: initialised by one
-/// thread, or not bound. d: share of the accesses that a thread which is not pinned makes from
-/// another node. h: share of irregular accesses that meet in one block. g: what moving pages adds.
-/// All ours, none fitted to the paper.
+/// thread, or not bound; it begins at 0, as a program can place all. d: share of the accesses that
+/// a thread which is not pinned makes from another node. h: share of irregular accesses that meet
+/// in one block. g: what moving pages adds, which is never nothing.
+/// All ours. Which strategy is ahead can hang on s: see [`super::Strategy::break_even_share`].
 pub const PARAMETERS: [Parameter; 6] = [
     Parameter { name: "regular_in_flight", least: 5.0, expected: 10.0, most: 20.0 },
     Parameter { name: "irregular_in_flight", least: 1.0, expected: 2.0, most: 4.0 },
-    Parameter { name: "unplaced_share", least: 0.05, expected: 0.1, most: 0.2 },
+    Parameter { name: "unplaced_share", least: 0.0, expected: 0.1, most: 0.2 },
     Parameter { name: "moved_share", least: 0.02, expected: 0.05, most: 0.1 },
     Parameter { name: "hot_share", least: 0.1, expected: 0.25, most: 0.5 },
-    Parameter { name: "migration_cost", least: 0.0, expected: 0.1, most: 0.3 },
+    Parameter { name: "migration_cost", least: 0.05, expected: 0.1, most: 0.3 },
 ];
 
 impl PlacementStrategy {
@@ -186,12 +187,17 @@ impl LineCosts {
     }
 }
 
-/// The s from which on round-robin beats memory-bind for regular accesses; `None` where it does for
-/// none, or for any.
+/// [`super::Strategy::break_even_share`].
 pub(super) fn break_even_share(costs: &LineCosts) -> Option<f64> {
     let in_flight = Parameters::EXPECTED.regular_in_flight;
     let [own, central, spread] =
         [costs.own, costs.central, costs.spread].map(|cost| cost.ns(in_flight));
     let share = (spread - own) / (central - own);
-    (share > 0.0 && share < 1.0).then_some(share)
+    (central > own && share > 0.0 && share < 1.0).then_some(share)
+}
+
+/// [`super::Strategy::placed_margin`].
+pub(super) fn placed_margin(costs: &LineCosts) -> f64 {
+    let in_flight = Parameters::EXPECTED.regular_in_flight;
+    costs.spread.ns(in_flight) / costs.own.ns(in_flight) - 1.0
 }

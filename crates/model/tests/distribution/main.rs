@@ -130,6 +130,37 @@ fn unbound_threads_are_left_alone_where_pinning_shows_nothing() {
     assert!(advice.effect.unwrap().is_steadier());
 }
 
+/// A thousand runs show differences that nobody would change a program for.
+#[test]
+fn a_difference_below_5_percent_is_no_gain_however_sure_it_is() {
+    let of_pinned = |gain: f64| {
+        let mut record = empty_record();
+        add_runs(&mut record, 4, &[Unbound], &[], &runs(11, 300, &[50.0], 0.5));
+        let pinned = runs(12, 300, &[50.0 * (1.0 + gain)], 0.5);
+        add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &pinned);
+        let kernel = kernel(&record);
+        (kernel.effects[0], kernel.advice.unwrap().affinity)
+    };
+    for gain in [0.01, -0.01, 0.04, -0.04, 0.0] {
+        let (effect, advised) = of_pinned(gain);
+        assert!(!effect.is_faster() && !effect.is_slower(), "{effect:?}");
+        assert!(effect.is_too_small(), "{effect:?}");
+        assert_eq!(advised, Unbound);
+    }
+    let (faster, advised) = of_pinned(0.06);
+    assert!(faster.is_faster() && !faster.is_too_small(), "{faster:?}");
+    assert_eq!(advised, Scatter);
+    let (slower, advised) = of_pinned(-0.06);
+    assert!(slower.is_slower() && !slower.is_too_small(), "{slower:?}");
+    assert_eq!(advised, Unbound);
+    // Large, but not beyond chance: nothing is said of it.
+    let mut record = empty_record();
+    add_runs(&mut record, 4, &[Unbound], &[], &runs(13, 6, &[50.0], 15.0));
+    add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &runs(14, 6, &[54.0], 15.0));
+    let unsure = kernel(&record).effects[0];
+    assert!(!unsure.is_faster() && !unsure.is_slower() && !unsure.is_too_small(), "{unsure:?}");
+}
+
 #[test]
 fn what_was_not_measured_is_not_known() {
     let mut record = empty_record();

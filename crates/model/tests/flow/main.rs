@@ -214,6 +214,25 @@ fn a_further_kernel_has_ratios_of_its_own() {
     assert!((bytes - 0.7).abs() < 0.01 && (demand - 1.0).abs() < 0.02, "{bytes} {demand}");
 }
 
+/// A hard limit lies beyond what p may be: the estimate stays inside with an interval on both
+/// sides, and so does a fairness of 0.
+#[test]
+fn exponents_at_their_ends_have_intervals_inside() {
+    let mut truth = machine();
+    truth.saturation = 200.0;
+    truth.fairness = 0.0;
+    let mut random = fastrand::Rng::with_seed(6);
+    let fitted = fit_flow(&layout(), &cases(&truth, 12, &mut random), is_mix).unwrap();
+    for (estimate, (least, most)) in
+        [(fitted.saturation, (1.0, 25.0)), (fitted.fairness, (0.0, 2.0))]
+    {
+        let (low, high) = estimate.interval;
+        assert!(least < low && low < estimate.value, "{estimate:?}");
+        assert!(estimate.value < high && high < most, "{estimate:?}");
+    }
+    assert!(fitted.saturation.value > 12.0 && fitted.fairness.value < 0.2, "{fitted:?}");
+}
+
 #[test]
 fn cases_without_lone_figures_are_left_aside_and_nothing_is_no_fit() {
     let truth = machine();

@@ -149,8 +149,7 @@ fn shares_that_are_none_have_no_answer() {
 /// Two memories of one controller each, whose loads and stores wait for each other, and reach the
 /// slow one beside: equation 5 lets the fast one give more than it has where the slow one
 /// dominates.
-#[test]
-fn separate_shares_promise_no_more_than_two_kinds_leave_time_for() {
+fn shared_controllers() -> nearfar_flow::Overlap {
     let mut truth = truth("knl");
     truth.rates = [251e9, 231e9, 24.5e9, 22.5e9];
     truth.overlap_theta = [
@@ -159,14 +158,108 @@ fn separate_shares_promise_no_more_than_two_kinds_leave_time_for() {
         [0.08, 0.15, 0.0, 1.0],
         [0.05, 0.08, 1.0, 0.0],
     ];
-    let pair = pair(&record(&points(&truth, 3, |rate| vec![rate; 5])), OverlapBounds::NotNegative);
+    truth
+}
+
+#[test]
+fn separate_shares_give_no_more_than_the_slowest_kind_leaves_time_for() {
+    let all = points(&shared_controllers(), 3, |rate| vec![rate; 5]);
+    let pair = pair(&record(&all), OverlapBounds::NotNegative);
     let shares =
         HybridShares { load_share: 2.0 / 3.0, load_fast_share: 0.91, store_fast_share: 1.0 };
     let found = pair.predict(shares).unwrap();
-    // Loads and stores of the fast memory by themselves: t_lf + 0.99 t_sf.
-    let alone = 1.0 / (2.0 / 3.0 * 0.91 / 251e9 + 0.99 / 3.0 / 231e9);
-    assert!((found.bandwidth / alone - 1.0).abs() < 1e-3, "{found:?}");
+    // Fast stores with fast loads and slow ones beside: t_sf + 1.0 t_lf + 0.1 t_ls.
+    let loads = 2.0 / 3.0;
+    let seconds = 1.0 / 3.0 / 231e9 + loads * 0.91 / 251e9 + 0.1 * loads * 0.09 / 24.5e9;
+    assert!((found.bandwidth * seconds - 1.0).abs() < 1e-3, "{found:?}");
     assert!(found.highest > 1.3 * found.bandwidth, "{found:?}");
     let best = pair.best(2.0 / 3.0, Buffers::Separately, 1.0).unwrap();
     assert!(best.chosen.lowest < 275e9, "{best:?}");
+}
+
+/// Points with different shares that the model meets make it claim what it did not.
+#[test]
+fn different_shares_are_claimed_where_points_validate_them() {
+    let mut truth = truth("knl");
+    // Reads and writes that share no memory hide each other; others wait.
+    truth.rates = [60e9; 4];
+    truth.overlap_theta = std::array::from_fn(|one| {
+        std::array::from_fn(|other| match one.abs_diff(other) {
+            0 => 0.0,
+            _ if one + other == 3 => 0.05,
+            _ => 1.0,
+        })
+    });
+    let alike = points(&truth, 3, |rate| vec![rate; 5]);
+    let mut different = alike.clone();
+    for (step, load_share) in [0.4, 0.45, 0.5, 0.55, 0.6].into_iter().enumerate() {
+        let written = [0.0, 0.1, 0.0, 0.1, 0.0][step];
+        let mut new = alike[0].clone();
+        (new.point, new.load_share) = (nearfar_record::HybridPoint::Surface, load_share);
+        new.fast = (1.0 - written, written);
+        let [lf, sf, ls, ss] = new.shares();
+        let [lf, sf, ls, ss] = [lf, sf, ls, ss].map(|share| share / 60e9);
+        let longest = [
+            lf + sf + ls + 0.05 * ss,
+            lf + sf + 0.05 * ls + ss,
+            lf + 0.05 * sf + ls + ss,
+            0.05 * lf + sf + ls + ss,
+        ];
+        let times = [lf, sf, ls, ss].into_iter().zip(longest).filter(|(own, _)| *own > 0.0);
+        let seconds = times.map(|(_, seconds)| seconds).fold(0.0, f64::max);
+        new.rounds = vec![seconds.recip(); 5];
+        different.push(new);
+    }
+    for (all, is_validated) in [(alike, false), (different, true)] {
+        let pair = pair(&record(&all), OverlapBounds::NotNegative);
+        assert_eq!(pair.separate_errors.is_some(), is_validated);
+        let answer = pair.answer(0.5, &[]).unwrap();
+        let apart = answer.placements.iter().find(|it| it.name == PlacementName::BestSeparately);
+        let apart = apart.unwrap();
+        assert_eq!(apart.prediction.is_validated, is_validated);
+        assert_eq!(apart.prediction.interval.is_some(), is_validated);
+        let (_, gain) = &apart.gains[0];
+        assert!(gain.gain > 0.5 && gain.is_claimed == is_validated, "{apart:?}");
+        assert_eq!(answer.recommended == Some(apart.name), is_validated);
+    }
+}
+
+/// Two rounds give the same points, without intervals: nothing is claimed of them, and nothing is
+/// said to hinder.
+#[test]
+fn fewer_rounds_claim_less() {
+    let mut truth = truth("knl");
+    truth.overlap_theta[0][2] = 1.3;
+    for (rounds, is_known) in [(2, false), (6, true)] {
+        let all = points(&truth, 4, |rate| vec![rate; rounds]);
+        let pair = pair(&record(&all), OverlapBounds::NotNegative);
+        let hindering = pair.overlaps.iter().filter_map(|it| it.value.as_ref().ok());
+        assert_eq!(hindering.filter(|it| it.is_interference).count(), usize::from(is_known));
+        let answer = pair.answer(1.0, &[]).unwrap();
+        let fast = answer.placements.iter().find(|it| it.name == PlacementName::AllFast).unwrap();
+        let (over, gain) = &fast.gains[0];
+        assert_eq!(*over, PlacementName::AllSlow);
+        assert!(gain.gain > 1.0 && gain.is_claimed == is_known, "{gain:?}");
+    }
+}
+
+/// One share for all buffers is one policy for the whole program, be its weights rounded.
+#[test]
+fn one_share_has_one_policy() {
+    let noisy = |rate: f64| [0.99, 1.01, 0.98, 1.0, 1.02, 1.0].map(|it| it * rate).to_vec();
+    for machine in ["skylake", "knl"] {
+        let pair = pair(&record(&points(&truth(machine), 3, noisy)), OverlapBounds::NotNegative);
+        for step in 1..40 {
+            let loads = f64::from(step) / 40.0;
+            let answer = pair.answer(loads, &[0.317, 0.7073]).unwrap();
+            for placement in &answer.placements {
+                let shares = placement.prediction.shares;
+                assert!(shares.load_fast_share.is_sign_positive(), "{shares:?}");
+                assert!(shares.store_fast_share.is_sign_positive(), "{shares:?}");
+                if (shares.load_fast_share - shares.store_fast_share).abs() < 1e-9 {
+                    assert_eq!(placement.load_weights, placement.store_weights, "{placement:?}");
+                }
+            }
+        }
+    }
 }

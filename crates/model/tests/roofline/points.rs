@@ -35,6 +35,20 @@ fn machine() -> Machine {
     machine
 }
 
+/// The same with points below L1 that fit and points below node 0 that reach so many times its
+/// roof.
+fn joe0_with(ratios: &[f64]) -> Roofline {
+    const KERNELS: [&str; 3] = ["4l_1fma", "2l_1fma", "1l_1fma"];
+    let mut made = JOE0.to_vec();
+    made.push(Made::point(Roof::Cache { level: 1 }, "1l_1fma", 750e9, 187.5e9));
+    made.extend(KERNELS.iter().zip(ratios).map(|(kernel, ratio)| {
+        Made::point(Roof::Memory { node: 0 }, kernel, 36.1e9 * ratio, 36.1e9 * ratio / 8.0)
+    }));
+    let mut record = record(&made);
+    record.header.machine = machine();
+    roofline(&RecordFigures::new(&record)).unwrap()
+}
+
 fn point(intensity: f64, gflop: f64) -> ProgramPoint {
     ProgramPoint { intensity, flops: Some(gflop * 1e9) }
 }
@@ -81,6 +95,43 @@ fn gains_are_of_the_clusters_own_memory() {
     near(shared, 36.0 / 6.2 - 1.0);
     // At its own memory there is nothing to gain.
     assert_eq!(gain(36.1 / 8.0), None);
+}
+
+/// Where points are off by more than 25 %, nothing is at the roof, beside it, or gained by it.
+#[test]
+fn points_that_are_too_far_off_refute_their_roof() {
+    let local = Roof::Memory { node: 0 };
+    let model = joe0_with(&[1.5, 0.6, 1.0]);
+    let chart = &model.charts[0];
+    assert!(chart.is_refuted(local) && chart.is_refuted(Roof::Memory { node: 3 }));
+    assert!(!chart.is_refuted(Roof::Cache { level: 1 }) && !chart.is_refuted(Roof::Compute));
+    for gflop in [36.1 / 8.0, 14.3 / 8.0, 0.1, 7.0] {
+        let placed = chart.place(point(0.125, gflop));
+        let Some(Standing::Refuted(Some(at))) = placed.standing else { panic!("{placed:?}") };
+        assert!(placed.roofs[at].is_refuted && placed.roofs.iter().all(|under| !under.is_near));
+        assert_eq!(placed.gain(chart, at), None);
+    }
+    // Caches and arithmetic have points of their own.
+    assert_eq!(at(&chart.place(point(0.125, 760.1 / 8.0))), [Roof::Cache { level: 1 }]);
+    assert_eq!(chart.place(point(64.0, 189.0)).standing, Some(Standing::AtCeiling));
+    assert!(chart.expectations().iter().all(|of| of.alone.iter().all(|it| it.is_refuted)));
+
+    let model = joe0_with(&[1.3, 0.75, 1.0]);
+    assert!(!model.charts[0].is_refuted(local), "{:?}", model.charts[0].error_of(local));
+    let near = model.charts[0].place(point(0.125, 36.1 / 8.0));
+    assert!(matches!(near.standing, Some(Standing::AtRoofs(_))), "{near:?}");
+}
+
+/// However wide what counts as at a roof: pages on a node are not moved to it.
+#[test]
+fn a_roof_promises_nothing_above_itself() {
+    let model = joe0_with(&[1.35, 0.75, 1.0]);
+    let chart = &model.charts[0];
+    assert!(chart.resolution(Roof::Memory { node: 0 }) > 0.45);
+    let placed = chart.place(point(0.125, 36.1 / 8.0 * 0.56));
+    let Some(Standing::AtRoofs(near)) = &placed.standing else { panic!("{placed:?}") };
+    let local = near.iter().find(|it| placed.roofs[**it].roof.roof == Roof::Memory { node: 0 });
+    assert_eq!(placed.gain(chart, *local.unwrap()), None);
 }
 
 #[test]

@@ -61,6 +61,7 @@ proptest! {
             for under in &placement.roofs {
                 prop_assert!(under.attainable > 0.0 && under.attainable.is_finite());
                 prop_assert!(under.ratio.is_none_or(f64::is_finite));
+                prop_assert!(!(under.is_near && under.is_refuted));
             }
             prop_assert!(placement.standing.is_none() || flops.is_some());
             for program in chart.expectations() {

@@ -23,6 +23,10 @@ fn what_is_missing_is_said_with_the_command_that_adds_it() {
         (&[(1, 0), (0, 1)], "no figure of local and remote threads side by side"),
         (&[(1, 0), (1, 1)], "no figure of the remote threads alone"),
         (&[(0, 1), (1, 1)], "no figure of the local threads alone"),
+        (
+            &[(1, 0), (0, 1), (4, 4)],
+            "no figure near enough of what the threads side by side move alone",
+        ),
     ] {
         let refused = of(cells).unwrap_err();
         assert_eq!(refused.why, why);
@@ -65,4 +69,19 @@ fn figures_between_and_beyond_measured_counts_say_so() {
     let far = grid.cell(2, 4).unwrap();
     assert_eq!((far.support, far.lone_support), (Support::Extrapolated, Support::Extrapolated));
     assert!((far.predicted.unwrap().total()) < (11024e6 + 6998e6));
+    // What four far ones move alone is only bounded.
+    assert_eq!(grid.room(&far, |residual| residual.total), None);
+}
+
+/// A law is not blamed for lone figures that nobody knows: the cells of four near threads, of
+/// which one alone and two alone were measured, are left out of the fit.
+#[test]
+fn cells_beyond_the_lone_figures_are_not_fitted() {
+    let cells = [(1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (2, 2)];
+    let fitted = |more: &[(u32, u32)]| {
+        let model = of(&[&cells[..], more].concat()).unwrap();
+        model.grids[0].fit
+    };
+    assert_eq!(fitted(&[(4, 1), (4, 2), (1, 4)]), fitted(&[]));
+    assert_eq!(fitted(&[(2, 1)]).cells, 3);
 }

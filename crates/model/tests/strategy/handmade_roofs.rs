@@ -29,14 +29,21 @@ fn add_roof(record: &mut Record, cluster: u32, roof: Roof, rounds: &[f64]) {
 }
 
 /// Every roof of a machine with so many nodes that the strategies need, the same for all.
-pub fn add_roofs(record: &mut Record, nodes: u32, [own, remote, central, spread]: [f64; 4]) {
+pub fn add_roofs(record: &mut Record, nodes: u32, rates: [f64; 4]) {
+    add_noisy_roofs(record, nodes, rates, &[1.0]);
+}
+
+/// The same, with rounds that are so many times these.
+pub fn add_noisy_roofs(record: &mut Record, nodes: u32, rates: [f64; 4], rounds: &[f64]) {
+    let [own, remote, central, spread] =
+        rates.map(|rate| rounds.iter().map(|round| rate * round).collect::<Vec<f64>>());
     for cluster in 0..nodes {
-        add_roof(record, cluster, Roof::AllLocal { node: cluster }, &[own]);
-        add_roof(record, cluster, Roof::Congested { kind: MemoryKind::Dram }, &[spread]);
+        add_roof(record, cluster, Roof::AllLocal { node: cluster }, &own);
+        add_roof(record, cluster, Roof::Congested { kind: MemoryKind::Dram }, &spread);
         for node in 0..nodes {
-            add_roof(record, cluster, Roof::Contended { node, clusters: nodes }, &[central]);
+            add_roof(record, cluster, Roof::Contended { node, clusters: nodes }, &central);
             if node != cluster {
-                add_roof(record, cluster, Roof::Memory { node }, &[remote]);
+                add_roof(record, cluster, Roof::Memory { node }, &remote);
             }
         }
     }

@@ -71,6 +71,14 @@ fn what_a_line_costs_follows_from_latencies_and_roofs() {
     assert_near(best.gain, 64.0 / 20.8 - 1.0, 1e-6);
 }
 
+/// A cluster that has a remote node to itself gets 10 GB/s of it, and 8 of its own when all run.
+#[test]
+fn remote_transfers_are_no_faster_than_own_ones() {
+    let costs = model(&record(4, [100.0, 200.0], [8e9, 10e9, 2e9, 5e9])).costs;
+    assert_near(costs.remote.transfer_ns, costs.own.transfer_ns, 1e-12);
+    assert_near(costs.own.transfer_ns, 16.0, 1e-6);
+}
+
 /// s central + (1 - s) own = spread: (25.6 - 16) / (64 - 16) = 0.2.
 #[test]
 fn at_the_break_even_share_binding_and_interleaving_take_as_long() {
@@ -85,6 +93,9 @@ fn at_the_break_even_share_binding_and_interleaving_take_as_long() {
         let record = record(4, [100.0, 100.0], roofs);
         assert_eq!(strategy(&RecordFigures::new(&record)).unwrap().break_even_share, None);
     }
+    // Central faster than own, and spread between: the share would say the opposite.
+    let odd = record(4, [100.0, 100.0], [2e9, 2e9, 8e9, 5e9]);
+    assert_eq!(strategy(&RecordFigures::new(&odd)).unwrap().break_even_share, None);
 }
 
 /// What the strategies say in words, access by access.

@@ -10,7 +10,10 @@ use crate::row::{Comparison, Room, Row};
 use super::KEY;
 use super::facts::{Facts, MachineFacts, PairTable, RoofTable};
 use super::machines::{Machines, Measured};
-use super::reason::KnownReason;
+
+/// How far, as a fraction, capacities that are fitted to all shared roofs of table 5 at once may be
+/// from each of them. The fit reaches that; nothing of it is foretold.
+const FITTED: f64 = 0.005;
 
 /// What the paper says of its machines.
 pub(super) fn machine_rows(facts: &Facts) -> Vec<Row> {
@@ -144,13 +147,16 @@ impl Roofs<'_> {
         // Roofs of a cluster alone are given; what several get of one part is fitted.
         let is_given = matches!(roof, Roof::Cache { .. } | Roof::Memory { .. });
         let is_of_table_5 = self.table.table.starts_with('5');
-        let reason = KnownReason::FittedTogether.checked(KnownReason::is_fitted(printed, ours));
         let comparison = Comparison {
             item: self.item(&format!("{what}, {}", unit.as_str())),
             printed: self.table.printed(printed),
             ours,
-            room: Room::Rounding(0.0),
-            reason: (is_of_table_5 && !is_given).then_some(reason),
+            room: if is_of_table_5 && !is_given {
+                Room::Model(FITTED)
+            } else {
+                Room::Rounding(0.0)
+            },
+            reason: None,
         };
         comparison.judge().after_round_trip()
     }

@@ -1,14 +1,15 @@
 //! The paper's gains and orders beside those that the model of strategies expects.
 
-use nearfar_model::{Expectation, PlacementStrategy};
+use nearfar_model::PlacementStrategy;
 
 use super::KEY;
 use super::facts::{AccessName, ConclusionOrder, Facts, Finding, OTHERS, Order, OrderName};
 use super::machines::Machines;
 use super::reason::KnownReason;
+use super::times::{Times, least_favourable, percent};
 use crate::error::ReproduceError;
 use crate::printed::Printed;
-use crate::row::{Comparison, Reason, Room, Row};
+use crate::row::{Comparison, Room, Row};
 
 /// Two strategies are close where one takes at most this fraction longer. Ours: the paper has no
 /// figure for it.
@@ -24,78 +25,105 @@ pub(super) fn gain_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, 
 
 fn gain_row(facts: &Facts, machines: &Machines, finding: &Finding) -> Result<Row, ReproduceError> {
     let Finding { machine, workload, better, than, gain } = finding;
-    let expected = of_workload(facts, machines, machine, workload)?;
-    let better_ns = expected.of(named(better)?).ns;
-    let than_ns = match than.as_str() {
-        OTHERS => fastest_but(expected, named(better)?),
-        other => expected.of(named(other)?).ns,
+    let times = of_workload(facts, machines, machine, workload)?;
+    let better_one = named(better)?;
+    let ours = match than.as_str() {
+        OTHERS => least_favourable(*gain, |share| times.gain_over_others(better_one, share)),
+        other => {
+            let other = named(other)?;
+            least_favourable(*gain, |share| times.gain(better_one, other, share))
+        }
     };
-    Ok(Comparison {
-        item: format!("findings, {machine}, {workload}, {better} over {than}, percent"),
-        printed: Printed { value: *gain, decimals: 0 },
-        ours: Some(percent(than_ns, better_ns)),
-        room: Room::Sign,
-        reason: None,
-    }
-    .judge())
+    let item = format!("findings, {machine}, {workload}, {better} over {than}, percent");
+    let reason = KnownReason::of(&item).map(|known| known.checked(facts, machines)).transpose()?;
+    let printed = Printed { value: *gain, decimals: 0 };
+    Ok(Comparison { item, printed, ours: Some(ours), room: Room::Sign, reason }.judge())
 }
 
 /// What the words say of the order of strategies.
 pub(super) fn order_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for order in &facts.orders {
-        rows.push(order_row(facts, machines, order)?);
+        rows.extend(order_rows_of(facts, machines, order)?);
     }
     rows.extend(implied_rows(facts, machines)?);
     Ok(rows)
 }
 
-fn order_row(facts: &Facts, machines: &Machines, order: &Order) -> Result<Row, ReproduceError> {
+fn order_rows_of(
+    facts: &Facts,
+    machines: &Machines,
+    order: &Order,
+) -> Result<Vec<Row>, ReproduceError> {
     let Order { machine, workload, order: kind, strategies } = order;
-    let measured = machines.find(machine)?;
-    let expected = of_workload(facts, machines, machine, workload)?;
-    let [first, others @ ..] = strategies.as_slice() else {
+    let times = of_workload(facts, machines, machine, workload)?;
+    let [name, others @ ..] = strategies.as_slice() else {
         return Err(contradiction(format!("an order of {workload} names no strategy")));
     };
-    let of_first = expected.of(named(first)?).ns;
-    let second = others.first().map(|name| named(name)).transpose()?;
-    let of_second = second.map_or(f64::NAN, |second| expected.of(second).ns);
-    let (words, agrees) = match kind {
-        OrderName::Best => ("is the best", of_first < fastest_but(expected, named(first)?)),
-        OrderName::Worst => ("is the worst", of_first > slowest_but(expected, named(first)?)),
-        OrderName::Better => ("is better than", of_first < of_second),
-        OrderName::Close => ("is close to", (of_first / of_second).ln().abs() <= CLOSE.ln_1p()),
+    let first = named(name)?;
+    // Facts::parse has seen to it that these orders have a second.
+    let second = others.first().map_or(Ok(first), |name| named(name))?;
+    let others = others.join(" ");
+    let so = |agrees: bool| if agrees { SO } else { -SO };
+    let is_better = |share| so(times.gain(first, second, share) > 0.0);
+    let is_close = |share| so(is_close(times.ns(first, share), times.ns(second, share)));
+    let is_best = |share| so(times.gain_over_others(first, share) > 0.0);
+    let of: Vec<(String, f64)> = match kind {
+        OrderName::Best => vec![("is the best".into(), least_favourable(SO, is_best))],
+        OrderName::Better => {
+            vec![(format!("is better than {others}"), least_favourable(SO, is_better))]
+        }
+        OrderName::Close => {
+            vec![(format!("is close to {others}"), least_favourable(SO, is_close))]
+        }
+        OrderName::Worst => PlacementStrategy::ALL
+            .into_iter()
+            .filter(|&other| other != first)
+            .map(|other| {
+                let is_behind = |share| so(times.gain(other, first, share) > 0.0);
+                let words = format!("is the worst: behind {}", other.as_str());
+                (words, least_favourable(SO, is_behind))
+            })
+            .collect(),
         OrderName::KeepsSpeedup => {
             let item = format!(
-                "findings in words, {machine}, {workload}, {first} alone keeps its speedup, 1 = so"
+                "findings in words, {machine}, {workload}, {name} alone keeps its speedup, 1 = so"
             );
             let why = "an outcome that the model does not give: it is of all threads, and has no \
                        speedup over thread counts";
-            return Ok(Row::given(item, SO, why));
+            return Ok(vec![Row::given(item, SO, why)]);
         }
     };
-    let what =
-        std::iter::once(first.as_str()).chain([words]).chain(others.iter().map(String::as_str));
-    let what: Vec<&str> = what.collect();
-    let item = format!("findings in words, {machine}, {workload}, {}, 1 = so", what.join(" "));
-    let reason = KnownReason::of(&item).map(|known| known.checked(facts, measured));
-    Ok(agreement(item, agrees, reason))
+    of.into_iter()
+        .map(|(words, ours)| {
+            let item = format!("findings in words, {machine}, {workload}, {name} {words}, 1 = so");
+            agreement(facts, machines, item, ours)
+        })
+        .collect()
 }
 
-fn agreement(item: String, agrees: bool, reason: Option<Reason>) -> Row {
-    let ours = Some(if agrees { SO } else { -SO });
+fn is_close(one: f64, other: f64) -> bool {
+    (one / other).ln().abs() <= CLOSE.ln_1p()
+}
+
+fn agreement(
+    facts: &Facts,
+    machines: &Machines,
+    item: String,
+    ours: f64,
+) -> Result<Row, ReproduceError> {
+    let reason = KnownReason::of(&item).map(|known| known.checked(facts, machines)).transpose()?;
     let printed = Printed { value: SO, decimals: 0 };
-    Comparison { item, printed, ours, room: Room::Sign, reason }.judge()
+    Ok(Comparison { item, printed, ours: Some(ours), room: Room::Sign, reason }.judge())
 }
 
 /// What the gains of two strategies over both first-touch and parallel-init say of these two: the
 /// words call them inconsistent.
 fn implied_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
     let (machine, workload) = ("itanium2", "cg");
-    let measured = machines.find(machine)?;
-    let expected = of_workload(facts, machines, machine, workload)?;
-    let times = [PlacementStrategy::FirstTouch, PlacementStrategy::ParallelInit]
-        .map(|strategy| expected.of(strategy).ns);
+    let times = of_workload(facts, machines, machine, workload)?;
+    let ours =
+        |share| times.gain(PlacementStrategy::ParallelInit, PlacementStrategy::FirstTouch, share);
     let mut rows = Vec::new();
     for better in ["round-robin", "memory-bind"] {
         let item = format!(
@@ -103,12 +131,13 @@ fn implied_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, Reproduc
              {better}, percent"
         );
         let Some(printed) = implied(facts, better) else { continue };
-        let reason = KnownReason::of(&item).map(|known| known.checked(facts, measured));
+        let reason =
+            KnownReason::of(&item).map(|known| known.checked(facts, machines)).transpose()?;
         let row = Comparison {
             item,
             // Of two gains in whole percent.
             printed: Printed { value: printed.round(), decimals: 0 },
-            ours: Some(percent(times[0], times[1])),
+            ours: Some(least_favourable(printed, ours)),
             room: Room::Sign,
             reason,
         };
@@ -132,10 +161,13 @@ pub(super) fn conclusion_rows(
     let mut rows = Vec::new();
     for order in &facts.conclusion_orders {
         let ConclusionOrder { machine, access, because, best } = order;
-        let expected = expectation(machines, machine, *access)?;
-        let agrees = expected.best().strategy == named(best)?;
+        let times = times(machines, machine, *access)?;
+        let strategy = named(best)?;
+        let ours = least_favourable(SO, |share| {
+            if times.gain_over_others(strategy, share) > 0.0 { SO } else { -SO }
+        });
         let item = format!("conclusion, {machine}, {because}: {best} is the best, 1 = so");
-        rows.push(agreement(item, agrees, None));
+        rows.push(agreement(facts, machines, item, ours)?);
     }
     let gains = || facts.findings.iter().map(|finding| finding.gain);
     let [least, most] = facts.mean_gain_percent;
@@ -149,11 +181,6 @@ pub(super) fn conclusion_rows(
         rows.push(Comparison { item, printed, ours, room, reason: None }.judge());
     }
     Ok(rows)
-}
-
-/// By how much a time is longer than another, percent.
-fn percent(longer: f64, shorter: f64) -> f64 {
-    (longer / shorter - 1.0) * 100.0
 }
 
 fn named(name: &str) -> Result<PlacementStrategy, ReproduceError> {
@@ -170,32 +197,16 @@ fn of_workload<'m>(
     machines: &'m Machines,
     machine: &str,
     workload: &str,
-) -> Result<&'m Expectation, ReproduceError> {
+) -> Result<Times<'m>, ReproduceError> {
     let of = facts.workloads.get(workload);
     let of = of.ok_or_else(|| contradiction(format!("it does not describe {workload}")))?;
-    expectation(machines, machine, of.access)
+    times(machines, machine, of.access)
 }
 
-fn expectation<'m>(
+fn times<'m>(
     machines: &'m Machines,
     machine: &str,
     access: AccessName,
-) -> Result<&'m Expectation, ReproduceError> {
-    let strategy = &machines.find(machine)?.strategy;
-    Ok(match access {
-        AccessName::Regular => &strategy.regular,
-        AccessName::Irregular => &strategy.irregular,
-    })
-}
-
-fn others(expected: &Expectation, but: PlacementStrategy) -> impl Iterator<Item = f64> {
-    expected.ranking.iter().filter(move |of| of.strategy != but).map(|of| of.ns)
-}
-
-fn fastest_but(expected: &Expectation, but: PlacementStrategy) -> f64 {
-    others(expected, but).fold(f64::INFINITY, f64::min)
-}
-
-fn slowest_but(expected: &Expectation, but: PlacementStrategy) -> f64 {
-    others(expected, but).fold(0.0, f64::max)
+) -> Result<Times<'m>, ReproduceError> {
+    Ok(Times::new(&machines.find(machine)?.strategy.costs, access))
 }

@@ -6,6 +6,7 @@ mod findings;
 mod machines;
 mod reason;
 mod reproduction;
+mod times;
 
 pub use facts::{Facts, facts};
 pub use machines::Machines;

@@ -13,18 +13,10 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let tables = &facts.sharing;
     let mut rows = Vec::new();
     let limits = &facts.limits;
-    for (group, curve, limit) in
-        [("local", &grid.local, limits.local), ("remote", &grid.remote, limits.remote)]
-    {
-        let unit = limits.unit;
-        let row = Comparison {
-            item: format!("limits, {}, {group} processes alone, {}", tables.machine, unit.as_str()),
-            printed: Printed { value: limit, decimals: limits.decimals },
-            ours: Some(curve.best() / unit.bytes_per_s()),
-            room: Room::Rounding(0.0),
-            reason: None,
-        };
-        rows.push(row.judge());
+    let machine = &tables.machine;
+    for (group, limit) in [("local", limits.local), ("remote", limits.remote)] {
+        let item = format!("limits, {machine}, {group} processes alone, {}", limits.unit.as_str());
+        rows.push(Row::given(item, limit, "an input: the largest of the figures of a group alone"));
     }
     for count in 1..5 {
         rows.push(limit_row(tables, &grid.local, (count, 0), KnownReason::SoftCorner));
@@ -55,7 +47,7 @@ fn limit_row(
         }
         // The same or more processes than one that gets more.
         KnownReason::FallsBeyond => printed.value < tables.total[at.0][at.1.saturating_sub(1)],
-        KnownReason::AboveBothParts => false,
+        KnownReason::AboveBothParts | KnownReason::AsGood => false,
     };
     Comparison {
         item: item("equation of lone processes", tables, at, "min(n b, most)"),

@@ -146,6 +146,7 @@ impl Facts {
             }
         }
         self.sharing.check()?;
+        self.check_limits()?;
         let split = &self.best_split;
         if split.local + split.remote != split.processes {
             return Err(format!("{} processes are split otherwise", split.processes));
@@ -158,6 +159,23 @@ impl Facts {
             let half = Printed { value: printed, decimals: split.decimals };
             if !total(n, m).is_some_and(|total| half.is_rounded(total)) {
                 return Err(format!("the table of totals has no {printed} at {n} and {m}"));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Facts {
+    /// A limit is the most that a group moves alone.
+    fn check_limits(&self) -> Result<(), String> {
+        let (limits, tables) = (&self.limits, &self.sharing);
+        let ratio = limits.unit.bytes_per_s() / tables.unit.bytes_per_s();
+        let local = tables.total.iter().map(|row| row[0]).fold(0.0, f64::max);
+        let remote = tables.total[0].iter().copied().fold(0.0, f64::max);
+        for (limit, most) in [(limits.local, local), (limits.remote, remote)] {
+            let printed = Printed { value: limit, decimals: limits.decimals };
+            if !printed.is_rounded(most / ratio) {
+                return Err(format!("{limit} is not the most that a group moves alone: {most}"));
             }
         }
         Ok(())

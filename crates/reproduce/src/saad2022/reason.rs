@@ -12,11 +12,14 @@ pub enum KnownReason {
     FallsBeyond,
     /// The total is above both lone parts.
     AboveBothParts,
+    /// Another split is as good as the printed one, as far as the model can tell.
+    AsGood,
 }
 
 impl KnownReason {
     /// All reasons, in the order of the rows.
-    pub const ALL: [Self; 3] = [Self::SoftCorner, Self::FallsBeyond, Self::AboveBothParts];
+    pub const ALL: [Self; 4] =
+        [Self::SoftCorner, Self::FallsBeyond, Self::AboveBothParts, Self::AsGood];
 
     /// The reason, and whether the numbers bear it out.
     pub(super) fn checked(self, holds: bool) -> Reason {
@@ -39,6 +42,11 @@ impl KnownReason {
             Self::AboveBothParts => {
                 "the equation with a sharing factor from 0 to 1 gives nothing above the larger of the \
                  two lone figures, and the printed total is above both; our laws have no such limit"
+            }
+            Self::AsGood => {
+                "the model names both splits as equally good and puts the one that it was given \
+                 before the one that it foretells: their printed totals are less apart than what \
+                 it promises of a total"
             }
         }
     }

@@ -1,8 +1,9 @@
 //! The best split of the paper's four processes, and what it gains.
 
-use nearfar_model::{SharedGrid, SplitRanking, WorkSharing};
+use nearfar_model::{ProcessSplit, SharedCell, SharedGrid, SplitRanking, WorkSharing};
 
 use super::facts::Facts;
+use super::reason::KnownReason;
 use crate::printed::{Printed, Unit};
 use crate::row::{Comparison, Room, Row};
 
@@ -15,15 +16,23 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let item = |what: &str| format!("best split, {machine}, {} processes, {what}", split.processes);
     let ranking = grid.ranking(split.processes, WorkSharing::Dynamic);
     let best = ranking.as_ref().and_then(|ranking| ranking.splits.first());
-    let near = ranking.as_ref().and_then(SplitRanking::all_near);
-    let count =
-        |of: fn(&nearfar_model::SharedCell) -> u32| best.map(|best| f64::from(of(&best.cell)));
+    let is_printed = |it: &&ProcessSplit| {
+        (it.cell.local_threads, it.cell.remote_threads) == (split.local, split.remote)
+    };
+    let named = ranking.as_ref().and_then(|ranking| ranking.best().find(is_printed));
+    let as_good = best.zip(named).is_some_and(|(best, _)| is_level(facts, &best.cell));
+    let count = |of: fn(&SharedCell) -> u32| best.map(|best| f64::from(of(&best.cell)));
     let whole = |printed: u32| Printed { value: f64::from(printed), decimals: 0 };
     let total = |printed: f64| Printed { value: printed, decimals: split.decimals };
     let in_unit = |bytes_per_s: f64, unit: Unit| bytes_per_s / unit.bytes_per_s();
     let unit = split.unit.as_str();
     let compared = |item: String, printed: Printed, ours: Option<f64>, room: Room| {
         Comparison { item, printed, ours, room, reason: None }.judge()
+    };
+    let counted = |what: &str, printed: u32, ours: Option<f64>| {
+        let (printed, room) = (whole(printed), Room::Rounding(0.0));
+        let reason = Some(KnownReason::AsGood.checked(as_good));
+        Comparison { item: item(what), printed, ours, room, reason }.judge()
     };
     let gain = |ranking: Option<&SplitRanking>| Some(100.0 * ranking?.gain?);
     let two = grid.ranking(2, WorkSharing::Dynamic);
@@ -34,24 +43,18 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
             f64::from(split.processes),
             "an input: how many to split",
         ),
-        compared(item("local ones"), whole(split.local), count(|cell| cell.local_threads), EXACT),
-        compared(
-            item("remote ones"),
-            whole(split.remote),
-            count(|cell| cell.remote_threads),
-            EXACT,
-        ),
+        counted("local ones", split.local, count(|cell| cell.local_threads)),
+        counted("remote ones", split.remote, count(|cell| cell.remote_threads)),
         compared(
             item(&format!("total, {unit}")),
             total(split.total),
-            best.map(|best| in_unit(best.bandwidth, split.unit)),
+            named.map(|named| in_unit(named.bandwidth, split.unit)),
             Room::Model(TOTALS),
         ),
-        compared(
+        Row::given(
             item(&format!("all local, {unit}")),
-            total(split.all_local),
-            near.map(|near| in_unit(near.bandwidth, split.unit)),
-            EXACT,
+            split.all_local,
+            "an input: the local group alone",
         ),
         // The paper's gains are by instructions per cycle, ours by bytes.
         compared(item("gain, %"), percent(split.gain), gain(ranking.as_ref()), Room::Sign),
@@ -64,5 +67,13 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     ]
 }
 
-/// Nothing is predicted, or a count.
-const EXACT: Room = Room::Rounding(0.0);
+/// Whether the printed totals of the printed best split and of a cell are less apart than what the
+/// model promises of a total.
+fn is_level(facts: &Facts, cell: &SharedCell) -> bool {
+    let total = |n: u32, m: u32| {
+        facts.sharing.total.get(n as usize).and_then(|row| row.get(m as usize)).copied()
+    };
+    let totals = total(facts.best_split.local, facts.best_split.remote)
+        .zip(total(cell.local_threads, cell.remote_threads));
+    totals.is_some_and(|(printed, other)| (printed / other - 1.0).abs() <= TOTALS)
+}

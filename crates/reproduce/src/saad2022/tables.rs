@@ -17,6 +17,7 @@ const BETA: f64 = 0.02;
 const BETA_DECIMALS: u8 = 4;
 
 const NOBODY: &str = "an input: no process runs there";
+const ALONE: &str = "an input: a group alone";
 
 pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let tables = &facts.sharing;
@@ -58,16 +59,20 @@ fn total_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> R
     let value = tables.total[n][m];
     let item = item("table of total bandwidth", tables, (n, m), "");
     let Some((cell, shares)) = of_cell(grid, n, m) else { return Row::given(item, value, NOBODY) };
-    let bytes = tables.unit.bytes_per_s();
-    let half = Printed { value, decimals: tables.decimals }.half_unit();
-    // A given total is the sum of two printed groups.
-    let room = match cell.support {
-        Support::Measured => Room::Rounding(2.0 * half),
-        _ => Room::Model(TOTALS),
-    };
-    let ours = Some(shares.total() / bytes);
-    let printed = Printed { value, decimals: tables.decimals };
-    Comparison { item, printed, ours, room, reason: None }.judge()
+    match (cell.support, n, m) {
+        (Support::Measured, 0, _) | (Support::Measured, _, 0) => Row::given(item, value, ALONE),
+        (Support::Measured, ..) => {
+            Row::given(item, value, "an input: the sum of the two groups that the law is fitted to")
+        }
+        _ => Comparison {
+            item,
+            printed: Printed { value, decimals: tables.decimals },
+            ours: Some(shares.total() / tables.unit.bytes_per_s()),
+            room: Room::Model(TOTALS),
+            reason: None,
+        }
+        .judge(),
+    }
 }
 
 fn group_row(
@@ -90,7 +95,7 @@ fn group_row(
             reason: None,
         }
         .judge(),
-        _ if n == 0 || m == 0 => Row::given(item, value, "an input: a group alone"),
+        _ if n == 0 || m == 0 => Row::given(item, value, ALONE),
         _ => Row::given(item, value, "an input: one of the four cells that the law is fitted to"),
     }
 }
@@ -104,11 +109,11 @@ fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -
     };
     #[expect(clippy::cast_precision_loss, reason = "a number of processes")]
     let processes = m as f64;
-    // Of a given cell the quotient of a printed figure.
-    let room = match cell.support {
-        Support::Measured => Room::Rounding(printed.half_unit() / processes),
-        _ => Room::Model(GROUPS),
-    };
+    if cell.support == Support::Measured {
+        let why = "an input: the quotient of the remote group, which is one, and its processes";
+        return Row::given(item, value, why);
+    }
+    let room = Room::Model(GROUPS);
     let ours = Some(shares.remote / processes / tables.unit.bytes_per_s());
     Comparison { item, printed, ours, room, reason: None }.judge()
 }

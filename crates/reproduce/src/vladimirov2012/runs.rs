@@ -1,10 +1,10 @@
 //! The runs of the simulated machine, measured by the engine, and what the model says of them.
 
-use nearfar_flow::read_machine;
+use nearfar_flow::{Outliers, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    Distribution, KernelDistribution, Modes, RecordFigures, RunDistribution, distribution,
+    Distribution, KernelDistribution, Mode, Modes, RecordFigures, RunDistribution, distribution,
 };
 use nearfar_record::{Affinity, Experiment, Inputs, Suite};
 
@@ -18,7 +18,8 @@ const SEED: u64 = 1;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Runs {
     model: Distribution,
-    deepest_outlier: f64,
+    /// The low windows of the machine that was measured.
+    pub(super) outliers: Outliers,
 }
 
 impl Runs {
@@ -44,12 +45,7 @@ impl Runs {
         let model = distribution(&RecordFigures::new(&record)).map_err(|source| {
             ReproduceError::Model { what: machine.clone(), model: "distribution", source }
         })?;
-        Ok(Self { model, deepest_outlier: simulated.noise.outliers.lowered_by.1 })
-    }
-
-    /// By how much the machine's outliers are low at most, a fraction.
-    pub(super) fn deepest_outlier(&self) -> f64 {
-        self.deepest_outlier
+        Ok(Self { model, outliers: simulated.noise.outliers })
     }
 
     /// Of the paper's kernel.
@@ -72,10 +68,10 @@ impl Runs {
     }
 }
 
-/// The places of the modes that are shown, bytes/s.
-pub(super) fn mode_places(runs: &RunDistribution) -> Vec<f64> {
+/// The modes that are shown, the lowest first; places in bytes/s.
+pub(super) fn shown_modes(runs: &RunDistribution) -> &[Mode] {
     match runs.spread.as_ref().and_then(|spread| spread.modes.as_ref()) {
-        Some(Modes::Shown(_, modes)) => modes.iter().map(|mode| mode.place).collect(),
-        Some(Modes::NotShown(_) | Modes::TooFew) | None => Vec::new(),
+        Some(Modes::Shown(_, modes)) => modes,
+        Some(Modes::NotShown(_) | Modes::TooFew) | None => &[],
     }
 }

@@ -1,7 +1,9 @@
 //! The peaks of a sample that has several modes, and what belongs to each.
 
-use super::{FEWEST_IN_MODE, LEAST_SHARE, Mode, float, proportion_interval, quantile};
+use super::{FEWEST_IN_MODE, LEAST_SHARE, Mode, proportion_interval};
+use crate::float::float;
 use crate::kernel_density::KernelDensity;
+use crate::quantile::quantile;
 
 /// A valley this high, as a fraction of the lower peak beside it, parts nothing.
 const SHALLOW: f64 = 0.7;
@@ -64,7 +66,7 @@ fn bandwidth_within(ascending: &[f64], modes: &[Mode]) -> Option<f64> {
     let mut widths = 0.0;
     for mode in modes {
         let own = &ascending[from..from + mode.values];
-        widths += (quantile(own, 0.84) - quantile(own, 0.16)) / 2.0 * mode.share;
+        widths += (quantile(own, 0.84)? - quantile(own, 0.16)?) / 2.0 * mode.share;
         from += mode.values;
     }
     let bandwidth = 0.9 * widths * (float(ascending.len()) / float(modes.len())).powf(-0.2);

@@ -41,7 +41,7 @@ pub fn print_errors() -> bool {
     errors_of(foreign, Family::Hard, wanted).print("hard limits (p = 60)");
     let mut kept = smooth.mean() <= PROMISED_MEAN;
     for (family, name) in [
-        (Family::Queueing, "closed queueing, exact arrivals"),
+        (Family::Queueing, "closed queueing, approximate MVA"),
         (Family::PerThread, "fair to threads, hard limits"),
         (Family::Turnaround, "turning between packages costs"),
     ] {
