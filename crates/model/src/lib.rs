@@ -43,7 +43,8 @@ pub use classes::{
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use distribution::{
     AffinityEffect, CpuSequence, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee,
-    LEAST_DIP_P, Mode, ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice, ThreadSettings, distribution,
+    LEAST_DIP_P, Mode, ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice,
+    ThreadSettings, distribution,
 };
 pub use evidence::{Evidence, weigh_evidence};
 pub use flow::{
