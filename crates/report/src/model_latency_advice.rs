@@ -1,9 +1,9 @@
 //! What to do with the times of an access, in sentences with their numbers and conditions.
 
-use nearfar_model::{Latency, LoadedCurve, NumaFactor};
+use nearfar_model::{Latency, LoadedCurve, NumaFactor, USABLE_RISE};
 use nearfar_units::format_significant;
 
-use crate::figures::gb_per_s;
+use crate::figures::{count, gb_per_s};
 
 /// The sentences of a model.
 pub(crate) fn advice(model: &Latency) -> Vec<String> {
@@ -83,9 +83,10 @@ fn of_load(curve: &LoadedCurve) -> Option<String> {
     let threads = curve.threads;
     Some(match &curve.knee {
         Ok(knee) => format!(
-            "Of the traffic of {threads} threads (`{kernel}`) on node {node}, the first {} GB/s ({} to \
+            "Of the traffic of {} (`{kernel}`) on node {node}, the first {} GB/s ({} to \
              {}) cost least: accesses of cluster {} take {} ns there, {} ns idle, and {} times the \
              idle time beside all that they can move, {} GB/s.",
+            count(threads as usize, "thread"),
             gb_per_s(knee.bytes_per_s),
             gb_per_s(knee.interval.0),
             gb_per_s(knee.interval.1),
@@ -95,13 +96,27 @@ fn of_load(curve: &LoadedCurve) -> Option<String> {
             three(rise),
             gb_per_s(most)
         ),
-        Err(_) => format!(
-            "Up to {} GB/s beside it (`{kernel}`, {threads} on node {node}) are no reason to separate a \
-             chase of cluster {}: accesses take at most {} times the {} ns of an idle machine.",
-            gb_per_s(most),
-            curve.cluster,
-            three(rise),
-            three(idle)
-        ),
+        Err(_) => {
+            let highest = curve.highest_rise()?;
+            let threads = count(threads as usize, "thread");
+            let beside =
+                format!("{} GB/s beside it (`{kernel}`, {threads} on node {node})", gb_per_s(most));
+            let (cluster, idle) = (curve.cluster, three(idle));
+            if highest < USABLE_RISE {
+                format!(
+                    "Up to {beside} are no reason to separate a chase of cluster {cluster}: accesses \
+                     take at most {} times the {idle} ns of an idle machine.",
+                    three(highest)
+                )
+            } else {
+                format!(
+                    "Whether up to {beside} are a reason to separate a chase of cluster {cluster} is \
+                     hidden by noise: accesses take {} times the {idle} ns of an idle machine, and \
+                     {} times by the ends of the intervals; measure more rounds on a quiet machine.",
+                    three(rise),
+                    three(highest)
+                )
+            }
+        }
     })
 }

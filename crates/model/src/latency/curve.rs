@@ -60,6 +60,14 @@ impl LoadedCurve {
         Some(most / self.idle?.median)
     }
 
+    /// The longest that an access can have taken by the intervals / the idle one; `None` without
+    /// either.
+    #[must_use]
+    pub fn highest_rise(&self) -> Option<f64> {
+        let most = self.points.iter().map(|point| point.ns.interval.1).max_by(f64::total_cmp)?;
+        Some(most / self.idle?.median)
+    }
+
     /// The most that the threads moved, useful bytes/s; `None` without points.
     #[must_use]
     pub fn most_bytes_per_s(&self) -> Option<f64> {

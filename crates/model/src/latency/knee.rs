@@ -1,7 +1,8 @@
 //! Where a loaded curve bends, and how much may be moved before accesses take too long.
 //!
 //! Knee: with the traffic scaled to 0..1 and what accesses take longer than idle to 0..1 as well,
-//! the point that lies farthest below the straight line from no load to the most load.
+//! the point that lies farthest below the straight line from no load to the most load, of those that
+//! lie farther below it than the noise of their own latency.
 //! Source: Satopaa, Albrecht, Irwin and Raghavan, Finding a "Kneedle" in a haystack (ICDCS
 //! workshops 2011); without its smoothing, as there are few points. Its interval reaches to the
 //! neighbouring points: between these it was not measured.
@@ -73,17 +74,33 @@ pub(super) fn knee(idle: &Estimate, points: &[LoadedPoint]) -> Result<LatencyKne
         return Err("it has no points".into());
     };
     let below = |point: &LoadedPoint| {
-        traffic(point) / most - (point.ns.median - idle.median) / (longest - idle.median)
+        // A loaded access that is shorter than an idle one has not risen.
+        let rise = (point.ns.median - idle.median).max(0.0) / (longest - idle.median);
+        traffic(point) / most - rise
     };
-    let at = (0..points.len())
-        .max_by(|&one, &other| below(&points[one]).total_cmp(&below(&points[other])));
-    let Some(at) = at else { return Err("it has no points".into()) };
+    // Noise of a point's latency alone can bend the curve so far there.
+    let noise = |point: &LoadedPoint| {
+        (point.ns.interval.1 - point.ns.interval.0) / 2.0 / (longest - idle.median)
+    };
+    let farthest = |of: &[usize]| {
+        of.iter()
+            .copied()
+            .max_by(|&one, &other| below(&points[one]).total_cmp(&below(&points[other])))
+    };
+    let bends: Vec<usize> =
+        (0..points.len()).filter(|&at| below(&points[at]) >= KNEE_DISTANCE).collect();
+    let seen: Vec<usize> =
+        bends.iter().copied().filter(|&at| below(&points[at]) >= noise(&points[at])).collect();
+    let Some(at) = farthest(&seen) else {
+        return Err(match farthest(&bends) {
+            Some(hidden) => {
+                let traffic = traffic(&points[hidden]) / 1e9;
+                format!("the bend is hidden by noise at {traffic:.1} GB/s")
+            }
+            None => "it rises evenly, without a bend".into(),
+        });
+    };
     let (point, distance) = (points[at], below(&points[at]));
-    // Noise of the latencies alone can bend it so far.
-    let noise = (point.ns.interval.1 - point.ns.interval.0) / 2.0 / (longest - idle.median);
-    if distance < KNEE_DISTANCE.max(noise) {
-        return Err("it rises evenly, without a bend beyond noise".into());
-    }
     let before = at.checked_sub(1).map_or(0.0, |before| traffic(&points[before]));
     let after = points.get(at + 1).map_or(traffic(&point), traffic);
     let here = traffic(&point);

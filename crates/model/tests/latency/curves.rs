@@ -88,6 +88,33 @@ fn the_usable_bandwidth_is_read_off_the_straight_lines_between_points() {
     assert_eq!(usable.interval.1, None, "{usable:?}");
 }
 
+/// A curve that bends at 4 GB/s and less so at 3: where the rounds of one point scatter, the other is
+/// the knee; where those of all do, the bend is hidden.
+#[test]
+fn a_noisy_point_does_not_hide_the_bend_beside_it() {
+    let ns = [102.0, 104.0, 106.0, 110.0, 200.0];
+    let with_noise = |noisy: &[usize]| {
+        let points: Vec<(f64, Vec<f64>)> = ns
+            .iter()
+            .enumerate()
+            .map(|(at, &middle)| {
+                let off = if noisy.contains(&at) { 0.9 * middle } else { 0.0 };
+                let rounds =
+                    vec![middle - off, middle - off, middle, middle, middle + off, middle + off];
+                let number = f64::from(u32::try_from(at + 1).unwrap());
+                (number * 1e9, rounds)
+            })
+            .collect();
+        curve(&[100.0; 6], &points).knee
+    };
+    let quiet = with_noise(&[]).unwrap();
+    assert!((quiet.bytes_per_s / 4e9 - 1.0).abs() < 1e-9, "{quiet:?}");
+    let beside = with_noise(&[3]).unwrap();
+    assert!((beside.bytes_per_s / 3e9 - 1.0).abs() < 1e-9, "{beside:?}");
+    let hidden = with_noise(&[0, 1, 2, 3]).unwrap_err();
+    assert_eq!(hidden, "the bend is hidden by noise at 4.0 GB/s");
+}
+
 #[test]
 fn curves_that_show_nothing_are_refused_with_the_reason() {
     let flat: Vec<(f64, Vec<f64>)> =
