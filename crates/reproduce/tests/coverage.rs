@@ -11,7 +11,11 @@ const WORDS: [&str; 2] = ["decimals", "reference"];
 fn numbers(value: &Value, found: &mut Vec<f64>) {
     match value {
         Value::Object(fields) => {
-            let figures = fields.iter().filter(|(name, _)| !WORDS.contains(&name.as_str()));
+            // A number of threads beside figures says whose they are.
+            let is_label = |name: &str, value: &Value| name == "threads" && value.is_number();
+            let figures = fields
+                .iter()
+                .filter(|(name, value)| !WORDS.contains(&name.as_str()) && !is_label(name, value));
             figures.for_each(|(_, value)| numbers(value, found));
         }
         Value::Array(items) => items.iter().for_each(|item| numbers(item, found)),

@@ -89,6 +89,9 @@ fn status_below(place: &Place, kib: u64) -> Option<i32> {
                 assert!(reason.text.contains("ulimit -v"), "{kib} KiB: {}", reason.text);
             }
         }
+        // In the narrow band in which the record is begun and not even a few hundred bytes are left,
+        // the language's runtime ends the program; what was written stays readable.
+        None if said.contains("memory allocation of") => {}
         other => panic!("{kib} KiB: {other:?}: {said}"),
     }
     output.status.code()

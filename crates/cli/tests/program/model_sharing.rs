@@ -50,7 +50,7 @@ fn the_papers_machine_is_told_to_put_one_far() {
         assert_eq!(first["above_lone"]["cells"], first["above_lone"]["above"]);
         let said = printed(&["model", path, "sharing"]);
         assert!(said.contains("SIMULATED") && said.contains("equation 4 of the paper"), "{said}");
-        let fairness = "On average and with the most threads the far ones lose more";
+        let fairness = "with the most threads the far ones lose more";
         assert!(said.contains(fairness), "{said}");
         let more = "nearfar characterize --simulate e5520 --suite full --only sharing";
         assert_eq!(view["more_cells"], more);
@@ -64,7 +64,9 @@ fn the_papers_machine_is_told_to_put_one_far() {
             .filter(|split| split["as_good_as_best"] == true)
             .map(|split| &split["far"])
             .collect();
-        assert!(good.contains(&&1.into()) && !good.contains(&&0.into()), "{ranking:#}");
+        // The sparse grid has measured 2 near 2 far, and too little of 3 near 1 far to name it.
+        let best = if grid == "full" { 1 } else { 2 };
+        assert!(good.contains(&&best.into()) && !good.contains(&&0.into()), "{ranking:#}");
     }
     let record = folder.path().join("e5520-full.jsonl");
     let path = record.to_str().unwrap();
