@@ -1,7 +1,7 @@
 //! Records, and what is shown of those that are read.
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, classes};
+use nearfar_model::{ClassRule, RecordFigures, classes};
 use nearfar_record::{Line, ReadError, Record, read_record};
 use nearfar_report::{ClassesView, RecordDoctorView, ShowView};
 
@@ -74,7 +74,7 @@ fn show(record: &Record) {
     let doctor = RecordDoctorView::new(record, gamma());
     let mut pages = vec![show.text(), doctor.text()];
     let mut views = vec![serde_json::to_string(&show), serde_json::to_string(&doctor)];
-    match classes(record, &ClassRule::default()) {
+    match classes(&RecordFigures::new(record), &ClassRule::default()) {
         Ok(classes) => {
             let view = ClassesView::new(record, &classes, &gamma());
             pages.push(view.text());

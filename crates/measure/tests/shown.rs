@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use nearfar_measure::simulated::new_record;
-use nearfar_model::pairs;
+use nearfar_model::{RecordFigures, pairs};
 use nearfar_record::{Environment, Suite};
 use nearfar_report::ShowView;
 use support::{inputs, machine, measure, measure_new, read};
@@ -50,7 +50,7 @@ fn the_peak_may_be_at_fewer_threads_than_all() {
     let path = folder.path().join("r.jsonl");
     // A node gives 25 GB/s: three threads of 10 reach it as well as four do.
     measure_new(&path, &machine(1, ""), inputs(Suite::Full), None);
-    let matrix = pairs(&read(&path));
+    let matrix = pairs(&RecordFigures::new(&read(&path)));
     assert_eq!(matrix.thread_counts(0, "load"), [1, 2, 4]);
     let (threads, figure) = matrix.peak(0, 0, "load").unwrap();
     assert_eq!(threads, 4);

@@ -11,11 +11,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_record::Record;
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 
 use crate::class_notes::{Judged, LeftOut, Surroundings, describe};
 use crate::pairs::{Cell, Figure, Pairs, pairs};
+use crate::record_figures::RecordFigures;
 
 /// What the classes are made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -196,11 +196,12 @@ pub enum NoClasses {
 ///
 /// # Errors
 /// When the record holds nothing to class, or the rule's span is no fraction.
-pub fn classes(record: &Record, rule: &ClassRule) -> Result<Classes, NoClasses> {
+pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes, NoClasses> {
     if !(rule.span > 0.0 && rule.span < 1.0) {
         return Err(NoClasses::Span(rule.span.to_string()));
     }
-    let matrix = pairs(record);
+    let record = figures.record();
+    let matrix = pairs(figures);
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
         return Err(NoClasses::NoPairs);
     }

@@ -4,14 +4,13 @@
 //! were proven to be; a figure above the maximum says that one of these, or the
 //! maximum itself, is wrong.
 
-use std::collections::HashMap;
-
 use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
 use nearfar_record::{Record, Sample};
 use nearfar_stats::median;
 use nearfar_units::format_significant;
 
 use crate::pairs::pairs;
+use crate::record_figures::RecordFigures;
 
 /// Figures of a record against a node's maximum.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,11 +73,8 @@ pub fn memory_limit(
             name: maximum.name,
         });
     }
-    let matrix = pairs(record);
-    let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
-    for sample in &record.samples {
-        samples.entry(&sample.case).or_default().push(sample);
-    }
+    let figures = RecordFigures::new(record);
+    let matrix = pairs(&figures);
     let ordinary = |node: u32| {
         let node = record.header.machine.node(node);
         node.is_some_and(|node| matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown))
@@ -90,7 +86,7 @@ pub fn memory_limit(
             let figure = cell.best()?;
             Some(AboveLimit {
                 case: figure.case.clone(),
-                traffic_bytes_per_s: traffic(samples.get(figure.case.as_str())?)?,
+                traffic_bytes_per_s: traffic(figures.samples_of(&figure.case))?,
                 llc_multiple: figure.llc_multiple,
             })
         })

@@ -5,13 +5,14 @@
 //! Holds when: working sets exceed the caches (`llc_multiple` of the cases).
 //! Fails when: samples of a case have several modes; the median then sits in one.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{
-    Absence, Absent, Actor, Case, CaseSummary, Coordinates, PairCoordinates, Record, Sample, Stage,
-    summarize_case,
+    Absence, Absent, Actor, Case, CaseSummary, Coordinates, PairCoordinates, Part, Stage,
 };
+
+use crate::record_figures::RecordFigures;
 
 /// The matrix and what it is made of.
 #[derive(Debug, Clone, PartialEq)]
@@ -119,11 +120,8 @@ fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
 
 /// The matrix of a record; empty when the record holds no `pairs`.
 #[must_use]
-pub fn pairs(record: &Record) -> Pairs {
-    let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
-    for sample in &record.samples {
-        samples.entry(&sample.case).or_default().push(sample);
-    }
+pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
+    let record = figures.record();
     let mut matrix = Pairs {
         initiators: Vec::new(),
         nodes: Vec::new(),
@@ -137,7 +135,7 @@ pub fn pairs(record: &Record) -> Pairs {
         matrix.add_borders(place, case);
         let key = (place.index, place.memory_node, place.kernel.clone(), place.threads);
         let cell = matrix.cells.entry(key).or_default();
-        let summary = samples.get(case.id.as_str()).and_then(|samples| summarize_case(samples));
+        let summary = figures.of_case(case).bandwidth(Part::Case);
         cell.figures.extend(summary.map(|summary| Figure {
             case: case.id.clone(),
             variant: place.variant.clone(),

@@ -84,11 +84,23 @@ impl<'a> RecordFigures<'a> {
         cases.chain(unplanned)
     }
 
+    /// The samples of the case with this id; none where it has none.
+    #[must_use]
+    pub fn samples_of(&self, id: &str) -> &[&'a Sample] {
+        self.samples.get(id).map_or(&[], Vec::as_slice)
+    }
+
+    /// A case of the plan.
+    #[must_use]
+    pub fn of_case<'s>(&'s self, case: &'s Case) -> CaseFigures<'s> {
+        self.case(&case.id, Some(case))
+    }
+
     fn case<'s>(&'s self, id: &'s str, case: Option<&'s Case>) -> CaseFigures<'s> {
         CaseFigures {
             id,
             case,
-            samples: self.samples.get(id).map_or(&[], Vec::as_slice),
+            samples: self.samples_of(id),
             absent: self.absent.get(id).map_or(&[], Vec::as_slice),
         }
     }

@@ -21,6 +21,7 @@ use nearfar_stats::median;
 use crate::hidden_level::{HiddenLevel, hidden_level};
 use crate::pairs::pairs;
 use crate::place::{Parts, Place};
+use crate::record_figures::RecordFigures;
 use crate::shortfall::{Explained, Shortfall, explain};
 use crate::twin_cell::{TwinCell, twin_cells};
 use crate::twin_comparison::Comparisons;
@@ -86,7 +87,8 @@ pub enum NotCompared {
 pub fn twins(record: &Record) -> Twins {
     let machine = &record.header.machine;
     let mut not_compared: BTreeMap<NotCompared, usize> = BTreeMap::new();
-    let (mut cells, noise) = twin_cells(machine, &pairs(record), &mut not_compared);
+    let (mut cells, noise) =
+        twin_cells(machine, &pairs(&RecordFigures::new(record)), &mut not_compared);
     let compared = cells.len();
     let groups = count_groups(&cells);
     let parts = Parts::new(&cells);

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_record::{Absence, Coordinates, ReasonCode, Record};
 
 use crate::pairs::{Pairs, pairs};
+use crate::record_figures::RecordFigures;
 
 /// Cells without a figure on one memory node, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,7 +43,7 @@ pub enum WhyUnmeasured {
 /// `pairs`.
 #[must_use]
 pub fn unmeasured(record: &Record) -> Vec<Unmeasured> {
-    let matrix = pairs(record);
+    let matrix = pairs(&RecordFigures::new(record));
     let of = cells_by_node(&matrix);
     if of.is_empty() {
         return Vec::new();

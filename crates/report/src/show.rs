@@ -131,8 +131,8 @@ impl ShowView {
             least_placed: evidence.least_placed,
             worst_share_deviation: evidence.worst_share,
             huge_page_share: evidence.huge_page_share,
-            pairs: cell_views(&pairs(record)),
-            classes: classes_view(record),
+            pairs: cell_views(&pairs(&figures)),
+            classes: classes_view(&figures),
             scaling,
             widest_runs,
             sharing: sharing_views(&figures),
@@ -148,8 +148,9 @@ impl ShowView {
     }
 }
 
-fn classes_view(record: &Record) -> Option<ClassesView> {
-    let classes = classes(record, &ClassRule::default()).ok()?;
+fn classes_view(figures: &RecordFigures<'_>) -> Option<ClassesView> {
+    let record = figures.record();
+    let classes = classes(figures, &ClassRule::default()).ok()?;
     let pairs = classes.sets.iter().flat_map(|set| &set.classes).flat_map(|class| &class.pairs);
     let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
     (pairs.count() > 1).then(|| ClassesView::new(record, &classes, &gamma))

@@ -12,7 +12,7 @@ use nearfar_model::{
     ClassRule, OverlapBounds, RecordFigures, classes, distribution, flow, hybrid, latency,
     roofline, sharing, strategy,
 };
-use nearfar_record::{Record, Suite};
+use nearfar_record::Suite;
 
 /// A machine with eight memory nodes.
 const MACHINE: &str = "two-socket-8-nodes";
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     let (figures, sorting) = timed(|| RecordFigures::new(&record));
     let mut total = sorting;
     println!("{:14} {:>7.3} s", "sorting", sorting.as_secs_f64());
-    for (name, is_there, time) in times(&record, &figures) {
+    for (name, is_there, time) in times(&figures) {
         let note = if is_there { "" } else { "  (no model)" };
         println!("{name:14} {:>7.3} s{note}", time.as_secs_f64());
         total += time;
@@ -42,13 +42,13 @@ fn main() -> ExitCode {
 }
 
 /// Each model by its name, whether the record has it, and how long that took.
-fn times(record: &Record, figures: &RecordFigures<'_>) -> Vec<(&'static str, bool, Duration)> {
+fn times(figures: &RecordFigures<'_>) -> Vec<(&'static str, bool, Duration)> {
     let run = |name, model: &dyn Fn() -> bool| {
         let (is_there, time) = timed(model);
         (name, is_there, time)
     };
     vec![
-        run("classes", &|| classes(record, &ClassRule::default()).is_ok()),
+        run("classes", &|| classes(figures, &ClassRule::default()).is_ok()),
         run("latency", &|| latency(figures).is_ok()),
         run("sharing", &|| sharing(figures).is_ok()),
         run("roofline", &|| roofline(figures).is_ok()),

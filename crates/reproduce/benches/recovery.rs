@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::{ClassRule, classes};
+use nearfar_model::{ClassRule, RecordFigures, classes};
 use nearfar_record::{Experiment, Inputs, Suite};
 
 const MACHINES: [&str; 5] =
@@ -67,6 +67,6 @@ fn maxima(simulated: &SimulatedMachine, seed: u64, noise: bool) -> Vec<f64> {
         ..suite_inputs(Suite::Quick)
     };
     let record = simulate(simulated, inputs, noise).unwrap();
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     found.sets[0].classes.iter().map(|class| class.max).collect()
 }

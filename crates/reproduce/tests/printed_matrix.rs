@@ -1,7 +1,7 @@
 //! A printed matrix is a record like any other.
 
 use nearfar_flow::read_machine;
-use nearfar_model::pairs;
+use nearfar_model::{RecordFigures, pairs};
 use nearfar_record::{Line, RecordWriter, read_record};
 use nearfar_reproduce::{PrintedMatrix, PrintedPair, measure_simulated};
 
@@ -33,7 +33,7 @@ fn it_is_written_and_read_like_a_measurement() {
     let read = read_record(std::fs::File::open(&path).unwrap()).unwrap();
     assert_eq!((&read.cases, &read.samples), (&record.cases, &record.samples));
 
-    let found = pairs(&read);
+    let found = pairs(&RecordFigures::new(&read));
     let best = found.cell(0, 0, "triad", 1).unwrap().best().unwrap();
     assert_eq!(
         (best.variant.as_str(), best.summary.best_sum.to_string()),

@@ -116,7 +116,7 @@ impl Answer<'_> {
 
     fn classes(&self) -> anyhow::Result<Result<FittedView, Inapplicable>> {
         let ModelArguments { classes: asked, per_initiator, .. } = self.arguments;
-        match classes(self.record, &asked.rule(*per_initiator)) {
+        match classes(&self.figures, &asked.rule(*per_initiator)) {
             Ok(classes) => {
                 let gamma = gamma(asked, &self.record.header.machine);
                 let view = ClassesView::new(self.record, &classes, &gamma);

@@ -61,7 +61,7 @@ fn fitted(record: &Record, model: &str) -> Result<FittedView, Inapplicable> {
             FittedView::Strategy(Box::new(StrategyView::new(record, &strategy(figures)?)))
         }
         _ => {
-            let classes = classes(record, &ClassRule::default())
+            let classes = classes(figures, &ClassRule::default())
                 .map_err(|why| Inapplicable::here(why.to_string()))?;
             let gamma = Err("not asked for".into());
             FittedView::Classes(Box::new(ClassesView::new(record, &classes, &gamma)))

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use fastrand::Rng;
-use nearfar_model::{ClassRule, classes};
+use nearfar_model::{ClassRule, RecordFigures, classes};
 use nearfar_record::Record;
 use nearfar_stats::{PartitionRule, normal_quantile, partition};
 
@@ -124,7 +124,7 @@ pub fn print_rates() -> bool {
 /// and by the other reading.
 fn judge(machine: &RandomMatrix, error: f64) -> [Verdict; 4] {
     let rule = ClassRule::default();
-    let found = classes(&machine.record, &rule).unwrap();
+    let found = classes(&RecordFigures::new(&machine.record), &rule).unwrap();
     let best: BTreeMap<(u32, u32), f64> = found.sets[0]
         .classes
         .iter()

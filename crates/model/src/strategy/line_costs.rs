@@ -305,7 +305,7 @@ fn pair_transfers(
     kind: MemoryKind,
     line_bytes: u32,
 ) -> Transfers {
-    let matrix = pairs(figures.record());
+    let matrix = pairs(figures);
     let mut found = Transfers::new();
     if matrix.initiators.iter().any(|row| row.kind != "cluster") {
         return found;

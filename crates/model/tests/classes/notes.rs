@@ -1,7 +1,7 @@
 //! What is said about classes: each sentence when it is so, and not otherwise.
 
 use nearfar_machine::{Core, CpuSet, MemoryKind, MemoryNode};
-use nearfar_model::{ClassRule, classes};
+use nearfar_model::{ClassRule, RecordFigures, classes};
 use nearfar_record::{Absence, Absent, Disturbance, Reason, ReasonCode, Record};
 
 use crate::handmade_record::{Measured, add_case, coordinates, empty_record};
@@ -25,7 +25,7 @@ fn quiet_record() -> Record {
 }
 
 fn notes(record: &Record) -> Vec<String> {
-    classes(record, &ClassRule::default()).unwrap().notes
+    classes(&RecordFigures::new(record), &ClassRule::default()).unwrap().notes
 }
 
 fn assert_one(notes: &[String], words: &[&str]) {
@@ -40,7 +40,7 @@ fn nothing_is_said_of_a_quiet_record() {
 
 #[test]
 fn noise_is_that_of_the_rounds() {
-    let found = classes(&quiet_record(), &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&quiet_record()), &ClassRule::default()).unwrap();
     // sd of 0..5 steps is 1.871 steps, over a mean of 0.9975; six values fall short
     // of the true deviation by 0.934, and the best of six keeps 0.645 of it.
     let noise = 0.001 * 1.8708 / 0.9975 / 0.9341;
@@ -53,7 +53,7 @@ fn one_round_has_no_noise_and_is_few() {
     let mut record = empty_record();
     add_case(&mut record, &measured(0, 0, &[10e9]));
     add_case(&mut record, &measured(0, 1, &[6e9]));
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     assert_eq!((found.noise, found.standard_error, found.fewest_rounds), (None, None, 1));
     assert_one(&found.notes, &["1 round only", "at least 5"]);
     assert_one(&found.notes, &["scatter of rounds is unknown"]);
@@ -138,7 +138,7 @@ fn with_pairs_left_out() -> Record {
 #[test]
 fn refused_and_unmeasured_pairs_are_left_out_and_named() {
     let record = with_pairs_left_out();
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     let pairs: usize = found.sets[0].classes.iter().map(|class| class.pairs.len()).sum();
     assert_eq!(pairs, 4);
     assert_one(&found.notes, &["1 pair left out", "refused", "cluster 0 on node 2", "no room"]);
@@ -164,7 +164,7 @@ fn a_class_that_noise_widens_says_so_and_asks_for_rounds() {
         let best = 10.0 * (1.0 - 0.006 * f64::from(place));
         add_case(&mut record, &measured(place / 4, place % 4, &rounds(best, 0.01)));
     }
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     assert_eq!(found.sets[0].classes.len(), 1);
     assert!(found.sets[0].classes[0].widened_by_noise);
     assert_one(&found.notes, &["class 0", "spans 9.0 %", "16 pairs"]);
@@ -180,7 +180,7 @@ fn a_border_within_the_noise_says_so() {
         let best = 10.0 * (1.0 - 0.006 * f64::from(place));
         add_case(&mut record, &measured(place / 4, place % 4, &rounds(best, 0.0018)));
     }
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     assert!(found.sets[0].classes.len() > 1);
     assert!(found.sets[0].classes[0].border_within_noise);
     assert_one(&found.notes, &["arbitrary border", "between classes 0 and 1", "3 standard errors"]);
@@ -201,7 +201,7 @@ fn many_borders_are_one_note() {
             (u32::try_from(place / 8).unwrap(), u32::try_from(place % 8).unwrap());
         add_case(&mut record, &measured(initiator, node, &rounds(best, 0.004)));
     }
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     let borders = found.sets[0].classes.iter().filter(|class| class.border_within_noise).count();
     assert!(borders > 5, "{borders}");
     assert_one(&found.notes, &["arbitrary borders", "0 and 1", &format!("{} more", borders - 4)]);
@@ -213,7 +213,7 @@ fn pairs_left_out_and_kernels_without_figures_are_kept() {
     let mut record = with_pairs_left_out();
     // Of another thread count: no figure that the rule could judge.
     add_case(&mut record, &Measured { kernel: "triad_nt", threads: 4, ..measured(1, 1, &[1e9]) });
-    let found = classes(&record, &ClassRule::default()).unwrap();
+    let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     let left_out: Vec<(u32, u32, Option<&str>)> = found
         .left_out
         .iter()

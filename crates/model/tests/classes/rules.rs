@@ -1,8 +1,8 @@
 //! What the rule's fields choose, and what is put on the classes.
 
 use nearfar_model::{
-    ClassRule, Classes, MappingPlace, NoClasses, Target, ThreadChoice, alphas, classes,
-    reach_of_data,
+    ClassRule, Classes, MappingPlace, NoClasses, RecordFigures, Target, ThreadChoice, alphas,
+    classes, reach_of_data,
 };
 use nearfar_record::Record;
 
@@ -52,7 +52,8 @@ fn members(classes: &Classes) -> Vec<Vec<(u32, u32)>> {
 
 #[test]
 fn a_pair_counts_by_the_best_of_kernels_and_variants() {
-    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let found =
+        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
     assert_eq!(members(&found), [vec![(0, 0), (1, 1)], vec![(0, 1)], vec![(1, 0)]]);
     let local = &found.sets[0].classes[0];
     assert!((local.max - 12e9).abs() < 1.0 && (local.min - 11.9e9).abs() < 1.0);
@@ -72,13 +73,15 @@ fn kernel_variant_and_threads_can_be_chosen() {
         variant: variant.map(String::from),
         ..ClassRule::default()
     };
-    let all = classes(&record, &rule("load", ThreadChoice::All, None)).unwrap();
+    let all =
+        classes(&RecordFigures::new(&record), &rule("load", ThreadChoice::All, None)).unwrap();
     assert_eq!(members(&all), [vec![(0, 0), (1, 1)], vec![(0, 1), (1, 0)]]);
     assert_eq!(all.sets[0].classes[0].pairs[0].threads, 4);
-    let one = classes(&record, &rule("load", ThreadChoice::Count(1), None)).unwrap();
+    let one =
+        classes(&RecordFigures::new(&record), &rule("load", ThreadChoice::Count(1), None)).unwrap();
     assert_eq!(members(&one), [vec![(0, 0), (1, 1)]]);
     let forced = ClassRule { variant: Some("sse2".into()), ..ClassRule::default() };
-    let forced = classes(&record, &forced).unwrap();
+    let forced = classes(&RecordFigures::new(&record), &forced).unwrap();
     assert!(forced.sets[0].classes.iter().all(|class| class.pairs[0].variant == "sse2"));
 
     for missing in [
@@ -86,7 +89,7 @@ fn kernel_variant_and_threads_can_be_chosen() {
         rule("triad", ThreadChoice::Count(2), None),
         rule("triad", ThreadChoice::Count(1), Some("avx512")),
     ] {
-        let error = classes(&record, &missing).unwrap_err();
+        let error = classes(&RecordFigures::new(&record), &missing).unwrap_err();
         assert!(matches!(error, NoClasses::NotMeasured { .. }));
         assert!(error.to_string().contains("load, triad, triad_nt by 1, 4 threads"), "{error}");
     }
@@ -96,14 +99,23 @@ fn kernel_variant_and_threads_can_be_chosen() {
 fn the_span_decides_between_two_levels_and_one() {
     let lines = [(0, 0, "triad", "sse2", 1, 5.85), (0, 1, "triad", "sse2", 1, 5.32)];
     let record = record_of(&lines);
-    assert_eq!(members(&classes(&record, &ClassRule::default()).unwrap()).len(), 2);
-    let tenth = classes(&record, &ClassRule { span: 0.10, ..ClassRule::default() }).unwrap();
+    assert_eq!(
+        members(&classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap()).len(),
+        2
+    );
+    let tenth =
+        classes(&RecordFigures::new(&record), &ClassRule { span: 0.10, ..ClassRule::default() })
+            .unwrap();
     assert_eq!(members(&tenth).len(), 1);
     assert!(!tenth.sets[0].classes[0].wide);
-    let wide = classes(&record, &ClassRule { span: 0.5, ..ClassRule::default() }).unwrap();
+    let wide =
+        classes(&RecordFigures::new(&record), &ClassRule { span: 0.5, ..ClassRule::default() })
+            .unwrap();
     assert!(!wide.sets[0].classes[0].wide, "9 % is not above ten");
     for span in [0.0, 1.0, f64::NAN] {
-        let error = classes(&record, &ClassRule { span, ..ClassRule::default() }).unwrap_err();
+        let error =
+            classes(&RecordFigures::new(&record), &ClassRule { span, ..ClassRule::default() })
+                .unwrap_err();
         assert!(matches!(error, NoClasses::Span(_)));
     }
 }
@@ -111,7 +123,7 @@ fn the_span_decides_between_two_levels_and_one() {
 #[test]
 fn initiators_can_have_classes_of_their_own() {
     let rule = ClassRule { per_initiator: true, ..ClassRule::default() };
-    let found = classes(&record_of(&TWO_NODES), &rule).unwrap();
+    let found = classes(&RecordFigures::new(&record_of(&TWO_NODES)), &rule).unwrap();
     let initiators: Vec<Option<u32>> = found.sets.iter().map(|set| set.initiator).collect();
     assert_eq!(initiators, [Some(0), Some(1)]);
     assert_eq!(members(&found), [vec![(0, 0)], vec![(0, 1)], vec![(1, 1)], vec![(1, 0)]]);
@@ -120,7 +132,8 @@ fn initiators_can_have_classes_of_their_own() {
 
 #[test]
 fn other_kernels_and_threads_stand_on_the_same_pairs() {
-    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let found =
+        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
     let others: Vec<(String, ThreadChoice, f64, f64)> = found.sets[0].classes[0]
         .others
         .iter()
@@ -140,7 +153,7 @@ fn other_kernels_and_threads_stand_on_the_same_pairs() {
     );
     // What was judged is not repeated, and what was not measured is not there.
     let rule = ClassRule { kernels: vec!["triad".into()], ..ClassRule::default() };
-    let found = classes(&record_of(&TWO_NODES), &rule).unwrap();
+    let found = classes(&RecordFigures::new(&record_of(&TWO_NODES)), &rule).unwrap();
     for class in &found.sets[0].classes {
         assert!(class.others.iter().all(|other| other.kernel != "triad"));
     }
@@ -155,7 +168,8 @@ fn other_kernels_and_threads_stand_on_the_same_pairs() {
 
 #[test]
 fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
-    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let found =
+        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
     let set = &found.sets[0];
     let known = alphas(
         set,
@@ -174,7 +188,8 @@ fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
 
 #[test]
 fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
-    let found = classes(&record_of(&TWO_NODES), &ClassRule::default()).unwrap();
+    let found =
+        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
     let reach = reach_of_data(&found.sets[0], &[1, 0, 0, 7]);
     let places = [0, 1].map(|index| MappingPlace { index, cpu_node: Some(index) });
     assert_eq!(reach.places, places);
@@ -185,8 +200,14 @@ fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
 
 #[test]
 fn a_record_without_samples_has_no_classes() {
-    assert_eq!(classes(&empty_record(), &ClassRule::default()), Err(NoClasses::NoPairs));
+    assert_eq!(
+        classes(&RecordFigures::new(&empty_record()), &ClassRule::default()),
+        Err(NoClasses::NoPairs)
+    );
     let mut planned = record_of(&TWO_NODES);
     planned.samples.clear();
-    assert_eq!(classes(&planned, &ClassRule::default()), Err(NoClasses::NoPairs));
+    assert_eq!(
+        classes(&RecordFigures::new(&planned), &ClassRule::default()),
+        Err(NoClasses::NoPairs)
+    );
 }

@@ -1,7 +1,7 @@
 //! Classes of the thesis's printed matrices.
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, alphas, classes};
+use nearfar_model::{ClassRule, RecordFigures, alphas, classes};
 use nearfar_record::Record;
 
 use crate::handmade_record::{Measured, add_case, empty_record};
@@ -43,7 +43,9 @@ fn table_5_3_has_the_classes_of_table_5_2() {
         &[6153.0, 3792.0, 2135.0, 2109.0, 2104.0, 2095.0, 3804.0, 6120.0],
         &[6364.0, 3874.0, 2135.0, 2132.0, 2129.0, 2128.0, 3890.0, 6316.0],
     ];
-    let found = classes(&record_of(&COLUMNS, &rows, 1e6), &ClassRule::default()).unwrap();
+    let found =
+        classes(&RecordFigures::new(&record_of(&COLUMNS, &rows, 1e6)), &ClassRule::default())
+            .unwrap();
     let set = &found.sets[0];
     let maxima: Vec<f64> = set.classes.iter().map(|class| (class.max / 1e6).round()).collect();
     assert_eq!(maxima, [6395.0, 3915.0, 2181.0]);
@@ -64,7 +66,9 @@ fn table_5_3_has_the_classes_of_table_5_2() {
 fn table_a_4_has_four_levels() {
     let columns: Vec<(u32, u32)> = (0..8).map(|node| (0, node)).collect();
     let best = [7796.0, 5549.0, 3097.0, 3024.0, 3240.0, 3176.0, 3916.0, 3761.0];
-    let found = classes(&record_of(&columns, &[&best], 1e6), &ClassRule::default()).unwrap();
+    let found =
+        classes(&RecordFigures::new(&record_of(&columns, &[&best], 1e6)), &ClassRule::default())
+            .unwrap();
     let nodes: Vec<Vec<u32>> = found.sets[0]
         .classes
         .iter()

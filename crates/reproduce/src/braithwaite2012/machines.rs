@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nearfar_flow::read_machine;
 use nearfar_machine::Machine;
-use nearfar_model::{ClassRule, ClassSet, Pairs, classes, pairs};
+use nearfar_model::{ClassRule, ClassSet, Pairs, RecordFigures, classes, pairs};
 use nearfar_record::Record;
 
 use crate::error::ReproduceError;
@@ -67,7 +67,7 @@ impl Measured {
         }
         Ok(Self {
             machine: simulated.machine,
-            matrix: pairs(&record),
+            matrix: pairs(&RecordFigures::new(&record)),
             best: class_set(&record, TRIAD, None)?,
             by_compiler,
         })
@@ -93,7 +93,7 @@ pub(super) fn class_set(
         ..ClassRule::default()
     };
     let what = || record.header.host.clone();
-    let found = classes(record, &rule)
+    let found = classes(&RecordFigures::new(record), &rule)
         .map_err(|source| ReproduceError::Classes { what: what(), source })?;
     found.sets.into_iter().next().ok_or_else(|| ReproduceError::Contradiction {
         key: KEY.into(),

@@ -66,7 +66,7 @@ impl Measured {
         let without =
             |model| move |source| ReproduceError::Model { what: name.into(), model, source };
         Ok(Self {
-            matrix: pairs(&record),
+            matrix: pairs(&RecordFigures::new(&record)),
             latency: latency(&figures).map_err(without("latency"))?,
             strategy: strategy(&figures).map_err(without("strategy"))?,
         })

@@ -3,8 +3,8 @@
 use anyhow::{Context, bail};
 use nearfar_machine::NodeSet;
 use nearfar_model::{
-    ClassSet, Classes, MappingPlace, Reach, Target, alphas, classes, data_access, mappings,
-    reach_of_data,
+    ClassSet, Classes, MappingPlace, Reach, RecordFigures, Target, alphas, classes, data_access,
+    mappings, reach_of_data,
 };
 use nearfar_record::Record;
 use nearfar_report::{AlphaKind, AlphaSource, PredictView};
@@ -17,7 +17,7 @@ use crate::{output, record_file};
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let view = if arguments.alpha.is_empty() {
         let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-        let classes = classes(&record, &arguments.classes.rule(false))?;
+        let classes = classes(&RecordFigures::new(&record), &arguments.classes.rule(false))?;
         let set = classes.sets.first().context("the record has no classes")?;
         let source = alphas_of_record(arguments, &record, set);
         if arguments.data.is_empty() {
