@@ -97,16 +97,27 @@ impl<'a> Pressures<'a> {
     /// ln h at which a resource carries what the law says, the other pressures as they are;
     /// `None` for one that nothing uses.
     pub fn balanced(&self, resource: usize) -> Option<f64> {
-        self.balanced_with(resource, 0.0)
-    }
-
-    /// The same where the resource's capacity is larger by a factor, given as its logarithm.
-    pub fn balanced_with(&self, resource: usize, ln_larger: f64) -> Option<f64> {
         let p = self.system.saturation;
         let users = self.users_of(resource);
         let offered: f64 = users.iter().map(|user| user.carried).sum();
-        let excess = p * (offered.ln() - self.system.capacities[resource].ln() - ln_larger);
+        let excess = p * (offered.ln() - self.system.capacities[resource].ln());
         (offered > 0.0).then(|| pressure(&users, offered, excess, p))
+    }
+
+    /// Derivative of the balanced ln h by ln of the resource's capacity C. It solves
+    /// f = ln((S/O)^-p - 1) - p ln(O/C) = 0, so that it is -p / (df/d ln h); `None` for one
+    /// that nothing uses.
+    pub fn slope_by_capacity(&self, resource: usize) -> Option<f64> {
+        let p = self.system.saturation;
+        let users = self.users_of(resource);
+        let offered: f64 = users.iter().map(|user| user.carried).sum();
+        let excess = p * (offered.ln() - self.system.capacities[resource].ln());
+        (offered > 0.0).then(|| {
+            let balanced = pressure(&users, offered, excess, p);
+            let is_exact = is_first_term_exact(&users, balanced);
+            let slope = if is_exact { 1.0 } else { slowdown(&users, offered, balanced, p).1 };
+            -p / slope
+        })
     }
 
     fn users_of(&self, resource: usize) -> Vec<User> {

@@ -35,9 +35,7 @@ impl Flows {
         let lambdas = lambdas(&pressures, system)?;
         let count = system.streams.len();
         let by_capacity = (0..self.ln_h.len()).map(|resource| {
-            let up = pressures.balanced_with(resource, STEP)?;
-            let down = pressures.balanced_with(resource, -STEP)?;
-            let moved = (up - down) / (2.0 * STEP);
+            let moved = pressures.slope_by_capacity(resource)?;
             Some(lambdas.iter().map(|lambda| lambda[resource] * moved).collect())
         });
         let by_demand = (0..count).map(|asking| {

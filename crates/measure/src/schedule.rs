@@ -1,6 +1,6 @@
 //! Which cases a round runs, in which order, and when a case is done.
 
-use nearfar_record::{Aggregate, Case, Part, Rounds, Sample, round_values};
+use nearfar_record::{Aggregate, Case, Part, Rounds, Sample, SampleTotals, round_values};
 use nearfar_stats::estimate_median;
 
 /// When a case has been measured enough.
@@ -48,8 +48,9 @@ impl StoppingRule {
             return false;
         }
         let Some(first) = samples.clone().next() else { return false };
+        let totals: Vec<SampleTotals> = samples.map(Sample::totals).collect();
         let is_narrow = |part: Part, aggregate: Aggregate| {
-            let values = round_values(samples.clone(), part, first.work_of(part), aggregate);
+            let values = round_values(&totals, part, first.work_of(part), aggregate);
             estimate_median(&values).is_some_and(|estimate| {
                 estimate.confidence >= 0.95 && estimate.relative_half_width() <= self.target
             })

@@ -18,7 +18,7 @@ fn folder() -> tempfile::TempDir {
 
 fn median_of(record: &Record, case: &str) -> f64 {
     let samples: Vec<_> = record.samples.iter().filter(|sample| sample.case == case).collect();
-    summarize_case(&samples).unwrap().sum.median
+    summarize_case(samples).unwrap().sum.median
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn disturbed_windows_are_kept_and_left_out() {
     assert!(marked > 0 && marked < record.samples.len());
     let case = &record.cases[0].id;
     let samples: Vec<_> = record.samples.iter().filter(|sample| &sample.case == case).collect();
-    let summary = summarize_case(&samples).unwrap();
+    let summary = summarize_case(samples.iter().copied()).unwrap();
     let clean = samples.iter().filter(|sample| !sample.is_disturbed());
     let clean_rounds: BTreeSet<u32> = clean.map(|sample| sample.round).collect();
     assert_eq!(summary.sum.count, clean_rounds.len());

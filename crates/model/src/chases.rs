@@ -10,8 +10,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use nearfar_record::{
-    Aggregate, CaseSummary, ChaseWalk, Coordinates, LatencyCoordinates, Pages, Part, Work,
-    round_values,
+    Aggregate, CaseSummary, ChaseWalk, Coordinates, LatencyCoordinates, Pages, Part,
 };
 use nearfar_stats::{Estimate, estimate_median};
 
@@ -158,8 +157,7 @@ pub fn idle_matrix(all: &[ChaseFigures]) -> Vec<&ChaseFigures> {
 /// ns of an access in each round; infinite in one without an access.
 fn times_by_round(case: CaseFigures<'_>) -> Vec<f64> {
     const ACCESS_BYTES: f64 = 8.0;
-    let samples = case.samples().iter().copied();
-    let rates = round_values(samples, Part::Actor(0), Work::UsefulBytes, Aggregate::Sum);
+    let rates = case.rounds(Part::Actor(0), Aggregate::Sum);
     rates.into_iter().map(|bytes_per_s| 1e9 * ACCESS_BYTES / bytes_per_s).collect()
 }
 

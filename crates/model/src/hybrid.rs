@@ -34,9 +34,7 @@ mod shares;
 
 use std::collections::HashMap;
 
-use nearfar_record::{
-    Aggregate, Coordinates, Experiment, HybridCoordinates, Part, Suite, Work, round_values,
-};
+use nearfar_record::{Aggregate, Coordinates, Experiment, HybridCoordinates, Part, Suite};
 
 use crate::hybrid_points::{HybridFigures, hybrid_points};
 use crate::inapplicable::{Inapplicable, measuring_command};
@@ -129,10 +127,7 @@ fn rounds_by_case(figures: &RecordFigures<'_>) -> HashMap<String, Vec<f64>> {
         Coordinates::Hybrid(place) => Some(place),
         _ => None,
     });
-    let of_case = cases.map(|(_, case)| {
-        let samples = case.samples().iter().copied();
-        let rounds = round_values(samples, Part::Case, Work::UsefulBytes, Aggregate::Sum);
-        (case.planned().id, rounds)
-    });
+    let of_case =
+        cases.map(|(_, case)| (case.planned().id, case.rounds(Part::Case, Aggregate::Sum)));
     of_case.collect()
 }

@@ -23,6 +23,7 @@ mod place;
 mod record_figures;
 mod roofline;
 mod roofs;
+mod samples_by_case;
 mod scaling;
 mod sharing;
 mod sharing_grid;

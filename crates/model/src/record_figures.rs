@@ -1,18 +1,22 @@
 //! The cases of a record with what it holds of each: samples, and why there are none.
 //! Every table of an experiment is made from these.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use nearfar_record::{
-    Absence, Absent, Actor, Case, CaseSummary, Coordinates, Part, Record, Sample, Work, summarize,
+    Absence, Absent, Actor, Aggregate, Case, CaseSummary, Coordinates, Part, Record, Sample,
+    SampleTotals, Work, round_values, summarize,
 };
 use nearfar_stats::median;
+
+use crate::samples_by_case::{CaseSamples, SamplesByCase};
 
 /// The cases of a record by their ids, with their samples and absences.
 #[derive(Debug)]
 pub struct RecordFigures<'a> {
     record: &'a Record,
-    samples: HashMap<&'a str, Vec<&'a Sample>>,
+    planned: HashSet<&'a str>,
+    samples: SamplesByCase<'a>,
     absent: HashMap<&'a str, Vec<&'a Absent>>,
 }
 
@@ -36,23 +40,24 @@ pub struct CaseFigures<'a> {
     id: &'a str,
     /// `None` for one that was refused before it could be planned.
     case: Option<&'a Case>,
-    samples: &'a [&'a Sample],
+    samples: CaseSamples<'a>,
     absent: &'a [&'a Absent],
 }
 
 impl<'a> RecordFigures<'a> {
-    /// Sorts a record's samples and absences by case.
+    /// Sorts a record's samples and absences by case, and adds up what the threads did.
     #[must_use]
     pub fn new(record: &'a Record) -> Self {
-        let mut samples: HashMap<&str, Vec<&Sample>> = HashMap::new();
-        for sample in &record.samples {
-            samples.entry(&sample.case).or_default().push(sample);
-        }
         let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
         for one in &record.absent {
             absent.entry(&one.case).or_default().push(one);
         }
-        Self { record, samples, absent }
+        Self {
+            record,
+            planned: record.cases.iter().map(|case| case.id.as_str()).collect(),
+            samples: SamplesByCase::new(&record.samples),
+            absent,
+        }
     }
 
     /// The record.
@@ -67,15 +72,13 @@ impl<'a> RecordFigures<'a> {
         &'s self,
         pick: impl Fn(&'a Coordinates) -> Option<&'a Place> + Copy + 's,
     ) -> impl Iterator<Item = (&'a Place, CaseFigures<'s>)> {
-        let planned: BTreeSet<&str> =
-            self.record.cases.iter().map(|case| case.id.as_str()).collect();
         let cases = self.record.cases.iter().flat_map(move |case| {
             let places = case.coordinates.iter().filter_map(pick);
             places.map(move |place| (place, self.case(&case.id, Some(case))))
         });
         let mut seen = BTreeSet::new();
         let unplanned = self.record.absent.iter().filter(move |absent| {
-            !planned.contains(absent.case.as_str()) && seen.insert(absent.case.as_str())
+            !self.planned.contains(absent.case.as_str()) && seen.insert(absent.case.as_str())
         });
         let unplanned = unplanned.flat_map(move |absent| {
             let places = absent.coordinates.iter().filter_map(pick);
@@ -86,8 +89,8 @@ impl<'a> RecordFigures<'a> {
 
     /// The samples of the case with this id; none where it has none.
     #[must_use]
-    pub fn samples_of(&self, id: &str) -> &[&'a Sample] {
-        self.samples.get(id).map_or(&[], Vec::as_slice)
+    pub fn samples_of(&self, id: &str) -> &[&Sample] {
+        self.samples.of_case(id).samples
     }
 
     /// A case of the plan.
@@ -100,7 +103,7 @@ impl<'a> RecordFigures<'a> {
         CaseFigures {
             id,
             case,
-            samples: self.samples_of(id),
+            samples: self.samples.of_case(id),
             absent: self.absent.get(id).map_or(&[], Vec::as_slice),
         }
     }
@@ -135,13 +138,16 @@ impl<'a> CaseFigures<'a> {
     /// Its samples.
     #[must_use]
     pub fn samples(&self) -> &'a [&'a Sample] {
-        self.samples
+        self.samples.samples
     }
 
     /// Useful bytes of a part of it; `None` without samples.
     #[must_use]
     pub fn bandwidth(&self, part: Part) -> Option<CaseSummary> {
-        summarize(self.samples, part, Work::UsefulBytes)
+        match part {
+            Part::Case => self.samples.summary(),
+            Part::Actor(_) => summarize(self.samples.totals, part, Work::UsefulBytes),
+        }
     }
 
     /// Useful bytes of the actors that are chosen, together; `None` where there are none, or no
@@ -152,19 +158,22 @@ impl<'a> CaseFigures<'a> {
         if !chosen.contains(&true) {
             return None;
         }
-        let of_chosen = |sample: &&Sample| {
-            let actors = sample.actors.iter().zip(&chosen).filter(|(_, chosen)| **chosen);
-            Sample { actors: actors.map(|(actor, _)| actor.clone()).collect(), ..(*sample).clone() }
-        };
-        let parts: Vec<Sample> = self.samples.iter().map(of_chosen).collect();
-        let parts: Vec<&Sample> = parts.iter().collect();
+        let is_chosen = |position| chosen.get(position) == Some(&true);
+        let parts: Vec<SampleTotals> =
+            self.samples.totals.iter().map(|totals| totals.of_actors(is_chosen)).collect();
         summarize(&parts, Part::Case, Work::UsefulBytes)
     }
 
     /// Floating-point operations of a part of it; `None` without samples.
     #[must_use]
     pub fn flops(&self, part: Part) -> Option<CaseSummary> {
-        summarize(self.samples, part, Work::Flops)
+        summarize(self.samples.totals, part, Work::Flops)
+    }
+
+    /// Useful bytes/s of a part of it in each round.
+    #[must_use]
+    pub fn rounds(&self, part: Part, aggregate: Aggregate) -> Vec<f64> {
+        round_values(self.samples.totals, part, Work::UsefulBytes, aggregate)
     }
 
     /// Median work of one thread of an actor in one cycle of its core, over threads and
@@ -172,8 +181,9 @@ impl<'a> CaseFigures<'a> {
     /// at the clock.
     #[must_use]
     pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
-        let only_disturbed = self.samples.iter().all(|sample| sample.is_disturbed());
-        let counted = self.samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
+        let only_disturbed = self.samples().iter().all(|sample| sample.is_disturbed());
+        let counted =
+            self.samples().iter().filter(|sample| only_disturbed || !sample.is_disturbed());
         let of_threads = counted.flat_map(|sample| {
             let threads = sample.actors.get(actor).map_or(&[][..], |actor| &actor.threads);
             threads.iter().filter_map(|thread| {
@@ -193,7 +203,7 @@ impl<'a> CaseFigures<'a> {
     /// looked.
     #[must_use]
     pub fn core_ghz(&self, actor: usize) -> Option<f64> {
-        let actors = self.samples.iter().filter_map(|sample| sample.actors.get(actor));
+        let actors = self.samples().iter().filter_map(|sample| sample.actors.get(actor));
         let clocks: Vec<f64> =
             actors.flat_map(|actor| &actor.threads).filter_map(|thread| thread.core_ghz).collect();
         median(&clocks)

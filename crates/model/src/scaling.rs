@@ -6,9 +6,7 @@
 
 use std::collections::HashMap;
 
-use nearfar_record::{
-    Aggregate, CaseSummary, Coordinates, Part, ScalingCoordinates, Work, round_values,
-};
+use nearfar_record::{Aggregate, CaseSummary, Coordinates, Part, ScalingCoordinates};
 use nearfar_stats::relative_deviation;
 
 use crate::record_figures::{PlannedCase, RecordFigures};
@@ -83,10 +81,7 @@ pub fn scaling(figures: &RecordFigures<'_>) -> Vec<ScalingRuns> {
     for (place, case) in places {
         let count = kernels.len();
         let kernel = *kernels.entry((&place.kernel, &place.variant)).or_insert(count);
-        let values = |aggregate| {
-            let samples = case.samples().iter().copied();
-            RunStatistics::of(round_values(samples, Part::Case, Work::UsefulBytes, aggregate))
-        };
+        let values = |aggregate| RunStatistics::of(case.rounds(Part::Case, aggregate));
         let summary = case.bandwidth(Part::Case);
         let figures = summary.and_then(|summary| {
             let (paced, sum) = (values(Aggregate::Paced)?, values(Aggregate::Sum)?);

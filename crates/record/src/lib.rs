@@ -18,6 +18,7 @@ mod header;
 mod line;
 mod reader;
 mod sample;
+mod sample_totals;
 mod seal;
 mod summary;
 mod writer;
@@ -42,6 +43,7 @@ pub use sample::{
     ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE,
     Sample, ThreadSample, TrafficMethod,
 };
+pub use sample_totals::SampleTotals;
 pub use seal::{Seal, Sealing};
 pub use summary::{Aggregate, CaseSummary, Part, Work, round_values, summarize, summarize_case};
 pub use writer::{RecordWriter, WriteError};

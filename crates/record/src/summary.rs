@@ -4,6 +4,7 @@
 use nearfar_stats::{Estimate, estimate_median, median, relative_deviation, relative_spread};
 
 use crate::sample::{ActorSample, Sample};
+use crate::sample_totals::SampleTotals;
 
 /// The two ways to add up threads (saad2022 shows why both are kept: two local
 /// and two remote processes gain 6 % by sum and lose 17 % by pace).
@@ -61,26 +62,7 @@ impl Sample {
     /// Work a second: useful bytes/s or FLOP/s.
     #[must_use]
     pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "counts of a window are far below 2^53")]
-        let per_second = |count: u64| count as f64 / (self.window_ns as f64 / 1e9);
-        let actors = match part {
-            Part::Case => &self.actors[..],
-            Part::Actor(position) => self.actors.get(position..=position).unwrap_or_default(),
-        };
-        let counts = || {
-            actors.iter().flat_map(|actor| &actor.threads).map(|thread| match work {
-                Work::UsefulBytes => thread.useful_bytes,
-                Work::Flops => thread.flops,
-            })
-        };
-        match aggregate {
-            Aggregate::Sum => counts().map(per_second).sum(),
-            Aggregate::Paced => {
-                #[expect(clippy::cast_precision_loss, reason = "a number of threads")]
-                let threads = counts().count() as f64;
-                threads * per_second(counts().min().unwrap_or(0))
-            }
-        }
+        self.totals().rate(part, work, aggregate)
     }
 
     /// What an actor is there for: operations where it moves no bytes.
@@ -99,45 +81,42 @@ impl Sample {
 /// which every window was disturbed have no value, unless that is so for all: then
 /// all windows count, because a disturbed figure that says so is more than none.
 #[must_use]
-pub fn round_values<'a>(
-    samples: impl IntoIterator<Item = &'a Sample>,
+pub fn round_values(
+    samples: &[SampleTotals],
     part: Part,
     work: Work,
     aggregate: Aggregate,
 ) -> Vec<f64> {
-    let value = |sample: &Sample| sample.rate(part, work, aggregate);
-    by_round(samples, value).iter().filter_map(|round| median(round)).collect()
+    by_round(samples, |sample| sample.rate(part, work, aggregate))
+        .iter()
+        .filter_map(|round| median(round))
+        .collect()
 }
 
-fn by_round<'a>(
-    samples: impl IntoIterator<Item = &'a Sample>,
-    value: impl Fn(&Sample) -> f64,
-) -> Vec<Vec<f64>> {
-    let samples: Vec<&Sample> = samples.into_iter().collect();
-    let only_disturbed = samples.iter().all(|sample| sample.is_disturbed());
-    let mut rounds: std::collections::BTreeMap<u32, Vec<f64>> = std::collections::BTreeMap::new();
-    for sample in samples {
-        if only_disturbed || !sample.is_disturbed() {
-            rounds.entry(sample.round).or_default().push(value(sample));
-        }
-    }
-    rounds.into_values().collect()
+fn by_round(samples: &[SampleTotals], value: impl Fn(&SampleTotals) -> f64) -> Vec<Vec<f64>> {
+    let only_disturbed = samples.iter().all(SampleTotals::is_disturbed);
+    let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
+    let mut values: Vec<(u32, f64)> =
+        counted.map(|sample| (sample.round(), value(sample))).collect();
+    values.sort_by_key(|(round, _)| *round);
+    let rounds = values.chunk_by(|one, next| one.0 == next.0);
+    rounds.map(|round| round.iter().map(|(_, value)| *value).collect()).collect()
 }
 
 /// What the samples of one case say of the useful bytes of all its actors; `None` when there
 /// is no sample.
 #[must_use]
-pub fn summarize_case(samples: &[&Sample]) -> Option<CaseSummary> {
-    summarize(samples, Part::Case, Work::UsefulBytes)
+pub fn summarize_case<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<CaseSummary> {
+    let totals: Vec<SampleTotals> = samples.into_iter().map(Sample::totals).collect();
+    summarize(&totals, Part::Case, Work::UsefulBytes)
 }
 
 /// What the samples of one case say of a part of it; `None` when there is no sample.
 #[must_use]
-pub fn summarize(samples: &[&Sample], part: Part, work: Work) -> Option<CaseSummary> {
-    let sum = |sample: &Sample| sample.rate(part, work, Aggregate::Sum);
-    let rounds = by_round(samples.iter().copied(), sum);
+pub fn summarize(samples: &[SampleTotals], part: Part, work: Work) -> Option<CaseSummary> {
+    let rounds = by_round(samples, |sample| sample.rate(part, work, Aggregate::Sum));
     let sums: Vec<f64> = rounds.iter().filter_map(|round| median(round)).collect();
-    let paces = round_values(samples.iter().copied(), part, work, Aggregate::Paced);
+    let paces = round_values(samples, part, work, Aggregate::Paced);
     let spreads: Vec<f64> = rounds
         .iter()
         .filter(|round| round.len() > 1)

@@ -90,7 +90,7 @@ fn each_actor_has_its_part_of_a_case() {
         let found = [rate(part, Aggregate::Sum), rate(part, Aggregate::Paced)];
         assert_eq!(found.map(f64::to_bits), [sum, paced].map(f64::to_bits), "{part:?}");
     }
-    let of = |part| summarize(&[&sample], part, Work::UsefulBytes).unwrap().sum.median;
+    let of = |part| summarize(&[sample.totals()], part, Work::UsefulBytes).unwrap().sum.median;
     assert_eq!(of(Part::Actor(1)).to_bits(), 270.0_f64.to_bits());
     assert_eq!(of(Part::Case).to_bits(), 1070.0_f64.to_bits());
 }
@@ -108,7 +108,7 @@ fn what_an_actor_is_there_for_follows_from_what_it_counts() {
     assert_eq!(sample.work_of(Part::Case), Work::UsefulBytes);
     let alone = sample_of(vec![computes.clone(), computes], 0, 0, false);
     assert_eq!(alone.work_of(Part::Case), Work::Flops);
-    let flops = summarize(&[&alone], Part::Case, Work::Flops).unwrap();
+    let flops = summarize(&[alone.totals()], Part::Case, Work::Flops).unwrap();
     assert_eq!(flops.sum.median.to_bits(), 28.0_f64.to_bits());
 }
 
@@ -122,9 +122,10 @@ fn a_round_is_worth_the_median_of_its_quiet_windows() {
         sample(2, 0, &[400], false),
     ];
     // Round 1 was disturbed throughout and has no value.
-    let values = round_values(&samples, Part::Case, Work::UsefulBytes, Aggregate::Sum);
+    let totals = samples.each_ref().map(Sample::totals);
+    let values = round_values(&totals, Part::Case, Work::UsefulBytes, Aggregate::Sum);
     assert_eq!(values, [200.0, 400.0]);
-    let summary = summarize_case(&samples.iter().collect::<Vec<_>>()).unwrap();
+    let summary = summarize_case(&samples).unwrap();
     assert_eq!((summary.samples, summary.disturbed, summary.sum.count), (5, 2, 2));
     assert!(!summary.only_disturbed);
     assert_eq!(summary.spread_within_rounds, Some(1.0));
@@ -132,19 +133,19 @@ fn a_round_is_worth_the_median_of_its_quiet_windows() {
     // 200 and 400: standard deviation 141.4 over a mean of 300.
     let deviation = summary.deviation_between_rounds.unwrap();
     assert!((deviation - 200.0 / 2.0_f64.sqrt() / 300.0).abs() < 1e-12);
-    let one = summarize_case(&[&samples[0]]).unwrap();
+    let one = summarize_case(&samples[..1]).unwrap();
     assert_eq!(one.deviation_between_rounds, None);
 }
 
 #[test]
 fn when_nothing_was_quiet_all_counts_and_is_said() {
     let samples = [sample(0, 0, &[100], true), sample(1, 0, &[200], true)];
-    let summary = summarize_case(&samples.iter().collect::<Vec<_>>()).unwrap();
+    let summary = summarize_case(&samples).unwrap();
     assert!(summary.only_disturbed);
     assert_eq!(summary.sum.count, 2);
 }
 
 #[test]
 fn nothing_measured_is_nothing() {
-    assert_eq!(summarize_case(&[]), None);
+    assert_eq!(summarize_case([]), None);
 }

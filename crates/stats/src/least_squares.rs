@@ -80,12 +80,21 @@ impl Loss {
         }
     }
 
-    /// Half the loss's derivative / the residual: what the residual weighs in the next step.
+    /// Half the loss's derivative / the residual: what the residual weighs.
     fn weight(self, residual: f64) -> f64 {
         match self {
             Self::Squares => 1.0,
             Self::Huber(limit) => (limit / residual.abs()).min(1.0),
             Self::SoftL1(scale) => 1.0 / (1.0 + (residual / scale).powi(2)).sqrt(),
+        }
+    }
+
+    /// Half the loss's second derivative: with it a step goes where the loss is least, and with
+    /// the weight only some of the way. Huber's is 0 beyond its limit, where it leads nowhere.
+    fn curvature(self, residual: f64) -> f64 {
+        match self {
+            Self::Squares | Self::Huber(_) => self.weight(residual),
+            Self::SoftL1(_) => self.weight(residual).powi(3),
         }
     }
 }
@@ -167,7 +176,10 @@ pub fn fit_with_derivatives(
     let mut damping = 1e-3;
     let mut has_converged = false;
     for _ in 0..rule.most_steps {
-        let Some(normal) = Normal::at(&here, &derivatives(&at, &here)?, rule.loss) else { break };
+        let Some(normal) = Normal::at(&here, &derivatives(&at, &here)?, rule.loss, Loss::curvature)
+        else {
+            break;
+        };
         let mut better = None;
         while damping < 1e12 {
             let next = normal.step(damping, rule.longest_step).map(|step| moved(&at, &step));
@@ -195,7 +207,7 @@ pub fn fit_with_derivatives(
         }
     }
     let covariance = derivatives(&at, &here)
-        .and_then(|columns| Normal::at(&here, &columns, rule.loss))
+        .and_then(|columns| Normal::at(&here, &columns, rule.loss, Loss::weight))
         .and_then(|normal| normal.inverse());
     Some(Fit { parameters: at, residuals: here, loss, covariance, has_converged })
 }
@@ -204,21 +216,26 @@ fn moved(at: &[f64], step: &DVector<f64>) -> Vec<f64> {
     at.iter().zip(step.iter()).map(|(at, step)| at + step).collect()
 }
 
-/// The normal equations J^T W J step = - J^T W r of one place.
+/// The normal equations J^T C J step = - J^T W r of one place.
 struct Normal {
     matrix: DMatrix<f64>,
     gradient: DVector<f64>,
 }
 
 impl Normal {
-    /// `None` where a derivative is not finite.
-    fn at(residuals: &[f64], columns: &[Vec<f64>], loss: Loss) -> Option<Self> {
+    /// `None` where a derivative is not finite. C is the loss's weight or its curvature.
+    fn at(
+        residuals: &[f64],
+        columns: &[Vec<f64>],
+        loss: Loss,
+        curvature: fn(Loss, f64) -> f64,
+    ) -> Option<Self> {
         let count = columns.len();
         let mut matrix = DMatrix::<f64>::zeros(count, count);
         let mut gradient = DVector::<f64>::zeros(count);
         let mut slopes: Vec<(usize, f64)> = Vec::with_capacity(count);
         for (row, &residual) in residuals.iter().enumerate() {
-            let weight = loss.weight(residual);
+            let (weight, curvature) = (loss.weight(residual), curvature(loss, residual));
             // In large fits a residual answers to few parameters: the others are left out.
             slopes.clear();
             slopes.extend(columns.iter().enumerate().map(|(k, column)| (k, column[row])));
@@ -226,7 +243,7 @@ impl Normal {
             for (position, &(k, slope)) in slopes.iter().enumerate() {
                 gradient[k] += weight * slope * residual;
                 for &(other, by) in &slopes[position..] {
-                    matrix[(other, k)] += weight * slope * by;
+                    matrix[(other, k)] += curvature * slope * by;
                 }
             }
         }

@@ -26,7 +26,34 @@ impl Estimate {
 /// The median; the mean of the two middle values when their number is even.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
+    middle(&sort(values))
+}
+
+/// The narrowest symmetric pair of order statistics that covers the true median
+/// with at least `confidence`, and the exact coverage; for too few values the
+/// smallest and the largest with the coverage they have.
+#[must_use]
+pub fn median_interval(values: &[f64], confidence: f64) -> Option<((f64, f64), f64)> {
+    interval(&sort(values), confidence)
+}
+
+/// Median and 95 % interval together.
+#[must_use]
+pub fn estimate_median(values: &[f64]) -> Option<Estimate> {
     let sorted = sort(values);
+    let median = middle(&sorted)?;
+    let (interval, confidence) = interval(&sorted, 0.95)?;
+    Some(Estimate { median, interval, confidence, count: values.len() })
+}
+
+/// Largest minus smallest value as a fraction of the median.
+#[must_use]
+pub fn relative_spread(values: &[f64]) -> Option<f64> {
+    let sorted = sort(values);
+    Some((sorted.last()? - sorted.first()?) / middle(&sorted)?)
+}
+
+fn middle(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     match sorted.len() {
         0 => None,
@@ -35,63 +62,34 @@ pub fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// The narrowest symmetric pair of order statistics that covers the true median
-/// with at least `confidence`, and the exact coverage; for too few values the
-/// smallest and the largest with the coverage they have.
-#[must_use]
-pub fn median_interval(values: &[f64], confidence: f64) -> Option<((f64, f64), f64)> {
-    let sorted = sort(values);
+fn interval(sorted: &[f64], confidence: f64) -> Option<((f64, f64), f64)> {
     let count = sorted.len();
     if count == 0 {
         return None;
     }
-    // P(median outside [x_(k), x_(n+1-k)]) = 2 P(Binomial(n, 1/2) < k).
-    let mut best = (1, 1.0 - 2.0 * binomial_half_below(count, 1));
-    let mut rank = 2;
-    while 2 * rank <= count {
-        let coverage = 1.0 - 2.0 * binomial_half_below(count, rank);
-        if coverage < confidence {
+    // P(median outside [x_(k), x_(n+1-k)]) = 2 P(Binomial(n, 1/2) < k), its terms in logarithms
+    // so that large counts neither overflow nor vanish.
+    #[expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^53")]
+    let as_float = |n: usize| n as f64;
+    let mut log_term = as_float(count) * 0.5_f64.ln();
+    let mut below = 0.0;
+    let mut best = (1, 0.0);
+    for rank in 1..=(count / 2).max(1) {
+        below += log_term.exp();
+        log_term += (as_float(count + 1 - rank) / as_float(rank)).ln();
+        let coverage = 1.0 - 2.0 * below;
+        if rank > 1 && coverage < confidence {
             break;
         }
         best = (rank, coverage);
-        rank += 1;
     }
     let (rank, coverage) = best;
     Some(((sorted[rank - 1], sorted[count - rank]), coverage.max(0.0)))
 }
 
-/// Median and 95 % interval together.
-#[must_use]
-pub fn estimate_median(values: &[f64]) -> Option<Estimate> {
-    let median = median(values)?;
-    let (interval, confidence) = median_interval(values, 0.95)?;
-    Some(Estimate { median, interval, confidence, count: values.len() })
-}
-
-/// Largest minus smallest value as a fraction of the median.
-#[must_use]
-pub fn relative_spread(values: &[f64]) -> Option<f64> {
-    let sorted = sort(values);
-    Some((sorted.last()? - sorted.first()?) / median(values)?)
-}
-
-/// P(Binomial(count, 1/2) < rank), by its terms in logarithms so that large
-/// counts neither overflow nor vanish.
-fn binomial_half_below(count: usize, rank: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^53")]
-    let as_float = |n: usize| n as f64;
-    let mut log_term = as_float(count) * 0.5_f64.ln();
-    let mut sum = 0.0;
-    for k in 0..rank {
-        sum += log_term.exp();
-        log_term += (as_float(count - k) / as_float(k + 1)).ln();
-    }
-    sum
-}
-
 fn sort(values: &[f64]) -> Vec<f64> {
     let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+    sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 

@@ -1,6 +1,8 @@
 //! `model`: what a record means.
 
+use std::panic::resume_unwind;
 use std::path::Path;
+use std::thread::{ScopedJoinHandle, scope};
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
@@ -67,8 +69,17 @@ impl Answer<'_> {
     fn all(&self) -> anyhow::Result<String> {
         let mut fitted = Vec::new();
         let mut unavailable = Vec::new();
-        for &model in ModelName::value_variants() {
-            match self.fitted(model)? {
+        // Side by side: the models of a full record of a large machine take longer than its reader
+        // waits gladly.
+        let models = ModelName::value_variants();
+        let answers: Vec<_> = scope(|scope| {
+            let running: Vec<_> =
+                models.iter().map(|&model| scope.spawn(move || self.fitted(model))).collect();
+            let ended = running.into_iter().map(ScopedJoinHandle::join);
+            ended.map(|answer| answer.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        });
+        for (&model, answer) in models.iter().zip(answers) {
+            match answer? {
                 Ok(view) => fitted.push(view),
                 Err(why) => unavailable.push(UnavailableView::new(word(model), why)),
             }

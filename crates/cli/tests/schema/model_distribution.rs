@@ -86,7 +86,7 @@ fn statistics(known: bool) -> RunStatistics {
 }
 
 fn distributed(record: &Record, affinity: Affinity, modes: Option<Modes>) -> RunDistribution {
-    let summary = summarize_case(&record.samples.iter().collect::<Vec<_>>()).unwrap();
+    let summary = summarize_case(&record.samples).unwrap();
     let known = modes.is_some();
     let (paced, sum) = (statistics(known), statistics(known));
     let quantiles = [60e9, 62e9, 66e9, 70e9, 72e9];

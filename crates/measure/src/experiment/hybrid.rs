@@ -101,9 +101,8 @@ impl CornerRates {
             });
             let Some(kind) = corner else { continue };
             begun = true;
-            let samples: Vec<_> =
-                record.samples.iter().filter(|sample| sample.case == case.id).collect();
-            let rate = summarize_case(&samples).map(|summary| summary.sum.median);
+            let samples = record.samples.iter().filter(|sample| sample.case == case.id);
+            let rate = summarize_case(samples).map(|summary| summary.sum.median);
             rates.extend(rate.map(|rate| (kind, rate)));
         }
         if begun { Self::Measured(rates) } else { Self::NotBegun }

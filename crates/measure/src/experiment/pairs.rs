@@ -178,9 +178,8 @@ fn screening_score(
                     && pair.variant == wanted
             })
         })?;
-        let samples: Vec<_> =
-            record.samples.iter().filter(|sample| sample.case == case.id).collect();
-        summarize_case(&samples).map(|summary| summary.sum.median)
+        let samples = record.samples.iter().filter(|sample| sample.case == case.id);
+        summarize_case(samples).map(|summary| summary.sum.median)
     };
     let shares: Vec<f64> = setting
         .targets()

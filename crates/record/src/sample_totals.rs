@@ -1,0 +1,118 @@
+//! What one window moved, added up over the threads of each actor. All rates are made of these:
+//! a record of a large machine has millions of threads' lines, and tables ask for many rates.
+
+use crate::sample::{ActorSample, Sample};
+use crate::summary::{Aggregate, Part, Work};
+
+/// A sample's totals.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SampleTotals {
+    round: u32,
+    is_disturbed: bool,
+    seconds: f64,
+    actors: Vec<ActorTotals>,
+}
+
+/// Of one actor, or of several.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct ActorTotals {
+    threads: f64,
+    useful_bytes: Total,
+    flops: Total,
+}
+
+/// Of all threads, and of the thread with the least; infinite where there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Total {
+    sum: f64,
+    least: f64,
+}
+
+impl Sample {
+    /// Its totals.
+    #[must_use]
+    pub fn totals(&self) -> SampleTotals {
+        SampleTotals {
+            round: self.round,
+            is_disturbed: self.is_disturbed(),
+            #[expect(clippy::cast_precision_loss, reason = "a window is far below 2^53 ns")]
+            seconds: self.window_ns as f64 / 1e9,
+            actors: self.actors.iter().map(ActorTotals::of).collect(),
+        }
+    }
+}
+
+impl SampleTotals {
+    /// The pass over all cases.
+    #[must_use]
+    pub fn round(&self) -> u32 {
+        self.round
+    }
+
+    /// Whether anything disturbed the window.
+    #[must_use]
+    pub fn is_disturbed(&self) -> bool {
+        self.is_disturbed
+    }
+
+    /// Work a second: useful bytes/s or FLOP/s.
+    #[must_use]
+    pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
+        let actors = match part {
+            Part::Case => &self.actors[..],
+            Part::Actor(position) => self.actors.get(position..=position).unwrap_or_default(),
+        };
+        let of_part = actors.iter().copied().fold(ActorTotals::NONE, ActorTotals::with);
+        let total = match work {
+            Work::UsefulBytes => of_part.useful_bytes,
+            Work::Flops => of_part.flops,
+        };
+        match aggregate {
+            Aggregate::Sum => total.sum / self.seconds,
+            // Of no thread nothing.
+            Aggregate::Paced if of_part.threads == 0.0 => 0.0,
+            Aggregate::Paced => of_part.threads * (total.least / self.seconds),
+        }
+    }
+
+    /// The same with some of the actors alone.
+    #[must_use]
+    pub fn of_actors(&self, is_chosen: impl Fn(usize) -> bool) -> Self {
+        let chosen = self.actors.iter().enumerate().filter(|(position, _)| is_chosen(*position));
+        Self { actors: chosen.map(|(_, actor)| *actor).collect(), ..*self }
+    }
+}
+
+impl ActorTotals {
+    const NONE: Self = Self { threads: 0.0, useful_bytes: Total::NONE, flops: Total::NONE };
+
+    fn of(actor: &ActorSample) -> Self {
+        actor.threads.iter().fold(Self::NONE, |totals, thread| Self {
+            threads: totals.threads + 1.0,
+            useful_bytes: totals.useful_bytes.with(Total::of(thread.useful_bytes)),
+            flops: totals.flops.with(Total::of(thread.flops)),
+        })
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            threads: self.threads + other.threads,
+            useful_bytes: self.useful_bytes.with(other.useful_bytes),
+            flops: self.flops.with(other.flops),
+        }
+    }
+}
+
+impl Total {
+    const NONE: Self = Self { sum: 0.0, least: f64::INFINITY };
+
+    fn of(count: u64) -> Self {
+        #[expect(clippy::cast_precision_loss, reason = "counts of a window are far below 2^53")]
+        let count = count as f64;
+        Self { sum: count, least: count }
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self { sum: self.sum + other.sum, least: self.least.min(other.least) }
+    }
+}
