@@ -21,6 +21,7 @@ mod model_hybrid;
 mod model_hybrid_answer;
 mod model_hybrid_placement;
 mod model_hybrid_text;
+mod model_kind;
 mod model_latency;
 mod model_latency_advice;
 mod model_latency_text;
@@ -89,6 +90,7 @@ pub use model_flow::FlowView;
 pub use model_hybrid::HybridModelView;
 pub use model_hybrid_answer::HybridAnswerView;
 pub use model_hybrid_placement::{HybridGainView, HybridPlacementView};
+pub use model_kind::{ModelChoices, ModelKind};
 pub use model_latency::{
     FactorSpanView, LatencyKneeView, LatencyModelView, LatencyQueueView, LevelLatencyView,
     LoadedCurveView, LoadedPointView, NumaFactorView, UsableBandwidthView,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, ThreadChoice};
+use nearfar_report::ModelKind;
 
 /// The default of `--class-span`, for its help.
 const CLASS_SPAN: &str = "0.07";
@@ -27,6 +28,21 @@ pub enum ModelName {
     Flow,
     /// which way to place memory is expected to win
     Strategy,
+}
+
+impl ModelName {
+    pub fn kind(self) -> ModelKind {
+        match self {
+            Self::Classes => ModelKind::Classes,
+            Self::Latency => ModelKind::Latency,
+            Self::Sharing => ModelKind::Sharing,
+            Self::Roofline => ModelKind::Roofline,
+            Self::Hybrid => ModelKind::Hybrid,
+            Self::Distribution => ModelKind::Distribution,
+            Self::Flow => ModelKind::Flow,
+            Self::Strategy => ModelKind::Strategy,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -1,21 +1,13 @@
 //! `model`: what a record means.
 
-use std::panic::resume_unwind;
 use std::path::Path;
-use std::thread::{ScopedJoinHandle, scope};
 
 use anyhow::{anyhow, bail};
 use clap::ValueEnum;
 use nearfar_machine::{Machine, TheoreticalMaximum};
-use nearfar_model::{
-    Inapplicable, NoClasses, OverlapBounds, RecordFigures, classes, distribution, flow, hybrid,
-    latency, roofline, sharing, strategy,
-};
-use nearfar_record::{Experiment, Record};
-use nearfar_report::{
-    ClassesView, DistributionView, FittedView, FlowView, HybridModelView, LatencyModelView,
-    ModelView, RooflineView, SharingModelView, StrategyView, UnavailableView, printable,
-};
+use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
+use nearfar_record::Record;
+use nearfar_report::{ModelChoices, ModelKind, ModelView, UnavailableView, printable};
 
 use crate::args::{ClassArguments, ModelArguments, ModelName};
 use crate::exit_status::ExitStatus;
@@ -27,7 +19,7 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
     let answer = Answer { arguments, record: &record, figures: RecordFigures::new(&record) };
     let text = match model {
         None => answer.all()?,
-        Some(model) => answer.one(model)?,
+        Some(model) => answer.one(model.kind())?,
     };
     output::print(&text)?;
     if !arguments.json {
@@ -57,11 +49,13 @@ struct Answer<'a> {
 
 impl Answer<'_> {
     /// One model; an error where the record does not hold what it needs.
-    fn one(&self, model: ModelName) -> anyhow::Result<String> {
-        let view = self.fitted(model)?.map_err(|Inapplicable { why, remedy }| {
-            let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
-            anyhow!("no {} model: {why}{remedy}", word(model))
-        })?;
+    fn one(&self, kind: ModelKind) -> anyhow::Result<String> {
+        let view =
+            kind.fit(&self.figures, &self.choices())?.map_err(|Inapplicable { why, remedy }| {
+                let remedy =
+                    remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
+                anyhow!("no {} model: {why}{remedy}", kind.as_str())
+            })?;
         Ok(if self.arguments.json { serde_json::to_string(&view)? + "\n" } else { view.text() })
     }
 
@@ -69,19 +63,10 @@ impl Answer<'_> {
     fn all(&self) -> anyhow::Result<String> {
         let mut fitted = Vec::new();
         let mut unavailable = Vec::new();
-        // Side by side: the models of a full record of a large machine take longer than its reader
-        // waits gladly.
-        let models = ModelName::value_variants();
-        let answers: Vec<_> = scope(|scope| {
-            let running: Vec<_> =
-                models.iter().map(|&model| scope.spawn(move || self.fitted(model))).collect();
-            let ended = running.into_iter().map(ScopedJoinHandle::join);
-            ended.map(|answer| answer.unwrap_or_else(|panic| resume_unwind(panic))).collect()
-        });
-        for (&model, answer) in models.iter().zip(answers) {
-            match answer? {
+        for (kind, model) in ModelKind::fit_all(&self.figures, &self.choices())? {
+            match model {
                 Ok(view) => fitted.push(view),
-                Err(why) => unavailable.push(UnavailableView::new(word(model), why)),
+                Err(why) => unavailable.push(UnavailableView::new(kind.as_str(), why)),
             }
         }
         if fitted.is_empty() {
@@ -101,60 +86,17 @@ impl Answer<'_> {
         Ok(lines)
     }
 
-    /// A model; the outer error is that of an option.
-    fn fitted(&self, model: ModelName) -> anyhow::Result<Result<FittedView, Inapplicable>> {
-        let (record, figures) = (self.record, &self.figures);
-        Ok(match model {
-            ModelName::Classes => return self.classes(),
-            ModelName::Latency => latency(figures)
-                .map(|model| FittedView::Latency(Box::new(LatencyModelView::new(record, &model)))),
-            ModelName::Sharing => sharing(figures)
-                .map(|model| FittedView::Sharing(Box::new(SharingModelView::new(record, &model)))),
-            ModelName::Roofline => roofline(figures)
-                .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
-            ModelName::Hybrid => hybrid(figures, self.overlap_bounds())
-                .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
-            ModelName::Distribution => distribution(figures).map(|model| {
-                FittedView::Distribution(Box::new(DistributionView::new(record, &model)))
-            }),
-            ModelName::Flow => {
-                flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))
-            }
-            ModelName::Strategy => strategy(figures)
-                .map(|model| FittedView::Strategy(Box::new(StrategyView::new(record, &model)))),
-        })
-    }
-
-    fn classes(&self) -> anyhow::Result<Result<FittedView, Inapplicable>> {
-        let ModelArguments { classes: asked, per_initiator, .. } = self.arguments;
-        match classes(&self.figures, &asked.rule(*per_initiator)) {
-            Ok(classes) => {
-                let gamma = gamma(asked, &self.record.header.machine);
-                let view = ClassesView::new(self.record, &classes, &gamma);
-                Ok(Ok(FittedView::Classes(Box::new(view))))
-            }
-            Err(NoClasses::NoPairs) => {
-                Ok(Err(Inapplicable::without(self.record, Experiment::Pairs)))
-            }
-            Err(option) => Err(option.into()),
+    fn choices(&self) -> ModelChoices {
+        let ModelArguments { classes: asked, per_initiator, unbounded, .. } = self.arguments;
+        ModelChoices {
+            class_rule: asked.rule(*per_initiator),
+            gamma: gamma(asked, &self.record.header.machine),
+            overlap_bounds: if *unbounded {
+                OverlapBounds::None
+            } else {
+                OverlapBounds::NotNegative
+            },
         }
-    }
-
-    fn overlap_bounds(&self) -> OverlapBounds {
-        if self.arguments.unbounded { OverlapBounds::None } else { OverlapBounds::NotNegative }
-    }
-}
-
-fn word(name: ModelName) -> &'static str {
-    match name {
-        ModelName::Classes => "classes",
-        ModelName::Latency => "latency",
-        ModelName::Sharing => "sharing",
-        ModelName::Roofline => "roofline",
-        ModelName::Hybrid => "hybrid",
-        ModelName::Distribution => "distribution",
-        ModelName::Flow => "flow",
-        ModelName::Strategy => "strategy",
     }
 }
 
