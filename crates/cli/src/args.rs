@@ -3,6 +3,7 @@
 mod characterize;
 mod model;
 mod predict;
+mod report;
 
 use std::path::PathBuf;
 
@@ -13,6 +14,7 @@ use nearfar_machine::TheoreticalMaximum;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
+pub use report::ReportArguments;
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
@@ -84,6 +86,13 @@ pub enum Command {
         "give those that `nearfar model --per-initiator` prints by --alpha.",
     ))]
     Predict(Box<PredictArguments>),
+    /// Write a record as a document, in the form that the file's ending names
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar report r.jsonl -o report.md\n",
+        "  nearfar report -o report.json                  the newest record of this host",
+    ))]
+    Report(ReportArguments),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",

@@ -1,19 +1,27 @@
 //! Files that are written as a whole. A record is not: its lines are appended as they come.
 
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Puts a file of this content in the place of `path`, by a file beside it that is renamed:
 /// whoever reads sees the old file or the new one, and a full disk leaves the old one.
 pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    write_by(path, |out| out.write_all(content))
+}
+
+/// The same of a content that is written piece by piece.
+pub fn write_by(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
     let Some(name) = path.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path names no file"));
     };
     let mut beside = name.to_os_string();
     beside.push(format!(".{}.new", std::process::id()));
     let beside = path.with_file_name(beside);
-    let written = write_new(&beside, content).and_then(|()| fs::rename(&beside, path));
+    let written = write_new(&beside, write).and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         // Best effort; the reason to tell is why it was not written.
         fs::remove_file(&beside).ok();
@@ -21,10 +29,13 @@ pub fn write(path: &Path, content: &[u8]) -> io::Result<()> {
     written
 }
 
-fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut file = File::create_new(path)?;
-    file.write_all(content)?;
-    file.sync_all()
+fn write_new(
+    path: &Path,
+    write: impl FnOnce(&mut BufWriter<File>) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create_new(path)?);
+    write(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
 #[cfg(test)]

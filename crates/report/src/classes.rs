@@ -5,6 +5,7 @@ use nearfar_model::{Class, ClassFigure, ClassPair, Classes, LeftOut, ThreadChoic
 use nearfar_record::{Executor, Record};
 use serde::{Serialize, Serializer};
 
+use crate::classes_text::threads_words;
 use crate::pair_position::{PairPosition, positions};
 use crate::relations::Relations;
 use crate::sealing::SealingView;
@@ -78,6 +79,14 @@ pub struct LeftOutView {
 /// A number of threads: a count, or the word `all`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadsView(pub ThreadChoice);
+
+impl ThreadsView {
+    /// `one thread`, `4 threads`, `all threads`.
+    #[must_use]
+    pub fn words(self) -> String {
+        threads_words(self.0)
+    }
+}
 
 /// A theoretical maximum.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -12,6 +12,7 @@ mod kernels;
 mod machines;
 mod measured;
 mod model;
+mod model_advice;
 mod model_distribution;
 mod model_distribution_text;
 mod model_flow;
@@ -90,7 +91,7 @@ pub use model_flow::FlowView;
 pub use model_hybrid::HybridModelView;
 pub use model_hybrid_answer::HybridAnswerView;
 pub use model_hybrid_placement::{HybridGainView, HybridPlacementView};
-pub use model_kind::{ModelChoices, ModelKind};
+pub use model_kind::{Fit, ModelChoices, ModelKind};
 pub use model_latency::{
     FactorSpanView, LatencyKneeView, LatencyModelView, LatencyQueueView, LevelLatencyView,
     LoadedCurveView, LoadedPointView, NumaFactorView, UsableBandwidthView,

@@ -89,7 +89,8 @@ impl FittedView {
     }
 
     /// The model's name, and the same without what was measured.
-    fn section(&self) -> (&'static str, String) {
+    #[must_use]
+    pub fn section(&self) -> (&'static str, String) {
         match self {
             Self::Classes(view) => ("classes", view.body()),
             Self::Latency(view) => ("latency", view.body()),

@@ -83,8 +83,10 @@ impl DistributionView {
             .iter()
             .filter_map(|kernel| Some((&*kernel.kernel, kernel.advice.as_ref()?)))
             .collect();
-        let mut text: String =
-            advised.iter().map(|(kernel, advice)| advice.sentence(kernel)).collect();
+        let mut text: String = advised
+            .iter()
+            .map(|(kernel, advice)| paragraph(" => ", &advice.sentence(kernel)))
+            .collect();
         let mut settings: Vec<(&ThreadSettingsView, Vec<&str>)> = Vec::new();
         for (kernel, advice) in &advised {
             let Some(own) = &advice.settings else { continue };
@@ -304,7 +306,7 @@ impl KneeView {
 
 impl ThreadAdviceView {
     /// What to do and what to expect, behind the kernel's name.
-    fn sentence(&self, kernel: &str) -> String {
+    pub(crate) fn sentence(&self, kernel: &str) -> String {
         let three = |value| format_significant(value, 3);
         let [low, high] = self.range_gb_per_s.map(three);
         let expected = format!(
@@ -324,7 +326,7 @@ impl ThreadAdviceView {
                 format!("run {threads} and pin them {how}: {expected}{gain}")
             }
         };
-        paragraph(" => ", &format!("{}: {text}", printable(kernel)))
+        format!("{}: {text}", printable(kernel))
     }
 
     /// What pinning brings, and when it brings nothing.

@@ -4,21 +4,16 @@ use nearfar_units::format_significant;
 
 use crate::figures::{count, percent_words, significant};
 use crate::model_roofline::{ChartRoofView, ChartView, ExpectedView, ProgramExpectationView};
-use crate::paragraph::paragraph;
 use crate::printable::printable;
 
 /// What a program can expect under each placement, where arithmetic begins to limit, and how far
 /// the roofs can be trusted.
-pub(crate) fn sentences(chart: &ChartView) -> String {
-    let mut text = String::new();
-    for program in &chart.programs {
-        for sentence in [alone(chart, program), together(chart, program)] {
-            text += &sentence.map_or_else(String::new, |sentence| paragraph("-> ", &sentence));
-        }
-    }
+pub(crate) fn sentences(chart: &ChartView) -> Vec<String> {
+    let programs = chart.programs.iter();
+    let of_programs =
+        programs.flat_map(|program| [alone(chart, program), together(chart, program)]);
     let rest = [ridge(chart), refuted(chart).or_else(|| trust(chart)), exceeded(chart)];
-    rest.into_iter().flatten().for_each(|sentence| text += &paragraph("-> ", &sentence));
-    text
+    of_programs.chain(rest).flatten().collect()
 }
 
 /// `4.51 GFLOP/s (4.50 to 4.52), 36.1 GB/s`.

@@ -26,7 +26,9 @@ impl RooflineView {
         text += &first.text();
         text += &others(&self.charts);
         text += "\n";
-        text += &sentences(first);
+        for sentence in sentences(first) {
+            text += &paragraph("-> ", &sentence);
+        }
         text
     }
 }

@@ -50,6 +50,13 @@ impl SharingModelView {
         if shown.wants_more() { text + &more_cells_lines(&self.more_cells) } else { text }
     }
 
+    /// What to do with the most processes of the grid that is shown.
+    pub(crate) fn advice(&self) -> Vec<String> {
+        let Some(shown) = self.shown() else { return Vec::new() };
+        let of = |ranking: &RankingView| format!("{}: {}", shown.place.words(), ranking.advice());
+        shown.last_rankings().map(of).collect()
+    }
+
     /// The grid that is shown whole: the one whose law is off most, else the first.
     fn shown(&self) -> Option<&SharedGridView> {
         let off = |grid: &SharedGridView| grid.off().unwrap_or(0.0);

@@ -31,6 +31,12 @@ impl SealingView {
         Self { seals, lines, count, finding: sealing.finding() }
     }
 
+    /// What is wrong, in words; `None` where all is as it was written.
+    #[must_use]
+    pub fn finding(&self) -> Option<&str> {
+        self.finding.as_deref()
+    }
+
     /// The warning above all figures that are made of the record; empty where there is none.
     pub(crate) fn warning(&self) -> String {
         self.finding.as_ref().map_or_else(String::new, |finding| paragraph("WARNING: ", finding))

@@ -5,6 +5,7 @@ mod doctor;
 mod man;
 mod model;
 mod predict;
+mod report;
 mod reproduce;
 mod show;
 mod simulated;
@@ -25,6 +26,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Show(arguments) => show::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -1,0 +1,37 @@
+//! `report`: a record as a document.
+
+use std::io::Write;
+
+use anyhow::{Context, bail};
+use nearfar_document::{Document, Format, write_markdown};
+use nearfar_record::Record;
+
+use crate::args::ReportArguments;
+use crate::exit_status::ExitStatus;
+use crate::{output, record_file, written_file};
+
+pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
+    let path = &arguments.out;
+    let Some(format) = Format::of(path) else {
+        bail!(
+            "{} says no form by its ending: give the file one of {}",
+            path.display(),
+            Format::endings()
+        );
+    };
+    let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    written_file::write_by(path, |out| write_document(format, &record, out))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    output::say(&format!("report: {}", nearfar_report::printable(&path.display().to_string())));
+    Ok(ExitStatus::Done)
+}
+
+fn write_document(format: Format, record: &Record, out: &mut impl Write) -> std::io::Result<()> {
+    match format {
+        Format::Json => {
+            serde_json::to_writer(&mut *out, &Document::new(record))?;
+            writeln!(out)
+        }
+        Format::Markdown => write_markdown(&Document::new(record), out),
+    }
+}

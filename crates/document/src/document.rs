@@ -1,0 +1,113 @@
+//! The one view of a record that all formats show.
+
+use nearfar_model::RecordFigures;
+use nearfar_record::{Executor, Record};
+use nearfar_report::{
+    FittedView, MeasuredView, ModelChoices, ModelKind, ShowView, TopoView, UnavailableView,
+};
+use serde::Serialize;
+
+use crate::sections;
+use crate::summary::summary;
+use crate::table::Table;
+
+/// A record as a document; `report -o FILE.json` writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Document {
+    /// `nearfar.report/1`
+    pub schema: &'static str,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+    /// The version of the program that made the document.
+    pub program: &'static str,
+    /// What must be known before any figure; empty where there is nothing.
+    pub cautions: Vec<String>,
+    /// What the models say first: three to six sentences, fewer where less was measured.
+    pub summary: Vec<String>,
+    /// What was measured and what it means.
+    pub sections: Vec<Section>,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Section {
+    /// Its short name, unique in the document.
+    pub id: &'static str,
+    /// Its heading.
+    pub title: &'static str,
+    /// What it shows and in which units.
+    pub about: String,
+    /// Its tables.
+    pub tables: Vec<Table>,
+    /// What follows from it, in sentences.
+    pub findings: Vec<String>,
+    /// The model behind it as `nearfar model` prints it, in lines of equal width per character; or
+    /// null.
+    pub model_text: Option<String>,
+}
+
+/// A record with what views and models say of it: what sections are made from.
+#[derive(Debug)]
+pub(crate) struct Sources<'a> {
+    pub record: &'a Record,
+    pub topo: TopoView,
+    pub show: ShowView,
+    pub models: Vec<FittedView>,
+    pub unavailable: Vec<UnavailableView>,
+}
+
+impl Document {
+    /// The document of a record.
+    #[must_use]
+    pub fn new(record: &Record) -> Self {
+        let sources = Sources::new(record);
+        Self {
+            schema: "nearfar.report/1",
+            measured: MeasuredView::new(record),
+            program: concat!("nearfar ", env!("CARGO_PKG_VERSION")),
+            cautions: cautions(&sources),
+            summary: summary(&sources),
+            sections: sections::all(&sources),
+        }
+    }
+
+    /// Host and time.
+    #[must_use]
+    pub fn title(&self) -> String {
+        format!("{}, {}", self.measured.host, self.measured.started)
+    }
+}
+
+impl<'a> Sources<'a> {
+    fn new(record: &'a Record) -> Self {
+        let figures = RecordFigures::new(record);
+        // The record's own choices fit what it holds; none of them is an option of the user.
+        let fits = ModelKind::fit_all(&figures, &ModelChoices::of(record)).unwrap_or_default();
+        let (mut models, mut unavailable) = (Vec::new(), Vec::new());
+        for (kind, fit) in fits {
+            match fit {
+                Ok(model) => models.push(model),
+                Err(why) => unavailable.push(UnavailableView::new(kind.as_str(), why)),
+            }
+        }
+        let topo = TopoView::new(&record.header.machine);
+        Self { record, topo, show: ShowView::new(record), models, unavailable }
+    }
+}
+
+fn cautions(sources: &Sources<'_>) -> Vec<String> {
+    let mut cautions = Vec::new();
+    if sources.show.executor == Executor::Simulated {
+        cautions.push("SIMULATED: these figures were worked out, not measured.".into());
+    }
+    cautions.extend(sources.show.sealing.finding().map(|finding| format!("WARNING: {finding}.")));
+    if sources.show.unfinished {
+        cautions.push(
+            "Measuring did not end in order: what is missing was not measured. `nearfar \
+             characterize --resume` goes on."
+                .into(),
+        );
+    }
+    cautions
+}

@@ -1,0 +1,53 @@
+//! In which form a document is written.
+
+use std::path::Path;
+
+/// A form, by the ending of the file's name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For an issue or a wiki.
+    Markdown,
+    /// The document as data.
+    Json,
+}
+
+impl Format {
+    /// All, in the order in which messages name them.
+    pub const ALL: [Self; 2] = [Self::Json, Self::Markdown];
+
+    /// The ending, without its dot.
+    #[must_use]
+    pub fn ending(self) -> &'static str {
+        match self {
+            Self::Json => "json",
+            Self::Markdown => "md",
+        }
+    }
+
+    /// The form that a file's name asks for; `None` where it asks for none that there is.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?;
+        Self::ALL.into_iter().find(|format| format.ending().eq_ignore_ascii_case(ending))
+    }
+
+    /// All endings, as a message names them: `.json, .md`.
+    #[must_use]
+    pub fn endings() -> String {
+        Self::ALL.map(|format| format!(".{}", format.ending())).join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_files_name_says_its_form() {
+        assert_eq!(Format::of(Path::new("a/b.MD")), Some(Format::Markdown));
+        assert_eq!(Format::of(Path::new("b.tar.json")), Some(Format::Json));
+        for none in ["json", "a.", "a.docx", "a.json/b", ""] {
+            assert_eq!(Format::of(Path::new(none)), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,17 @@
+//! A record as a document that others read. [`Document`] is the one view: what it holds is
+//! rounded and put in words there, once, and every format shows the same. The data formats hold
+//! what the record holds. Nothing here measures or models.
+
+mod document;
+mod figure;
+mod format;
+mod markdown;
+mod sections;
+mod summary;
+mod table;
+
+pub use document::{Document, Section};
+pub use figure::{Figure, Unit};
+pub use format::Format;
+pub use markdown::write_markdown;
+pub use table::{AbsenceKind, Cell, Column, Table};

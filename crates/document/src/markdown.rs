@@ -1,0 +1,132 @@
+//! A document for an issue or a wiki: GitHub's Markdown.
+
+use std::io::{self, Write};
+
+use nearfar_report::printable;
+
+use crate::document::{Document, Section};
+use crate::table::{Cell, Table};
+
+/// Writes a document as Markdown. Foreign text is escaped: what a record holds cannot become
+/// markup, and no line of it can begin a block.
+///
+/// # Errors
+/// What writing fails with.
+pub fn write_markdown(document: &Document, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "# nearfar: {}\n", escaped(&document.title()))?;
+    for caution in &document.cautions {
+        writeln!(out, "> **{}**\n", escaped(caution))?;
+    }
+    write_list(&document.summary, out)?;
+    for section in &document.sections {
+        write_section(section, out)?;
+    }
+    writeln!(out, "Made by {}.", escaped(document.program))
+}
+
+fn write_section(section: &Section, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "## {}\n\n{}\n", escaped(section.title), escaped(&section.about))?;
+    write_list(&section.findings, out)?;
+    for table in &section.tables {
+        write_table(table, out)?;
+    }
+    if let Some(text) = &section.model_text {
+        writeln!(
+            out,
+            "<details><summary>The models in full</summary>\n\n{}\n</details>\n",
+            block(text)
+        )?;
+    }
+    Ok(())
+}
+
+fn write_list(sentences: &[String], out: &mut impl Write) -> io::Result<()> {
+    for sentence in sentences {
+        writeln!(out, "- {}", escaped(sentence))?;
+    }
+    if sentences.is_empty() { Ok(()) } else { writeln!(out) }
+}
+
+fn write_table(table: &Table, out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "**{}**\n", escaped(&table.caption))?;
+    let headings: Vec<String> =
+        table.columns.iter().map(|column| escaped(&column.heading())).collect();
+    writeln!(out, "| {} |", headings.join(" | "))?;
+    let rules =
+        table.columns.iter().map(|column| if column.unit.is_some() { "---:" } else { "---" });
+    writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "))?;
+    // A reason that holds for many cells is told once.
+    let mut reasons: Vec<(&str, &str)> = Vec::new();
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(|cell| cell_text(cell, &mut reasons)).collect();
+        writeln!(out, "| {} |", cells.join(" | "))?;
+    }
+    writeln!(out)?;
+    for (number, (kind, why)) in reasons.iter().enumerate() {
+        writeln!(out, "({}) {kind}: {}\n", number + 1, escaped(why))?;
+    }
+    write_list(&table.notes, out)
+}
+
+fn cell_text<'a>(cell: &'a Cell, reasons: &mut Vec<(&'static str, &'a str)>) -> String {
+    match cell {
+        Cell::Figure(figure) => {
+            let interval = figure.interval_text.as_ref().filter(|text| **text != figure.text);
+            let interval = interval.map_or_else(String::new, |text| format!(" ({text})"));
+            escaped(&format!("{}{interval}", cell.words()))
+        }
+        Cell::Absent { kind, why } => {
+            let reason = (kind.as_str(), why.as_str());
+            let known = reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
+                reasons.push(reason);
+                reasons.len() - 1
+            });
+            format!("{} ({})", kind.as_str(), known + 1)
+        }
+        Cell::Text(_) | Cell::Empty => escaped(&cell.words()),
+    }
+}
+
+/// Text in which nothing is markup, on one line.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in printable(text).chars() {
+        match c {
+            '<' => escaped += "&lt;",
+            '>' => escaped += "&gt;",
+            '&' => escaped += "&amp;",
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '$' | '@' => {
+                escaped.push('\\');
+                escaped.push(c);
+            }
+            _ => escaped.push(c),
+        }
+    }
+    escaped
+}
+
+/// Lines that are shown as they are, in a fence that they cannot close.
+fn block(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let lines: String = text.lines().map(|line| format!("{}\n", printable(line))).collect();
+    format!("{fence}text\n{lines}{fence}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_stays_text() {
+        assert_eq!(escaped("<b>|`x`|</b>"), "&lt;b&gt;\\|\\`x\\`\\|&lt;/b&gt;");
+        assert_eq!(escaped("a\nb\u{202e}"), "a\\\\u{a}b\\\\u{202e}");
+        assert_eq!(escaped("[x](http://h) @you"), "\\[x\\](http://h) \\@you");
+    }
+
+    #[test]
+    fn a_fence_is_longer_than_any_inside() {
+        assert!(block("a ```` b").starts_with("`````text\n"));
+        assert!(block("a").starts_with("```text\n"));
+    }
+}

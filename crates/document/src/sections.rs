@@ -1,0 +1,49 @@
+//! The parts of a document, each from what its experiment measured and its model says.
+
+mod environment;
+mod grid;
+mod hybrid;
+mod latency;
+mod links;
+mod machine;
+mod mixes;
+mod not_measured;
+mod pairs;
+mod roofs;
+mod scaling;
+mod sharing;
+
+use nearfar_report::FittedView;
+
+use crate::document::{Section, Sources};
+
+/// All that the record holds something for, in the order of reading.
+pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
+    let sections = [
+        machine::section(sources),
+        pairs::section(sources),
+        latency::section(sources),
+        scaling::section(sources),
+        sharing::section(sources),
+        links::section(sources),
+        roofs::section(sources),
+        hybrid::section(sources),
+        mixes::section(sources),
+        environment::section(sources),
+        not_measured::section(sources),
+    ];
+    sections.into_iter().flatten().collect()
+}
+
+/// The model of that name.
+fn model<'a>(sources: &'a Sources<'_>, name: &str) -> Option<&'a FittedView> {
+    sources.models.iter().find(|model| model.section().0 == name)
+}
+
+/// What the models of these names say to do, and their texts.
+fn meaning(sources: &Sources<'_>, names: &[&str]) -> (Vec<String>, Option<String>) {
+    let models = || names.iter().filter_map(|name| model(sources, name));
+    let findings = models().flat_map(FittedView::advice).collect();
+    let texts: Vec<String> = models().map(|model| model.section().1).collect();
+    (findings, (!texts.is_empty()).then(|| texts.join("\n").trim_start_matches('\n').into()))
+}

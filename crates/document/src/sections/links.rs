@@ -1,0 +1,47 @@
+//! Packages on the memory of others.
+
+use nearfar_record::Way;
+
+use crate::document::{Section, Sources};
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+
+pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+    let links = &sources.show.links;
+    if links.is_empty() {
+        return None;
+    }
+    let rows = links.iter().map(|link| {
+        let both = link.way == Way::BothWays;
+        let cell = |view: &Option<_>| Cell::of(&link.case, view.as_ref().map(Figure::sum));
+        vec![
+            Cell::text(format!("{} - {}", link.from_package, link.to_package)),
+            Cell::text(link.way.as_str().replace('_', " ")),
+            Cell::text(format!("{} {}", link.kernel, link.variant)),
+            cell(&link.total),
+            if both { cell(&link.from) } else { Cell::Empty },
+            if both { cell(&link.back) } else { Cell::Empty },
+        ]
+    });
+    Some(Section {
+        id: "links",
+        title: "Packages on each other's memory",
+        about: "All cores of one package on the memory of another, one way and both ways at once."
+            .into(),
+        tables: vec![Table {
+            caption: "Useful bandwidth, all cores of a package".into(),
+            columns: vec![
+                Column::words("packages"),
+                Column::words("way"),
+                Column::words("kernel"),
+                Column::of("together", Unit::GbPerS),
+                Column::of("the first", Unit::GbPerS),
+                Column::of("the second", Unit::GbPerS),
+            ],
+            rows: rows.collect(),
+            notes: Vec::new(),
+        }],
+        findings: Vec::new(),
+        model_text: None,
+    })
+}

@@ -1,0 +1,137 @@
+//! What the machine is.
+
+use nearfar_report::TopoView;
+use nearfar_units::Bytes;
+
+use crate::document::{Section, Sources};
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+
+pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+    let topo = &sources.topo;
+    let tables = [Some(nodes(topo)), clusters(topo), distances(topo), devices(topo)];
+    Some(Section {
+        id: "machine",
+        title: "The machine",
+        about: about(sources),
+        tables: tables.into_iter().flatten().collect(),
+        findings: sources.record.header.machine.notes.clone(),
+        model_text: None,
+    })
+}
+
+fn about(sources: &Sources<'_>) -> String {
+    let topo = &sources.topo;
+    let count = |number: usize, noun: &str| {
+        format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    };
+    let cpu = sources.show.cpu.as_deref().unwrap_or("a CPU of unknown name");
+    let caches = topo.caches.iter().map(|cache| cache.level).max();
+    format!(
+        "{cpu}: {}, {}, {}, {} of cores with the same local memory, caches up to {}, {}.",
+        count(topo.packages.len(), "package"),
+        count(topo.cores, "core"),
+        count(topo.nodes.len(), "memory node"),
+        count(topo.clusters.len(), "cluster"),
+        caches.map_or_else(|| "no known level".into(), |level| format!("L{level}")),
+        count(topo.devices.len(), "PCIe device")
+    )
+}
+
+fn nodes(topo: &TopoView) -> Table {
+    let rows = topo.nodes.iter().map(|node| {
+        let of_text = |text: String, why: &str| {
+            if text.is_empty() { Cell::text(why) } else { Cell::text(text) }
+        };
+        vec![
+            Cell::text(node.os_index.to_string()),
+            Cell::text(node.kind.to_string()),
+            node.memory_bytes.map_or_else(
+                || Cell::not_measured("the system does not say"),
+                |bytes| Cell::text(Bytes(bytes).to_string()),
+            ),
+            of_text(node.cpus.to_string(), "none"),
+            Cell::text(if node.allowed { "yes" } else { "no" }),
+        ]
+    });
+    Table {
+        caption: "Memory nodes".into(),
+        columns: ["node", "kind", "memory", "CPUs", "may be used"].map(Column::words).into(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn clusters(topo: &TopoView) -> Option<Table> {
+    let rows: Vec<Vec<Cell>> = topo
+        .clusters
+        .iter()
+        .map(|cluster| {
+            let nodes: Vec<String> = cluster.memory_nodes.iter().map(u32::to_string).collect();
+            vec![
+                Cell::text(cluster.index.to_string()),
+                Cell::text(cluster.cpus.to_string()),
+                Cell::text(nodes.join(", ")),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "Clusters: CPUs with the same local memory".into(),
+        columns: ["cluster", "CPUs", "own nodes"].map(Column::words).into(),
+        rows,
+        notes: Vec::new(),
+    })
+}
+
+/// The firmware's, where there is more than one node.
+fn distances(topo: &TopoView) -> Option<Table> {
+    let distances = topo.distances.as_ref().filter(|distances| distances.nodes.len() > 1)?;
+    let node = |node: &u32| format!("node {node}");
+    let columns = distances.nodes.iter().map(|to| Column::of(node(to), Unit::One));
+    let rows = distances.nodes.iter().zip(&distances.values).map(|(from, values)| {
+        #[expect(clippy::cast_precision_loss, reason = "distances are small numbers")]
+        let cells = values.iter().map(|&value| {
+            Cell::Figure(Figure {
+                text: value.to_string(),
+                ..Figure::new(value as f64, None, Unit::One)
+            })
+        });
+        std::iter::once(Cell::text(node(from))).chain(cells).collect()
+    });
+    Some(Table {
+        caption: "Relative distances by the firmware (10 is local)".into(),
+        columns: std::iter::once(Column::words("from")).chain(columns).collect(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    })
+}
+
+fn devices(topo: &TopoView) -> Option<Table> {
+    let unknown = || Cell::not_measured("the system does not say");
+    let rows: Vec<Vec<Cell>> = topo
+        .devices
+        .iter()
+        .map(|device| {
+            let name = device.name.as_ref().or(device.class.as_ref());
+            vec![
+                Cell::text(device.bus_id.clone()),
+                name.map_or_else(unknown, Cell::text),
+                device.node.map_or_else(unknown, |node| Cell::text(node.to_string())),
+                device.link.bytes_per_s.map_or_else(unknown, |bytes_per_s| {
+                    Cell::Figure(Figure::new(bytes_per_s / 1e9, None, Unit::GbPerS))
+                }),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "PCIe devices, and what their link carries by its standard".into(),
+        columns: vec![
+            Column::words("bus id"),
+            Column::words("what"),
+            Column::words("nearest node"),
+            Column::of("link", Unit::GbPerS),
+        ],
+        rows,
+        notes: Vec::new(),
+    })
+}

@@ -1,0 +1,59 @@
+//! What was refused or left out, and which models say nothing.
+
+use std::collections::BTreeMap;
+
+use nearfar_report::AbsentView;
+
+use crate::document::{Section, Sources};
+use crate::table::{AbsenceKind, Cell, Column, Table};
+
+pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+    let show = &sources.show;
+    let mut rows = reasons(AbsenceKind::Refused, &show.refused);
+    rows.extend(reasons(AbsenceKind::Omitted, &show.omitted));
+    let mut tables = Vec::new();
+    if !rows.is_empty() {
+        tables.push(Table {
+            caption: "Cases without figures, by reason".into(),
+            columns: ["how", "first case", "cases", "reason"].map(Column::words).into(),
+            rows,
+            notes: Vec::new(),
+        });
+    }
+    if !sources.unavailable.is_empty() {
+        let rows = sources.unavailable.iter().map(|model| {
+            let remedy = model.remedy.clone().map_or(Cell::Empty, Cell::Text);
+            vec![Cell::text(model.model), Cell::text(&model.why), remedy]
+        });
+        tables.push(Table {
+            caption: "Models that say nothing of this record".into(),
+            columns: ["model", "why", "what would change it"].map(Column::words).into(),
+            rows: rows.collect(),
+            notes: Vec::new(),
+        });
+    }
+    (!tables.is_empty()).then(|| Section {
+        id: "not-measured",
+        title: "Not measured",
+        about: "What the machine refused, what was not asked for or does not apply, and why."
+            .into(),
+        tables,
+        findings: Vec::new(),
+        model_text: None,
+    })
+}
+
+/// One row for each reason within an experiment.
+fn reasons(kind: AbsenceKind, absences: &[AbsentView]) -> Vec<Vec<Cell>> {
+    let mut groups: BTreeMap<(&str, &str), (&str, usize)> = BTreeMap::new();
+    for absent in absences {
+        let experiment = absent.case.split('/').next().unwrap_or_default();
+        let (_, count) = groups.entry((experiment, &absent.reason)).or_insert((&absent.case, 0));
+        *count += 1;
+    }
+    let row = |((_, reason), (case, count)): ((&str, &str), (&str, usize))| {
+        let count = count.to_string();
+        vec![Cell::text(kind.as_str()), Cell::text(case), Cell::Text(count), Cell::text(reason)]
+    };
+    groups.into_iter().map(row).collect()
+}

@@ -1,0 +1,122 @@
+//! The initiator x memory node matrix and its classes.
+
+use std::collections::BTreeSet;
+
+use nearfar_report::{CellView, ClassesView, FittedView};
+
+use super::{grid::Grid, meaning, model};
+use crate::document::{Section, Sources};
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+
+/// Which of a pair's thread counts.
+#[derive(Clone, Copy)]
+enum Threads {
+    One,
+    All,
+}
+
+pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+    let cells = &sources.show.pairs;
+    if cells.is_empty() {
+        return None;
+    }
+    let mut tables = Vec::new();
+    if let Some(FittedView::Classes(classes)) = model(sources, "classes") {
+        tables.push(class_table(classes));
+    }
+    let kernels: Vec<&str> = in_order(cells.iter().map(|cell| cell.kernel.as_str()));
+    for kernel in kernels {
+        for threads in [Threads::One, Threads::All] {
+            tables.extend(matrix(cells, kernel, threads));
+        }
+    }
+    let (findings, model_text) = meaning(sources, &["classes", "strategy"]);
+    Some(Section {
+        id: "pairs",
+        title: "Bandwidth of each group of cores with each memory node",
+        about: "Useful bandwidth (STREAM's count of bytes), median over rounds. Rows: who \
+                accesses; columns: whose memory. A class is a group of pairs that measure alike."
+            .into(),
+        tables,
+        findings,
+        model_text,
+    })
+}
+
+fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut seen = BTreeSet::new();
+    names.filter(|name| seen.insert(*name)).collect()
+}
+
+fn matrix(cells: &[CellView], kernel: &str, threads: Threads) -> Option<Table> {
+    let of_kernel = || cells.iter().filter(|cell| cell.kernel == kernel);
+    let counts = |index: u32| of_kernel().filter(move |cell| cell.index == index);
+    let chosen = |cell: &&CellView| match threads {
+        Threads::One => cell.threads == 1,
+        Threads::All => {
+            let most = counts(cell.index).map(|cell| cell.threads).max();
+            cell.threads > 1 && Some(cell.threads) == most
+        }
+    };
+    let mut grid = Grid::default();
+    for cell in of_kernel().filter(chosen) {
+        let figure = cell.figures.first().map(|figure| Figure::sum(&figure.bandwidth));
+        let value = figure.map_or_else(|| Cell::absent(&cell.refused, &[]), Cell::Figure);
+        let row = format!("{} {} (CPUs {})", cell.initiator, cell.index, cell.cpus);
+        grid.add(row, format!("node {}", cell.memory_node), value);
+    }
+    let words = match threads {
+        Threads::One => "one thread",
+        Threads::All => "all threads together",
+    };
+    grid.table(format!("{kernel}, {words}, best variant"), "", Unit::GbPerS)
+}
+
+fn class_table(view: &ClassesView) -> Table {
+    let interval = |low: f64, high: f64| Some([low, high]);
+    let rows = view
+        .classes
+        .iter()
+        .map(|class| {
+            let max = class.max_gb_per_s;
+            let alpha = class.alpha.map_or_else(
+                || {
+                    let why = view.gamma_unknown.clone();
+                    Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
+                },
+                |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
+            );
+            let pairs: Vec<String> = class
+                .pairs
+                .iter()
+                .map(|pair| format!("{}-{}", pair.index, pair.memory_node))
+                .collect();
+            vec![
+                Cell::text(class.class.to_string()),
+                Cell::Figure(Figure::new(max, interval(class.min_gb_per_s, max), Unit::GbPerS)),
+                alpha,
+                Cell::Figure(Figure::new(class.alpha_relative, None, Unit::One)),
+                Cell::text(pairs.len().to_string()),
+                Cell::text(pairs.join(" ")),
+            ]
+        })
+        .collect();
+    Table {
+        caption: format!(
+            "Bandwidth classes: best round of {}, {}",
+            view.kernels.join(", "),
+            view.threads.words()
+        ),
+        columns: vec![
+            Column::words("class"),
+            Column::of("maximum (and minimum)", Unit::GbPerS),
+            Column::of("alpha", Unit::One),
+            Column::of("of class 0", Unit::One),
+            Column::words("pairs"),
+            Column::words(format!("{}-node", view.initiator)),
+        ],
+        rows,
+        notes: view.notes.clone(),
+    }
+}

@@ -1,0 +1,111 @@
+//! Roofs of bandwidth and of arithmetic, and points below them.
+
+use nearfar_record::RoofPurpose;
+use nearfar_report::RoofView;
+
+use super::{grid::Grid, meaning};
+use crate::document::{Section, Sources};
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+
+pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+    let all = &sources.show.roofs;
+    if all.is_empty() {
+        return None;
+    }
+    let mut clusters: Vec<u32> = all.iter().map(|roof| roof.cluster).collect();
+    clusters.sort_unstable();
+    clusters.dedup();
+    let tables = clusters.into_iter().flat_map(|cluster| {
+        let of: Vec<&RoofView> = all.iter().filter(|roof| roof.cluster == cluster).collect();
+        [ceilings(cluster, &of), roofs(cluster, &of), points(cluster, &of)]
+    });
+    let (findings, model_text) = meaning(sources, &["roofline"]);
+    Some(Section {
+        id: "roofline",
+        title: "Roofline",
+        about:
+            "What a cluster's threads attain together: the lower of a ceiling of arithmetic and \
+                arithmetic intensity x a roof of bandwidth."
+                .into(),
+        tables: tables.flatten().collect(),
+        findings,
+        model_text,
+    })
+}
+
+fn is_roof(roof: &RoofView) -> bool {
+    roof.purpose == RoofPurpose::Roof
+}
+
+fn ceilings(cluster: u32, all: &[&RoofView]) -> Option<Table> {
+    let mut grid = Grid::default();
+    for roof in all.iter().filter(|roof| is_roof(roof) && roof.limit == "compute") {
+        let cell = Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops));
+        grid.add(roof.kernel.clone(), roof.variant.clone(), cell);
+    }
+    let caption = format!("Cluster {cluster}: arithmetic on registers");
+    grid.table(caption, "kernel", Unit::GflopPerS)
+}
+
+fn roofs(cluster: u32, all: &[&RoofView]) -> Option<Table> {
+    let mut grid = Grid::default();
+    for roof in all.iter().filter(|roof| is_roof(roof) && roof.limit != "compute") {
+        let cell = Cell::of(&roof.case, roof.bandwidth.as_ref().map(Figure::sum));
+        grid.add(place(roof), format!("{} {}", roof.kernel, roof.variant), cell);
+    }
+    let caption = format!("Cluster {cluster}: roofs of bandwidth");
+    grid.table(caption, "roof", Unit::GbPerS)
+}
+
+/// `L2`, `local node 0`, `contended node 1, 4 clusters`.
+fn place(roof: &RoofView) -> String {
+    let node = roof.node.map_or_else(String::new, |node| format!(" node {node}"));
+    match (roof.limit, roof.level) {
+        (_, Some(level)) => format!("L{level}"),
+        ("memory", _) => {
+            let side = if roof.is_local == Some(true) { "local" } else { "remote" };
+            format!("{side}{node}")
+        }
+        ("contended", _) => {
+            let clusters = roof.clusters.map_or_else(String::new, |n| format!(", {n} clusters"));
+            format!("contended{node}{clusters}")
+        }
+        ("all_local", _) => format!("all local{node}"),
+        (other, _) => {
+            let kind = roof.memory_kind.map_or_else(String::new, |kind| format!(" {kind}"));
+            format!("{other}{kind}")
+        }
+    }
+}
+
+fn points(cluster: u32, all: &[&RoofView]) -> Option<Table> {
+    let rows: Vec<Vec<Cell>> = all
+        .iter()
+        .filter(|roof| !is_roof(roof))
+        .map(|roof| {
+            let ratio = |value: Option<f64>| {
+                value.map_or(Cell::Empty, |value| Cell::Figure(Figure::new(value, None, Unit::One)))
+            };
+            vec![
+                Cell::text(place(roof)),
+                Cell::text(format!("{} {}", roof.kernel, roof.variant)),
+                ratio(roof.flops_per_byte),
+                Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops)),
+                ratio(roof.attainable_ratio),
+            ]
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: format!("Cluster {cluster}: points of known intensity below their roofs"),
+        columns: vec![
+            Column::words("roof"),
+            Column::words("mix"),
+            Column::of("FLOPs per byte", Unit::One),
+            Column::of("measured", Unit::GflopPerS),
+            Column::of("measured / attainable", Unit::One),
+        ],
+        rows,
+        notes: Vec::new(),
+    })
+}

@@ -1,0 +1,51 @@
+//! Local and remote threads on one node.
+
+use nearfar_report::SharingView;
+
+use super::{grid::Grid, meaning};
+use crate::document::{Section, Sources};
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Table};
+
+pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
+    let all = &sources.show.sharing;
+    if all.is_empty() {
+        return None;
+    }
+    let place = |cell: &SharingView| {
+        (
+            cell.memory_node,
+            cell.local_cluster,
+            cell.remote_cluster,
+            cell.kernel.clone(),
+            cell.variant.clone(),
+        )
+    };
+    let tables = all.chunk_by(|one, next| place(one) == place(next)).filter_map(table).collect();
+    let (findings, model_text) = meaning(sources, &["sharing"]);
+    Some(Section {
+        id: "sharing",
+        title: "Near and far threads on one memory node",
+        about: "Both groups at once, together. Rows: threads near the node; columns: threads far \
+                from it."
+            .into(),
+        tables,
+        findings,
+        model_text,
+    })
+}
+
+fn table(cells: &[SharingView]) -> Option<Table> {
+    let first = cells.first()?;
+    let mut grid = Grid::default();
+    for cell in cells {
+        let (near, far) =
+            (format!("{} near", cell.local_threads), format!("{} far", cell.remote_threads));
+        grid.add(near, far, Cell::of(&cell.case, cell.total.as_ref().map(Figure::sum)));
+    }
+    let caption = format!(
+        "Memory of node {}: cluster {} near, cluster {} far, {} {}",
+        first.memory_node, first.local_cluster, first.remote_cluster, first.kernel, first.variant
+    );
+    grid.table(caption, "", Unit::GbPerS)
+}

@@ -1,0 +1,58 @@
+//! What the models say first, in three to six sentences.
+
+use nearfar_report::{ClassesView, FittedView, LatencyModelView};
+use nearfar_units::format_significant;
+
+use crate::document::Sources;
+
+/// More are in the sections.
+const MOST_SENTENCES: usize = 6;
+
+/// The sentences: classes, NUMA factor, then what to do, one model after the other.
+pub(crate) fn summary(sources: &Sources<'_>) -> Vec<String> {
+    let of_models = sources.models.iter().filter_map(|model| match model {
+        FittedView::Classes(view) => classes_sentence(view),
+        FittedView::Latency(view) => latency_sentence(view),
+        _ => None,
+    });
+    // Of each further model the first thing to do: the text below has the others.
+    let advice = sources
+        .models
+        .iter()
+        .filter(|model| !matches!(model, FittedView::Classes(_) | FittedView::Latency(_)));
+    let sentences = of_models.chain(advice.filter_map(|model| model.advice().into_iter().next()));
+    sentences.take(MOST_SENTENCES).collect()
+}
+
+fn classes_sentence(view: &ClassesView) -> Option<String> {
+    let first = view.classes.first()?;
+    let gb = |value| format_significant(value, 3);
+    let best = format!("{} GB/s", gb(first.max_gb_per_s));
+    let threads = view.threads.words();
+    let Some(last) = view.classes.last().filter(|_| view.classes.len() > 1) else {
+        return Some(format!(
+            "Every pair of cores and memory node that was measured is alike: {best} ({threads})."
+        ));
+    };
+    Some(format!(
+        "Pairs of cores and memory node fall into {} bandwidth classes: the fastest reaches {best}, \
+         the slowest {} GB/s, {} of it ({threads}).",
+        view.classes.len(),
+        gb(last.max_gb_per_s),
+        format_significant(last.alpha_relative, 2)
+    ))
+}
+
+fn latency_sentence(view: &LatencyModelView) -> Option<String> {
+    let span = view.span.as_ref()?;
+    let two = |value| format_significant(value, 3);
+    let [low, high] = span.most_numa_factor_interval.map(two);
+    Some(format!(
+        "NUMA factor: an access to remote memory takes {} to {} times as long as to local memory, \
+         the most from cluster {} to node {} ({low} to {high}).",
+        two(span.least_numa_factor),
+        two(span.most_numa_factor),
+        span.worst_cluster,
+        span.worst_memory_node
+    ))
+}

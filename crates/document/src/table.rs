@@ -1,0 +1,133 @@
+//! Tables of a document.
+
+use nearfar_report::{AbsentView, CaseView};
+use serde::Serialize;
+
+use crate::figure::{Figure, Unit};
+
+/// A table. Every row has a cell for each column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Table {
+    /// What it shows.
+    pub caption: String,
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows.
+    pub rows: Vec<Vec<Cell>>,
+    /// What to know of it.
+    pub notes: Vec<String>,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Column {
+    /// Its heading.
+    pub name: String,
+    /// What all its figures count, or null.
+    pub unit: Option<Unit>,
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cell {
+    /// Words, or a count.
+    Text(String),
+    /// A number with unit and interval.
+    Figure(Figure),
+    /// Nothing was measured.
+    Absent {
+        /// In what way.
+        kind: AbsenceKind,
+        /// The reason.
+        why: String,
+    },
+    /// Nothing belongs here.
+    Empty,
+}
+
+/// How a figure is absent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AbsenceKind {
+    /// The machine refused it.
+    Refused,
+    /// It was not asked for, or does not apply.
+    Omitted,
+    /// The record does not say.
+    NotMeasured,
+}
+
+impl AbsenceKind {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Omitted => "omitted",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+impl Column {
+    /// Of words.
+    pub(crate) fn words(name: impl Into<String>) -> Self {
+        Self { name: name.into(), unit: None }
+    }
+
+    /// Of figures.
+    pub(crate) fn of(name: impl Into<String>, unit: Unit) -> Self {
+        Self { name: name.into(), unit: Some(unit) }
+    }
+
+    /// Its heading with the unit.
+    #[must_use]
+    pub fn heading(&self) -> String {
+        match self.unit.map(Unit::as_str) {
+            Some(unit) if !unit.is_empty() => format!("{}, {unit}", self.name),
+            _ => self.name.clone(),
+        }
+    }
+}
+
+impl Cell {
+    /// Words.
+    pub(crate) fn text(words: impl Into<String>) -> Self {
+        Self::Text(words.into())
+    }
+
+    /// A figure of a case, or why there is none.
+    pub(crate) fn of(case: &CaseView, figure: Option<Figure>) -> Self {
+        figure.map_or_else(|| Self::absent(&case.refused, &case.omitted), Self::Figure)
+    }
+
+    /// Why there is no figure: a refusal before what was left out.
+    pub(crate) fn absent(refused: &[AbsentView], omitted: &[AbsentView]) -> Self {
+        let because = |kind, absent: &AbsentView| Self::Absent { kind, why: absent.reason.clone() };
+        match (refused.first(), omitted.first()) {
+            (Some(absent), _) => because(AbsenceKind::Refused, absent),
+            (None, Some(absent)) => because(AbsenceKind::Omitted, absent),
+            (None, None) => Self::not_measured("the record has no such case"),
+        }
+    }
+
+    /// What the record does not hold.
+    pub(crate) fn not_measured(why: impl Into<String>) -> Self {
+        Self::Absent { kind: AbsenceKind::NotMeasured, why: why.into() }
+    }
+
+    /// What it says in words.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Self::Text(words) => words.clone(),
+            Self::Figure(figure) => {
+                let mark = if figure.only_disturbed { " (disturbed)" } else { "" };
+                format!("{}{mark}", figure.text)
+            }
+            Self::Absent { kind, .. } => kind.as_str().into(),
+            Self::Empty => String::new(),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The models of a record: fitted, and as views.
+
+use std::panic::resume_unwind;
+use std::thread::{ScopedJoinHandle, scope};
+
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::{
+    ClassRule, Inapplicable, NoClasses, OverlapBounds, RecordFigures, classes, distribution, flow,
+    hybrid, latency, roofline, sharing, strategy,
+};
+use nearfar_record::{Experiment, Record};
+
+use crate::classes::ClassesView;
+use crate::model::FittedView;
+use crate::model_distribution::DistributionView;
+use crate::model_flow::FlowView;
+use crate::model_hybrid::HybridModelView;
+use crate::model_latency::LatencyModelView;
+use crate::model_roofline::RooflineView;
+use crate::model_sharing::SharingModelView;
+use crate::model_strategy::StrategyView;
+
+/// A model by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Bandwidth classes and their alphas.
+    Classes,
+    /// NUMA factor, and the time of an access under load.
+    Latency,
+    /// Local and remote threads on one memory node.
+    Sharing,
+    /// What limits a cluster at each arithmetic intensity.
+    Roofline,
+    /// Loads and stores over a fast and a slow memory.
+    Hybrid,
+    /// How runs spread, and what pinning threads does to that.
+    Distribution,
+    /// What streams get that share the machine's parts.
+    Flow,
+    /// Which way to place memory is expected to win.
+    Strategy,
+}
+
+/// A model of a record, or why it says nothing of it.
+pub type Fit = Result<FittedView, Inapplicable>;
+
+/// What a reader may choose about models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelChoices {
+    /// From what classes are made.
+    pub class_rule: ClassRule,
+    /// The theoretical maximum that alphas are relative to, or why there is none.
+    pub gamma: Result<TheoreticalMaximum, String>,
+    /// What overlaps of the hybrid model may be.
+    pub overlap_bounds: OverlapBounds,
+}
+
+impl ModelChoices {
+    /// What a record's models are without any choice.
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
+        Self {
+            class_rule: ClassRule::default(),
+            gamma: TheoreticalMaximum::of_memory(&record.header.machine),
+            overlap_bounds: OverlapBounds::NotNegative,
+        }
+    }
+}
+
+impl ModelKind {
+    /// All, in the order in which they are printed.
+    pub const ALL: [Self; 8] = [
+        Self::Classes,
+        Self::Latency,
+        Self::Sharing,
+        Self::Roofline,
+        Self::Hybrid,
+        Self::Distribution,
+        Self::Flow,
+        Self::Strategy,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Classes => "classes",
+            Self::Latency => "latency",
+            Self::Sharing => "sharing",
+            Self::Roofline => "roofline",
+            Self::Hybrid => "hybrid",
+            Self::Distribution => "distribution",
+            Self::Flow => "flow",
+            Self::Strategy => "strategy",
+        }
+    }
+
+    /// The model of a record, or why it says nothing of it.
+    ///
+    /// # Errors
+    /// Where a choice about classes fits nothing that the record holds.
+    pub fn fit(
+        self,
+        figures: &RecordFigures<'_>,
+        choices: &ModelChoices,
+    ) -> Result<Fit, NoClasses> {
+        let record = figures.record();
+        Ok(match self {
+            Self::Classes => match classes(figures, &choices.class_rule) {
+                Ok(model) => Ok(FittedView::Classes(Box::new(ClassesView::new(
+                    record,
+                    &model,
+                    &choices.gamma,
+                )))),
+                Err(NoClasses::NoPairs) => Err(Inapplicable::without(record, Experiment::Pairs)),
+                // Without a choice of the reader it is the record that lacks something.
+                Err(lack) if choices.class_rule == ClassRule::default() => {
+                    Err(Inapplicable { why: lack.to_string(), remedy: None })
+                }
+                Err(choice) => return Err(choice),
+            },
+            Self::Latency => latency(figures)
+                .map(|model| FittedView::Latency(Box::new(LatencyModelView::new(record, &model)))),
+            Self::Sharing => sharing(figures)
+                .map(|model| FittedView::Sharing(Box::new(SharingModelView::new(record, &model)))),
+            Self::Roofline => roofline(figures)
+                .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
+            Self::Hybrid => hybrid(figures, choices.overlap_bounds)
+                .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
+            Self::Distribution => distribution(figures).map(|model| {
+                FittedView::Distribution(Box::new(DistributionView::new(record, &model)))
+            }),
+            Self::Flow => {
+                flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))
+            }
+            Self::Strategy => strategy(figures)
+                .map(|model| FittedView::Strategy(Box::new(StrategyView::new(record, &model)))),
+        })
+    }
+
+    /// All models, side by side: those of a full record of a large machine take longer than its
+    /// reader waits gladly.
+    ///
+    /// # Errors
+    /// As [`ModelKind::fit`].
+    pub fn fit_all(
+        figures: &RecordFigures<'_>,
+        choices: &ModelChoices,
+    ) -> Result<Vec<(Self, Fit)>, NoClasses> {
+        scope(|scope| {
+            let running: Vec<_> = Self::ALL
+                .iter()
+                .map(|kind| scope.spawn(move || kind.fit(figures, choices)))
+                .collect();
+            let ended = running.into_iter().map(ScopedJoinHandle::join);
+            let models = ended.map(|model| model.unwrap_or_else(|panic| resume_unwind(panic)));
+            Self::ALL.into_iter().zip(models).map(|(kind, model)| Ok((kind, model?))).collect()
+        })
+    }
+}
