@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod contract;
+mod document;
 #[path = "../../../record/tests/every_line/mod.rs"]
 mod every_line;
 mod model_distribution;
@@ -156,6 +157,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     views.extend(model_roofline::views());
     views.extend(model_sharing::views());
     views.extend(model_strategy::views());
+    views.extend(document::views());
     views.extend(record_doctor::views());
     views.extend(show_view::views());
     views

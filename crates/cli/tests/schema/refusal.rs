@@ -138,6 +138,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("latency", crate::model_latency::NULLS),
     ("strategy", crate::model_strategy::NULLS),
     ("distribution", crate::model_distribution::NULLS),
+    ("report", crate::document::NULLS),
     ("machines", &[]),
     ("kernels", &[]),
     (
@@ -156,6 +157,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
 const SIGNED_IN_VIEWS: &[(&str, &[&str])] = &[
     ("show", show_view::SIGNED),
     ("sharing", model_sharing::SIGNED),
+    ("report", crate::document::SIGNED),
     ("reproduce", &["papers[].rows[].printed", "papers[].rows[].ours", "papers[].rows[].error"]),
 ];
 

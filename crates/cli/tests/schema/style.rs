@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 24] = [
+const NAMES: [&str; 25] = [
     "topo",
     "show",
     "doctor",
@@ -32,6 +32,7 @@ const NAMES: [&str; 24] = [
     "predict-hybrid",
     "predict-roofline",
     "predict-flow",
+    "report",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.
