@@ -7,23 +7,18 @@
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
+use nearfar_document::{Document, write_markdown};
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::{
-    ClassRule, Inapplicable, OverlapBounds, RecordFigures, classes, distribution, flow, hybrid,
-    latency, roofline, sharing, strategy,
-};
+use nearfar_model::RecordFigures;
 use nearfar_record::{Inputs, Record, Suite};
-use nearfar_report::{
-    ClassesView, DistributionView, FittedView, FlowView, HybridModelView, LatencyModelView,
-    ModelView, RooflineView, SharingModelView, StrategyView, UnavailableView,
-};
+use nearfar_report::{ModelChoices, ModelKind, ModelView, UnavailableView};
 
 use crate::{assert_valid, validator};
 
 /// Mutilations of each machine's record.
-const TRIALS: u64 = 16;
+const TRIALS: u64 = 12;
 
 /// Machines that have something for every model between them.
 const MACHINES: [&str; 4] = ["e5520", "knl-flat", "itanium2", "e7-4870"];
@@ -33,58 +28,25 @@ fn measured(machine: &str) -> Record {
     simulate(&read_machine(machine).unwrap(), inputs, true).unwrap()
 }
 
-const MODELS: [&str; 8] =
-    ["classes", "latency", "sharing", "roofline", "hybrid", "distribution", "flow", "strategy"];
-
-fn fitted(record: &Record, model: &str) -> Result<FittedView, Inapplicable> {
-    let figures = &RecordFigures::new(record);
-    Ok(match model {
-        "latency" => {
-            FittedView::Latency(Box::new(LatencyModelView::new(record, &latency(figures)?)))
-        }
-        "sharing" => {
-            FittedView::Sharing(Box::new(SharingModelView::new(record, &sharing(figures)?)))
-        }
-        "roofline" => {
-            FittedView::Roofline(Box::new(RooflineView::new(record, &roofline(figures)?)))
-        }
-        "hybrid" => {
-            let fitted = hybrid(figures, OverlapBounds::NotNegative)?;
-            FittedView::Hybrid(Box::new(HybridModelView::new(record, &fitted)))
-        }
-        "distribution" => {
-            let fitted = distribution(figures)?;
-            FittedView::Distribution(Box::new(DistributionView::new(record, &fitted)))
-        }
-        "flow" => FittedView::Flow(Box::new(FlowView::new(record, &flow(figures)?))),
-        "strategy" => {
-            FittedView::Strategy(Box::new(StrategyView::new(record, &strategy(figures)?)))
-        }
-        _ => {
-            let classes = classes(figures, &ClassRule::default())
-                .map_err(|why| Inapplicable::here(why.to_string()))?;
-            let gamma = Err("not asked for".into());
-            FittedView::Classes(Box::new(ClassesView::new(record, &classes, &gamma)))
-        }
-    })
-}
-
 /// What each model says, held against its schema; the names of those that say something.
 fn hold(record: &Record, what: &str) -> Vec<&'static str> {
     static VALIDATORS: OnceLock<Vec<Validator>> = OnceLock::new();
-    let validators = VALIDATORS.get_or_init(|| MODELS.map(validator).into());
+    let validators =
+        VALIDATORS.get_or_init(|| ModelKind::ALL.map(|kind| validator(kind.as_str())).into());
     let mut views = Vec::new();
     let mut unavailable = Vec::new();
     let mut names = Vec::new();
-    for (model, validator) in MODELS.iter().zip(validators) {
-        match fitted(record, model) {
+    let fits = ModelKind::fit_all(&RecordFigures::new(record), &ModelChoices::of(record));
+    for ((kind, fit), validator) in fits.unwrap().into_iter().zip(validators) {
+        let model = kind.as_str();
+        match fit {
             Ok(view) => {
                 assert_valid(validator, &serde_json::to_value(&view).unwrap());
                 let text = view.text();
                 for word in ["NaN", "inf ", "-inf", "inf\n"] {
                     assert!(!text.contains(word), "{what}, {model}: {word:?} in\n{text}");
                 }
-                names.push(*model);
+                names.push(model);
                 views.push(view);
             }
             Err(why) => {
@@ -98,6 +60,12 @@ fn hold(record: &Record, what: &str) -> Vec<&'static str> {
             }
         }
     }
+    let document = Document::new(record);
+    assert_valid(&validator("report"), &serde_json::to_value(&document).unwrap());
+    let mut markdown = Vec::new();
+    write_markdown(&document, &mut markdown).unwrap();
+    let markdown = String::from_utf8(markdown).unwrap();
+    assert!(!markdown.contains("NaN") && !markdown.contains("inf "), "{what}:\n{markdown}");
     let all = ModelView::new(record, &views, unavailable);
     assert_valid(&validator("model"), &serde_json::to_value(&all).unwrap());
     assert!(!all.text(&views).is_empty());
@@ -199,7 +167,7 @@ fn models_of_mutilated_records_say_what_they_lack_or_are_finite() {
             hold(&broken, &what);
         }
     }
-    assert_eq!(whole.len(), MODELS.len(), "models that no whole record has: {whole:?}");
+    assert_eq!(whole.len(), ModelKind::ALL.len(), "models that no whole record has: {whole:?}");
 }
 
 #[test]
@@ -211,8 +179,9 @@ fn a_record_without_an_experiment_names_the_command_that_adds_it() {
         ..suite_inputs(Suite::Quick)
     };
     let record = simulate(&read_machine("e5520").unwrap(), inputs, false).unwrap();
-    for model in MODELS.iter().filter(|model| **model != "classes") {
-        let why = fitted(&record, model).unwrap_err();
+    let fits = ModelKind::fit_all(&RecordFigures::new(&record), &ModelChoices::of(&record));
+    for (kind, fit) in fits.unwrap() {
+        let (model, why) = (kind.as_str(), fit.unwrap_err());
         let remedy = why.remedy.unwrap_or_else(|| panic!("{model}: {}", why.why));
         assert!(remedy.starts_with("nearfar characterize --simulate e5520 "), "{model}: {remedy}");
         assert!(remedy.contains("--only "), "{model}: {remedy}");
