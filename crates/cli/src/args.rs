@@ -36,7 +36,13 @@ pub struct Arguments {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// What the machine is: nodes, clusters, caches, distances, devices
-    #[command(after_help = "Example: nearfar topo --xml lstopo-output.xml --json")]
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar topo --xml lstopo-output.xml --json\n",
+        "  nearfar topo --export-xml here.xml             what the newest record of this host measured,\n",
+        "                                                 for hwloc-bind, Open MPI and others\n",
+        "  nearfar topo r.jsonl --export-xml there.xml    the machine of that record",
+    ))]
     Topo(TopoArguments),
     /// What would disturb a measurement here; or which part of a machine falls short, by its record
     #[command(after_help = concat!(
@@ -119,9 +125,17 @@ pub enum Command {
 
 #[derive(Debug, Args)]
 pub struct TopoArguments {
+    /// The record whose figures --export-xml writes; without it the newest one of this host
+    #[arg(requires = "export_xml")]
+    pub record: Option<PathBuf>,
     #[command(flatten)]
     pub source: MachineSource,
-    /// Print JSON (docs/schema/nearfar.topo-1.json; of the list nearfar.machines-1.json)
+    /// Write the topology as hwloc's XML, with the measured bandwidths and latencies as its
+    /// memory attributes (docs/memory-attributes.md)
+    #[arg(long, value_name = "FILE", conflicts_with = "synthetic")]
+    pub export_xml: Option<PathBuf>,
+    /// Print JSON (docs/schema/nearfar.topo-1.json; of the list nearfar.machines-1.json, of an
+    /// export nearfar.topology-export-1.json)
     #[arg(long)]
     pub json: bool,
 }

@@ -1,9 +1,9 @@
 //! Reads a topology from a stranger in a process of its own: hwloc is a C
 //! library, and a hostile file may crash it, fill the memory or run for ever.
 
-use std::io::Read;
+use std::io::{self, Read, Write};
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 use anyhow::{Context, bail};
 use nearfar_machine::Machine;
@@ -20,9 +20,7 @@ const MOST_OUTPUT_BYTES: u64 = 256 << 20;
 
 /// The machine that a file or text describes.
 pub fn read(source: &MachineSource) -> anyhow::Result<Machine> {
-    let program = std::env::current_exe().context("cannot find this program's own file")?;
-    let mut child = Command::new(program);
-    child.arg("read-topology");
+    let mut child = reader()?;
     let name = match (&source.xml, &source.synthetic) {
         (Some(path), _) => {
             child.arg("--xml").arg(path);
@@ -34,18 +32,36 @@ pub fn read(source: &MachineSource) -> anyhow::Result<Machine> {
         }
         (None, None) => bail!("neither a file nor a text was given"),
     };
-    let mut child = child
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .context("cannot start the process that reads foreign topologies")?;
+    read_from(&name, child.stdin(Stdio::null()).spawn(), "")
+}
+
+/// The machine that a text describes which hwloc would write.
+pub fn read_text(xml: &str) -> anyhow::Result<Machine> {
+    let mut child = reader()?;
+    child.args(["--xml", "/dev/stdin"]);
+    read_from("the text", child.stdin(Stdio::piped()).spawn(), xml)
+}
+
+fn reader() -> anyhow::Result<Command> {
+    let program = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut child = Command::new(program);
+    child.arg("read-topology").stdout(Stdio::piped()).stderr(Stdio::piped());
+    Ok(child)
+}
+
+/// What the process says that reads `name`, after this was written to its standard input.
+fn read_from(name: &str, child: io::Result<Child>, input: &str) -> anyhow::Result<Machine> {
+    let mut child = child.context("cannot start the process that reads foreign topologies")?;
     let errors = child.stderr.take();
     let reader = std::thread::spawn(move || read_some(errors, 64 << 10));
+    if let Some(mut stdin) = child.stdin.take() {
+        // One that ends before it has read all says why.
+        stdin.write_all(input.as_bytes()).ok();
+    }
     let found = read_some(child.stdout.take(), MOST_OUTPUT_BYTES)?;
     let status = child.wait().context("the process that reads foreign topologies is gone")?;
     let complaint = reader.join().unwrap_or_else(|_| Ok(Vec::new()))?;
-    interpret(&name, status, &found, &complaint)
+    interpret(name, status, &found, &complaint)
 }
 
 /// What became of the process that read `name`.

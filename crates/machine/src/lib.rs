@@ -10,6 +10,7 @@ mod cluster;
 mod fnv1a;
 mod index_set;
 mod machine;
+mod memory_attribute;
 mod memory_channels;
 mod memory_module;
 mod module_name;
@@ -24,6 +25,7 @@ pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
     MemoryKind, MemoryNode, Package, Source,
 };
+pub use memory_attribute::{AttributeValue, MemoryAttribute};
 pub use memory_module::MemoryModule;
 pub use relation::Relation;
 pub use theoretical_maximum::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};

@@ -16,6 +16,7 @@ mod inapplicable;
 mod latency;
 mod links;
 mod mapping;
+mod memory_attributes;
 mod memory_limit;
 mod mixes;
 mod pairs;
@@ -70,6 +71,7 @@ pub use latency::{
 };
 pub use links::{LinkFigures, links};
 pub use mapping::{Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data};
+pub use memory_attributes::{MeasuredAttribute, MemoryAttributes, memory_attributes};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use pairs::{Cell, Figure, InitiatorRow, Pairs, pairs};

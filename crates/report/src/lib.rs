@@ -72,6 +72,7 @@ mod show_text;
 mod table;
 mod topo;
 mod topo_text;
+mod topology_export;
 
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
@@ -124,3 +125,7 @@ pub use show_roofs::RoofView;
 pub use show_scaling::{RunsView, ScalingView, WidestRuns};
 pub use show_sharing::SharingView;
 pub use topo::{ClusterView, DeviceView, NodeView, TopoView};
+pub use topology_export::{
+    ExportedAttributeView, ExportedTopology, ExportedValueView, TopologyExportView,
+    UnmeasuredAttributeView,
+};

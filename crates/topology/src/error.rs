@@ -159,6 +159,14 @@ pub enum TopologyError {
         /// The contradictions, in sentences.
         what: Vec<String>,
     },
+    /// A node that was measured is not in the text.
+    #[error("{name} has no memory node {node}, which was measured; export the machine again")]
+    NoTarget {
+        /// The source's name.
+        name: String,
+        /// The node's number.
+        node: u32,
+    },
     /// Environment variables would make hwloc describe something else than this machine.
     #[error(
         "{} set in the environment: hwloc would not describe this machine as it is; unset them, or \

@@ -9,6 +9,7 @@ use hwlocality::object::attributes::ObjectAttributes;
 use hwlocality::object::types::{CacheType, ObjectType};
 use hwlocality::topology::Topology;
 use hwlocality::topology::builder::{BuildFlags, TopologyBuilder, TypeFilter};
+use hwlocality::topology::export::xml::XMLExportFlags;
 use nearfar_machine::{
     Cache, CacheKind, Core, CpuSet, IndexSet, MAX_INDEX, Machine, MemoryKind, MemoryNode, NodeSet,
     Package, Source,
@@ -38,6 +39,32 @@ pub(crate) fn build_machine(
     source: Source,
     input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
 ) -> Result<Machine, TopologyError> {
+    with_topology(name, input, |topology| walk(topology, name, source))
+}
+
+/// The XML that hwloc writes of the topology that `input` selects.
+///
+/// # Errors
+/// As [`build_machine`].
+pub(crate) fn build_xml(
+    name: &str,
+    input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
+) -> Result<String, TopologyError> {
+    with_topology(name, input, |topology| match topology.export_xml(XMLExportFlags::empty()) {
+        Ok(xml) => Ok(xml.as_str().to_owned()),
+        Err(error) => Err(TopologyError::Refused {
+            name: name.into(),
+            why: error.to_string(),
+            linked: linked_version(),
+        }),
+    })
+}
+
+fn with_topology<Answer>(
+    name: &str,
+    input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
+    answer: impl FnOnce(&Topology) -> Result<Answer, TopologyError>,
+) -> Result<Answer, TopologyError> {
     let refused =
         |why: String| TopologyError::Refused { name: name.into(), why, linked: linked_version() };
     let attempt = || {
@@ -45,7 +72,7 @@ pub(crate) fn build_machine(
             .map_err(refused)?
             .build()
             .map_err(|error| refused(error.to_string()))?;
-        walk(&topology, name, source)
+        answer(&topology)
     };
     // Nothing that is shared is left half-changed: the topology dies with the closure.
     catch_unwind(AssertUnwindSafe(attempt)).unwrap_or_else(|panic| {

@@ -5,7 +5,8 @@
 //! hwloc does the discovery; the kernel's files under `/sys` and `/proc` say what
 //! hwloc does not (which nodes have CPUs, widths of PCIe links, interleave weights):
 //! [`amend_from_sysfs`]; the firmware's tables list the memory modules:
-//! [`amend_memory_modules`]. Files from strangers are checked before hwloc sees a byte,
+//! [`amend_memory_modules`]. The other way round, [`live_xml`], [`machine_xml`] and
+//! [`write_memory_attributes`] make XML for programs that use hwloc. Files from strangers are checked before hwloc sees a byte,
 //! but hwloc is a C library: a program that reads them should do so in a child
 //! process.
 
@@ -15,6 +16,8 @@ mod error;
 mod firmware;
 mod hwloc;
 mod live;
+mod machine_xml;
+mod memory_attributes;
 mod memory_modules;
 mod object_tree;
 mod ownership;
@@ -25,7 +28,9 @@ mod xml;
 
 pub use error::TopologyError;
 pub use hwloc::linked_version;
-pub use live::{amend_from_sysfs, read_live};
+pub use live::{amend_from_sysfs, live_xml, read_live};
+pub use machine_xml::machine_xml;
+pub use memory_attributes::{WithAttributes, write_memory_attributes};
 pub use memory_modules::{MemorySockets, amend_memory_modules, list_memory_sockets};
 pub use synthetic::parse_synthetic;
-pub use xml::{parse_xml, read_xml};
+pub use xml::{parse_xml, read_xml, read_xml_text};

@@ -8,7 +8,7 @@ use std::path::Path;
 use nearfar_machine::{CpuSet, Distances, FirmwareFigure, Machine, NodeSet, Source};
 
 use crate::error::TopologyError;
-use crate::hwloc::build_machine;
+use crate::hwloc::{build_machine, build_xml};
 use crate::memory_modules::amend_memory_modules;
 use crate::sysfs::Sysfs;
 use crate::{devices, ownership};
@@ -37,6 +37,8 @@ const OVERRIDES: [&str; 17] = [
 ];
 /// The same with a bus number within the name, or of several endings.
 const OVERRIDE_PREFIX: &str = "HWLOC_PCI_";
+/// How messages call it.
+const THIS_MACHINE: &str = "this machine";
 /// By how much the nodes' memory may differ from the machine's without a note.
 const MEMORY_TOLERANCE: f64 = 0.1;
 
@@ -48,6 +50,23 @@ const MEMORY_TOLERANCE: f64 = 0.1;
 /// [`TopologyError::EnvironmentOverride`] where the environment makes hwloc
 /// describe something else, and what hwloc refuses.
 pub fn read_live(root: &Path) -> Result<Machine, TopologyError> {
+    check_environment()?;
+    let mut machine = build_machine(THIS_MACHINE, Source::Live, Ok)?;
+    amend_from_sysfs(&mut machine, root);
+    amend_memory_modules(&mut machine, root);
+    Ok(machine)
+}
+
+/// The XML that hwloc writes of the machine that the program runs on (format 2).
+///
+/// # Errors
+/// As [`read_live`].
+pub fn live_xml() -> Result<String, TopologyError> {
+    check_environment()?;
+    build_xml(THIS_MACHINE, Ok)
+}
+
+fn check_environment() -> Result<(), TopologyError> {
     let names: Vec<String> = env::vars_os()
         .filter_map(|(name, _)| name.into_string().ok())
         .filter(|name| OVERRIDES.contains(&name.as_str()) || name.starts_with(OVERRIDE_PREFIX))
@@ -55,10 +74,7 @@ pub fn read_live(root: &Path) -> Result<Machine, TopologyError> {
     if !names.is_empty() {
         return Err(TopologyError::EnvironmentOverride { names });
     }
-    let mut machine = build_machine("this machine", Source::Live, Ok)?;
-    amend_from_sysfs(&mut machine, root);
-    amend_memory_modules(&mut machine, root);
-    Ok(machine)
+    Ok(())
 }
 
 /// Completes a machine from the kernel's files under `root`, which must belong to

@@ -47,21 +47,38 @@ const UNLIKE_HWLOC: &str = "hwloc writes attributes as name=\"value\", without b
 /// Each ground of refusal is a variant of [`TopologyError`]. A damaged file can
 /// still make the C library abort: read foreign files in a child process.
 pub fn read_xml(path: &Path) -> Result<Machine, TopologyError> {
-    let name = path
-        .file_name()
-        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned());
+    let name = file_name(path);
+    parse_xml(&read_text(path, &name)?, &name)
+}
+
+/// The text of such a file, checked as [`read_xml`] does before hwloc sees a byte.
+///
+/// # Errors
+/// As [`read_xml`].
+pub fn read_xml_text(path: &Path) -> Result<String, TopologyError> {
+    let name = file_name(path);
+    let text = read_text(path, &name)?;
+    check_text(&text, &name)?;
+    Ok(text)
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name()
+        .map_or_else(|| path.display().to_string(), |name| name.to_string_lossy().into_owned())
+}
+
+fn read_text(path: &Path, name: &str) -> Result<String, TopologyError> {
     let unreadable = |source| TopologyError::Unreadable { path: path.into(), source };
     let mut bytes = Vec::new();
     File::open(path)
         .and_then(|file| file.take(MAX_FILE + 1).read_to_end(&mut bytes))
         .map_err(unreadable)?;
-    check_length(bytes.len(), &name)?;
-    let text = String::from_utf8(bytes).map_err(|error| TopologyError::NotXml {
-        name: name.clone(),
+    check_length(bytes.len(), name)?;
+    String::from_utf8(bytes).map_err(|error| TopologyError::NotXml {
+        name: name.into(),
         byte: u64::try_from(error.utf8_error().valid_up_to()).unwrap_or(u64::MAX),
         why: "not UTF-8 text".into(),
-    })?;
-    parse_xml(&text, &name)
+    })
 }
 
 /// The same from memory; `name` is how messages and the machine call the text.
@@ -69,13 +86,17 @@ pub fn read_xml(path: &Path) -> Result<Machine, TopologyError> {
 /// # Errors
 /// As [`read_xml`].
 pub fn parse_xml(text: &str, name: &str) -> Result<Machine, TopologyError> {
-    check_length(text.len(), name)?;
-    check_lines(text, name)?;
-    Check { name, depth: 0, rooted: false, holds_text: false, tree: ObjectTree::default() }
-        .run(text)?;
+    check_text(text, name)?;
     build_machine(name, Source::Xml(name.into()), |builder| {
         builder.from_xml(text).map_err(|error| error.to_string())
     })
+}
+
+fn check_text(text: &str, name: &str) -> Result<(), TopologyError> {
+    check_length(text.len(), name)?;
+    check_lines(text, name)?;
+    Check { name, depth: 0, rooted: false, holds_text: false, tree: ObjectTree::default() }
+        .run(text)
 }
 
 fn check_length(length: usize, name: &str) -> Result<(), TopologyError> {

@@ -10,6 +10,7 @@ mod reproduce;
 mod show;
 mod simulated;
 mod topo;
+mod topology_export;
 
 use clap::CommandFactory;
 

@@ -2,13 +2,18 @@
 
 use nearfar_report::TopoView;
 
-use super::simulated;
+use super::{simulated, topology_export};
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_machine, output};
 
 pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     let source = &arguments.source;
+    if let Some(file) = &arguments.export_xml
+        && source.simulate.as_deref() != Some("list")
+    {
+        return topology_export::run(arguments, file);
+    }
     let machine = if let Some(name) = &source.simulate {
         if name == "list" {
             return simulated::list(arguments.json);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod edited;
+mod export_topology;
 mod interruption;
 mod kill;
 mod model_distribution;

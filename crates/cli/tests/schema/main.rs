@@ -21,6 +21,7 @@ mod record_doctor;
 mod refusal;
 mod show_view;
 mod style;
+mod topology_export;
 mod vocabulary;
 
 use std::collections::BTreeSet;
@@ -160,6 +161,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     views.extend(document::views());
     views.extend(record_doctor::views());
     views.extend(show_view::views());
+    views.extend(topology_export::views());
     views
 }
 

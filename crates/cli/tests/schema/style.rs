@@ -9,6 +9,7 @@ use crate::contract::{docs, schema};
 
 const NAMES: [&str; 25] = [
     "topo",
+    "topology-export",
     "show",
     "doctor",
     "record-doctor",
