@@ -10,8 +10,8 @@
 //! A figure is the best window, as STREAM's is the best pass: a roof says what the hardware gives,
 //! and what disturbs a window only lowers it. Roof, ceiling and point have as many windows. A roof
 //! is `load` from that level, the ceiling `fma_dp`, a point its mix, all in one instruction set:
-//! the one that loads fastest from memory, by a short measurement before, since the widest need not
-//! (on a Zen 4 it does not). No point is left out, and no roof is chosen by what its points say.
+//! the one that loads fastest from memory, by a short measurement before, since the widest need not.
+//! No point is left out, and no roof is chosen by what its points say.
 //! Beside that the errors by medians over rounds are
 //! printed, as `nearfar model RECORD roofline` gives them.
 
