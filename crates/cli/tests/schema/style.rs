@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 25] = [
+const NAMES: [&str; 26] = [
     "topo",
     "topology-export",
     "show",
