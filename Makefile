@@ -20,6 +20,7 @@ build: ## the optimised program
 
 test: ## install what is missing, check, run every test
 	@$(STAGE) packages scripts/install-packages build test guest
+	@$(STAGE) python scripts/python-packages
 	@$(STAGE) check $(MAKE) --no-print-directory check
 	@$(STAGE) build-tests cargo test --locked --workspace --no-run
 	@$(STAGE) kernels $(DEBUG)/guest --fetch

@@ -9,11 +9,15 @@ pub enum Format {
     Markdown,
     /// The document as data.
     Json,
+    /// Samples in long form.
+    Csv,
+    /// Figures that are watched over time, in OpenMetrics text.
+    Metrics,
 }
 
 impl Format {
     /// All, in the order in which messages name them.
-    pub const ALL: [Self; 2] = [Self::Json, Self::Markdown];
+    pub const ALL: [Self; 4] = [Self::Json, Self::Markdown, Self::Csv, Self::Metrics];
 
     /// The ending, without its dot.
     #[must_use]
@@ -21,6 +25,8 @@ impl Format {
         match self {
             Self::Json => "json",
             Self::Markdown => "md",
+            Self::Csv => "csv",
+            Self::Metrics => "prom",
         }
     }
 
@@ -45,6 +51,7 @@ mod tests {
     #[test]
     fn a_files_name_says_its_form() {
         assert_eq!(Format::of(Path::new("a/b.MD")), Some(Format::Markdown));
+        assert_eq!(Format::of(Path::new("node.prom")), Some(Format::Metrics));
         assert_eq!(Format::of(Path::new("b.tar.json")), Some(Format::Json));
         for none in ["json", "a.", "a.docx", "a.json/b", ""] {
             assert_eq!(Format::of(Path::new(none)), None, "{none}");

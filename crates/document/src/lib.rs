@@ -2,16 +2,20 @@
 //! rounded and put in words there, once, and every format shows the same. The data formats hold
 //! what the record holds. Nothing here measures or models.
 
+mod csv;
 mod document;
 mod figure;
 mod format;
 mod markdown;
+mod metrics;
 mod sections;
 mod summary;
 mod table;
 
+pub use csv::write_csv;
 pub use document::{Document, Section};
 pub use figure::{Figure, Unit};
 pub use format::Format;
 pub use markdown::write_markdown;
+pub use metrics::write_metrics;
 pub use table::{AbsenceKind, Cell, Column, Table};

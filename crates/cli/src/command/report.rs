@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use nearfar_document::{Document, Format, write_markdown};
+use nearfar_document::{Document, Format, write_csv, write_markdown, write_metrics};
 use nearfar_record::Record;
 
 use crate::args::ReportArguments;
@@ -33,5 +33,7 @@ fn write_document(format: Format, record: &Record, out: &mut impl Write) -> std:
             writeln!(out)
         }
         Format::Markdown => write_markdown(&Document::new(record), out),
+        Format::Csv => write_csv(record, out),
+        Format::Metrics => write_metrics(record, out),
     }
 }

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
-use nearfar_document::{Document, write_markdown};
+use nearfar_document::{Document, write_csv, write_markdown, write_metrics};
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
@@ -66,10 +66,26 @@ fn hold(record: &Record, what: &str) -> Vec<&'static str> {
     write_markdown(&document, &mut markdown).unwrap();
     let markdown = String::from_utf8(markdown).unwrap();
     assert!(!markdown.contains("NaN") && !markdown.contains("inf "), "{what}:\n{markdown}");
+    hold_data(record, what);
     let all = ModelView::new(record, &views, unavailable);
     assert_valid(&validator("model"), &serde_json::to_value(&all).unwrap());
     assert!(!all.text(&views).is_empty());
     names
+}
+
+/// The formats for programs have no word for a figure that is not finite.
+fn hold_data(record: &Record, what: &str) {
+    let (mut csv, mut metrics) = (Vec::new(), Vec::new());
+    write_csv(record, &mut csv).unwrap();
+    write_metrics(record, &mut metrics).unwrap();
+    for (text, begin) in [(csv, ','), (metrics, ' ')] {
+        let text = String::from_utf8(text).unwrap();
+        for word in ["NaN", "inf", "-inf"] {
+            for end in [begin, '\n'] {
+                assert!(!text.contains(&format!("{begin}{word}{end}")), "{what}: {word}");
+            }
+        }
+    }
 }
 
 fn mutilate(record: &mut Record, random: &mut fastrand::Rng) -> String {

@@ -1,0 +1,107 @@
+# Reads a file of metrics as OpenMetrics and as the older text format 0.0.4, and holds it
+# against what `show --json` printed of the same record.
+import json
+import math
+import sys
+import unicodedata
+
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics
+from prometheus_client.parser import text_string_to_metric_families as older_text
+
+path, show = sys.argv[1:]
+# With line ends as they are: the parser must see a carriage return.
+with open(path, encoding="utf-8", newline="") as file:
+    text = file.read()
+with open(show, encoding="utf-8") as file:
+    view = json.load(file)
+
+
+def series(families):
+    """Values by family and labels; each once."""
+    values = {}
+    for family in families:
+        for sample in family.samples:
+            key = (sample.name, frozenset(sample.labels.items()))
+            assert key not in values, key
+            assert sample.timestamp is None, key
+            values[key] = sample.value
+    return values
+
+
+strict, older = series(openmetrics(text)), series(older_text(text))
+assert strict == older and len(strict) > 100, (len(strict), len(older))
+for family in openmetrics(text):
+    assert family.documentation and family.type == "gauge", family.name
+
+SHOWN_BY_NUMBER = [0x200E, 0x200F, *range(0x2028, 0x202F), *range(0x2066, 0x206A)]
+
+
+def shown(text):
+    """A text as a label has it."""
+    def letter(c):
+        is_control = unicodedata.category(c) == "Cc" and c != "\n"
+        return f"\\u{{{ord(c):x}}}" if is_control or ord(c) in SHOWN_BY_NUMBER else c
+
+    return "".join(letter(c) for c in text)
+
+
+def find(name, **labels):
+    """The value of the sample with these labels, and those that all samples have."""
+    labels |= {"host": shown(view["host"]), "executor": view["executor"]}
+    return strict[name, frozenset(labels.items())]
+
+
+compared = 0
+
+
+def agree(ours, theirs):
+    global compared
+    assert math.isclose(ours, theirs, rel_tol=1e-12), (ours, theirs)
+    compared += 1
+
+
+for cell in view["pairs"]:
+    for figure in cell["figures"]:
+        labels = {
+            "experiment": "pairs",
+            "initiator": f"{cell['initiator']}{cell['index']}",
+            "cluster": str(cell["cluster"]),
+            "node": str(cell["memory_node"]),
+            "kernel": shown(cell["kernel"]),
+            "variant": shown(figure["variant"]),
+            "threads": str(cell["threads"]),
+        }
+        for aggregate in ["sum", "paced"]:
+            low, high = figure[f"{aggregate}_interval_gb_per_s"]
+            for statistic, value in [
+                ("median", figure[f"{aggregate}_gb_per_s"]), ("low", low), ("high", high),
+            ]:
+                name = "nearfar_bandwidth_bytes_per_second"
+                agree(find(name, aggregate=aggregate, statistic=statistic, **labels), value * 1e9)
+        agree(find("nearfar_bandwidth_confidence_ratio", **labels), figure["confidence"])
+
+for chase in view["latency"]:
+    if chase["in_matrix"] and chase["latency"]:
+        labels = {"experiment": "latency", "cluster": str(chase["cluster"]), "node": str(chase["memory_node"])}
+        ours = find("nearfar_latency_seconds", statistic="median", **labels)
+        agree(ours * 1e9, chase["latency"]["median_ns"])
+
+roofs = [roof for roof in view["roofs"] if roof["purpose"] == "roof"]
+for roof in roofs:
+    labels = {name: str(roof[name]) for name in ["cluster", "limit", "threads"]}
+    labels |= {name: shown(roof[name]) for name in ["kernel", "variant"]}
+    labels["experiment"] = "roofs"
+    for name in ["level", "node", "clusters", "memory_kind"]:
+        if roof[name] is not None:
+            labels[name] = str(roof[name])
+    if roof["bandwidth"]:
+        ours = find("nearfar_roof_bytes_per_second", statistic="median", **labels)
+        agree(ours, roof["bandwidth"]["sum_gb_per_s"] * 1e9)
+    elif roof["flops"]:
+        ours = find("nearfar_roof_flops_per_second", statistic="median", **labels)
+        agree(ours, roof["flops"]["sum_gflop_per_s"] * 1e9)
+
+agree(find("nearfar_samples"), view["samples"])
+agree(find("nearfar_disturbed_samples"), view["disturbed"])
+assert compared > 200, compared
+print("the figures of show:", compared)

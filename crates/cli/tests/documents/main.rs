@@ -1,0 +1,12 @@
+//! The files that `report` writes, read as others read them.
+//!
+//! Programs of Python read them (scripts/python-packages installs them); NEARFAR_WITHOUT_PYTHON=1
+//! leaves these out, and says so.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod csv;
+mod hostile_record;
+mod metrics;
+mod python;
+mod reports;

@@ -1,0 +1,35 @@
+//! Records of simulated machines, and the reports of them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Runs the program, which must succeed; what it printed.
+pub fn nearfar(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_nearfar")).args(arguments).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?}: {said}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A record of a simulated machine with all experiments that its parts allow.
+pub fn simulate(folder: &Path, machine: &str) -> PathBuf {
+    let path = folder.join(format!("{machine}.jsonl"));
+    let out = path.to_str().unwrap();
+    nearfar(&["characterize", "--simulate", machine, "--suite", "standard", "--out", out]);
+    path
+}
+
+/// The report of a record in the form of this ending, and its file.
+pub fn report(record: &Path, ending: &str) -> (String, PathBuf) {
+    let path = record.with_extension(ending);
+    nearfar(&["report", record.to_str().unwrap(), "-o", path.to_str().unwrap()]);
+    (fs::read_to_string(&path).unwrap(), path)
+}
+
+/// What `show --json` prints of a record, in a file beside it.
+pub fn show_json(record: &Path) -> PathBuf {
+    let path = record.with_extension("show");
+    fs::write(&path, nearfar(&["show", "--json", record.to_str().unwrap()])).unwrap();
+    path
+}

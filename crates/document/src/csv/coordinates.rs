@@ -1,0 +1,116 @@
+//! The columns of coordinates: one set for all experiments, empty where they do not apply.
+
+use nearfar_record::{
+    Coordinates, HybridCoordinates, HybridPoint, LatencyCoordinates, LinkCoordinates, PageSplit,
+    PairCoordinates, Roof, RoofCoordinates, SharingCoordinates,
+};
+
+use super::row::Row;
+
+impl<'a> Row<'a> {
+    /// Fills in where the case stands.
+    pub fn set_coordinates(&mut self, place: &'a Coordinates) {
+        self.experiment = Some(place.experiment());
+        match place {
+            Coordinates::Pairs(pair) => self.set_pair(pair),
+            Coordinates::Scaling(scaling) => self.affinity = Some(scaling.affinity),
+            Coordinates::Sharing(sharing) => self.set_sharing(sharing),
+            Coordinates::Links(link) => self.set_link(link),
+            Coordinates::Roofs(roof) => self.set_roof(roof),
+            Coordinates::Hybrid(hybrid) => self.set_hybrid(hybrid),
+            Coordinates::Mixes(mix) => self.mix = Some(mix.index),
+            Coordinates::Latency(latency) => self.set_latency(latency),
+        }
+    }
+
+    fn set_pair(&mut self, pair: &PairCoordinates) {
+        self.stage = Some(pair.stage);
+        self.initiator = Some(pair.initiator);
+        self.initiator_index = Some(pair.index);
+        self.cluster = Some(pair.cluster);
+        self.cpu_node = pair.cpu_node;
+        self.memory_node = Some(pair.memory_node);
+    }
+
+    /// The actors are the groups that have threads, the local one first.
+    fn set_sharing(&mut self, sharing: &SharingCoordinates) {
+        let is_local = self.actor == 0 && sharing.local_threads > 0;
+        let of_group = if is_local { sharing.local_cluster } else { sharing.remote_cluster };
+        self.group = Some(if is_local { "local" } else { "remote" });
+        self.cluster = Some(of_group);
+        self.memory_node = Some(sharing.memory_node);
+        self.local_cluster = Some(sharing.local_cluster);
+        self.remote_cluster = Some(sharing.remote_cluster);
+        self.local_threads = Some(sharing.local_threads);
+        self.remote_threads = Some(sharing.remote_threads);
+    }
+
+    fn set_link(&mut self, link: &LinkCoordinates) {
+        self.from_package = Some(link.from_package);
+        self.to_package = Some(link.to_package);
+        self.way = Some(link.way);
+    }
+
+    fn set_roof(&mut self, place: &RoofCoordinates) {
+        self.cluster = Some(place.cluster);
+        self.purpose = Some(place.purpose);
+        self.limit = Some(match place.roof {
+            Roof::Compute => "compute",
+            Roof::Cache { level } => {
+                self.cache_level = Some(level);
+                "cache"
+            }
+            Roof::Memory { node } => {
+                self.memory_node = Some(node);
+                "memory"
+            }
+            Roof::Contended { node, clusters } => {
+                (self.memory_node, self.clusters) = (Some(node), Some(clusters));
+                "contended"
+            }
+            Roof::AllLocal { node } => {
+                self.memory_node = Some(node);
+                "all_local"
+            }
+            Roof::Congested { kind } => {
+                self.memory_kind = Some(kind);
+                "congested"
+            }
+        });
+    }
+
+    fn set_hybrid(&mut self, place: &HybridCoordinates) {
+        self.cluster = Some(place.cluster);
+        self.fast_node = Some(place.fast_node);
+        self.slow_node = Some(place.slow_node);
+        (self.loads, self.stores) = (Some(place.loads), Some(place.stores));
+        let share = |split: Option<PageSplit>| {
+            split.map(PageSplit::fast_share).filter(|share| share.is_finite())
+        };
+        self.load_fast_share = share(place.load_pages);
+        self.store_fast_share = share(place.store_pages);
+        self.point = Some(match place.point {
+            HybridPoint::Corner { of } => {
+                self.transfer = Some(of);
+                "corner"
+            }
+            HybridPoint::Pair { dominating, beside } => {
+                (self.transfer, self.transfer_beside) = (Some(dominating), Some(beside));
+                "pair"
+            }
+            HybridPoint::Surface => "surface",
+        });
+    }
+
+    fn set_latency(&mut self, place: &'a LatencyCoordinates) {
+        self.cluster = Some(place.cluster);
+        self.cpu_node = place.cpu_node;
+        self.memory_node = Some(place.memory_node);
+        self.walk = Some(place.walk);
+        if let Some(load) = &place.load {
+            self.load_kernel = Some(load.kernel.as_str().into());
+            self.load_threads = Some(load.threads);
+            self.load_pause_cycles = Some(load.pause_cycles);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Text from elsewhere in a cell.
+
+use std::borrow::Cow;
+
+use nearfar_report::printable;
+use serde::Serialize;
+
+/// Text that a spreadsheet takes for text, on one line.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Text<'a>(Cow<'a, str>);
+
+/// Spreadsheets take a cell that begins so for a formula; some the wide forms as well. Tab and
+/// carriage return, which they skip, are escaped before.
+/// Source: OWASP, CSV Injection.
+const FORMULA: [char; 8] = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+
+/// What tells a spreadsheet that text follows.
+const MARK: char = '\'';
+
+impl<'a> From<&'a str> for Text<'a> {
+    /// A text that begins with the mark gets one more, so that taking the first one off gives
+    /// every text back.
+    fn from(text: &'a str) -> Self {
+        let text = printable(text);
+        let begins = text.trim_start().chars().next();
+        if begins.is_some_and(|first| FORMULA.contains(&first) || first == MARK) {
+            return Self(Cow::Owned(format!("{MARK}{text}")));
+        }
+        Self(text)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Self(Cow::Owned(Text::from(text.as_str()).0.into_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cell(text: &str) -> String {
+        Text::from(text).0.into_owned()
+    }
+
+    #[test]
+    fn formulas_are_text() {
+        for text in ["=cmd()", "+1", "-1", "@SUM(A1)", "＝1", " =1", "'=1", "'"] {
+            assert_eq!(cell(text), format!("'{text}"));
+        }
+        assert_eq!(cell("\t=1"), "\\u{9}=1");
+        assert_eq!(cell("\r=1"), "\\u{d}=1");
+        assert_eq!(cell("\n=1"), "\\u{a}=1");
+    }
+
+    #[test]
+    fn other_text_stays_as_it_is() {
+        for text in ["", "pairs/cluster0", "a=b", "1-2", "it's", "<b>", "a,\"b\"", "ümlaut"] {
+            assert_eq!(cell(text), text);
+        }
+        assert_eq!(cell("a\u{202e}b\u{1b}[2J"), "a\\u{202e}b\\u{1b}[2J");
+    }
+}

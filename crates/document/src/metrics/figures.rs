@@ -1,0 +1,112 @@
+//! What was measured: pairs, idle accesses, roofs.
+
+use nearfar_model::{AccessTime, RecordFigures, RoofFigures, latency, pairs, roofs};
+use nearfar_record::{CaseSummary, Roof, RoofPurpose};
+
+use super::exposition::Exposition;
+use super::family::Family;
+use super::labels::Labels;
+
+/// Adds the figures of a record.
+pub(super) fn add(figures: &RecordFigures<'_>, out: &mut Exposition) {
+    add_pairs(figures, out);
+    add_latency(figures, out);
+    for roof in roofs(figures).iter().filter(|roof| roof.place.purpose == RoofPurpose::Roof) {
+        add_roof(roof, out);
+    }
+}
+
+fn add_pairs(figures: &RecordFigures<'_>, out: &mut Exposition) {
+    let matrix = pairs(figures);
+    for (index, node, kernel, threads, cell) in matrix.cells() {
+        let row = matrix.initiators.iter().find(|row| row.index == index);
+        for figure in &cell.figures {
+            let labels = Labels::default()
+                .with("experiment", "pairs")
+                .with_known("initiator", row.map(|row| format!("{}{index}", row.kind)))
+                .with_known("cluster", row.map(|row| row.cluster))
+                .with("node", node)
+                .with("kernel", kernel)
+                .with("variant", &figure.variant)
+                .with("threads", threads);
+            add_bandwidth(&labels, &figure.summary, out);
+            if let Some(multiple) = figure.llc_multiple {
+                out.add(Family::BandwidthLlcMultiple, labels, multiple);
+            }
+        }
+    }
+}
+
+fn add_bandwidth(labels: &Labels, summary: &CaseSummary, out: &mut Exposition) {
+    for (aggregate, estimate) in [("sum", &summary.sum), ("paced", &summary.paced)] {
+        let labels = labels.clone().with("aggregate", aggregate);
+        out.interval(Family::Bandwidth, &labels, estimate.median, estimate.interval);
+    }
+    out.add(Family::BandwidthConfidence, labels.clone(), summary.sum.confidence);
+    let disturbed = ratio(summary.disturbed, summary.samples);
+    out.add(Family::BandwidthDisturbed, labels.clone(), disturbed);
+}
+
+fn add_latency(figures: &RecordFigures<'_>, out: &mut Exposition) {
+    let Ok(times) = latency(figures) else { return };
+    for pair in times.factors {
+        let labels = Labels::default()
+            .with("experiment", "latency")
+            .with("cluster", pair.cluster)
+            .with("node", pair.memory_node);
+        if let Ok(factor) = &pair.factor {
+            out.interval(Family::NumaFactor, &labels, factor.value, factor.interval);
+        }
+        if let Some(time) = pair.time {
+            add_time(&labels, &time, out);
+            out.count(Family::LatencyPartlyCached, labels, usize::from(pair.is_short));
+        }
+    }
+}
+
+fn add_time(labels: &Labels, time: &AccessTime, out: &mut Exposition) {
+    let seconds = |ns: f64| ns / 1e9;
+    let (low, high) = time.ns.interval;
+    let interval = (seconds(low), seconds(high));
+    out.interval(Family::Latency, labels, seconds(time.ns.median), interval);
+    out.add(Family::LatencyConfidence, labels.clone(), time.ns.confidence);
+    out.add(Family::LatencyDisturbed, labels.clone(), ratio(time.disturbed, time.samples));
+}
+
+fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
+    let place = &figures.place;
+    let labels = Labels::default().with("experiment", "roofs").with("cluster", place.cluster);
+    let labels = match place.roof {
+        Roof::Compute => labels.with("limit", "compute"),
+        Roof::Cache { level } => labels.with("limit", "cache").with("level", level),
+        Roof::Memory { node } => labels.with("limit", "memory").with("node", node),
+        Roof::Contended { node, clusters } => {
+            labels.with("limit", "contended").with("node", node).with("clusters", clusters)
+        }
+        Roof::AllLocal { node } => labels.with("limit", "all_local").with("node", node),
+        Roof::Congested { kind } => {
+            // As in the record.
+            let kind = kind.to_string().to_lowercase();
+            labels.with("limit", "congested").with("memory_kind", kind)
+        }
+    };
+    let labels = labels
+        .with("kernel", &place.kernel)
+        .with("variant", &place.variant)
+        .with("threads", place.threads);
+    // Below a roof of bandwidth the operations are no roof.
+    let roof = match (&figures.bandwidth, &figures.flops) {
+        (Some(bandwidth), _) => Some((Family::RoofBandwidth, &bandwidth.sum)),
+        (None, Some(flops)) => Some((Family::RoofFlops, &flops.sum)),
+        (None, None) => None,
+    };
+    if let Some((family, estimate)) = roof {
+        out.interval(family, &labels, estimate.median, estimate.interval);
+    }
+}
+
+fn ratio(part: usize, whole: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "counts of a record are far below 2^53")]
+    let (part, whole) = (part as f64, whole as f64);
+    part / whole
+}

@@ -1,0 +1,67 @@
+//! The labels of a sample.
+
+use std::fmt::{self, Write as _};
+
+use nearfar_report::printable;
+
+/// Labels in their order, each name once.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Labels(Vec<(&'static str, String)>);
+
+impl Labels {
+    /// With one more label.
+    pub fn with(mut self, name: &'static str, value: impl ToString) -> Self {
+        self.0.push((name, value.to_string()));
+        self
+    }
+
+    /// With one more label, where its value is known.
+    pub fn with_known(self, name: &'static str, value: Option<impl ToString>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    /// These before those.
+    pub fn followed_by(&self, others: Self) -> Self {
+        Self(self.0.iter().cloned().chain(others.0).collect())
+    }
+}
+
+impl fmt::Display for Labels {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, (name, value)) in self.0.iter().enumerate() {
+            if number > 0 {
+                out.write_char(',')?;
+            }
+            write!(out, "{name}=\"{}\"", escape(value))?;
+        }
+        Ok(())
+    }
+}
+
+/// The format's three escapes. Other control characters and those that turn the line around are
+/// shown by their numbers, as on a terminal: some readers take them for ends of lines.
+fn escape(value: &str) -> String {
+    let lines = value.split('\n');
+    let lines = lines.map(|line| printable(line).replace('\\', "\\\\").replace('"', "\\\""));
+    lines.collect::<Vec<String>>().join("\\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_cannot_leave_their_quotation_marks() {
+        let labels = Labels::default().with("host", "a\"} 1\n# EOF\\").with("cpu", "\r\u{2028}x");
+        assert_eq!(labels.to_string(), r#"host="a\"} 1\n# EOF\\",cpu="\\u{d}\\u{2028}x""#);
+    }
+
+    #[test]
+    fn labels_that_are_not_known_are_absent() {
+        let labels = Labels::default().with("node", 1).with_known("level", None::<u8>);
+        assert_eq!(labels.to_string(), r#"node="1""#);
+    }
+}
