@@ -1,6 +1,7 @@
 //! What the user typed.
 
 mod characterize;
+mod compare;
 mod model;
 mod predict;
 mod report;
@@ -12,6 +13,7 @@ use clap_complete::Shell;
 use nearfar_machine::TheoreticalMaximum;
 
 pub use characterize::{CharacterizeArguments, Noise};
+pub use compare::CompareArguments;
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
 pub use report::ReportArguments;
@@ -99,6 +101,14 @@ pub enum Command {
         "  nearfar report -o report.json                  the newest record of this host",
     ))]
     Report(ReportArguments),
+    /// What differs between two records, and whether it matters
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar compare before.jsonl after.jsonl\n",
+        "  nearfar compare node17.jsonl node18.jsonl --floor 3%\n",
+        "Status 1 when something is worse in B by more than the floor and than noise explains.",
+    ))]
+    Compare(CompareArguments),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",

@@ -4,6 +4,7 @@
 mod chases;
 mod class_notes;
 mod classes;
+mod comparison;
 mod data_access;
 mod distribution;
 mod evidence;
@@ -41,6 +42,11 @@ pub use class_notes::LeftOut;
 pub use classes::{
     Alphas, Class, ClassFigure, ClassPair, ClassRule, ClassSet, Classes, NoClasses, ThreadChoice,
     alphas, classes,
+};
+pub use comparison::{
+    CaseStanding, CommonShift, ComparedCase, ComparedGroup, ComparedPart, ComparisonRule,
+    EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison, PRACTICAL_FLOOR, Quantity,
+    RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use distribution::{

@@ -6,6 +6,8 @@ mod characterize;
 mod class_map;
 mod classes;
 mod classes_text;
+mod compare;
+mod compare_text;
 mod doctor;
 mod figures;
 mod kernels;
@@ -77,6 +79,10 @@ mod topology_export;
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
     ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,
+};
+pub use compare::{
+    CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
+    EnvironmentDifferenceView, UncomparedCaseView,
 };
 pub use doctor::DoctorView;
 pub use kernels::{KernelView, KernelsView};

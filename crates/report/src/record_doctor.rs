@@ -262,7 +262,7 @@ impl ShortfallView {
 }
 
 impl PartView {
-    fn new(place: Place) -> Self {
+    pub(crate) fn new(place: Place) -> Self {
         let none = Self {
             part: "",
             cluster: None,

@@ -161,7 +161,7 @@ pub(crate) fn unmeasured_remedy(missing: &Unmeasured) -> String {
 }
 
 /// A part in the machine's terms.
-fn part_words(place: Place, kind: InitiatorKind) -> String {
+pub(crate) fn part_words(place: Place, kind: InitiatorKind) -> String {
     match place {
         Place::Memory { node } => format!("memory of node {node}"),
         Place::Cluster { cluster } => format!("cores of cluster {cluster}"),

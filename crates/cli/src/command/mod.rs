@@ -1,6 +1,7 @@
 //! One file per command: arguments in, library calls, a view out.
 
 mod characterize;
+mod compare;
 mod doctor;
 mod man;
 mod model;
@@ -28,6 +29,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod compare;
 mod contract;
 mod document;
 #[path = "../../../record/tests/every_line/mod.rs"]
@@ -150,6 +151,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     let machines = MachinesView::new(vec![("amd-2p".into(), "two packages".into())]);
     add("machines", serde_json::to_value(machines));
     add("kernels", serde_json::to_value(KernelsView::new(|_| vec!["avx2".into()])));
+    views.extend(compare::views());
     views.extend(model_views::views());
     views.extend(model_distribution::views());
     views.extend(model_flow::views());

@@ -23,7 +23,7 @@ const TRIALS: u64 = 12;
 /// Machines that have something for every model between them.
 const MACHINES: [&str; 4] = ["e5520", "knl-flat", "itanium2", "e7-4870"];
 
-fn measured(machine: &str) -> Record {
+pub fn measured(machine: &str) -> Record {
     let inputs = Inputs { min_rounds: 3, max_rounds: 3, runs: 20, ..suite_inputs(Suite::Standard) };
     simulate(&read_machine(machine).unwrap(), inputs, true).unwrap()
 }
@@ -88,7 +88,7 @@ fn hold_data(record: &Record, what: &str) {
     }
 }
 
-fn mutilate(record: &mut Record, random: &mut fastrand::Rng) -> String {
+pub fn mutilate(record: &mut Record, random: &mut fastrand::Rng) -> String {
     let kind = random.u32(..12);
     match kind {
         0 => {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 26] = [
+const NAMES: [&str; 27] = [
     "topo",
     "topology-export",
     "show",
@@ -34,6 +34,7 @@ const NAMES: [&str; 26] = [
     "predict-roofline",
     "predict-flow",
     "report",
+    "compare",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.

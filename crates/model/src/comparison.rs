@@ -1,0 +1,325 @@
+//! Two records beside each other: of one machine before and after, or of two machines.
+//! Units: useful bytes/s, FLOP/s, ns an access; a ratio is B / A, a gain is above 0 where B is better.
+//! Source: ours. Holm, A Simple Sequentially Rejective Multiple Test Procedure (Scand. J. Stat. 6,
+//! 1979); the spread beyond the rounds' noise after Efron, Large-Scale Simultaneous Hypothesis
+//! Testing (J. Am. Stat. Assoc. 99, 2004).
+//! Cases are matched by their coordinates. A case is worse or better where its medians differ by
+//! more than a floor that matters in practice, and by more than noise explains at a level that
+//! holds for all cases together. What all figures of a kind have in common is one finding.
+//! Holds when: most cases of a group scatter alike. Fails when: more than a quarter and less than
+//! all of a group's cases changed alike (each is then named by itself), or a case has fewer than
+//! [`FEWEST_COMPARED_ROUNDS`] undisturbed rounds (it is not compared).
+
+mod environment;
+mod figure;
+mod matching;
+mod noise;
+mod parts;
+mod shift;
+mod significance;
+
+use std::collections::BTreeMap;
+
+use crate::record_figures::RecordFigures;
+use matching::{Matched, match_cases};
+use noise::{CellNoise, GroupNoise};
+use shift::common_shift;
+
+pub use environment::{EnvironmentDifference, environment_differences};
+pub use figure::{CaseStanding, FEWEST_COMPARED_ROUNDS, Quantity};
+pub use matching::UncomparedCase;
+pub use parts::ComparedPart;
+pub use shift::CommonShift;
+
+/// Without another wish, a difference below this fraction does not matter.
+pub const PRACTICAL_FLOOR: f64 = 0.02;
+
+/// Of so many comparisons of equal machines one may name a case by chance, the noise being as
+/// it was taken to be: 1 / 0.001.
+const FAMILY_ERROR: f64 = 0.001;
+
+/// Fewer cases of a group say nothing of what they have in common.
+const FEWEST_OF_GROUP: usize = 8;
+
+/// Two records beside each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordComparison {
+    /// What differs around the measurements.
+    pub environment: Vec<EnvironmentDifference>,
+    /// The cases that have figures in both, in the order of the first.
+    pub cases: Vec<ComparedCase>,
+    /// The others.
+    pub not_compared: Vec<UncomparedCase>,
+    /// What the cases of each group have in common, in the order of [`ComparedGroup`].
+    pub groups: Vec<GroupComparison>,
+    /// Parts of the machine that worse or better cases have in common, worse ones first.
+    pub parts: Vec<ComparedPart>,
+    /// A difference below this fraction does not matter.
+    pub floor: f64,
+    /// A loss that half of the compared cases would show; at least the floor. `None` where
+    /// nothing was compared.
+    pub resolution: Option<f64>,
+}
+
+/// A case that has figures in both records.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedCase {
+    /// Its id in the first record.
+    pub a_id: String,
+    /// Its id in the second.
+    pub b_id: String,
+    /// What its figures are.
+    pub quantity: Quantity,
+    /// With which cases it is compared.
+    pub group: ComparedGroup,
+    /// Median over rounds in the first record: bytes/s, FLOP/s or ns.
+    pub a: f64,
+    /// In the second.
+    pub b: f64,
+    /// Rounds in the first.
+    pub a_rounds: usize,
+    /// Rounds in the second.
+    pub b_rounds: usize,
+    /// b / a.
+    pub ratio: f64,
+    /// Its 95 % interval, of this case by itself.
+    pub interval: (f64, f64),
+    /// How far from what its group has in common, as standard deviations of a normal number;
+    /// above 0 where the second is better.
+    pub score: f64,
+    /// What that means.
+    pub verdict: Verdict,
+}
+
+/// What a difference means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Verdict {
+    /// The second is worse, by more than the floor and than noise explains.
+    Worse,
+    /// The second is better, likewise.
+    Better,
+    /// They differ by more than the floor, which noise may explain.
+    Unclear,
+    /// They differ by less than the floor, or as all figures of the group do.
+    Same,
+}
+
+impl Verdict {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Worse => "worse",
+            Self::Better => "better",
+            Self::Unclear => "unclear",
+            Self::Same => "same",
+        }
+    }
+
+    /// Of a gain in logarithms that is, or is not, more than noise explains.
+    fn of(gain: f64, floor: f64, is_significant: bool) -> Self {
+        if gain.abs() <= ln_floor(floor) {
+            Self::Same
+        } else if !is_significant {
+            Self::Unclear
+        } else if gain < 0.0 {
+            Self::Worse
+        } else {
+            Self::Better
+        }
+    }
+}
+
+/// Cases whose noise, and whose common causes, are alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ComparedGroup {
+    /// Bandwidth of memory, threads pinned.
+    Memory,
+    /// Bandwidth of memory, threads not pinned.
+    Unbound,
+    /// Bandwidth of caches, and arithmetic.
+    Cores,
+    /// Times of accesses.
+    AccessTimes,
+}
+
+impl ComparedGroup {
+    /// All.
+    pub const ALL: [Self; 4] = [Self::Memory, Self::Unbound, Self::Cores, Self::AccessTimes];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Memory => "memory",
+            Self::Unbound => "unbound",
+            Self::Cores => "cores",
+            Self::AccessTimes => "access_times",
+        }
+    }
+}
+
+/// What the cases of a group show together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupComparison {
+    /// The group.
+    pub group: ComparedGroup,
+    /// Cases with figures in both records.
+    pub cases: usize,
+    /// Relative standard deviation of a round that the cases have in common, of the first record.
+    pub a_noise: f64,
+    /// Of the second.
+    pub b_noise: f64,
+    /// How much more the cases' ratios scatter than their rounds explain: 1 where they do not.
+    pub excess: f64,
+    /// What all have in common; `None` where they are too few, or do not agree.
+    pub shift: Option<CommonShift>,
+}
+
+/// How a record of a comparison is to be judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ComparisonRule {
+    /// A difference below this fraction does not matter; 0 to 1.
+    pub floor: f64,
+}
+
+impl Default for ComparisonRule {
+    fn default() -> Self {
+        Self { floor: PRACTICAL_FLOOR }
+    }
+}
+
+impl RecordComparison {
+    /// Findings with this verdict: cases, and groups by what they have in common.
+    #[must_use]
+    pub fn count(&self, verdict: Verdict) -> usize {
+        let shifts = self.groups.iter().filter_map(|group| group.shift.as_ref());
+        self.cases.iter().filter(|case| case.verdict == verdict).count()
+            + shifts.filter(|shift| shift.verdict == verdict).count()
+    }
+}
+
+/// A matched case on its way to a verdict.
+struct Cell<'a> {
+    matched: Matched<'a>,
+    group: usize,
+    /// ln(b / a) where more is better, ln(a / b) of times.
+    gain: f64,
+    noise: CellNoise,
+}
+
+/// Compares two records, the first with the second.
+#[must_use]
+pub fn compare(
+    a: &RecordFigures<'_>,
+    b: &RecordFigures<'_>,
+    rule: ComparisonRule,
+) -> RecordComparison {
+    let (matched, not_compared) = match_cases(a, b);
+    let mut by_group: BTreeMap<ComparedGroup, Vec<Matched<'_>>> = BTreeMap::new();
+    for one in matched {
+        by_group.entry(one.a.group).or_default().push(one);
+    }
+    let mut groups = Vec::new();
+    let mut cells: Vec<Cell<'_>> = Vec::new();
+    for (group, members) in by_group {
+        let noises = GroupNoise::of(&members);
+        let first = cells.len();
+        cells.extend(members.into_iter().map(|matched| Cell {
+            group: groups.len(),
+            gain: matched.a.gain_to(&matched.b),
+            noise: noises.of_cell(&matched),
+            matched,
+        }));
+        let of_group = &mut cells[first..];
+        let shift = common_shift(of_group, rule.floor);
+        let middle = shift.as_ref().map_or(0.0, |shift| shift.gain);
+        let excess = noise::excess(of_group, middle);
+        of_group.iter_mut().for_each(|cell| cell.noise.error *= excess);
+        let [a_noise, b_noise] = noises.deviations;
+        groups.push(GroupComparison {
+            group,
+            cases: of_group.len(),
+            a_noise,
+            b_noise,
+            excess,
+            shift,
+        });
+    }
+    cells.sort_by_key(|cell| cell.matched.position);
+    let scores: Vec<f64> = cells
+        .iter()
+        .map(|cell| {
+            let common = groups[cell.group].shift.as_ref().map_or(0.0, |shift| shift.gain);
+            cell.noise.score(cell.gain - common)
+        })
+        .collect();
+    let significant = significance::by_holm(&scores, FAMILY_ERROR);
+    let cases: Vec<ComparedCase> = cells
+        .iter()
+        .zip(scores.iter().zip(significant))
+        .map(|(cell, (&score, is_significant))| {
+            let common = groups[cell.group].shift.as_ref().map_or(0.0, |shift| shift.gain);
+            compared(cell, common, score, is_significant, rule.floor)
+        })
+        .collect();
+    let resolution = resolution(&cells, rule.floor);
+    let parts = parts::parts_in_common(a, &cells, &cases);
+    let environment = environment_differences(&a.record().header, &b.record().header);
+    RecordComparison {
+        environment,
+        cases,
+        not_compared,
+        groups,
+        parts,
+        floor: rule.floor,
+        resolution,
+    }
+}
+
+/// A floor as a difference of logarithms, the same in both directions.
+fn ln_floor(floor: f64) -> f64 {
+    -(-floor).ln_1p()
+}
+
+/// The interval of a ratio, from the middle and half of the interval of its logarithm.
+fn ratios(middle: f64, half: f64) -> (f64, f64) {
+    ((middle - half).exp(), (middle + half).exp().min(f64::MAX))
+}
+
+fn compared(
+    cell: &Cell<'_>,
+    common: f64,
+    score: f64,
+    is_significant: bool,
+    floor: f64,
+) -> ComparedCase {
+    let [a, b] = cell.matched.figures();
+    let apart = cell.gain - common;
+    // Beyond the floor by itself and beyond what its group has in common, both to the same side.
+    let least = if apart * cell.gain > 0.0 { apart.abs().min(cell.gain.abs()) } else { 0.0 };
+    let sign = if a.quantity == Quantity::AccessTime { -1.0 } else { 1.0 };
+    let half = cell.noise.half_interval();
+    let ln_ratio = sign * cell.gain;
+    ComparedCase {
+        a_id: cell.matched.a_case.id.clone(),
+        b_id: cell.matched.b_case.id.clone(),
+        quantity: a.quantity,
+        group: a.group,
+        a: a.median,
+        b: b.median,
+        a_rounds: a.rounds.len(),
+        b_rounds: b.rounds.len(),
+        ratio: b.median / a.median,
+        interval: ratios(ln_ratio, half),
+        score,
+        verdict: Verdict::of(least.copysign(cell.gain), floor, is_significant),
+    }
+}
+
+/// The loss that half of the cases would show if each of them were the only one.
+fn resolution(cells: &[Cell<'_>], floor: f64) -> Option<f64> {
+    let critical = significance::critical_score(cells.len(), FAMILY_ERROR)?;
+    let losses: Vec<f64> = cells.iter().map(|cell| cell.noise.gain_at(critical)).collect();
+    nearfar_stats::median(&losses).map(|loss| -(-loss).exp_m1()).map(|loss| loss.max(floor))
+}

@@ -1,0 +1,170 @@
+//! The figure by which a case is compared, and why it has none.
+
+use nearfar_record::{
+    Absence, Absent, Actor, Aggregate, Case, Part, Pinning, SampleTotals, Stream, Work,
+    round_values,
+};
+use nearfar_stats::median;
+
+use super::ComparedGroup;
+use crate::record_figures::CaseFigures;
+
+/// Fewer undisturbed rounds say too little of a case's own noise.
+pub const FEWEST_COMPARED_ROUNDS: usize = 3;
+
+/// What a case's figure is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Quantity {
+    /// Useful bytes/s of all actors together.
+    Bandwidth,
+    /// Floating-point operations/s of all actors together.
+    Arithmetic,
+    /// ns of an access of the case's chase: less is better.
+    AccessTime,
+}
+
+/// How a case stands in a record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CaseStanding {
+    /// It has a figure.
+    Measured,
+    /// The machine said no; why.
+    Refused(String),
+    /// Not asked for, or not applicable; why.
+    Omitted(String),
+    /// Planned and not measured.
+    NoSample,
+    /// Fewer than [`FEWEST_COMPARED_ROUNDS`] undisturbed rounds.
+    FewRounds,
+    /// Something disturbed every window.
+    OnlyDisturbed,
+    /// In a round it moved or computed nothing.
+    NoWork,
+    /// The record does not know it.
+    NotPlanned,
+    /// Its actors do something else than in the other record.
+    OtherActors,
+}
+
+impl CaseStanding {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Measured => "measured",
+            Self::Refused(_) => "refused",
+            Self::Omitted(_) => "omitted",
+            Self::NoSample => "no_sample",
+            Self::FewRounds => "few_rounds",
+            Self::OnlyDisturbed => "only_disturbed",
+            Self::NoWork => "no_work",
+            Self::NotPlanned => "not_planned",
+            Self::OtherActors => "other_actors",
+        }
+    }
+
+    /// Why, in the record's words.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Refused(why) | Self::Omitted(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// Of something that has no samples, by what the record says of it.
+    pub(super) fn of_absent(absent: &Absent) -> Self {
+        let why = absent.reason.text.clone();
+        match absent.absence {
+            Absence::Refused => Self::Refused(why),
+            Absence::Omitted => Self::Omitted(why),
+        }
+    }
+}
+
+/// The figure of a case in one record.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Figure {
+    pub quantity: Quantity,
+    pub group: ComparedGroup,
+    /// Number and value of each round: bytes/s, FLOP/s or ns, all above 0.
+    pub rounds: Vec<(u32, f64)>,
+    pub median: f64,
+}
+
+impl Figure {
+    /// The figure of a case; how it stands where it has none.
+    pub fn of(case: &Case, figures: &CaseFigures<'_>) -> Result<Self, CaseStanding> {
+        let samples = figures.samples();
+        if samples.is_empty() {
+            let absent = figures.planned().absent;
+            let refused = absent.iter().find(|absent| absent.absence == Absence::Refused);
+            let absent = refused.or(absent.first()).map(CaseStanding::of_absent);
+            return Err(absent.unwrap_or(CaseStanding::NoSample));
+        }
+        if samples.iter().all(|sample| sample.is_disturbed()) {
+            return Err(CaseStanding::OnlyDisturbed);
+        }
+        let quantity = quantity(case);
+        let values = match quantity {
+            Quantity::Bandwidth => figures.rounds(Part::Case, Aggregate::Sum),
+            Quantity::Arithmetic => {
+                let totals: Vec<SampleTotals> =
+                    samples.iter().map(|sample| sample.totals()).collect();
+                round_values(&totals, Part::Case, Work::Flops, Aggregate::Sum)
+            }
+            Quantity::AccessTime => {
+                const ACCESS_BYTES: f64 = 8.0;
+                let rates = figures.rounds(Part::Actor(0), Aggregate::Sum);
+                rates.into_iter().map(|bytes_per_s| 1e9 * ACCESS_BYTES / bytes_per_s).collect()
+            }
+        };
+        if values.iter().any(|value| !(value.is_finite() && *value > 0.0)) {
+            return Err(CaseStanding::NoWork);
+        }
+        if values.len() < FEWEST_COMPARED_ROUNDS {
+            return Err(CaseStanding::FewRounds);
+        }
+        let undisturbed = samples.iter().filter(|sample| !sample.is_disturbed());
+        let mut numbers: Vec<u32> = undisturbed.map(|sample| sample.round).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        let median = median(&values).ok_or(CaseStanding::NoSample)?;
+        let rounds = numbers.into_iter().zip(values).collect();
+        Ok(Self { quantity, group: group(case, quantity), rounds, median })
+    }
+
+    pub fn values(&self) -> Vec<f64> {
+        self.rounds.iter().map(|(_, value)| *value).collect()
+    }
+
+    /// ln of how much better the other is.
+    pub fn gain_to(&self, other: &Self) -> f64 {
+        let ln_ratio = other.median.ln() - self.median.ln();
+        if self.quantity == Quantity::AccessTime { -ln_ratio } else { ln_ratio }
+    }
+}
+
+fn quantity(case: &Case) -> Quantity {
+    if matches!(case.actors.first(), Some(Actor::Chase(_))) {
+        Quantity::AccessTime
+    } else if case.actors.iter().all(|actor| matches!(actor, Actor::Compute(_))) {
+        Quantity::Arithmetic
+    } else {
+        Quantity::Bandwidth
+    }
+}
+
+fn group(case: &Case, quantity: Quantity) -> ComparedGroup {
+    let is_unbound =
+        |actor: &Actor| matches!(actor, Actor::Stream(Stream { pinning: Pinning::Unbound, .. }));
+    if quantity == Quantity::AccessTime {
+        ComparedGroup::AccessTimes
+    } else if quantity == Quantity::Arithmetic || !case.is_on_memory() {
+        ComparedGroup::Cores
+    } else if case.actors.iter().any(is_unbound) {
+        ComparedGroup::Unbound
+    } else {
+        ComparedGroup::Memory
+    }
+}

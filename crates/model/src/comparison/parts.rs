@@ -1,0 +1,117 @@
+//! Which parts of the machine the cases that differ have in common.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::{Cluster, Machine, MemoryPolicy};
+use nearfar_record::{Actor, Case};
+use nearfar_stats::median;
+
+use super::{Cell, ComparedCase, Verdict};
+use crate::place::Place;
+use crate::record_figures::RecordFigures;
+
+/// Parts that are named at most for each verdict.
+const MOST_PARTS: usize = 4;
+
+/// Fewer cases have nothing in common.
+const FEWEST_CASES: usize = 2;
+
+/// Of the cases that use a part, one in so many must differ.
+const ONE_IN: usize = 4;
+
+/// A part of the machine that cases which differ have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedPart {
+    /// Which part.
+    pub place: Place,
+    /// Whether they are worse or better.
+    pub verdict: Verdict,
+    /// Cases with this verdict that use the part.
+    pub cases: usize,
+    /// Compared cases that use the part.
+    pub of: usize,
+    /// Median over them of B / A, of times A / B: above 1 where B is better.
+    pub ratio: f64,
+}
+
+/// The fewest parts that cases which differ have in common: the one of most such cases first, and
+/// of equal ones that of fewest cases in all; then those of the rest.
+pub(super) fn parts_in_common(
+    a: &RecordFigures<'_>,
+    cells: &[Cell<'_>],
+    compared: &[ComparedCase],
+) -> Vec<ComparedPart> {
+    if compared.iter().all(|case| !matches!(case.verdict, Verdict::Worse | Verdict::Better)) {
+        return Vec::new();
+    }
+    let machine = &a.record().header.machine;
+    let clusters = machine.clusters();
+    let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
+    for (index, cell) in cells.iter().enumerate() {
+        for place in places_of(cell.matched.a_case, machine, &clusters) {
+            places.entry(place).or_default().push(index);
+        }
+    }
+    let mut parts = Vec::new();
+    for verdict in [Verdict::Worse, Verdict::Better] {
+        let mut left: BTreeSet<usize> =
+            (0..compared.len()).filter(|&index| compared[index].verdict == verdict).collect();
+        for _ in 0..MOST_PARTS {
+            let with = |of: &[usize]| -> Vec<usize> {
+                of.iter().copied().filter(|&index| compared[index].verdict == verdict).collect()
+            };
+            let explained = |of: &[usize]| of.iter().filter(|index| left.contains(index)).count();
+            let causes = places.iter().filter(|(_, of)| {
+                explained(of) >= FEWEST_CASES && with(of).len() * ONE_IN >= of.len()
+            });
+            let best = causes.min_by_key(|(place, of)| (Reverse(explained(of)), of.len(), **place));
+            let Some((&place, of)) = best else { break };
+            let members = with(of);
+            let gains: Vec<f64> = members.iter().map(|&index| cells[index].gain.exp()).collect();
+            left.retain(|index| !members.contains(index));
+            let Some(ratio) = median(&gains) else { break };
+            parts.push(ComparedPart { place, verdict, cases: members.len(), of: of.len(), ratio });
+        }
+    }
+    parts
+}
+
+/// The parts that a case uses.
+fn places_of(case: &Case, machine: &Machine, clusters: &[Cluster]) -> BTreeSet<Place> {
+    let mut places = BTreeSet::new();
+    for actor in &case.actors {
+        let overlaps =
+            |cluster: &&Cluster| cluster.cpus.iter().any(|cpu| actor.cpus().contains(cpu));
+        for cluster in clusters.iter().filter(overlaps) {
+            let from = machine.only_package(&cluster.cpus);
+            places.insert(Place::Cluster { cluster: cluster.index });
+            for node in nodes_of(actor, cluster) {
+                let package =
+                    machine.node(node).and_then(|node| machine.only_package(&node.locality));
+                places.insert(Place::Memory { node });
+                places.insert(Place::Path { cluster: cluster.index, node });
+                if let Some((from, to)) = from.zip(package)
+                    && from != to
+                {
+                    places.insert(Place::PackageToPackage { from, to });
+                }
+            }
+        }
+    }
+    places
+}
+
+/// The nodes that an actor's threads on a cluster use; those of pages that are touched first are
+/// the cluster's own.
+fn nodes_of(actor: &Actor, cluster: &Cluster) -> BTreeSet<u32> {
+    let named = |policy: &MemoryPolicy| policy.nodes();
+    let Some(memory) = actor.memory() else { return BTreeSet::new() };
+    let write = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
+    let policies = [Some(memory), write];
+    let nodes = policies
+        .into_iter()
+        .flatten()
+        .map(|policy| named(policy).unwrap_or_else(|| cluster.memory_nodes.clone()));
+    nodes.flat_map(|nodes| nodes.iter().collect::<Vec<u32>>()).collect()
+}
