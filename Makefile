@@ -45,7 +45,7 @@ bench: ## our kernels and topology beside likwid-bench and lstopo, on a quiet ma
 accuracy: ## how often models are right, here and where the truth is known, against what is promised
 	@scripts/install-packages build
 	@missed=0; for bench in "model --bench accuracy" "reproduce --bench recovery" \
-	    "reproduce --bench model_time" "measure --bench roofline_validation"; do \
+	    "reproduce --bench comparison" "reproduce --bench model_time" "measure --bench roofline_validation"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed
 
 man: ## manual pages into target/man

@@ -88,11 +88,18 @@ impl CompareView {
         for group in &self.groups {
             let what = group_words(group);
             if let Some(shift) = group.shift.as_ref().filter(|shift| shift.verdict != "same") {
-                let [low, high] = shift.interval.map(three);
+                let [low, high] = shift.interval;
+                // Of times the inverse of what is gained is what is seen.
+                let (verb, ratio, ends) = if group.group == "access_times" {
+                    ("takes", 1.0 / shift.gain_ratio, [1.0 / high, 1.0 / low])
+                } else {
+                    ("reaches", shift.gain_ratio, [low, high])
+                };
+                let [low, high] = ends.map(three);
                 let words = format!(
-                    "B reaches {} ({low} to {high}) of A in all of {what} ({}); single cases are \
+                    "B {verb} {} ({low} to {high}) of A in all of {what} ({}); single cases are \
                      named where they differ from that as well",
-                    three(shift.gain_ratio),
+                    three(ratio),
                     count(group.cases, "case"),
                 );
                 text += &paragraph(&format!("{}: ", shift.verdict), &words);
@@ -108,7 +115,7 @@ impl CompareView {
         }
         for part in &self.parts {
             let words = format!(
-                "{}: in {} of {} that use it, median {} of A",
+                "{}: in {} of {} that use it, median {} of what A reaches",
                 part.words,
                 part.cases,
                 count(part.cases_of_part, "case"),
@@ -151,6 +158,9 @@ impl CompareView {
             return String::new();
         }
         let mut text = format!("\nnot compared: {}\n", count(self.not_compared.len(), "case"));
+        let differs = [("measured", "not_planned"), ("not_planned", "measured")]
+            .iter()
+            .all(|kind| kinds.contains_key(kind));
         let mut kinds: Vec<_> = kinds.into_iter().collect();
         kinds.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
         for ((a, b), cases) in kinds.iter().take(MOST_REASONS) {
@@ -168,6 +178,11 @@ impl CompareView {
         }
         if kinds.len() > MOST_REASONS {
             text += " others: --json\n";
+        }
+        if differs {
+            let advice = "screening can keep other variants each time: the same --isa, --kernel and \
+                          --seed for both give more cases in common";
+            text += &paragraph("-> ", advice);
         }
         text
     }

@@ -60,6 +60,23 @@ fn a_slower_pair_is_worse_and_named_after_what_differs() {
     assert!(same.contains("nothing that the records tell of machine"), "{same}");
 }
 
+/// Every access takes a seventh longer: one finding, and no case by itself.
+#[test]
+fn what_all_times_have_in_common_is_said_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let a = simulate(folder.path(), "sound", "", "1");
+    let longer = [("relation = \"local\"", 109), ("relation = \"same_package\"", 135)];
+    let further = [("distance = 31", 189), ("distance = 32", 203)];
+    let lines = longer.into_iter().chain(further);
+    let lines: String =
+        lines.map(|(which, ns)| format!("[[latency]]\n{which}\nns = {ns}\n")).collect();
+    let b = simulate(folder.path(), "slower", &lines, "2");
+    let said = compare(&[a.to_str().unwrap(), b.to_str().unwrap()], 1);
+    assert!(said.contains("worse: B takes 1.1"), "{said}");
+    assert!(said.contains("of A in all of times of accesses (16 cases)"), "{said}");
+    assert!(said.contains("compared: 0 worse and 0 better"), "{said}");
+}
+
 #[test]
 fn one_record_may_be_standard_input() {
     let folder = tempfile::tempdir().unwrap();
