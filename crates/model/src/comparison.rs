@@ -170,7 +170,8 @@ pub struct GroupComparison {
     pub a_noise: f64,
     /// Of the second.
     pub b_noise: f64,
-    /// How much more the cases' ratios scatter than their rounds explain: 1 where they do not.
+    /// How much more the cases' ratios scatter than their rounds explain: 1 where they do not; as
+    /// much of it as may be noise.
     pub excess: f64,
     /// What all have in common; `None` where they are too few, or do not agree.
     pub shift: Option<CommonShift>,
@@ -234,7 +235,7 @@ pub fn compare(
         let of_group = &mut cells[first..];
         let shift = common_shift(of_group, rule.floor);
         let middle = shift.as_ref().map_or(0.0, |shift| shift.gain);
-        let excess = noise::excess(of_group, middle);
+        let excess = noise::excess(of_group, middle, rule.floor.max(PRACTICAL_FLOOR));
         of_group.iter_mut().for_each(|cell| cell.noise.error *= excess);
         let [a_noise, b_noise] = noises.deviations;
         groups.push(GroupComparison {

@@ -1,5 +1,6 @@
 //! What differs between two records, in words and tables.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use nearfar_units::{excerpt_of, format_significant};
@@ -19,6 +20,9 @@ const MOST_REASONS: usize = 6;
 /// Characters of a case's id, and of a value of the environment.
 const MOST_ID: usize = 46;
 const MOST_VALUE: usize = 60;
+
+/// Characters of a reason in a record's words.
+const MOST_WHY: usize = 120;
 
 /// From so much on it is told that ratios scatter more than rounds.
 const NOTED_EXCESS: f64 = 1.5;
@@ -149,29 +153,43 @@ impl CompareView {
         text
     }
 
-    fn uncompared(&self) -> String {
-        let mut kinds: BTreeMap<(&str, &str), Vec<&UncomparedCaseView>> = BTreeMap::new();
+    /// Of how many cases, and how they stand, most that are not compared are; `None` where all
+    /// are compared.
+    #[must_use]
+    pub fn reasons(&self) -> Option<String> {
+        let kinds = self.kinds_of_uncompared();
+        let words = |((a, b), cases): &(Standings, Vec<&UncomparedCaseView>)| {
+            format!("{}: {}", count(cases.len(), "case"), standing_words(a, b))
+        };
+        let reasons: Vec<String> = kinds.iter().take(MOST_REASONS).map(words).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+
+    /// By how they stand in both records, most cases first.
+    fn kinds_of_uncompared(&self) -> Vec<(Standings, Vec<&UncomparedCaseView>)> {
+        let mut kinds: BTreeMap<Standings, Vec<&UncomparedCaseView>> = BTreeMap::new();
         for case in &self.not_compared {
             kinds.entry((case.a, case.b)).or_default().push(case);
         }
+        let mut kinds: Vec<_> = kinds.into_iter().collect();
+        kinds.sort_by_key(|(_, cases)| Reverse(cases.len()));
+        kinds
+    }
+
+    fn uncompared(&self) -> String {
+        let kinds = self.kinds_of_uncompared();
         if kinds.is_empty() {
             return String::new();
         }
         let mut text = format!("\nnot compared: {}\n", count(self.not_compared.len(), "case"));
-        let differs = [("measured", "not_planned"), ("not_planned", "measured")]
-            .iter()
-            .all(|kind| kinds.contains_key(kind));
-        let mut kinds: Vec<_> = kinds.into_iter().collect();
-        kinds.sort_by_key(|(_, cases)| std::cmp::Reverse(cases.len()));
         for ((a, b), cases) in kinds.iter().take(MOST_REASONS) {
             let first = cases[0];
             let reason = first.a_reason.as_ref().or(first.b_reason.as_ref());
             let reason =
-                reason.map_or_else(String::new, |why| format!(": {}", excerpt_of(why, 120)));
+                reason.map_or_else(String::new, |why| format!(": {}", excerpt_of(why, MOST_WHY)));
             let words = format!(
-                "{} in A, {} in B, {} the first{reason}",
-                a.replace('_', " "),
-                b.replace('_', " "),
+                "{}, {} the first{reason}",
+                standing_words(a, b),
                 excerpt_of(&first.case, MOST_ID)
             );
             text += &paragraph(&format!(" {}: ", cases.len()), &printable(&words));
@@ -179,13 +197,21 @@ impl CompareView {
         if kinds.len() > MOST_REASONS {
             text += " others: --json\n";
         }
-        if differs {
+        let one_sided = [("measured", "not_planned"), ("not_planned", "measured")];
+        if one_sided.iter().all(|side| kinds.iter().any(|(standings, _)| standings == side)) {
             let advice = "screening can keep other variants each time: the same --isa, --kernel and \
                           --seed for both give more cases in common";
             text += &paragraph("-> ", advice);
         }
         text
     }
+}
+
+/// How a case stands in both records.
+type Standings = (&'static str, &'static str);
+
+fn standing_words(a: &str, b: &str) -> String {
+    format!("{} in A, {} in B", a.replace('_', " "), b.replace('_', " "))
 }
 
 fn three(value: f64) -> String {

@@ -19,9 +19,10 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let view = CompareView::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
     if view.cases.is_empty() {
+        let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(
-            "nothing to compare: no case has figures in both records; measure both by `nearfar \
-             characterize` with the same suite, experiments and kernels"
+            "nothing to compare: no case has figures in both records{why}; measure both by \
+             `nearfar characterize` on quiet machines, with the same suite, experiments and kernels"
         );
     }
     if arguments.json {

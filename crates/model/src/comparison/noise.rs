@@ -110,8 +110,9 @@ impl CellNoise {
 /// How much more the gains of a group scatter around `middle` than the rounds' noise explains, at
 /// least 1: two records of one machine can differ in what no round shows, the memory that they got
 /// for instance. By the quarter of the cases that differs least, so that those that changed do
-/// not count.
-pub(super) fn excess(cells: &[Cell<'_>], middle: f64) -> f64 {
+/// not count; and no more than makes half of the errors `most`, since machines that differ
+/// everywhere by much are not noisy, but different.
+pub(super) fn excess(cells: &[Cell<'_>], middle: f64, most: f64) -> f64 {
     /// A quarter of normal numbers are nearer to 0.
     const QUARTER: f64 = 0.3186;
     if cells.len() < FEWEST_OF_GROUP {
@@ -120,7 +121,9 @@ pub(super) fn excess(cells: &[Cell<'_>], middle: f64) -> f64 {
     let mut sizes: Vec<f64> =
         cells.iter().map(|cell| ((cell.gain - middle) / cell.noise.error).abs()).collect();
     sizes.sort_by(f64::total_cmp);
-    quantile(&sizes, 0.25).map_or(1.0, |quarter| (quarter / QUARTER).max(1.0))
+    let errors: Vec<f64> = cells.iter().map(|cell| cell.noise.error).collect();
+    let bound = median(&errors).map_or(1.0, |error| most / error);
+    quantile(&sizes, 0.25).map_or(1.0, |quarter| (quarter / QUARTER).min(bound).max(1.0))
 }
 
 #[expect(clippy::cast_precision_loss, reason = "numbers of rounds")]
