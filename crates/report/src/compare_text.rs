@@ -18,7 +18,7 @@ const MOST_ROWS: usize = 20;
 const MOST_REASONS: usize = 6;
 
 /// Characters of a case's id, and of a value of the environment.
-const MOST_ID: usize = 46;
+const MOST_ID: usize = 44;
 const MOST_VALUE: usize = 60;
 
 /// Characters of a reason in a record's words.
