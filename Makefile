@@ -19,7 +19,7 @@ build: ## the optimised program
 	cargo build --release --locked -p nearfar
 
 test: ## install what is missing, check, run every test
-	@$(STAGE) packages scripts/install-packages build test guest
+	@$(STAGE) packages scripts/install-packages build test guest documents
 	@$(STAGE) python scripts/python-packages
 	@$(STAGE) check $(MAKE) --no-print-directory check
 	@$(STAGE) build-tests cargo test --locked --workspace --no-run

@@ -27,6 +27,9 @@ pub struct Document {
     pub summary: Vec<String>,
     /// What was measured and what it means.
     pub sections: Vec<Section>,
+    /// The classes once more in their paper's form, for formats that are printed.
+    #[serde(skip)]
+    pub paper_tables: Vec<Table>,
 }
 
 /// A part of a document.
@@ -61,7 +64,13 @@ impl Document {
     /// The document of a record.
     #[must_use]
     pub fn new(record: &Record) -> Self {
-        let sources = Sources::new(record);
+        Self::with_choices(record, &ModelChoices::of(record))
+    }
+
+    /// The document of a record with these choices about its models.
+    #[must_use]
+    pub fn with_choices(record: &Record, choices: &ModelChoices) -> Self {
+        let sources = Sources::new(record, choices);
         Self {
             schema: "nearfar.report/1",
             measured: MeasuredView::new(record),
@@ -69,6 +78,7 @@ impl Document {
             cautions: cautions(&sources),
             summary: summary(&sources),
             sections: sections::all(&sources),
+            paper_tables: sections::paper_tables(&sources),
         }
     }
 
@@ -80,10 +90,10 @@ impl Document {
 }
 
 impl<'a> Sources<'a> {
-    fn new(record: &'a Record) -> Self {
+    fn new(record: &'a Record, choices: &ModelChoices) -> Self {
         let figures = RecordFigures::new(record);
-        // The record's own choices fit what it holds; none of them is an option of the user.
-        let fits = ModelKind::fit_all(&figures, &ModelChoices::of(record)).unwrap_or_default();
+        // A model that a choice does not fit is not there: choices of a record fit it.
+        let fits = ModelKind::fit_all(&figures, choices).unwrap_or_default();
         let (mut models, mut unavailable) = (Vec::new(), Vec::new());
         for (kind, fit) in fits {
             match fit {

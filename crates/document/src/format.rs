@@ -9,6 +9,8 @@ pub enum Format {
     Markdown,
     /// The document as data.
     Json,
+    /// For a paper: LaTeX.
+    Tex,
     /// Samples in long form.
     Csv,
     /// Figures that are watched over time, in OpenMetrics text.
@@ -17,7 +19,7 @@ pub enum Format {
 
 impl Format {
     /// All, in the order in which messages name them.
-    pub const ALL: [Self; 4] = [Self::Json, Self::Markdown, Self::Csv, Self::Metrics];
+    pub const ALL: [Self; 5] = [Self::Json, Self::Markdown, Self::Tex, Self::Csv, Self::Metrics];
 
     /// The ending, without its dot.
     #[must_use]
@@ -25,6 +27,7 @@ impl Format {
         match self {
             Self::Json => "json",
             Self::Markdown => "md",
+            Self::Tex => "tex",
             Self::Csv => "csv",
             Self::Metrics => "prom",
         }

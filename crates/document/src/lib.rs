@@ -11,6 +11,7 @@ mod metrics;
 mod sections;
 mod summary;
 mod table;
+mod tex;
 
 pub use csv::write_csv;
 pub use document::{Document, Section};
@@ -19,3 +20,4 @@ pub use format::Format;
 pub use markdown::write_markdown;
 pub use metrics::write_metrics;
 pub use table::{AbsenceKind, Cell, Column, Table};
+pub use tex::write_tex;

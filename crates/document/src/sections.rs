@@ -9,11 +9,13 @@ mod machine;
 mod mixes;
 mod not_measured;
 mod pairs;
+mod paper_tables;
 mod roofs;
 mod scaling;
 mod sharing;
 
 use nearfar_report::FittedView;
+pub(crate) use paper_tables::paper_tables;
 
 use crate::document::{Section, Sources};
 
@@ -44,6 +46,24 @@ fn model<'a>(sources: &'a Sources<'_>, name: &str) -> Option<&'a FittedView> {
 fn meaning(sources: &Sources<'_>, names: &[&str]) -> (Vec<String>, Option<String>) {
     let models = || names.iter().filter_map(|name| model(sources, name));
     let findings = models().flat_map(FittedView::advice).collect();
-    let texts: Vec<String> = models().map(|model| model.section().1).collect();
+    let texts: Vec<String> = models().map(|model| without_colours(&model.section().1)).collect();
     (findings, (!texts.is_empty()).then(|| texts.join("\n").trim_start_matches('\n').into()))
+}
+
+/// A text without what colours it on a terminal: ESC [ to m.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |plain, part| plain + part.split_once('m').map_or(part, |(_, rest)| rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_of_a_terminal_are_left_out() {
+        assert_eq!(without_colours("a\u{1b}[48;5;17mb\u{1b}[0m m"), "ab m");
+        assert_eq!(without_colours("map m"), "map m");
+    }
 }

@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use nearfar_document::{Document, Format, write_csv, write_markdown, write_metrics};
+use nearfar_document::{Document, Format, write_csv, write_markdown, write_metrics, write_tex};
 use nearfar_record::Record;
+use nearfar_report::ModelChoices;
 
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
@@ -20,19 +21,36 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
         );
     };
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    written_file::write_by(path, |out| write_document(format, &record, out))
+    if arguments.gamma.is_some() && matches!(format, Format::Csv | Format::Metrics) {
+        bail!(
+            "{} holds no alphas, which --gamma is for; leave it out, or give the file another ending",
+            path.display()
+        );
+    }
+    let mut choices = ModelChoices::of(&record);
+    if let Some(gamma) = &arguments.gamma {
+        choices.gamma = Ok(gamma.clone());
+    }
+    written_file::write_by(path, |out| write_document(format, &record, &choices, out))
         .with_context(|| format!("cannot write {}", path.display()))?;
     output::say(&format!("report: {}", nearfar_report::printable(&path.display().to_string())));
     Ok(ExitStatus::Done)
 }
 
-fn write_document(format: Format, record: &Record, out: &mut impl Write) -> std::io::Result<()> {
+fn write_document(
+    format: Format,
+    record: &Record,
+    choices: &ModelChoices,
+    out: &mut impl Write,
+) -> std::io::Result<()> {
+    let document = || Document::with_choices(record, choices);
     match format {
         Format::Json => {
-            serde_json::to_writer(&mut *out, &Document::new(record))?;
+            serde_json::to_writer(&mut *out, &document())?;
             writeln!(out)
         }
-        Format::Markdown => write_markdown(&Document::new(record), out),
+        Format::Markdown => write_markdown(&document(), out),
+        Format::Tex => write_tex(&document(), out),
         Format::Csv => write_csv(record, out),
         Format::Metrics => write_metrics(record, out),
     }

@@ -10,3 +10,4 @@ mod hostile_record;
 mod metrics;
 mod python;
 mod reports;
+mod tex;
