@@ -14,11 +14,13 @@ const GAP: f64 = 8.0;
 /// others; an interval's letters are of 5 points.
 const WIDE_LETTER: f64 = 6.9;
 const LETTER: f64 = 4.6;
-const SMALL_LETTER: f64 = 3.1;
+const SMALL_LETTER: f64 = 3.0;
 /// Points that a column of words has at least.
 const NARROW: f64 = 48.0;
+/// Points of the first column, where it stands in several blocks: eight nodes fit beside it.
+const FIRST: f64 = 108.0;
 /// Points of a heading before it is broken between words.
-const HEADING: f64 = 56.0;
+const HEADING: f64 = 36.0;
 
 /// Writes a table with its caption, reasons and notes.
 pub(super) fn write_table(table: &Table, out: &mut impl Write) -> io::Result<()> {
@@ -174,7 +176,7 @@ fn blocks(table: &Table) -> Vec<Vec<Width>> {
         return vec![fitted(natural, LINE)];
     }
     let Some((first, others)) = natural.split_first() else { return Vec::new() };
-    let first = Width { points: first.points.min(LINE / 4.0), ..*first };
+    let first = Width { points: first.points.min(FIRST), ..*first };
     let mut blocks: Vec<Vec<Width>> = Vec::new();
     for &width in others {
         let width = Width { points: width.points.min(LINE / 2.0), ..width };
