@@ -98,7 +98,11 @@ fn what_cannot_be_compared_is_refused() {
     let empty = folder.path().join("empty.jsonl");
     fs::write(&empty, header).unwrap();
     let missing = folder.path().join("missing.jsonl");
-    refuse(nearfar().arg("compare").args([&a, &empty]), 2, &["nothing to compare", "not planned in B"]);
+    refuse(
+        nearfar().arg("compare").args([&a, &empty]),
+        2,
+        &["nothing to compare", "not planned in B"],
+    );
     refuse(nearfar().arg("compare").args([&a, &missing]), 2, &["cannot open the record"]);
     refuse(nearfar().arg("compare").arg(&a), 2, &["<B>"]);
     for floor in ["2", "-1%", "NaN", "60%"] {
