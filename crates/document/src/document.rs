@@ -70,15 +70,18 @@ impl Document {
     /// The document of a record with these choices about its models.
     #[must_use]
     pub fn with_choices(record: &Record, choices: &ModelChoices) -> Self {
-        let sources = Sources::new(record, choices);
+        Self::of(&Sources::new(record, choices))
+    }
+
+    pub(crate) fn of(sources: &Sources<'_>) -> Self {
         Self {
             schema: "nearfar.report/1",
-            measured: MeasuredView::new(record),
+            measured: MeasuredView::new(sources.record),
             program: concat!("nearfar ", env!("CARGO_PKG_VERSION")),
-            cautions: cautions(&sources),
-            summary: summary(&sources),
-            sections: sections::all(&sources),
-            paper_tables: sections::paper_tables(&sources),
+            cautions: cautions(sources),
+            summary: summary(sources),
+            sections: sections::all(sources),
+            paper_tables: sections::paper_tables(sources),
         }
     }
 
@@ -90,7 +93,7 @@ impl Document {
 }
 
 impl<'a> Sources<'a> {
-    fn new(record: &'a Record, choices: &ModelChoices) -> Self {
+    pub fn new(record: &'a Record, choices: &ModelChoices) -> Self {
         let figures = RecordFigures::new(record);
         // A model that a choice does not fit is not there: choices of a record fit it.
         let fits = ModelKind::fit_all(&figures, choices).unwrap_or_default();

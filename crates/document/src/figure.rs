@@ -36,6 +36,9 @@ pub struct Figure {
     pub interval_text: Option<String>,
     /// Whether something disturbed all samples behind it.
     pub only_disturbed: bool,
+    /// The case whose samples are behind it, by its id in the record; the page shows them.
+    #[serde(skip)]
+    pub case: Option<String>,
 }
 
 impl Unit {
@@ -64,7 +67,13 @@ impl Figure {
             (low, high) => format!("{low} to {high}"),
         });
         let text = written(value);
-        Self { value, interval, unit, text, interval_text, only_disturbed: false }
+        Self { value, interval, unit, text, interval_text, only_disturbed: false, case: None }
+    }
+
+    /// The same as a figure of this case.
+    #[must_use]
+    pub fn of_case(self, case: &str) -> Self {
+        Self { case: Some(case.into()), ..self }
     }
 
     /// The sum of a bandwidth.

@@ -2,9 +2,13 @@
 
 use std::path::Path;
 
+use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
+
 /// A form, by the ending of the file's name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// A page with charts, in one file.
+    Html,
     /// For an issue or a wiki.
     Markdown,
     /// The document as data.
@@ -19,12 +23,14 @@ pub enum Format {
 
 impl Format {
     /// All, in the order in which messages name them.
-    pub const ALL: [Self; 5] = [Self::Json, Self::Markdown, Self::Tex, Self::Csv, Self::Metrics];
+    pub const ALL: [Self; 6] =
+        [Self::Html, Self::Markdown, Self::Tex, Self::Json, Self::Csv, Self::Metrics];
 
     /// The ending, without its dot.
     #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
+            Self::Html => "html",
             Self::Json => "json",
             Self::Markdown => "md",
             Self::Tex => "tex",
@@ -40,6 +46,12 @@ impl Format {
         Self::ALL.into_iter().find(|format| format.ending().eq_ignore_ascii_case(ending))
     }
 
+    /// Why this program cannot write the form, and what to do; `None` where it can.
+    #[must_use]
+    pub fn unavailable(self) -> Option<&'static str> {
+        (self == Self::Html && CHART_LIBRARY.is_none()).then_some(HOW_TO_GET_IT)
+    }
+
     /// All endings, as a message names them: `.json, .md`.
     #[must_use]
     pub fn endings() -> String {
@@ -53,6 +65,7 @@ mod tests {
 
     #[test]
     fn a_files_name_says_its_form() {
+        assert_eq!(Format::of(Path::new("a.html")), Some(Format::Html));
         assert_eq!(Format::of(Path::new("a/b.MD")), Some(Format::Markdown));
         assert_eq!(Format::of(Path::new("node.prom")), Some(Format::Metrics));
         assert_eq!(Format::of(Path::new("b.tar.json")), Some(Format::Json));

@@ -2,12 +2,17 @@
 //! rounded and put in words there, once, and every format shows the same. The data formats hold
 //! what the record holds. Nothing here measures or models.
 
+mod chart_library;
+mod charts;
 mod csv;
 mod document;
 mod figure;
 mod format;
 mod markdown;
 mod metrics;
+mod page;
+mod page_view;
+mod samples;
 mod sections;
 mod summary;
 mod table;
@@ -19,5 +24,6 @@ pub use figure::{Figure, Unit};
 pub use format::Format;
 pub use markdown::write_markdown;
 pub use metrics::write_metrics;
+pub use page::write_page;
 pub use table::{AbsenceKind, Cell, Column, Table};
 pub use tex::write_tex;

@@ -99,7 +99,10 @@ impl Cell {
 
     /// A figure of a case, or why there is none.
     pub(crate) fn of(case: &CaseView, figure: Option<Figure>) -> Self {
-        figure.map_or_else(|| Self::absent(&case.refused, &case.omitted), Self::Figure)
+        figure.map_or_else(
+            || Self::absent(&case.refused, &case.omitted),
+            |figure| Self::Figure(figure.of_case(&case.case)),
+        )
     }
 
     /// Why there is no figure: a refusal before what was left out.

@@ -104,7 +104,7 @@ pub use model_latency::{
     LoadedCurveView, LoadedPointView, NumaFactorView, UsableBandwidthView,
 };
 pub use model_roofline::RooflineView;
-pub use model_sharing::SharingModelView;
+pub use model_sharing::{SharedCellView, SharingModelView};
 pub use model_strategy::{
     ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
 };
@@ -119,6 +119,7 @@ pub use record_doctor::{
     UnsteadinessView,
 };
 pub use reproduce::{PaperView, ReproduceView};
+pub use roofline_place::RoofPlaceView;
 pub use sealing::SealingView;
 pub use show::ShowView;
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};

@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use anyhow::{Context, bail};
-use nearfar_document::{Document, Format, write_csv, write_markdown, write_metrics, write_tex};
+use nearfar_document::{
+    Document, Format, write_csv, write_markdown, write_metrics, write_page, write_tex,
+};
 use nearfar_record::Record;
 use nearfar_report::ModelChoices;
 
@@ -20,6 +22,9 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
             Format::endings()
         );
     };
+    if let Some(why) = format.unavailable() {
+        bail!("{}: {why}", path.display());
+    }
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if arguments.gamma.is_some() && matches!(format, Format::Csv | Format::Metrics) {
         bail!(
@@ -45,6 +50,7 @@ fn write_document(
 ) -> std::io::Result<()> {
     let document = || Document::with_choices(record, choices);
     match format {
+        Format::Html => write_page(record, choices, out),
         Format::Json => {
             serde_json::to_writer(&mut *out, &document())?;
             writeln!(out)

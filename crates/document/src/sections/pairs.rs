@@ -61,7 +61,8 @@ fn matrix(cells: &[CellView], kernel: &str, threads: Threads) -> Option<Table> {
     };
     let mut grid = Grid::default();
     for cell in of_kernel().filter(chosen) {
-        let figure = cell.figures.first().map(|figure| Figure::sum(&figure.bandwidth));
+        let figure = cell.figures.first();
+        let figure = figure.map(|figure| Figure::sum(&figure.bandwidth).of_case(&figure.case));
         let value = figure.map_or_else(|| Cell::absent(&cell.refused, &[]), Cell::Figure);
         let row = format!("{} {} (CPUs {})", cell.initiator, cell.index, cell.cpus);
         grid.add(row, format!("node {}", cell.memory_node), value);

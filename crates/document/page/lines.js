@@ -1,0 +1,130 @@
+// Series over two axes, with a legend of switches.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/* How the series at a position looks: its own colour, dash and mark together. */
+function look(position) {
+  return {
+    colour: SERIES[position % SERIES.length],
+    dash: DASHES[(position + Math.floor(position / SERIES.length)) % DASHES.length],
+    mark: MARKS[(position + Math.floor(position / SERIES.length)) % MARKS.length],
+  };
+}
+
+const DASH_LENGTHS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", longdash: "10 4", longdashdot: "10 3 2 3" };
+
+const hasLine = (series) => ["line", "edge", "band"].includes(series.style);
+
+function swatch(series, position) {
+  const { colour: stroke, dash } = look(position);
+  const picture = document.createElementNS(SVG, "svg");
+  const shape = document.createElementNS(SVG, hasLine(series) ? "line" : "circle");
+  const set = (target, values) => Object.entries(values).forEach(([name, value]) => target.setAttribute(name, value));
+  set(picture, { width: 34, height: 12, "aria-hidden": "true" });
+  set(shape, hasLine(series)
+    ? { x1: 0, y1: 6, x2: 34, y2: 6, stroke, "stroke-width": 3, "stroke-dasharray": DASH_LENGTHS[dash] }
+    : { cx: 17, cy: 6, r: 4, fill: series.style === "stars" ? stroke : "none", stroke, "stroke-width": 2 });
+  picture.append(shape);
+  return picture;
+}
+
+function band(series, position) {
+  const { colour: fill } = look(position);
+  const back = (list) => [...list].reverse();
+  return {
+    type: "scatter", mode: "lines", x: [...series.x, ...back(series.x)], y: [...series.high, ...back(series.low)],
+    fill: "toself", fillcolor: `${fill}33`, line: { width: 0 }, hoverinfo: "skip",
+  };
+}
+
+function traceOf(series, position, hidden) {
+  const { colour: color, dash, mark } = look(position);
+  const away = (ends) => ends.map((end, one) => (end === null ? 0 : Math.abs(end - series.y[one])));
+  const intervals = !["edge", "band"].includes(series.style) && series.low.some((low) => low !== null);
+  return {
+    type: "scatter",
+    mode: series.style === "edge" ? "lines" : hasLine(series) ? "lines+markers" : "markers",
+    x: series.x, y: series.y,
+    customdata: series.x.map((_, one) => [position, one]),
+    hovertext: series.words.map((words) => hover(`${series.name}\n${words}`)), hoverinfo: "text",
+    line: { color, dash, width: 2.5 },
+    marker: { color, size: series.style === "stars" ? 14 : 9, symbol: series.style === "stars" ? "star" : mark, line: { color: colour("text"), width: 1 } },
+    ...(intervals && { error_y: { type: "data", symmetric: false, array: away(series.high), arrayminus: away(series.low), color, thickness: 1.2, width: 3 } }),
+    visible: !hidden,
+  };
+}
+
+const KIB = 1024;
+
+function sizeText(bytes) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log(bytes) / Math.log(KIB) + 1e-9)));
+  return `${Number((bytes / KIB ** power).toPrecision(3))} ${units[power]}`;
+}
+
+/* A logarithmic axis whose values are few is marked at them: thread counts, sizes. */
+function lineAxis(described, values) {
+  if (!described.log) return axis(described.title, { rangemode: "tozero" });
+  const known = [...new Set(values)].filter((value) => value > 0).sort((one, next) => one - next);
+  const title = described.title;
+  if (title !== "threads" && !title.startsWith("bytes")) return axis(title, { type: "log", exponentformat: "none", dtick: 1 });
+  const apart = known.filter((value, position) => !position || value / known[0] > 0 && Math.log2(value / known[position - 1]) > 0.4);
+  const text = title === "threads" ? String : sizeText;
+  return axis(title, { type: "log", tickmode: "array", tickvals: apart, ticktext: apart.map(text) });
+}
+
+function drawLines(view) {
+  const { chart, state } = view;
+  const all = state.layer.series;
+  const traces = [];
+  all.forEach((series, position) => {
+    const hidden = isHidden(state, series);
+    if (series.style === "band" && !hidden) traces.push(band(series, position));
+    traces.push(traceOf(series, position, hidden));
+  });
+  const values = (key) => all.filter((series) => !isHidden(state, series)).flatMap((series) => series[key]);
+  view.place.querySelector(".plot").style.minWidth = "280px";
+  Plotly.react(view.place.querySelector(".plot"), traces, layout({
+    height: 440,
+    xaxis: lineAxis(chart.x, values("x")),
+    yaxis: chart.y.log ? axis(chart.y.title, { type: "log", exponentformat: "none" }) : lineAxis(chart.y, values("y")),
+  }), CONFIG);
+}
+
+/* What the reader has switched; else what the chart shows first. */
+function isHidden(state, series) {
+  return state.switched.has(series.name) ? !state.switched.get(series.name) : !series.shown;
+}
+
+function makeLegend(view) {
+  const { state, place } = view;
+  const all = state.layer.series;
+  const switchAll = (shown) => element("button", {
+    type: "button", textContent: shown ? "all" : "none",
+    onclick: () => { all.forEach((series) => state.switched.set(series.name, shown)); makeLegend(view); view.draw(); },
+  });
+  const switches = all.map((series, position) =>
+    check([swatch(series, position), series.name], !isHidden(state, series), (shown) => {
+      state.switched.set(series.name, shown);
+      view.draw();
+    }));
+  place.querySelector(".legend").replaceChildren(...switches, ...(all.length > 4 ? [switchAll(true), switchAll(false)] : []));
+}
+
+/* Arrow keys go from point to point of what is shown, which is told. */
+function moveInLines(view, key) {
+  const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -1, ArrowDown: 1 }[key];
+  if (!step) return false;
+  const shown = view.state.layer.series.filter((series) => !isHidden(view.state, series));
+  if (!shown.length) return false;
+  const isPoint = key === "ArrowLeft" || key === "ArrowRight";
+  let [line, point] = view.cursor ?? [0, -1];
+  line = Math.min(line, shown.length - 1);
+  if (isPoint) point += step; else line = (line + step + shown.length) % shown.length;
+  point = Math.max(0, Math.min(shown[line].x.length - 1, point));
+  view.cursor = [line, point];
+  view.current = shown[line].cases[point];
+  view.currentTitle = shown[line].name;
+  view.place.querySelector(".told").textContent = `${shown[line].name}: ${shown[line].words[point].replace(/\n/g, "; ")}`;
+  return true;
+}

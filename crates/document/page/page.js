@@ -1,0 +1,94 @@
+// The page: every chart with its lists, the theme, samples, printing.
+
+const DRAW = { heat_map: drawHeatMap, lines: drawLines, spread: drawSpread };
+const data = JSON.parse(document.getElementById("data").textContent);
+
+function makeView(chart) {
+  const place = document.getElementById(chart.id);
+  const view = { chart, place, cells: [], cursor: null };
+  view.state = { layer: firstLayer(chart), statistic: 0, borders: true, switched: new Map() };
+  view.samples = (name, unit, title) => showSamples(data.samples, name, unit, title);
+  view.draw = () => {
+    DRAW[chart.kind](view);
+    // What is drawn changes with it: tests and assistive technology see that something did.
+    place.dataset.drawn = String(Number(place.dataset.drawn ?? 0) + 1);
+  };
+  view.refresh = () => {
+    view.cursor = null;
+    followSelectors(view);
+    if (chart.kind === "lines") makeLegend(view);
+    view.draw();
+  };
+  makeSelectors(view);
+  view.refresh();
+  const plot = place.querySelector(".plot");
+  plot.addEventListener("keydown", (event) => pressed(view, event));
+  plot.on("plotly_click", (event) => clicked(view, event.points[0]));
+  return view;
+}
+
+function pressed(view, event) {
+  const moves = { heat_map: moveInHeatMap, lines: moveInLines };
+  const isEnter = event.key === "Enter" && view.cursor;
+  if (isEnter && view.chart.kind === "heat_map") openCell(view, view.cursor);
+  else if (isEnter && view.current) view.samples(...view.current, view.currentTitle);
+  else if (!moves[view.chart.kind]?.(view, event.key)) return;
+  event.preventDefault();
+}
+
+function clicked(view, point) {
+  if (!point) return;
+  if (view.chart.kind === "heat_map") openCell(view, [point.y, point.x]);
+  if (view.chart.kind === "lines" && point.customdata) {
+    const [line, one] = point.customdata;
+    const series = view.state.layer.series[line];
+    if (series.cases[one]) view.samples(...series.cases[one], series.name);
+  }
+}
+
+function start() {
+  const views = [];
+  const drawAll = () => views.forEach((view) => view.draw());
+  const theme = document.getElementById("theme");
+  theme.addEventListener("change", () => {
+    document.documentElement.dataset.theme = theme.value;
+    drawAll();
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
+  document.body.addEventListener("click", (event) => {
+    const button = event.target.closest("button[data-case]");
+    if (!button) return;
+    const title = button.closest("details").querySelector("summary").textContent;
+    showSamples(data.samples, button.dataset.case, button.dataset.unit, title);
+  });
+  printing(views, theme);
+  // One after the other, so that the page can be read and scrolled meanwhile.
+  const waiting = [...data.charts];
+  const next = () => {
+    if (waiting.length) {
+      views.push(makeView(waiting.shift()));
+      setTimeout(next);
+    } else {
+      document.documentElement.dataset.ready = "true";
+    }
+  };
+  setTimeout(next);
+}
+
+/* On paper: light, as wide as the paper, every table open. */
+function printing(views, theme) {
+  let closed = [];
+  addEventListener("beforeprint", () => {
+    closed = [...document.querySelectorAll("details.table:not([open])")];
+    closed.forEach((details) => { details.open = true; });
+    document.documentElement.dataset.theme = "light";
+    views.forEach((view) => { view.place.querySelector(".plot").style.width = "660px"; view.draw(); Plotly.Plots.resize(view.place.querySelector(".plot")); });
+  });
+  addEventListener("afterprint", () => {
+    closed.forEach((details) => { details.open = false; });
+    document.documentElement.dataset.theme = theme.value;
+    views.forEach((view) => { view.place.querySelector(".plot").style.width = ""; view.draw(); Plotly.Plots.resize(view.place.querySelector(".plot")); });
+  });
+}
+
+start();

@@ -1,0 +1,45 @@
+// The samples behind a number: quantiles of all, and a histogram of those that the page holds.
+
+const QUANTILES = ["least", "5 %", "25 %", "median", "75 %", "95 %", "most"];
+
+function digits(value) {
+  return value === null ? "-" : String(Number(value.toPrecision(4)));
+}
+
+function showSamples(samples, name, unit, title) {
+  const of = samples.cases[name]?.[unit];
+  const dialog = document.getElementById("samples");
+  if (!of) return;
+  document.getElementById("samples-title").textContent = title;
+  const disturbed = of.disturbed ? `, ${of.disturbed} of them disturbed` : "";
+  const left = of.disturbed && of.disturbed < of.all ? "; quantiles are of the others" : "";
+  const held = of.values.length < of.all ? ` The page holds ${of.values.length} of them, evenly chosen; the record has all.` : "";
+  document.getElementById("samples-about").textContent =
+    `Case ${name}: ${of.all} samples${disturbed}, ${unit}${left}.${held}`;
+  const table = document.getElementById("samples-quantiles");
+  const row = (cell, values) => element("tr", {}, ...values.map((value) => element(cell, { textContent: value })));
+  table.tHead.replaceChildren(row("th", QUANTILES));
+  table.tBodies[0].replaceChildren(row("td", of.quantiles.map(digits)));
+  if (!dialog.open) dialog.showModal();
+  drawHistogram(document.getElementById("samples-plot"), of, unit);
+}
+
+function drawHistogram(plot, of, unit) {
+  const marked = new Set(of.marked);
+  const split = (wanted) => of.values.filter((_, position) => marked.has(position) === wanted);
+  const trace = (x, name, fill, shape) => ({
+    type: "histogram", x, name, bingroup: 1, nbinsx: 24,
+    marker: { color: fill, line: { color: colour("text"), width: 1 }, pattern: { shape } },
+  });
+  const traces = [trace(split(false), "undisturbed", SERIES[0], "")];
+  if (marked.size) traces.push(trace(split(true), "disturbed", SERIES[1], "/"));
+  const median = of.quantiles[3];
+  const shapes = median === null ? [] : [{
+    type: "line", x0: median, x1: median, yref: "paper", y0: 0, y1: 1,
+    line: { color: colour("text"), width: 2, dash: "dash" },
+  }];
+  Plotly.react(plot, traces, layout({
+    height: 260, barmode: "stack", shapes, showlegend: marked.size > 0,
+    xaxis: axis(unit), yaxis: axis("samples"),
+  }), CONFIG);
+}

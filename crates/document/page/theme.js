@@ -1,0 +1,59 @@
+// Colours of charts, from the page's style, so that both change together.
+
+/* Okabe and Ito's colours, which the colour-blind tell apart; lines differ in dash and mark too. */
+const SERIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
+const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down"];
+
+function colour(name) {
+  return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+}
+
+/* Text that a chart shows as it is: the library reads some markup. */
+function plain(text) {
+  return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+}
+
+function hover(text) {
+  return plain(text).replace(/\n/g, "<br>");
+}
+
+function axis(title, more) {
+  return {
+    title: { text: plain(title) },
+    gridcolor: colour("grid"),
+    linecolor: colour("rule"),
+    zeroline: false,
+    automargin: true,
+    ...more,
+  };
+}
+
+function layout(more) {
+  return {
+    paper_bgcolor: colour("panel"),
+    plot_bgcolor: colour("paper"),
+    font: { color: colour("text"), family: "system-ui, sans-serif", size: 12 },
+    hoverlabel: { bgcolor: colour("paper"), bordercolor: colour("rule"), font: { color: colour("text") }, align: "left" },
+    margin: { l: 60, r: 16, t: 12, b: 50 },
+    showlegend: false,
+    hovermode: "closest",
+    dragmode: false,
+    ...more,
+  };
+}
+
+/* What the library may do: draw, and save a picture. Nothing that sends a chart elsewhere. */
+const CONFIG = {
+  displaylogo: false,
+  plotlyServerURL: "",
+  responsive: true,
+  modeBarButtonsToRemove: ["sendChartToCloud", "lasso2d", "select2d"],
+};
+
+/* An element with properties and children. */
+function element(name, properties, ...children) {
+  const made = Object.assign(document.createElement(name), properties);
+  made.append(...children);
+  return made;
+}

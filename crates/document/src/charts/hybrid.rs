@@ -1,0 +1,133 @@
+//! A fast and a slow memory: what shares of pages give.
+
+use nearfar_report::{FittedView, HybridModelView, HybridView};
+use nearfar_units::format_significant;
+
+use super::heat_map::{Content, HeatMap, Place};
+use super::lines::{Axis, Lines, Series, Style};
+use super::{Chart, Plot};
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+use crate::table::AbsenceKind;
+
+pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    let model = sources.models.iter().find_map(|model| match model {
+        FittedView::Hybrid(view) => Some(&**view),
+        _ => None,
+    });
+    let model = model.map(|model| [surface(model), shares(sources, model)]);
+    model.into_iter().flatten().flatten().collect()
+}
+
+fn memories(cluster: u32, fast: u32, slow: u32) -> String {
+    format!("cluster {cluster}, fast node {fast}, slow node {slow}")
+}
+
+fn percent(share: f64) -> String {
+    format!("{} %", format_significant(100.0 * share, 3).trim_end_matches(".0"))
+}
+
+fn surface(model: &HybridModelView) -> Option<Chart> {
+    let statistics = [("by the model", Unit::GbPerS.as_str(), false)];
+    let axes = ["share of loads in all bytes", "share of pages in the fast memory"];
+    let mut map = HeatMap::new(axes, &["Memories"], &statistics);
+    for pair in &model.pairs {
+        for point in &pair.surface {
+            let place = Place {
+                choice: vec![memories(pair.cluster, pair.fast_node, pair.slow_node)],
+                row: percent(point.load_share),
+                column: percent(point.fast_share),
+            };
+            let content = point.gb_per_s.map_or_else(
+                || {
+                    let why = "an overlap that it needs is not known";
+                    Content::Absent(AbsenceKind::NotMeasured, why.into())
+                },
+                |value| Content::Figures(vec![Some(Figure::new(value, None, Unit::GbPerS))], None),
+            );
+            map.add(&place, content);
+        }
+    }
+    (!map.is_empty()).then(|| Chart {
+        id: "hybrid-surface",
+        section: "hybrid",
+        title: "Bandwidth by shares of loads and of fast pages, by the model",
+        alternative: "A heat map of what the model gives: share of loads in rows, share of pages \
+                      in the fast memory in columns, the bandwidth written in each cell."
+            .into(),
+        plot: Plot::HeatMap(map),
+    })
+}
+
+fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
+    let x = Axis { title: "share of all bytes in the fast memory", log: false };
+    let y = Axis { title: "bandwidth, GB/s", log: false };
+    let mut lines = Lines::new(x, y, &["Memories"]);
+    for pair in &model.pairs {
+        let choice = [memories(pair.cluster, pair.fast_node, pair.slow_node)];
+        let mut loads: Vec<f64> = pair.surface.iter().map(|point| point.load_share).collect();
+        loads.dedup();
+        for load in loads {
+            let mut series = Series::new(format!("model, {} loads", percent(load)), Style::Edge);
+            let of =
+                pair.surface.iter().filter(|point| point.load_share.to_bits() == load.to_bits());
+            for point in of {
+                let Some(value) = point.gb_per_s else { continue };
+                let about = format!(
+                    "by the model: {} loads, {} of the pages in the fast memory",
+                    percent(load),
+                    percent(point.fast_share)
+                );
+                series.point(point.fast_share, &Figure::new(value, None, Unit::GbPerS), &about);
+            }
+            lines.add(&choice, series);
+        }
+        let of_pair = |view: &&HybridView| {
+            (view.cluster, view.fast_node, view.slow_node)
+                == (pair.cluster, pair.fast_node, pair.slow_node)
+        };
+        for (kind, name) in [
+            ("corner", "measured: one kind alone"),
+            ("pair", "measured: two kinds at once"),
+            ("surface", "measured: never fitted"),
+        ] {
+            let mut series = Series::new(name, Style::Points);
+            for view in sources.show.hybrid.iter().filter(of_pair).filter(|it| it.point == kind) {
+                let Some(bandwidth) = &view.bandwidth else { continue };
+                let figure = Figure::sum(bandwidth).of_case(&view.case.case);
+                let about = format!(
+                    "{name}: {} loads, {} of the bytes in the fast memory",
+                    percent(view.load_share),
+                    percent(view.fast_share)
+                );
+                series.point(view.fast_share, &figure, &about);
+            }
+            lines.add(&choice, series);
+        }
+        let mut best = Series::new("best placement of a program", Style::Stars);
+        for answer in &pair.answers {
+            let named = |name: &str| answer.placements.iter().find(|it| it.name == name);
+            let Some(placement) = answer.recommended.and_then(named) else { continue };
+            let shares = &placement.shares;
+            let figure = Figure::new(shares.gb_per_s, shares.interval_gb_per_s, Unit::GbPerS);
+            let about = format!(
+                "best for {} loads: {}, {} of the bytes in the fast memory",
+                percent(answer.load_share),
+                placement.name,
+                percent(shares.fast_share)
+            );
+            best.point(shares.fast_share, &figure, &about);
+        }
+        lines.add(&choice, best);
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "hybrid-shares",
+        section: "hybrid",
+        title: "Bandwidth against the share of the fast memory, and the best share",
+        alternative: "A line for each share of loads: bandwidth by the model against the share of \
+                      bytes in the fast memory. Marks are measured points; stars are the best \
+                      placements."
+            .into(),
+        plot: Plot::Lines(lines),
+    })
+}

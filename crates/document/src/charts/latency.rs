@@ -1,0 +1,142 @@
+//! Times of an access: idle, by size, and beside traffic.
+
+use nearfar_report::{FittedView, LatencyModelView};
+use nearfar_units::{Bytes, format_significant};
+
+use super::heat_map::{Content, HeatMap, Place};
+use super::lines::{Axis, Lines, Series, Style};
+use super::{Chart, Plot};
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+use crate::table::Cell;
+
+pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    let model = sources.models.iter().find_map(|model| match model {
+        FittedView::Latency(view) => Some(&**view),
+        _ => None,
+    });
+    let loaded = model.and_then(loaded);
+    [idle(sources, model), sizes(sources), loaded].into_iter().flatten().collect()
+}
+
+fn idle(sources: &Sources<'_>, model: Option<&LatencyModelView>) -> Option<Chart> {
+    let mut map = HeatMap::new(
+        ["who accesses", "whose memory"],
+        &[],
+        &[("time of an idle access", Unit::Ns.as_str(), true), ("NUMA factor", "", true)],
+    );
+    for chase in sources.show.latency.iter().filter(|chase| chase.in_matrix) {
+        let place = Place {
+            choice: Vec::new(),
+            row: format!("cluster {}", chase.cluster),
+            column: format!("node {}", chase.memory_node),
+        };
+        let factor = model.into_iter().flat_map(|view| &view.factors).find(|factor| {
+            (factor.cluster, factor.memory_node) == (chase.cluster, chase.memory_node)
+        });
+        let factor = factor.and_then(|factor| {
+            Some(Figure::new(factor.numa_factor?, factor.numa_factor_interval, Unit::One))
+        });
+        let cell = Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time));
+        if let Some(content) = Content::of(cell, vec![factor]) {
+            map.add(&place, content);
+        }
+    }
+    (!map.is_empty()).then(|| Chart {
+        id: "latency-map",
+        section: "latency",
+        title: "Time of an idle access",
+        alternative: "A heat map: a cluster's thread in rows, whose memory in columns, the time \
+                      of an access written in each cell."
+            .into(),
+        plot: Plot::HeatMap(map),
+    })
+}
+
+fn sizes(sources: &Sources<'_>) -> Option<Chart> {
+    let x = Axis { title: "bytes that are walked through", log: true };
+    let y = Axis { title: "time of an access, ns", log: true };
+    let mut lines = Lines::new(x, y, &["Walk"]);
+    let mut idle: Vec<_> = sources.show.latency.iter().filter(|it| it.load.is_none()).collect();
+    let place = |it: &&nearfar_report::LatencyView| {
+        let (walk, pages) = (format!("{:?}", it.walk), format!("{:?}", it.pages));
+        (walk, pages, it.cluster, it.memory_node)
+    };
+    idle.sort_by_key(|it| (place(it), it.working_set_bytes));
+    for of in idle.chunk_by(|one, next| place(one) == place(next)) {
+        let Some(first) = of.first() else { continue };
+        let name = format!("cluster {} on node {}", first.cluster, first.memory_node);
+        let mut series = Series::new(name, Style::Line);
+        for chase in of {
+            let Some(time) = &chase.latency else { continue };
+            let figure = Figure::time(time).of_case(&chase.case.case);
+            let size = Bytes(chase.working_set_bytes).to_string();
+            #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
+            series.point(chase.working_set_bytes as f64, &figure, &size);
+        }
+        if series.len() > 1 {
+            lines.add(&[walk_words(first)], series);
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "latency-sizes",
+        section: "latency",
+        title: "Time of an idle access by size",
+        alternative: "A line for each cluster and node: time of an access against the bytes that \
+                      are walked through, both logarithmic. Steps are caches."
+            .into(),
+        plot: Plot::Lines(lines),
+    })
+}
+
+fn walk_words(chase: &nearfar_report::LatencyView) -> String {
+    let in_words = |value: Result<String, serde_json::Error>| {
+        value.unwrap_or_default().trim_matches('"').replace('_', " ")
+    };
+    format!(
+        "{}, {} pages",
+        in_words(serde_json::to_string(&chase.walk)),
+        in_words(serde_json::to_string(&chase.pages))
+    )
+}
+
+fn loaded(view: &LatencyModelView) -> Option<Chart> {
+    let x = Axis { title: "traffic beside it, GB/s", log: false };
+    let y = Axis { title: "time of an access, ns", log: false };
+    let mut lines = Lines::new(x, y, &["Beside"]);
+    for curve in &view.curves {
+        let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];
+        let name = format!("cluster {} on node {}", curve.cluster, curve.memory_node);
+        let mut series = Series::new(&name, Style::Line);
+        if let Some(ns) = curve.unloaded_ns {
+            let figure = Figure::new(ns, curve.unloaded_interval_ns, Unit::Ns);
+            series.point(0.0, &figure, "no traffic");
+        }
+        for point in &curve.points {
+            let figure = Figure::new(point.median_ns, Some(point.interval_ns), Unit::Ns);
+            let traffic = Figure::new(
+                point.traffic_gb_per_s,
+                Some(point.traffic_interval_gb_per_s),
+                Unit::GbPerS,
+            );
+            series.point(point.traffic_gb_per_s, &figure, &format!("beside {}", traffic.words()));
+        }
+        lines.add(&choice, series);
+        if let Some(knee) = &curve.knee {
+            let mut bend = Series::new(format!("{name}: where it bends"), Style::Stars);
+            let figure = Figure::new(knee.loaded_ns, None, Unit::Ns);
+            let traffic = format_significant(knee.traffic_gb_per_s, 3);
+            bend.point(knee.traffic_gb_per_s, &figure, &format!("beside {traffic} GB/s"));
+            lines.add(&choice, bend);
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "latency-loaded",
+        section: "latency",
+        title: "Time of an access beside traffic",
+        alternative: "A line for each cluster and node: time of an access against the traffic of \
+                      threads beside it."
+            .into(),
+        plot: Plot::Lines(lines),
+    })
+}

@@ -1,0 +1,126 @@
+//! Series of points over two axes.
+
+use serde::Serialize;
+
+use super::{Selectors, drawn, words};
+use crate::figure::Figure;
+
+/// Layers of series.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Lines {
+    x: Axis,
+    y: Axis,
+    selectors: Selectors,
+    layers: Vec<Layer>,
+}
+
+/// An axis.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Axis {
+    pub title: &'static str,
+    pub log: bool,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct Layer {
+    choice: Vec<usize>,
+    series: Vec<Series>,
+}
+
+/// How a series is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Style {
+    /// A line through its points.
+    Line,
+    /// A line through corners that are not measured points.
+    Edge,
+    /// A line with a band from the least to the most.
+    Band,
+    /// Points alone.
+    Points,
+    /// Points that matter most.
+    Stars,
+}
+
+/// Points of one name.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Series {
+    name: String,
+    style: Style,
+    /// Whether it is drawn before anything is chosen.
+    shown: bool,
+    x: Vec<f64>,
+    y: Vec<f64>,
+    /// Ends of the intervals, empty where no point has one.
+    low: Vec<Option<f64>>,
+    high: Vec<Option<f64>>,
+    /// What hovering shows.
+    words: Vec<String>,
+    /// Cases behind the points and what their samples count; empty where none has one.
+    cases: Vec<Option<(String, &'static str)>>,
+}
+
+impl Lines {
+    pub fn new(x: Axis, y: Axis, selectors: &[&'static str]) -> Self {
+        Self { x, y, selectors: Selectors::new(selectors), layers: Vec::new() }
+    }
+
+    /// Adds a series to the layer of these options.
+    pub fn add(&mut self, choice: &[String], series: Series) {
+        if series.x.is_empty() {
+            return;
+        }
+        let choice = self.selectors.choose(choice);
+        match self.layers.iter_mut().find(|layer| layer.choice == choice) {
+            Some(layer) => layer.series.push(series),
+            None => self.layers.push(Layer { choice, series: vec![series] }),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// The points with samples behind them: a case and what they count.
+    pub fn cases(&self) -> impl Iterator<Item = (&str, &'static str)> {
+        let series = self.layers.iter().flat_map(|layer| &layer.series);
+        series.flat_map(|series| series.cases.iter().flatten()).map(|(case, unit)| (&**case, *unit))
+    }
+}
+
+impl Series {
+    pub fn new(name: impl Into<String>, style: Style) -> Self {
+        Self {
+            name: name.into(),
+            style,
+            shown: true,
+            x: Vec::new(),
+            y: Vec::new(),
+            low: Vec::new(),
+            high: Vec::new(),
+            words: Vec::new(),
+            cases: Vec::new(),
+        }
+    }
+
+    /// Not drawn until the reader asks for it.
+    pub fn hidden_first(&mut self, is_hidden: bool) {
+        self.shown = !is_hidden;
+    }
+
+    pub fn len(&self) -> usize {
+        self.x.len()
+    }
+
+    /// Adds a point: where it lies and what is said of it besides its own words.
+    pub fn point(&mut self, x: f64, figure: &Figure, about: &str) {
+        self.x.push(drawn(x));
+        self.y.push(drawn(figure.value));
+        let end = |end: usize| figure.interval.map(|interval| drawn(interval[end]));
+        self.low.push(end(0));
+        self.high.push(end(1));
+        self.words.push(format!("{about}\n{}", words(figure)));
+        self.cases.push(figure.case.clone().map(|case| (case, figure.unit.as_str())));
+    }
+}

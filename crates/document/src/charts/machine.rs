@@ -1,0 +1,376 @@
+//! The machine drawn: packages, clusters, caches, cores, memory nodes, devices, and lines as wide
+//! as what was measured over them.
+
+use nearfar_machine::CpuSet;
+use nearfar_record::Way;
+use nearfar_report::{ClusterView, LinkView, NodeView, TopoView};
+use nearfar_units::Bytes;
+use serde::Serialize;
+
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+
+/// A drawing with all places worked out, in user units of SVG.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct MachineDrawing {
+    width: f64,
+    height: f64,
+    /// What it shows, for those who do not see it.
+    alternative: String,
+    boxes: Vec<DrawnBox>,
+    lines: Vec<DrawnLine>,
+    texts: Vec<DrawnText>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct DrawnBox {
+    /// What it is, which is how it looks: `package`, `cluster`, `cache`, `core`, `memory`,
+    /// `device`.
+    class: &'static str,
+    x: f64,
+    y: f64,
+    width: f64,
+    height: f64,
+    /// What hovering shows.
+    title: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct DrawnLine {
+    x1: f64,
+    y1: f64,
+    x2: f64,
+    y2: f64,
+    width: f64,
+    title: String,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct DrawnText {
+    class: &'static str,
+    x: f64,
+    y: f64,
+    text: String,
+}
+
+/// More are not told apart in a drawing.
+const MOST_CLUSTERS: usize = 64;
+/// Devices that are drawn of a machine; the table has all.
+const MOST_DEVICES: usize = 12;
+const CLUSTER_WIDTH: f64 = 216.0;
+const GAP: f64 = 12.0;
+const LINE: f64 = 16.0;
+const CORE: f64 = 9.0;
+/// Cores in a row.
+const ROW: usize = 16;
+/// Cores of a cluster that are drawn one by one.
+const MOST_CORES: usize = 64;
+const WIDEST_LINE: f64 = 18.0;
+
+/// The drawing, or `None` of a machine with no cluster or too many.
+pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
+    let topo = &sources.topo;
+    if topo.clusters.is_empty() || topo.clusters.len() > MOST_CLUSTERS {
+        return None;
+    }
+    let mut drawing = MachineDrawing::default();
+    let scale = widest(sources);
+    let groups = packages(topo);
+    let columns = if groups.len() > 1 { 2 } else { 4 };
+    let heights: Vec<f64> =
+        topo.clusters.iter().map(|cluster| cluster_height(sources, cluster)).collect();
+    let tallest = heights.iter().copied().fold(0.0, f64::max);
+    let mut x = GAP;
+    let mut bottom: f64 = 0.0;
+    let mut centres = Vec::new();
+    for (name, title, clusters) in &groups {
+        let columns = clusters.len().clamp(1, columns);
+        #[expect(clippy::cast_precision_loss, reason = "at most as many as clusters")]
+        let (wide, rows) = (columns as f64, clusters.len().div_ceil(columns) as f64);
+        let width = wide * (CLUSTER_WIDTH + GAP) + GAP;
+        let height = LINE * 2.0 + rows * (tallest + GAP);
+        drawing.add_box("package", [x, GAP, width, height], title.clone());
+        drawing.add_text("name", x + GAP, GAP + LINE * 1.2, name.clone());
+        for (position, cluster) in clusters.iter().enumerate() {
+            #[expect(clippy::cast_precision_loss, reason = "at most as many as clusters")]
+            let (column, row) = ((position % columns) as f64, (position / columns) as f64);
+            let left = x + GAP + column * (CLUSTER_WIDTH + GAP);
+            let top = GAP + LINE * 2.0 + row * (tallest + GAP);
+            drawing.cluster(sources, cluster, [left, top, tallest], scale);
+        }
+        centres.push(x + width / 2.0);
+        x += width + GAP;
+        bottom = bottom.max(GAP + height);
+    }
+    drawing.width = x;
+    bottom = drawing.free_nodes(topo, bottom + GAP);
+    bottom = drawing.links(sources, &centres, bottom + GAP, scale);
+    bottom = drawing.devices(topo, bottom);
+    drawing.height = bottom + GAP;
+    drawing.alternative = format!(
+        "{} packages, {} clusters, {} memory nodes and {} devices. Lines are as wide as the \
+         bandwidth that was measured over them, which is written beside them.",
+        topo.packages.len(),
+        topo.clusters.len(),
+        topo.nodes.len(),
+        topo.devices.len()
+    );
+    Some(drawing)
+}
+
+/// Clusters by package; those of none or of several together.
+fn packages(topo: &TopoView) -> Vec<(String, String, Vec<&ClusterView>)> {
+    let within =
+        |cluster: &ClusterView, cpus: &CpuSet| cluster.cpus.iter().all(|cpu| cpus.contains(cpu));
+    let mut left: Vec<&ClusterView> = topo.clusters.iter().collect();
+    let mut groups = Vec::new();
+    for package in &topo.packages {
+        let (of, others) = left.into_iter().partition(|cluster| within(cluster, &package.cpus));
+        left = others;
+        let of: Vec<&ClusterView> = of;
+        if !of.is_empty() {
+            let name = format!("package {}", package.os_index);
+            let model = package.model.as_deref().unwrap_or("a CPU of unknown name");
+            let title = format!("{name}: {model}, CPUs {}", package.cpus);
+            groups.push((name, title, of));
+        }
+    }
+    if !left.is_empty() {
+        let name = "not within one package".to_string();
+        groups.push((name.clone(), name, left));
+    }
+    groups
+}
+
+fn own_nodes<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a NodeView> {
+    topo.nodes.iter().filter(|node| cluster.memory_nodes.contains(&node.os_index)).collect()
+}
+
+/// The cores of a CPU set, by their first CPUs.
+fn cores(sources: &Sources<'_>, cpus: &CpuSet) -> usize {
+    let cores = &sources.record.header.machine.cores;
+    cores.iter().filter(|core| core.cpus.iter().any(|cpu| cpus.contains(cpu))).count()
+}
+
+fn domains<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a CpuSet> {
+    let touches = |domain: &&CpuSet| domain.iter().any(|cpu| cluster.cpus.contains(cpu));
+    topo.l3_domains.iter().filter(touches).collect()
+}
+
+fn core_rows(count: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "at most MOST_CORES")]
+    let rows = count.min(MOST_CORES).div_ceil(ROW) as f64;
+    rows
+}
+
+fn cluster_height(sources: &Sources<'_>, cluster: &ClusterView) -> f64 {
+    let domains = domains(&sources.topo, cluster);
+    let cores: f64 = domains
+        .iter()
+        .map(|domain| core_rows(cores(sources, domain)) * (CORE + 2.0) + LINE + GAP)
+        .sum();
+    #[expect(clippy::cast_precision_loss, reason = "nodes of a cluster")]
+    let nodes = own_nodes(&sources.topo, cluster).len() as f64;
+    LINE * 2.4 + cores + nodes * (LINE * 2.0 + GAP * 2.5)
+}
+
+/// The most that is drawn as a line, GB/s.
+fn widest(sources: &Sources<'_>) -> f64 {
+    let pairs = sources.show.pairs.iter().filter_map(|cell| cell.figures.first());
+    let pairs = pairs.map(|figure| figure.bandwidth.sum_gb_per_s);
+    let links = sources.show.links.iter().filter_map(|link| link.total.as_ref());
+    let links = links.map(|total| total.sum_gb_per_s);
+    pairs.chain(links).filter(|gb| gb.is_finite()).fold(0.0, f64::max)
+}
+
+/// The best of a cluster with a node over kernels and thread counts, and with what.
+fn best_pair(sources: &Sources<'_>, cluster: u32, node: u32) -> Option<(Figure, String)> {
+    let cells = sources.show.pairs.iter();
+    let of = cells.filter(|cell| {
+        cell.initiator == "cluster" && (cell.index, cell.memory_node) == (cluster, node)
+    });
+    let best = of
+        .filter_map(|cell| Some((cell, cell.figures.first()?)))
+        .max_by(|one, next| one.1.bandwidth.sum_gb_per_s.total_cmp(&next.1.bandwidth.sum_gb_per_s));
+    best.map(|(cell, figure)| {
+        let with = format!("{}, {} threads", cell.kernel, cell.threads);
+        (Figure::sum(&figure.bandwidth), with)
+    })
+}
+
+fn line_width(gb_per_s: f64, scale: f64) -> f64 {
+    if scale > 0.0 && gb_per_s.is_finite() {
+        (WIDEST_LINE * gb_per_s / scale).clamp(1.0, WIDEST_LINE)
+    } else {
+        1.0
+    }
+}
+
+fn node_title(node: &NodeView) -> String {
+    let size =
+        node.memory_bytes.map_or_else(|| "size not known".into(), |it| Bytes(it).to_string());
+    format!("node {}: {}, {size}", node.os_index, node.kind)
+}
+
+impl MachineDrawing {
+    fn add_box(&mut self, class: &'static str, [x, y, width, height]: [f64; 4], title: String) {
+        self.boxes.push(DrawnBox { class, x, y, width, height, title });
+    }
+
+    fn add_text(&mut self, class: &'static str, x: f64, y: f64, text: String) {
+        self.texts.push(DrawnText { class, x, y, text });
+    }
+
+    fn cluster(
+        &mut self,
+        sources: &Sources<'_>,
+        cluster: &ClusterView,
+        [x, y, height]: [f64; 3],
+        scale: f64,
+    ) {
+        let topo = &sources.topo;
+        let title = format!("cluster {}: CPUs {}", cluster.index, cluster.cpus);
+        let nodes = own_nodes(topo, cluster);
+        self.add_box("cluster", [x, y, CLUSTER_WIDTH, height], title);
+        self.add_text("name", x + 8.0, y + LINE, format!("cluster {}", cluster.index));
+        let mut top = y + LINE * 1.6;
+        for domain in domains(topo, cluster) {
+            let count = cores(sources, domain);
+            let rows = core_rows(count);
+            let tall = rows * (CORE + 2.0) + LINE + 2.0;
+            let cache = topo.caches.iter().filter(|cache| cache.cpus == *domain);
+            let last = cache.max_by_key(|cache| cache.level);
+            let cache = last.map_or_else(
+                || "no shared cache known".into(),
+                |last| {
+                    let size = last.bytes.map_or_else(String::new, |it| format!(" {}", Bytes(it)));
+                    format!("L{}{size}", last.level)
+                },
+            );
+            let text = format!("{count} core{}, {cache}", if count == 1 { "" } else { "s" });
+            let title = format!("{text}: CPUs {domain}");
+            self.add_box("cache", [x + 6.0, top, CLUSTER_WIDTH - 12.0, tall], title);
+            self.add_text("small", x + 12.0, top + LINE * 0.8, text);
+            for core in 0..count.min(MOST_CORES) {
+                #[expect(clippy::cast_precision_loss, reason = "at most MOST_CORES")]
+                let (column, row) = ((core % ROW) as f64, (core / ROW) as f64);
+                let left = x + 12.0 + column * (CORE + 2.0);
+                let place = [left, top + LINE + row * (CORE + 2.0), CORE, CORE];
+                self.add_box("core", place, String::new());
+            }
+            top += tall + GAP - 2.0;
+        }
+        for node in nodes {
+            let bandwidth = best_pair(sources, cluster.index, node.os_index);
+            let (label, title, width) = bandwidth.map_or_else(
+                || ("not measured".into(), "not measured".into(), 1.0),
+                |(figure, with)| {
+                    let width = line_width(figure.value, scale);
+                    (format!("{} GB/s", figure.text), format!("{} ({with})", figure.words()), width)
+                },
+            );
+            let middle = x + 40.0;
+            self.lines.push(DrawnLine {
+                x1: middle,
+                y1: top - GAP + 2.0,
+                x2: middle,
+                y2: top + GAP * 1.4,
+                width,
+                title,
+            });
+            self.add_text("small", middle + 16.0, top + GAP * 0.8, label);
+            top += GAP * 1.4;
+            let title = node_title(node);
+            self.add_box("memory", [x + 6.0, top, CLUSTER_WIDTH - 12.0, LINE * 1.7], title.clone());
+            self.add_text("small", x + 12.0, top + LINE * 1.1, title);
+            top += LINE * 1.7 + GAP;
+        }
+    }
+
+    /// Nodes that are no cluster's own.
+    fn free_nodes(&mut self, topo: &TopoView, top: f64) -> f64 {
+        let is_own = |node: &&NodeView| {
+            topo.clusters.iter().any(|cluster| cluster.memory_nodes.contains(&node.os_index))
+        };
+        let free: Vec<&NodeView> = topo.nodes.iter().filter(|node| !is_own(node)).collect();
+        self.boxes_in_rows("memory", free.into_iter().map(node_title).collect(), top)
+    }
+
+    fn devices(&mut self, topo: &TopoView, top: f64) -> f64 {
+        let titles = topo.devices.iter().take(MOST_DEVICES).map(|device| {
+            let what = device.name.as_ref().or(device.class.as_ref());
+            let node = device.node.map_or_else(String::new, |node| format!(", at node {node}"));
+            let link = device.link.bytes_per_s.map_or_else(String::new, |it| {
+                format!(", {} by its link", Figure::new(it / 1e9, None, Unit::GbPerS).words())
+            });
+            let what = what.map_or("unknown device", String::as_str);
+            format!("{}: {what}{node}{link}", device.bus_id)
+        });
+        self.boxes_in_rows("device", titles.collect(), top + GAP)
+    }
+
+    fn boxes_in_rows(&mut self, class: &'static str, titles: Vec<String>, mut top: f64) -> f64 {
+        for title in titles {
+            self.add_box(class, [GAP, top, self.width - 2.0 * GAP, LINE * 1.5], title.clone());
+            self.add_text("small", GAP + 6.0, top + LINE, title);
+            top += LINE * 1.5 + GAP / 2.0;
+        }
+        top
+    }
+
+    /// A line below the packages for each two that were measured on each other's memory.
+    fn links(&mut self, sources: &Sources<'_>, centres: &[f64], top: f64, scale: f64) -> f64 {
+        let packages = &sources.topo.packages;
+        let mut top = top;
+        for (one, from) in packages.iter().enumerate() {
+            for (two, to) in packages.iter().enumerate().skip(one + 1) {
+                let (Some(&x1), Some(&x2)) = (centres.get(one), centres.get(two)) else { continue };
+                let there = best_link(&sources.show.links, from.os_index, to.os_index);
+                let back = best_link(&sources.show.links, to.os_index, from.os_index);
+                let told = |best: Option<(Figure, &str)>, from: u32, to: u32| {
+                    best.map(|(figure, kernel)| {
+                        (figure.value, format!("{from} on {to}: {} ({kernel})", figure.words()))
+                    })
+                };
+                let told: Vec<(f64, String)> = [
+                    told(there, from.os_index, to.os_index),
+                    told(back, to.os_index, from.os_index),
+                ]
+                .into_iter()
+                .flatten()
+                .collect();
+                let Some(most) = told.iter().map(|(value, _)| *value).max_by(f64::total_cmp) else {
+                    continue;
+                };
+                let words: Vec<String> = told.into_iter().map(|(_, words)| words).collect();
+                let title =
+                    format!("cores of a package on the memory of another: {}", words.join("; "));
+                let y = top + LINE * 1.8;
+                let width = line_width(most, scale);
+                self.add_text("middle", f64::midpoint(x1, x2), top + LINE * 0.8, words.join("   "));
+                self.lines.push(DrawnLine { x1, y1: y, x2, y2: y, width, title });
+                for x in [x1, x2] {
+                    let title = String::new();
+                    self.lines.push(DrawnLine {
+                        x1: x,
+                        y1: y - 14.0,
+                        x2: x,
+                        y2: y + 14.0,
+                        width: 2.0,
+                        title,
+                    });
+                }
+                top += LINE * 3.2;
+            }
+        }
+        top
+    }
+}
+
+fn best_link(links: &[LinkView], from: u32, to: u32) -> Option<(Figure, &str)> {
+    let of = links.iter().filter(|link| {
+        link.way == Way::OneWay && (link.from_package, link.to_package) == (from, to)
+    });
+    of.filter_map(|link| Some((Figure::sum(link.total.as_ref()?), link.kernel.as_str())))
+        .max_by(|one, next| one.0.value.total_cmp(&next.0.value))
+}

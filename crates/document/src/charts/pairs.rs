@@ -1,0 +1,74 @@
+//! The matrix of initiators and memory nodes.
+
+use std::collections::HashMap;
+
+use nearfar_report::FittedView;
+
+use super::heat_map::{Content, HeatMap, Place};
+use super::{Chart, Plot};
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+use crate::table::Cell;
+
+pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    let gb = Unit::GbPerS.as_str();
+    let mut map = HeatMap::new(
+        ["who accesses", "whose memory"],
+        &["Kernel", "Threads"],
+        &[
+            ("median of the sum", gb, false),
+            ("paced: threads x the slowest", gb, false),
+            ("low end of the sum's interval", gb, false),
+            ("high end of the sum's interval", gb, false),
+        ],
+    );
+    let classes = classes(sources);
+    if !classes.is_empty() {
+        map.group_as("class");
+    }
+    for cell in &sources.show.pairs {
+        let place = Place {
+            choice: vec![cell.kernel.clone(), cell.threads.to_string()],
+            row: format!("{} {}", cell.initiator, cell.index),
+            column: format!("node {}", cell.memory_node),
+        };
+        let Some(figure) = cell.figures.first() else {
+            if let Some(content) = Content::of(Cell::absent(&cell.refused, &[]), Vec::new()) {
+                map.add(&place, content);
+            }
+            continue;
+        };
+        let sum = Figure::sum(&figure.bandwidth).of_case(&figure.case);
+        let ends = sum.interval.map(|ends| ends.map(|end| Figure::new(end, None, sum.unit)));
+        let [low, high] = ends.map_or([None, None], |ends| ends.map(Some));
+        let figures = vec![Some(sum), Some(Figure::paced(&figure.bandwidth)), low, high];
+        let class = classes.get(&(cell.index, cell.memory_node)).copied();
+        map.add(&place, Content::Figures(figures, class));
+    }
+    if map.is_empty() {
+        return Vec::new();
+    }
+    vec![Chart {
+        id: "pairs-map",
+        section: "pairs",
+        title: "Bandwidth of each pair, best variant",
+        alternative: "A heat map: who accesses in rows, whose memory in columns, the bandwidth \
+                      written in each cell. Thick borders part the bandwidth classes."
+            .into(),
+        plot: Plot::HeatMap(map),
+    }]
+}
+
+/// The class of each pair, where the whole machine has one set of classes.
+fn classes(sources: &Sources<'_>) -> HashMap<(u32, u32), usize> {
+    let classes = sources.models.iter().find_map(|model| match model {
+        FittedView::Classes(view) if !view.per_initiator => Some(view),
+        _ => None,
+    });
+    let classes = classes.into_iter().flat_map(|view| &view.classes);
+    classes
+        .flat_map(|class| {
+            class.pairs.iter().map(|pair| ((pair.index, pair.memory_node), class.class))
+        })
+        .collect()
+}

@@ -1,0 +1,103 @@
+//! Roofs of a cluster and points below them.
+
+use nearfar_report::{FittedView, RoofPlaceView};
+use nearfar_units::format_significant;
+
+use super::lines::{Axis, Lines, Series, Style};
+use super::{Chart, Plot};
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+
+pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    let x =
+        Axis { title: "arithmetic intensity, FLOPs per byte that the cores request", log: true };
+    let y = Axis { title: "attainable, GFLOP/s", log: true };
+    let mut lines = Lines::new(x, y, &["Cluster"]);
+    let view = sources.models.iter().find_map(|model| match model {
+        FittedView::Roofline(view) => Some(view),
+        _ => None,
+    });
+    for chart in view.into_iter().flat_map(|view| &view.charts) {
+        let choice = [format!("cluster {} (CPUs {})", chart.cluster, chart.cpus)];
+        let corners = || chart.roofs.iter().flat_map(|roof| &roof.corners);
+        let ends = corners().map(|corner| corner.flops_per_byte);
+        let ends = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+        for ceiling in &chart.ceilings {
+            let name = format!("arithmetic {} {}", ceiling.kernel, ceiling.variant);
+            let mut series = Series::new(&name, Style::Edge);
+            let interval = Some(ceiling.interval_gflop_per_s);
+            let figure = Figure::new(ceiling.gflop_per_s, interval, Unit::GflopPerS);
+            series.hidden_first(chart.ceiling.as_ref() != Some(&ceiling.kernel));
+            if ends.0 < ends.1 {
+                series.point(ends.0, &figure, &name);
+                series.point(ends.1, &figure, &name);
+            }
+            lines.add(&choice, series);
+        }
+        // Of the many roofs of a large machine first one for each place, by the fastest kernel, and
+        // of many remote nodes the nearest and the farthest.
+        let fastest = |name: &str| {
+            let of = chart.roofs.iter().filter(|roof| roof.roof.name == name);
+            of.map(|roof| roof.gb_per_s).fold(0.0, f64::max)
+        };
+        let remote = || chart.roofs.iter().filter(|roof| is_remote(&roof.roof));
+        let speeds = remote().map(|roof| fastest(&roof.roof.name));
+        let (low, high) =
+            speeds.fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
+        for roof in &chart.roofs {
+            let refuted = if roof.is_refuted { ", refuted by its points" } else { "" };
+            let name = format!("{} {} {}{refuted}", roof.roof.name, roof.kernel, roof.variant);
+            let interval = Some(roof.interval_gb_per_s);
+            let bandwidth = Figure::new(roof.gb_per_s, interval, Unit::GbPerS).words();
+            let mut series = Series::new(&name, Style::Edge);
+            let most = fastest(&roof.roof.name);
+            let is_between = is_remote(&roof.roof) && low < most && most < high;
+            let is_first = matches!(roof.roof.limit, "cache" | "memory" | "all_local");
+            series.hidden_first(!is_first || is_between || roof.gb_per_s < most);
+            for corner in &roof.corners {
+                let figure = Figure::new(corner.gflop_per_s, None, Unit::GflopPerS);
+                let at = format_significant(corner.flops_per_byte, 3);
+                let about = format!("{name}: {bandwidth}\nat {at} FLOPs per byte");
+                series.point(corner.flops_per_byte, &figure, &about);
+            }
+            lines.add(&choice, series);
+        }
+        for validation in &chart.validations {
+            let name = format!("points: {} {}", validation.roof.name, validation.variant);
+            let mut series = Series::new(&name, Style::Points);
+            series.hidden_first(is_remote(&validation.roof));
+            for point in &validation.points {
+                let interval = point.interval_ratio.map(|end| end * point.attainable_gflop_per_s);
+                let figure = Figure::new(point.gflop_per_s, Some(interval), Unit::GflopPerS);
+                let attainable = Figure::new(point.attainable_gflop_per_s, None, Unit::GflopPerS);
+                let about = format!(
+                    "{}, {}, {} FLOPs per byte\n{} of the attainable {}",
+                    validation.roof.name,
+                    point.kernel,
+                    format_significant(point.flops_per_byte, 3),
+                    format_significant(point.ratio, 3),
+                    attainable.words()
+                );
+                series.point(point.flops_per_byte, &figure, &about);
+            }
+            lines.add(&choice, series);
+        }
+    }
+    if lines.is_empty() {
+        return Vec::new();
+    }
+    vec![Chart {
+        id: "roofline-chart",
+        section: "roofline",
+        title: "Roofline of a cluster",
+        alternative: "Logarithmic axes: attainable operations against arithmetic intensity. \
+                      Slanted lines are roofs of bandwidth, level lines ceilings of arithmetic, \
+                      marks are mixes of known intensity that were measured."
+            .into(),
+        plot: Plot::Lines(lines),
+    }]
+}
+
+fn is_remote(roof: &RoofPlaceView) -> bool {
+    roof.limit == "memory" && roof.is_local == Some(false)
+}

@@ -1,0 +1,105 @@
+//! Bandwidth against threads and affinity, and how runs spread.
+
+use nearfar_report::{DistributionView, FittedView, ModesVerdict, RunsView, ScalingView};
+use nearfar_units::format_significant;
+
+use super::lines::{Axis, Lines, Series, Style};
+use super::spread::{Group, Spread};
+use super::{Chart, Plot};
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+
+pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    [threads(&sources.show.scaling), runs(sources)].into_iter().flatten().collect()
+}
+
+const PACED: &str = "paced: threads x the slowest";
+const SUM: &str = "sum of all threads";
+
+fn threads(all: &[ScalingView]) -> Option<Chart> {
+    let x = Axis { title: "threads", log: true };
+    let y = Axis { title: "mean of runs, GB/s", log: false };
+    let mut lines = Lines::new(x, y, &["Kernel", "Statistic"]);
+    let mut sorted: Vec<&ScalingView> = all.iter().collect();
+    let place = |it: &&ScalingView| (it.kernel.clone(), it.variant.clone(), it.affinity.as_str());
+    sorted.sort_by_key(|it| (place(it), it.threads));
+    for of in sorted.chunk_by(|one, next| place(one) == place(next)) {
+        let Some(first) = of.first() else { continue };
+        let kernel = format!("{} {}", first.kernel, first.variant);
+        for (statistic, is_paced) in [(PACED, true), (SUM, false)] {
+            let mut series = Series::new(first.affinity.as_str(), Style::Band);
+            for view in of {
+                let runs = if is_paced { &view.paced } else { &view.sum };
+                let Some(runs) = runs else { continue };
+                let figure = mean(runs).of_case(&view.case.case);
+                let about = format!("{} threads, mean of runs, least to most", view.threads);
+                series.point(f64::from(view.threads), &figure, &about);
+            }
+            lines.add(&[kernel.clone(), statistic.into()], series);
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "scaling-threads",
+        section: "scaling",
+        title: "Bandwidth against threads, by affinity",
+        alternative: "A line for each affinity: mean bandwidth of the runs against the number of \
+                      threads, in a band from the slowest to the fastest run."
+            .into(),
+        plot: Plot::Lines(lines),
+    })
+}
+
+fn mean(runs: &RunsView) -> Figure {
+    let range = Some([runs.min_gb_per_s, runs.max_gb_per_s]);
+    Figure::new(runs.mean_gb_per_s, range, Unit::GbPerS)
+}
+
+fn runs(sources: &Sources<'_>) -> Option<Chart> {
+    let model = sources.models.iter().find_map(|model| match model {
+        FittedView::Distribution(view) => Some(&**view),
+        _ => None,
+    });
+    let mut spread = Spread::new("runs, paced, GB/s", &["Kernel", "Threads"]);
+    // Most threads first: what is shown before anything is chosen.
+    let mut all: Vec<&ScalingView> = sources.show.scaling.iter().collect();
+    all.sort_by_key(|view| std::cmp::Reverse(view.threads));
+    for view in all {
+        let Some(paced) = &view.paced else { continue };
+        let (modes, words) = model.map_or_else(Default::default, |model| modes(model, view));
+        let choice =
+            [format!("{} {}", view.kernel, view.variant), format!("{} threads", view.threads)];
+        let (name, values) = (view.affinity.as_str().to_string(), paced.runs_gb_per_s.clone());
+        spread.add(&choice, Group { name, values, modes, words });
+    }
+    (!spread.is_empty()).then(|| Chart {
+        id: "scaling-runs",
+        section: "scaling",
+        title: "How runs are distributed, and their modes",
+        alternative: "For each affinity the runs as points beside their density and quartiles; \
+                      diamonds are modes, where there is more than one."
+            .into(),
+        plot: Plot::Spread(spread),
+    })
+}
+
+/// Modes of the runs of a case, and what is said of them.
+fn modes(model: &DistributionView, view: &ScalingView) -> (Vec<(f64, String)>, String) {
+    let kernels = model.kernels.iter().filter(|of| of.kernel == view.kernel);
+    let mut cases = kernels.flat_map(|of| &of.cases);
+    let found = cases.find(|case| {
+        case.case.case == view.case.case
+            && (case.threads, case.affinity) == (view.threads, view.affinity)
+    });
+    let Some(modes) = found.and_then(|case| case.modes.as_ref()) else { return Default::default() };
+    let words = match modes.verdict {
+        ModesVerdict::TooFewRuns => "too few runs to tell modes",
+        ModesVerdict::NoMoreThanOneShown => "no more than one mode is shown",
+        ModesVerdict::Shown => "several modes are shown",
+    };
+    let one = |mode: &nearfar_report::ModeView| {
+        let figure = Figure::new(mode.gb_per_s, None, Unit::GbPerS);
+        let share = format_significant(100.0 * mode.run_share, 2);
+        (mode.gb_per_s, format!("mode at {}, {share} % of the runs", figure.words()))
+    };
+    (modes.modes.iter().map(one).collect(), words.into())
+}

@@ -1,0 +1,181 @@
+//! A document as one HTML file that opens from disk and asks the network for nothing.
+//!
+//! What stands in a record may be anything: text is made printable, escaped by the templates, and
+//! data has no `<`. Should that fail, the page's own policy runs no script and loads nothing but
+//! what it names by its hash.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use base64ct::{Base64, Encoding};
+use minijinja::Environment;
+use nearfar_record::{Executor, Record};
+use nearfar_report::{ModelChoices, printable};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
+use crate::charts::{self, Chart, Plot};
+use crate::document::{Document, Sources};
+use crate::page_view::PageSection;
+use crate::samples::Samples;
+use crate::table::Cell;
+
+const STYLE: &str = include_str!("../page/page.css");
+
+/// The page's own script, in one scope.
+const SCRIPT: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../page/theme.js"),
+    include_str!("../page/samples.js"),
+    include_str!("../page/selectors.js"),
+    include_str!("../page/heat_map.js"),
+    include_str!("../page/lines.js"),
+    include_str!("../page/spread.js"),
+    include_str!("../page/page.js"),
+    "})();\n"
+);
+
+/// An empty style element, which the library makes and fills by rules.
+const EMPTY: &str = "";
+
+/// Writes a record as a page.
+///
+/// # Errors
+/// What writing fails with; also where the program was built without the chart library, which the
+/// message says how to get.
+pub fn write_page(
+    record: &Record,
+    choices: &ModelChoices,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let Some(library) = CHART_LIBRARY else { return Err(io::Error::other(HOW_TO_GET_IT)) };
+    let sources = Sources::new(record, choices);
+    let document = Document::of(&sources);
+    let charts = charts::all(&sources);
+    let samples = Samples::new(record, &cases(&document, &charts));
+    let sections: Vec<PageSection> = document
+        .sections
+        .iter()
+        .map(|section| PageSection::new(section, &charts, &samples, charts::drawing(&sources)))
+        .collect();
+    let data = serde_json::json!({ "charts": charts, "samples": samples });
+    let page = serde_json::json!({
+        "title": document.title(),
+        "is_simulated": document.measured.executor == Executor::Simulated,
+        "cautions": document.cautions,
+        "summary": document.summary,
+        "sections": sections,
+        "program": document.program,
+        "held": samples.held,
+        "all": samples.all,
+        "license": library.license.lines().collect::<Vec<_>>(),
+    });
+    // What is the program's own, or has been made safe, and is not escaped.
+    let safe = serde_json::json!({
+        "policy": policy(&[library.script, SCRIPT], &[STYLE, EMPTY]),
+        "style": STYLE,
+        "library": library.script,
+        "script": SCRIPT,
+        "data": in_script(&shown(data))?,
+    });
+    let all = minijinja::Value::from_serialize(serde_json::json!({
+        "page": shown(page),
+        "safe": safe,
+    }));
+    let written =
+        templates().and_then(|templates| templates.get_template("page.html")?.render(all));
+    out.write_all(written.map_err(io::Error::other)?.as_bytes())
+}
+
+fn templates() -> Result<Environment<'static>, minijinja::Error> {
+    let mut templates = Environment::new();
+    templates.add_template("page.html", include_str!("../templates/page.html"))?;
+    templates.add_template("section.html", include_str!("../templates/section.html"))?;
+    templates.add_template("table.html", include_str!("../templates/table.html"))?;
+    templates.add_template("machine.html", include_str!("../templates/machine.html"))?;
+    Ok(templates)
+}
+
+/// The cases whose samples can be asked for, and what these count.
+fn cases<'a>(document: &'a Document, charts: &'a [Chart]) -> BTreeSet<(&'a str, &'static str)> {
+    let mut cases = BTreeSet::new();
+    for chart in charts {
+        match &chart.plot {
+            Plot::HeatMap(map) => cases.extend(map.cases()),
+            Plot::Lines(lines) => cases.extend(lines.cases()),
+            Plot::Spread(_) => {}
+        }
+    }
+    let tables = document.sections.iter().flat_map(|section| &section.tables);
+    for cell in tables.flat_map(|table| table.rows.iter().flatten()) {
+        if let Cell::Figure(figure) = cell
+            && let Some(case) = &figure.case
+        {
+            cases.insert((case, figure.unit.as_str()));
+        }
+    }
+    cases
+}
+
+/// What may run and be shown: what is named here by its hash, and pictures that charts are saved
+/// as.
+fn policy(scripts: &[&str], styles: &[&str]) -> String {
+    let hashes = |texts: &[&str]| {
+        let hash = |text: &&str| {
+            let digest = Sha256::digest(text.as_bytes());
+            format!("'sha256-{}'", Base64::encode_string(&digest))
+        };
+        texts.iter().map(hash).collect::<Vec<_>>().join(" ")
+    };
+    format!(
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; script-src \
+         {}; style-src {}; style-src-attr 'unsafe-inline'",
+        hashes(scripts),
+        hashes(styles)
+    )
+}
+
+/// A value with every text in it made printable.
+fn shown(value: Value) -> Value {
+    match value {
+        Value::String(text) => Value::String(printable(&text).into_owned()),
+        Value::Array(values) => Value::Array(values.into_iter().map(shown).collect()),
+        Value::Object(fields) => {
+            let fields = fields.into_iter();
+            Value::Object(
+                fields.map(|(name, value)| (printable(&name).into_owned(), shown(value))).collect(),
+            )
+        }
+        other => other,
+    }
+}
+
+/// JSON that cannot end the element that it stands in.
+fn in_script(value: &Value) -> serde_json::Result<String> {
+    Ok(serde_json::to_string(value)?.replace('<', "\\u003c"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_cannot_end_its_element() {
+        let data = serde_json::json!({ "</script><b>": "<!--\u{202e}\u{1b}" });
+        let text = in_script(&shown(data.clone())).unwrap();
+        assert!(!text.contains('<') && !text.contains(['\u{202e}', '\u{1b}']), "{text}");
+        let back: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(back["</script><b>"], "<!--\\u{202e}\\u{1b}");
+    }
+
+    /// `printf '' | openssl dgst -sha256 -binary | base64`
+    #[test]
+    fn hashes_are_those_of_the_policy() {
+        let policy = policy(&[""], &["", ""]);
+        let empty = "'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='";
+        assert!(policy.contains(&format!("script-src {empty};")), "{policy}");
+        assert!(policy.contains(&format!("style-src {empty} {empty};")), "{policy}");
+        assert!(policy.starts_with("default-src 'none';"), "{policy}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Sections and tables as the page's templates take them.
+
+use serde::Serialize;
+
+use crate::charts::{Chart, MachineDrawing};
+use crate::document::Section;
+use crate::samples::Samples;
+use crate::table::{Cell, Table};
+
+/// A section.
+#[derive(Debug, Serialize)]
+pub(crate) struct PageSection<'a> {
+    id: &'a str,
+    title: &'a str,
+    about: &'a str,
+    findings: &'a [String],
+    drawing: Option<MachineDrawing>,
+    charts: Vec<PageChart>,
+    tables: Vec<PageTable<'a>>,
+    model_lines: Vec<&'a str>,
+}
+
+/// What stands around a chart.
+#[derive(Debug, Serialize)]
+struct PageChart {
+    id: &'static str,
+    title: &'static str,
+    alternative: String,
+}
+
+#[derive(Debug, Serialize)]
+struct PageTable<'a> {
+    caption: &'a str,
+    columns: Vec<PageColumn>,
+    rows: Vec<Vec<PageCell<'a>>>,
+    /// How and why cells have no figure, one for each reason.
+    reasons: Vec<(&'static str, &'a str)>,
+    notes: &'a [String],
+}
+
+#[derive(Debug, Serialize)]
+struct PageColumn {
+    heading: String,
+    is_figure: bool,
+}
+
+#[derive(Debug, Default, Serialize)]
+struct PageCell<'a> {
+    text: String,
+    is_figure: bool,
+    interval: Option<&'a str>,
+    /// The case whose samples the page holds, and what they count.
+    case: Option<&'a str>,
+    unit: &'static str,
+    /// Counts the table's reasons from 1.
+    reason: Option<usize>,
+}
+
+impl<'a> PageSection<'a> {
+    pub fn new(
+        section: &'a Section,
+        charts: &[Chart],
+        samples: &Samples,
+        drawing: Option<MachineDrawing>,
+    ) -> Self {
+        let charts = charts.iter().filter(|chart| chart.section == section.id);
+        Self {
+            id: section.id,
+            title: section.title,
+            about: &section.about,
+            findings: &section.findings,
+            drawing: drawing.filter(|_| section.id == "machine"),
+            charts: charts
+                .map(|chart| PageChart {
+                    id: chart.id,
+                    title: chart.title,
+                    alternative: chart.alternative.clone(),
+                })
+                .collect(),
+            tables: section.tables.iter().map(|table| PageTable::new(table, samples)).collect(),
+            model_lines: section
+                .model_text
+                .as_deref()
+                .map_or_else(Vec::new, |it| it.lines().collect()),
+        }
+    }
+}
+
+impl<'a> PageTable<'a> {
+    fn new(table: &'a Table, samples: &Samples) -> Self {
+        let mut reasons = Vec::new();
+        let columns = table.columns.iter().map(|column| PageColumn {
+            heading: column.heading(),
+            is_figure: column.unit.is_some(),
+        });
+        let rows = table
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| PageCell::new(cell, samples, &mut reasons)).collect());
+        Self {
+            caption: &table.caption,
+            columns: columns.collect(),
+            rows: rows.collect(),
+            reasons,
+            notes: &table.notes,
+        }
+    }
+}
+
+impl<'a> PageCell<'a> {
+    fn new(cell: &'a Cell, samples: &Samples, reasons: &mut Vec<(&'static str, &'a str)>) -> Self {
+        let text = cell.words();
+        match cell {
+            Cell::Text(_) | Cell::Empty => Self { text, ..Self::default() },
+            Cell::Figure(figure) => {
+                let unit = figure.unit.as_str();
+                let has_samples = |case: &&str| {
+                    samples.cases.get(*case).is_some_and(|units| units.contains_key(unit))
+                };
+                Self {
+                    text,
+                    is_figure: true,
+                    interval: figure.interval_text.as_deref().filter(|text| **text != figure.text),
+                    case: figure.case.as_deref().filter(has_samples),
+                    unit,
+                    reason: None,
+                }
+            }
+            Cell::Absent { kind, why } => {
+                let reason = (kind.as_str(), why.as_str());
+                let known = reasons.iter().position(|known| *known == reason);
+                let known = known.unwrap_or_else(|| {
+                    reasons.push(reason);
+                    reasons.len() - 1
+                });
+                Self { text, reason: Some(known + 1), ..Self::default() }
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// Opens pages in a real Chromium as a reader does, and says what is wrong with them.
+// Usage: node web/check.mjs FOLDER PAGE...      pictures go to FOLDER
+// Prints a line of JSON for each page: its problems, charts and marks. Status 1 where there are
+// problems.
+
+import { mkdir } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import { chromium } from "playwright-core";
+
+const BROWSER = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const [folder, ...files] = process.argv.slice(2);
+
+/* Anything that a quiet page does not do. */
+function listen(page, address, problems) {
+  page.on("console", (message) => problems.push(`console ${message.type()}: ${message.text()}`));
+  page.on("pageerror", (error) => problems.push(`error: ${error.message}`));
+  page.on("request", (request) => {
+    const asked = request.url();
+    if (asked !== address && !asked.startsWith("data:")) problems.push(`request: ${asked}`);
+  });
+  page.on("dialog", (dialog) => { problems.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+}
+
+/* Marks that a chart has drawn. */
+const marksOf = (place) => ({
+  heat: place.querySelectorAll(".hm image, .heatmaplayer image").length,
+  numbers: [...place.querySelectorAll(".heatmap-label")].filter((one) => /[0-9]/.test(one.textContent)).length,
+  points: place.querySelectorAll(".points path, .violinlayer .points path").length,
+  lines: [...place.querySelectorAll(".lines path, .violinlayer path.violin")].filter((one) => one.getAttribute("d")?.length > 4).length,
+  absent: place.querySelectorAll(".textpoint").length,
+});
+
+const pictureOf = (place) => place.querySelector(".main-svg").innerHTML + place.querySelector(".colorbar")?.innerHTML;
+
+/* Chooses another option or switches a box by keyboard alone; the chart must change. */
+async function operate(page, chart, problems, kind) {
+  const id = await chart.getAttribute("id");
+  const controls = await chart.locator(".selectors select, .selectors input, .legend input").all();
+  let operated = 0;
+  for (const control of controls.slice(0, 8)) {
+    const before = await chart.evaluate(pictureOf);
+    await control.focus();
+    const isList = await control.evaluate((one) => one.tagName === "SELECT");
+    if (isList) {
+      const value = await control.inputValue();
+      await page.keyboard.press("ArrowDown");
+      if (await control.inputValue() === value) await page.keyboard.press("ArrowUp");
+      if (await control.inputValue() === value) problems.push(`${id}: a list does not follow the keyboard`);
+    } else {
+      await page.keyboard.press("Space");
+    }
+    await page.waitForTimeout(30);
+    const now = await chart.evaluate(pictureOf);
+    const name = await control.evaluate((one) => one.parentElement.textContent.trim().slice(0, 40));
+    if (now === before && (isList || kind === "lines")) problems.push(`${id}: '${name}' changes nothing`);
+    // A box goes back, so that the others have something to change.
+    if (!isList) await page.keyboard.press("Space");
+    operated += 1;
+  }
+  return operated;
+}
+
+/* Goes to a cell or point by keyboard and opens its samples. */
+async function openSamples(page, chart, problems) {
+  const id = await chart.getAttribute("id");
+  await chart.locator(".plot").first().focus();
+  await page.keyboard.press("ArrowRight");
+  const told = await chart.locator(".told").textContent();
+  if (!told) { problems.push(`${id}: the keyboard tells nothing`); return false; }
+  await page.keyboard.press("Enter");
+  const dialog = page.locator("#samples");
+  if (!await dialog.isVisible()) return false;
+  const bars = await dialog.locator(".bars .point").count();
+  const quantiles = await dialog.locator("tbody td").allTextContents();
+  if (!bars || quantiles.length !== 7 || quantiles.some((text) => !/^[0-9.e+-]+$/.test(text))) {
+    problems.push(`${id}: samples without bars or quantiles: ${bars}, ${quantiles}`);
+  }
+  await page.keyboard.press("Escape");
+  return true;
+}
+
+async function look(browser, file) {
+  const address = pathToFileURL(resolve(file)).href;
+  const problems = [];
+  const context = await browser.newContext({ viewport: { width: 1200, height: 900 }, colorScheme: "light" });
+  const page = await context.newPage();
+  listen(page, address, problems);
+  await page.goto(address);
+  const drawn = await page.waitForFunction(() => document.documentElement.dataset.ready, null, { timeout: 60000 })
+    .then(() => true, () => { problems.push("the charts were not drawn"); return false; });
+  const charts = {};
+  let operated = 0, opened = 0;
+  const name = join(folder, basename(file, ".html"));
+  if (drawn) {
+    await page.screenshot({ path: `${name}.png`, fullPage: true });
+    for (const chart of await page.locator("figure.chart").all()) {
+      const id = await chart.getAttribute("id");
+      const marks = await chart.evaluate(marksOf);
+      charts[id] = marks;
+      const kind = marks.heat || marks.absent ? "heat" : "other";
+      if (!Object.values(marks).some((count) => count > 0)) problems.push(`${id}: nothing is drawn`);
+      if (marks.heat && !marks.numbers) problems.push(`${id}: no number is written`);
+      operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"));
+      if (!id.startsWith("scaling-runs")) opened += await openSamples(page, chart, problems);
+    }
+    await pictures(page, name, problems);
+  }
+  const foreign = await page.evaluate(() => ({
+    // Only the page's own links, to its own parts, and no picture or frame of anybody.
+    links: [...document.querySelectorAll("a")].map((link) => link.getAttribute("href")).filter((to) => to && !to.startsWith("#")),
+    frames: document.querySelectorAll("iframe, object, embed, img, base, form[action], svg script").length,
+    run: Boolean(window.pwned),
+  }));
+  if (foreign.links.length || foreign.frames || foreign.run) problems.push(`foreign markup: ${JSON.stringify(foreign)}`);
+  await context.close();
+  return { page: basename(file), problems, operated, opened, charts };
+}
+
+/* The page in the dark, on a phone, on paper. */
+async function pictures(page, name, problems) {
+  await page.locator("#theme").focus();
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await paper();
+  await page.locator("#theme").selectOption("dark");
+  await page.waitForTimeout(100);
+  if (await paper() === light) problems.push("the theme's list changes nothing");
+  await page.screenshot({ path: `${name}-dark.png`, fullPage: true });
+  await page.locator("#theme").selectOption("system");
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.waitForTimeout(400);
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  if (wide > 400) problems.push(`a phone of 390 pixels must scroll aside: ${wide}`);
+  await page.screenshot({ path: `${name}-phone.png`, fullPage: true });
+  await page.setViewportSize({ width: 1200, height: 900 });
+  await page.pdf({ path: `${name}.pdf`, format: "A4" });
+}
+
+await mkdir(folder, { recursive: true });
+const browser = await chromium.launch({
+  executablePath: BROWSER,
+  args: process.getuid?.() === 0 ? ["--no-sandbox"] : [],
+});
+let failed = false;
+for (const file of files) {
+  const found = await look(browser, file);
+  failed ||= found.problems.length > 0;
+  console.log(JSON.stringify(found));
+}
+await browser.close();
+process.exitCode = failed ? 1 : 0;
