@@ -1,30 +1,40 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test guest check bench accuracy man clean
+.PHONY: help demo build test web guest check bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
+LIBRARY = web/node_modules/plotly.js-cartesian-dist-min
+LOCKED = web/node_modules/.package-lock.json
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
 
-demo: ## install what is missing, build, measure this machine, show it
+demo: web ## install what is missing, build, measure this machine, show it
 	@scripts/install-packages build
 	cargo build --release --locked --quiet -p nearfar
 	$(RELEASE) characterize || [ $$? = 3 ]  # 3: the machine refused a part; the rest is shown
 	$(RELEASE) show
+	@if [ -d $(LIBRARY) ]; then $(RELEASE) report -o nearfar-report.html && echo "open $(CURDIR)/nearfar-report.html"; fi
 
-build: ## the optimised program
+build: web ## the optimised program
 	@scripts/install-packages build
 	cargo build --release --locked -p nearfar
 
 test: ## install what is missing, check, run every test
 	@$(STAGE) packages scripts/install-packages build test guest documents
 	@$(STAGE) python scripts/python-packages
+	@$(STAGE) web $(MAKE) --no-print-directory web
 	@$(STAGE) check $(MAKE) --no-print-directory check
 	@$(STAGE) build-tests cargo test --locked --workspace --no-run
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
 	@$(STAGE) tests cargo test --locked --workspace
+
+web: ## the library that draws the page's charts, by npm, its hashes checked
+	@if ! command -v npm >/dev/null; then \
+	    echo "npm is missing (Debian: apt-get install npm): built without it, nearfar writes no .html" >&2; \
+	elif [ ! -e $(LOCKED) ] || [ web/package-lock.json -nt $(LOCKED) ]; then \
+	    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix web; fi
 
 guest: ## run the program in emulated machines with 1 to 8 memory nodes, and print what was proven
 	@scripts/install-packages build guest
@@ -37,7 +47,7 @@ check: ## the fast one: format, lints, layers and other house rules
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	cargo test --locked --quiet --workspace --test house
 
-bench: ## our kernels and topology beside likwid-bench and lstopo, on a quiet machine
+bench: web ## our kernels and topology beside likwid-bench and lstopo, on a quiet machine
 	@scripts/install-packages build bench
 	cargo build --release --locked --quiet -p nearfar
 	cargo bench --locked -p nearfar-measure --bench likwid

@@ -6,6 +6,12 @@ function gridOf(chart, layer) {
   return rows;
 }
 
+const NO_CASE = "the record has no such case";
+
+function wordsOf(cell) {
+  return cell?.words ?? [NO_CASE];
+}
+
 /* Rows and columns that the layer has something for, by position. */
 function used(chart, layer) {
   const of = (names, key) => names.map((_, position) => position)
@@ -38,7 +44,7 @@ function absences(grid) {
     words.x.push(x);
     words.y.push(y);
     words.text.push(plain(`${cell.absent[0]} (${cell.absent[1] + 1})`));
-    words.hovertext.push(hover(cell.words));
+    words.hovertext.push(hover(cell.words.join("\n")));
   }));
   if (!words.x.length) return [];
   return [
@@ -69,9 +75,10 @@ function drawHeatMap(view) {
     type: "heatmap",
     z: each((cell) => figure(cell)?.[0] ?? null),
     text: each((cell) => plain(figure(cell)?.[1] ?? "")),
-    hovertext: each((cell, y, x) => hover(`${name(y, x)}\n${cell?.words ?? "the record has no such case"}`)),
+    hovertext: each((cell, y, x) => hover(`${name(y, x)}\n${wordsOf(cell).join("\n")}`)),
     texttemplate: columns.length > 40 ? "" : "%{text}",
     hoverinfo: "text",
+    textfont: { size: 14 },
     colorscale: "Cividis",
     reversescale: statistic.less,
     xgap: 1, ygap: 1,
@@ -94,6 +101,7 @@ function drawHeatMap(view) {
   const reasons = new Set(state.layer.cells.filter((cell) => cell.absent).map((cell) => cell.absent[1]));
   const told = [...reasons].sort((one, next) => one - next)
     .map((reason) => element("p", { textContent: `(${reason + 1}) ${chart.reasons[reason]}` }));
+  if (grid.flat().some((cell) => !cell)) told.push(element("p", { textContent: `Blank: ${NO_CASE}.` }));
   view.place.querySelector(".reasons").replaceChildren(...told);
 }
 
@@ -113,7 +121,7 @@ function moveInHeatMap(view, key) {
   const [down, right] = view.cursor ? steps[key] : [0, 0];
   view.cursor = [clamp(y + down, view.cells.length - 1), clamp(x + right, view.cells[0].length - 1)];
   const { cell, title } = view.cells[view.cursor[0]][view.cursor[1]];
-  view.place.querySelector(".told").textContent = `${title}: ${(cell?.words ?? "the record has no such case").replace(/\n/g, "; ")}`;
+  view.place.querySelector(".told").textContent = `${title}: ${wordsOf(cell).join("; ")}`;
   view.draw();
   return true;
 }

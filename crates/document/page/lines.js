@@ -15,16 +15,22 @@ const DASH_LENGTHS = { solid: "", dash: "6 4", dot: "2 3", dashdot: "6 3 2 3", l
 
 const hasLine = (series) => ["line", "edge", "band"].includes(series.style);
 
+const GLYPHS = { circle: "\u25cf", square: "\u25a0", diamond: "\u25c6", "triangle-up": "\u25b2", cross: "\u271a", x: "\u2716", "triangle-down": "\u25bc", star: "\u2605" };
+
 function swatch(series, position) {
-  const { colour: stroke, dash } = look(position);
-  const picture = document.createElementNS(SVG, "svg");
-  const shape = document.createElementNS(SVG, hasLine(series) ? "line" : "circle");
-  const set = (target, values) => Object.entries(values).forEach(([name, value]) => target.setAttribute(name, value));
-  set(picture, { width: 34, height: 12, "aria-hidden": "true" });
-  set(shape, hasLine(series)
-    ? { x1: 0, y1: 6, x2: 34, y2: 6, stroke, "stroke-width": 3, "stroke-dasharray": DASH_LENGTHS[dash] }
-    : { cx: 17, cy: 6, r: 4, fill: series.style === "stars" ? stroke : "none", stroke, "stroke-width": 2 });
-  picture.append(shape);
+  const { colour: stroke, dash, mark } = look(position);
+  const make = (name, values) => {
+    const made = document.createElementNS(SVG, name);
+    Object.entries(values).forEach(([key, value]) => made.setAttribute(key, value));
+    return made;
+  };
+  const picture = make("svg", { width: 34, height: 14, "aria-hidden": "true" });
+  if (hasLine(series)) picture.append(make("line", { x1: 0, y1: 7, x2: 34, y2: 7, stroke, "stroke-width": 3, "stroke-dasharray": DASH_LENGTHS[dash] }));
+  if (series.style !== "edge") {
+    const glyph = make("text", { x: 17, y: 12, "text-anchor": "middle", style: `fill: ${stroke}; font-size: 14px` });
+    glyph.textContent = GLYPHS[series.style === "stars" ? "star" : mark];
+    picture.append(glyph);
+  }
   return picture;
 }
 
@@ -46,7 +52,7 @@ function traceOf(series, position, hidden) {
     mode: series.style === "edge" ? "lines" : hasLine(series) ? "lines+markers" : "markers",
     x: series.x, y: series.y,
     customdata: series.x.map((_, one) => [position, one]),
-    hovertext: series.words.map((words) => hover(`${series.name}\n${words}`)), hoverinfo: "text",
+    hovertext: series.words.map((words) => hover([series.name, ...words].join("\n"))), hoverinfo: "text",
     line: { color, dash, width: 2.5 },
     marker: { color, size: series.style === "stars" ? 14 : 9, symbol: series.style === "stars" ? "star" : mark, line: { color: colour("text"), width: 1 } },
     ...(intervals && { error_y: { type: "data", symmetric: false, array: away(series.high), arrayminus: away(series.low), color, thickness: 1.2, width: 3 } }),
@@ -67,7 +73,7 @@ function lineAxis(described, values) {
   if (!described.log) return axis(described.title, { rangemode: "tozero" });
   const known = [...new Set(values)].filter((value) => value > 0).sort((one, next) => one - next);
   const title = described.title;
-  if (title !== "threads" && !title.startsWith("bytes")) return axis(title, { type: "log", exponentformat: "none", dtick: 1 });
+  if (title !== "threads" && !title.startsWith("bytes")) return axis(title, { type: "log", exponentformat: "none", dtick: "D2" });
   const apart = known.filter((value, position) => !position || value / known[0] > 0 && Math.log2(value / known[position - 1]) > 0.4);
   const text = title === "threads" ? String : sizeText;
   return axis(title, { type: "log", tickmode: "array", tickvals: apart, ticktext: apart.map(text) });
@@ -87,7 +93,7 @@ function drawLines(view) {
   Plotly.react(view.place.querySelector(".plot"), traces, layout({
     height: 440,
     xaxis: lineAxis(chart.x, values("x")),
-    yaxis: chart.y.log ? axis(chart.y.title, { type: "log", exponentformat: "none" }) : lineAxis(chart.y, values("y")),
+    yaxis: chart.y.log ? axis(chart.y.title, { type: "log", exponentformat: "none", dtick: "D2" }) : lineAxis(chart.y, values("y")),
   }), CONFIG);
 }
 
@@ -125,6 +131,6 @@ function moveInLines(view, key) {
   view.cursor = [line, point];
   view.current = shown[line].cases[point];
   view.currentTitle = shown[line].name;
-  view.place.querySelector(".told").textContent = `${shown[line].name}: ${shown[line].words[point].replace(/\n/g, "; ")}`;
+  view.place.querySelector(".told").textContent = `${shown[line].name}: ${shown[line].words[point].join("; ")}`;
   return true;
 }

@@ -27,8 +27,13 @@ function showSamples(samples, name, unit, title) {
 function drawHistogram(plot, of, unit) {
   const marked = new Set(of.marked);
   const split = (wanted) => of.values.filter((_, position) => marked.has(position) === wanted);
+  // The same bins for both, however few there are of one.
+  const known = of.values.filter((value) => value !== null);
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const bins = Math.min(24, Math.max(6, Math.ceil(Math.sqrt(known.length))));
+  const size = (high - low) / bins || Math.abs(high) / 100 || 1;
   const trace = (x, name, fill, shape) => ({
-    type: "histogram", x, name, bingroup: 1, nbinsx: 24,
+    type: "histogram", x, name, autobinx: false, xbins: { start: low, end: high + size, size },
     marker: { color: fill, line: { color: colour("text"), width: 1 }, pattern: { shape } },
   });
   const traces = [trace(split(false), "undisturbed", SERIES[0], "")];
@@ -40,6 +45,6 @@ function drawHistogram(plot, of, unit) {
   }];
   Plotly.react(plot, traces, layout({
     height: 260, barmode: "stack", shapes, showlegend: marked.size > 0,
-    xaxis: axis(unit), yaxis: axis("samples"),
+    xaxis: axis(unit), yaxis: axis("samples", of.values.length < 12 ? { dtick: 1 } : {}),
   }), CONFIG);
 }

@@ -44,8 +44,8 @@ struct HeatCell {
     column: usize,
     /// A value and its text for each statistic, null where there is none.
     figures: Vec<Option<(f64, String)>>,
-    /// What hovering shows.
-    words: String,
+    /// What hovering shows, in lines.
+    words: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     case: Option<String>,
     /// What the samples of the case count.
@@ -143,7 +143,7 @@ impl HeatMap {
                 row,
                 column,
                 figures: Vec::new(),
-                words: format!("{}: {why}", kind.as_str()),
+                words: vec![format!("{}: {why}", kind.as_str())],
                 case: None,
                 unit: None,
                 group: None,
@@ -175,7 +175,7 @@ impl HeatMap {
                     Some((drawn(figure.value), figure.text.clone()))
                 })
                 .collect(),
-            words: told.chain(grouped).collect::<Vec<_>>().join("\n"),
+            words: told.chain(grouped).collect(),
             case: first.and_then(|figure| figure.case.clone()),
             unit: first.map(|figure| figure.unit.as_str()),
             group,

@@ -68,7 +68,7 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
         let mut loads: Vec<f64> = pair.surface.iter().map(|point| point.load_share).collect();
         loads.dedup();
         for load in loads {
-            let mut series = Series::new(format!("model, {} loads", percent(load)), Style::Edge);
+            let mut series = Series::new(format!("model, {} loads", percent(load)), Style::Line);
             let of =
                 pair.surface.iter().filter(|point| point.load_share.to_bits() == load.to_bits());
             for point in of {
@@ -125,8 +125,8 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
         section: "hybrid",
         title: "Bandwidth against the share of the fast memory, and the best share",
         alternative: "A line for each share of loads: bandwidth by the model against the share of \
-                      bytes in the fast memory. Marks are measured points; stars are the best \
-                      placements."
+                      bytes in the fast memory, worked out at its marks. Marks without a line are \
+                      measured points; stars are the best placements, which may lie between."
             .into(),
         plot: Plot::Lines(lines),
     })

@@ -55,8 +55,8 @@ pub(crate) struct Series {
     /// Ends of the intervals, empty where no point has one.
     low: Vec<Option<f64>>,
     high: Vec<Option<f64>>,
-    /// What hovering shows.
-    words: Vec<String>,
+    /// What hovering shows at each point, in lines.
+    words: Vec<Vec<String>>,
     /// Cases behind the points and what their samples count; empty where none has one.
     cases: Vec<Option<(String, &'static str)>>,
 }
@@ -120,7 +120,8 @@ impl Series {
         let end = |end: usize| figure.interval.map(|interval| drawn(interval[end]));
         self.low.push(end(0));
         self.high.push(end(1));
-        self.words.push(format!("{about}\n{}", words(figure)));
+        let about = about.lines().map(String::from);
+        self.words.push(about.chain([words(figure)]).collect());
         self.cases.push(figure.case.clone().map(|case| (case, figure.unit.as_str())));
     }
 }

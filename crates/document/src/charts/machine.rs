@@ -66,6 +66,8 @@ const ROW: usize = 16;
 /// Cores of a cluster that are drawn one by one.
 const MOST_CORES: usize = 64;
 const WIDEST_LINE: f64 = 18.0;
+/// A memory node with the line to it.
+const NODE_HEIGHT: f64 = LINE * 3.7 + 6.0;
 
 /// The drawing, or `None` of a machine with no cluster or too many.
 pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
@@ -163,15 +165,58 @@ fn core_rows(count: usize) -> f64 {
     rows
 }
 
+/// CPUs that share a last-level cache, as they are drawn; many that are alike as one.
+struct DrawnDomain {
+    text: String,
+    title: String,
+    cores: usize,
+}
+
+impl DrawnDomain {
+    fn height(&self) -> f64 {
+        core_rows(self.cores) * (CORE + 2.0) + LINE + 2.0
+    }
+}
+
+/// More of one cluster are drawn together.
+const MOST_DOMAINS: usize = 4;
+
+fn drawn_domains(sources: &Sources<'_>, cluster: &ClusterView) -> Vec<DrawnDomain> {
+    let all = domains(&sources.topo, cluster);
+    let drawn = |domain: &&CpuSet| {
+        let cores = cores(sources, domain);
+        let caches = sources.topo.caches.iter().filter(|cache| cache.cpus == **domain);
+        let cache = caches.max_by_key(|cache| cache.level).map_or_else(
+            || "no shared cache known".into(),
+            |last| {
+                let size = last.bytes.map_or_else(String::new, |it| format!(" {}", Bytes(it)));
+                format!("L{}{size}", last.level)
+            },
+        );
+        let text = format!("{cores} core{}, {cache}", if cores == 1 { "" } else { "s" });
+        DrawnDomain { title: format!("{text}: CPUs {domain}"), text, cores }
+    };
+    let each: Vec<DrawnDomain> = all.iter().map(drawn).collect();
+    let count = each.len();
+    match each.first() {
+        Some(first) if count > MOST_DOMAINS => {
+            let is_alike = each.iter().all(|domain| domain.text == first.text);
+            let of_each = if is_alike { first.text.as_str() } else { "unlike groups of cores" };
+            let text = format!("{count} x {of_each}");
+            let title = format!("{text}: CPUs {}", cluster.cpus);
+            vec![DrawnDomain { text, title, cores: each.iter().map(|domain| domain.cores).sum() }]
+        }
+        _ => each,
+    }
+}
+
 fn cluster_height(sources: &Sources<'_>, cluster: &ClusterView) -> f64 {
-    let domains = domains(&sources.topo, cluster);
-    let cores: f64 = domains
-        .iter()
-        .map(|domain| core_rows(cores(sources, domain)) * (CORE + 2.0) + LINE + GAP)
-        .sum();
+    let domains = drawn_domains(sources, cluster);
+    let cores: f64 = domains.iter().map(|domain| domain.height() + GAP - 2.0).sum();
+    let rows = own_nodes(&sources.topo, cluster).len().div_ceil(2);
     #[expect(clippy::cast_precision_loss, reason = "nodes of a cluster")]
-    let nodes = own_nodes(&sources.topo, cluster).len() as f64;
-    LINE * 2.4 + cores + nodes * (LINE * 2.0 + GAP * 2.5)
+    let nodes = rows as f64 * NODE_HEIGHT;
+    LINE * 1.6 + cores + nodes + 2.0
 }
 
 /// The most that is drawn as a line, GB/s.
@@ -234,24 +279,12 @@ impl MachineDrawing {
         self.add_box("cluster", [x, y, CLUSTER_WIDTH, height], title);
         self.add_text("name", x + 8.0, y + LINE, format!("cluster {}", cluster.index));
         let mut top = y + LINE * 1.6;
-        for domain in domains(topo, cluster) {
-            let count = cores(sources, domain);
-            let rows = core_rows(count);
-            let tall = rows * (CORE + 2.0) + LINE + 2.0;
-            let cache = topo.caches.iter().filter(|cache| cache.cpus == *domain);
-            let last = cache.max_by_key(|cache| cache.level);
-            let cache = last.map_or_else(
-                || "no shared cache known".into(),
-                |last| {
-                    let size = last.bytes.map_or_else(String::new, |it| format!(" {}", Bytes(it)));
-                    format!("L{}{size}", last.level)
-                },
-            );
-            let text = format!("{count} core{}, {cache}", if count == 1 { "" } else { "s" });
-            let title = format!("{text}: CPUs {domain}");
+        for drawn in drawn_domains(sources, cluster) {
+            let tall = drawn.height();
+            let title = drawn.title;
             self.add_box("cache", [x + 6.0, top, CLUSTER_WIDTH - 12.0, tall], title);
-            self.add_text("small", x + 12.0, top + LINE * 0.8, text);
-            for core in 0..count.min(MOST_CORES) {
+            self.add_text("small", x + 12.0, top + LINE * 0.8, drawn.text);
+            for core in 0..drawn.cores.min(MOST_CORES) {
                 #[expect(clippy::cast_precision_loss, reason = "at most MOST_CORES")]
                 let (column, row) = ((core % ROW) as f64, (core / ROW) as f64);
                 let left = x + 12.0 + column * (CORE + 2.0);
@@ -260,31 +293,43 @@ impl MachineDrawing {
             }
             top += tall + GAP - 2.0;
         }
-        for node in nodes {
-            let bandwidth = best_pair(sources, cluster.index, node.os_index);
-            let (label, title, width) = bandwidth.map_or_else(
-                || ("not measured".into(), "not measured".into(), 1.0),
-                |(figure, with)| {
-                    let width = line_width(figure.value, scale);
-                    (format!("{} GB/s", figure.text), format!("{} ({with})", figure.words()), width)
-                },
-            );
-            let middle = x + 40.0;
-            self.lines.push(DrawnLine {
-                x1: middle,
-                y1: top - GAP + 2.0,
-                x2: middle,
-                y2: top + GAP * 1.4,
-                width,
-                title,
-            });
-            self.add_text("small", middle + 16.0, top + GAP * 0.8, label);
-            top += GAP * 1.4;
-            let title = node_title(node);
-            self.add_box("memory", [x + 6.0, top, CLUSTER_WIDTH - 12.0, LINE * 1.7], title.clone());
-            self.add_text("small", x + 12.0, top + LINE * 1.1, title);
-            top += LINE * 1.7 + GAP;
+        let top = top - GAP + 2.0;
+        for (position, node) in nodes.into_iter().enumerate() {
+            self.own_node(sources, cluster, node, [x, top], position, scale);
         }
+    }
+
+    /// A cluster's own memory and the line to it, two in a row.
+    fn own_node(
+        &mut self,
+        sources: &Sources<'_>,
+        cluster: &ClusterView,
+        node: &NodeView,
+        [x, y]: [f64; 2],
+        position: usize,
+        scale: f64,
+    ) {
+        let bandwidth = best_pair(sources, cluster.index, node.os_index);
+        let (label, title, width) = bandwidth.map_or_else(
+            || ("not measured".into(), "not measured".into(), 1.0),
+            |(figure, with)| {
+                let width = line_width(figure.value, scale);
+                (format!("{} GB/s", figure.text), format!("{} ({with})", figure.words()), width)
+            },
+        );
+        let half = (CLUSTER_WIDTH - 12.0) / 2.0;
+        #[expect(clippy::cast_precision_loss, reason = "nodes of a cluster")]
+        let (column, row) = ((position % 2) as f64, (position / 2) as f64);
+        let left = x + 6.0 + column * half;
+        let top = y + row * NODE_HEIGHT;
+        let (middle, below) = (left + 16.0, top + LINE * 1.5);
+        self.lines.push(DrawnLine { x1: middle, y1: top, x2: middle, y2: below, width, title });
+        self.add_text("small", middle + 14.0, top + LINE, label);
+        let size =
+            node.memory_bytes.map_or_else(|| "size not known".into(), |it| Bytes(it).to_string());
+        self.add_box("memory", [left, below, half - 2.0, LINE * 2.2], node_title(node));
+        self.add_text("small", left + 5.0, below + LINE * 0.9, format!("node {}", node.os_index));
+        self.add_text("small", left + 5.0, below + LINE * 1.8, format!("{}, {size}", node.kind));
     }
 
     /// Nodes that are no cluster's own.

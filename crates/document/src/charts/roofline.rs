@@ -9,8 +9,7 @@ use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
-    let x =
-        Axis { title: "arithmetic intensity, FLOPs per byte that the cores request", log: true };
+    let x = Axis { title: "arithmetic intensity, FLOPs per byte", log: true };
     let y = Axis { title: "attainable, GFLOP/s", log: true };
     let mut lines = Lines::new(x, y, &["Cluster"]);
     let view = sources.models.iter().find_map(|model| match model {

@@ -21,7 +21,7 @@ fn threads(all: &[ScalingView]) -> Option<Chart> {
     let y = Axis { title: "mean of runs, GB/s", log: false };
     let mut lines = Lines::new(x, y, &["Kernel", "Statistic"]);
     let mut sorted: Vec<&ScalingView> = all.iter().collect();
-    let place = |it: &&ScalingView| (it.kernel.clone(), it.variant.clone(), it.affinity.as_str());
+    let place = |it: &&ScalingView| (it.kernel.clone(), it.variant.clone(), it.affinity);
     sorted.sort_by_key(|it| (place(it), it.threads));
     for of in sorted.chunk_by(|one, next| place(one) == place(next)) {
         let Some(first) = of.first() else { continue };

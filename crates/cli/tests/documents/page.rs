@@ -1,0 +1,181 @@
+//! Pages in a real Chromium, which tells every violation of their policy, every request and every
+//! error; each chart must have drawn its marks, each list and switch must do something.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use nearfar_record::Seal;
+use serde_json::{Value, json};
+
+use crate::hostile_record::hostile_record;
+use crate::reports::{nearfar, report, simulate};
+
+/// What the page's bundle, samples included, must stay below.
+const MOST_BYTES: usize = 5_000_000;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Whether there is to be no browser; said, because nothing is looked at then.
+#[expect(clippy::print_stderr, reason = "what a test leaves out is told")]
+fn without_browser() -> bool {
+    let without = std::env::var_os("NEARFAR_WITHOUT_BROWSER").is_some();
+    if without {
+        eprintln!("NEARFAR_WITHOUT_BROWSER: pages are opened in no browser");
+    }
+    without
+}
+
+/// Opens pages in Chromium; pictures of them go to the target folder.
+fn open(pages: &[PathBuf]) -> (Output, Vec<Value>) {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("pages");
+    let mut command = Command::new("node");
+    let output = command.arg(root().join("web/check.mjs")).arg(target).args(pages).output();
+    let output = output.expect("node runs (scripts/install-packages documents, make web)");
+    let told = String::from_utf8_lossy(&output.stdout);
+    let told: Vec<Value> = told.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(told.len(), pages.len(), "not every page was looked at: {said}");
+    (output, told)
+}
+
+/// A page of a record, in one file that is not too large.
+fn page_of(record: &Path) -> PathBuf {
+    let (text, path) = report(record, "html");
+    assert!(text.len() < MOST_BYTES, "{}: {} bytes", path.display(), text.len());
+    path
+}
+
+/// A record of eight nodes of which the machine refused two: what a container does that may
+/// place no page there.
+fn refused_record(folder: &Path) -> PathBuf {
+    let whole = fs::read_to_string(simulate(folder, "two-socket-8-nodes")).unwrap();
+    let is_refused = |id: &str| {
+        id.starts_with("pairs/") && (id.contains("/node5/") || id.contains("cluster2/node7/"))
+    };
+    let (mut lines, mut refused, mut samples) = (Vec::new(), BTreeSet::new(), 0);
+    for line in whole.lines() {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        line.as_object_mut().unwrap().remove("seal").unwrap();
+        if line["sample"]["case"].as_str().is_some_and(is_refused) {
+            continue;
+        }
+        if let Some(sample) = line.get_mut("sample") {
+            sample["sequence"] = samples.into();
+            samples += 1;
+        }
+        let case = line["case"].clone();
+        lines.push(line);
+        let Some(id) = case["id"].as_str().filter(|id| is_refused(id)) else { continue };
+        if refused.insert(id.to_string()) {
+            let text = "the pages of 2 buffers are on node 4: the kernel placed none on the node";
+            let reason = json!({ "code": "misplaced", "text": text });
+            lines.push(json!({ "absent": {
+                "case": id, "coordinates": case["coordinates"], "absence": "refused",
+                "reason": reason, "round": 0,
+            } }));
+        }
+    }
+    assert!(!refused.is_empty());
+    let mut previous = None;
+    let mut text = Vec::new();
+    for line in lines {
+        let object = serde_json::to_vec(&line).unwrap();
+        let object = object.strip_suffix(b"}").unwrap();
+        let seal = Seal::of(previous, object);
+        text.extend_from_slice(object);
+        text.extend_from_slice(format!(",\"seal\":\"{seal}\"}}\n").as_bytes());
+        previous = Some(seal);
+    }
+    let path = folder.join("refused-8-nodes.jsonl");
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn this_machine(folder: &Path) -> PathBuf {
+    let path = folder.join("this-machine.jsonl");
+    let quick = ["characterize", "--suite", "quick", "--kernel", "load,triad"];
+    let small = ["--working-set", "8MiB", "--window", "5ms", "--out", path.to_str().unwrap()];
+    nearfar(&[quick.as_slice(), &small].concat());
+    path
+}
+
+#[test]
+fn pages_open_clean_in_a_real_browser() {
+    if without_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut pages = vec![page_of(&this_machine(folder.path()))];
+    for machine in ["amd-2p", "joe0", "knl-flat"] {
+        pages.push(page_of(&simulate(folder.path(), machine)));
+    }
+    pages.push(page_of(&refused_record(folder.path())));
+    let (output, told) = open(&pages);
+    for page in &told {
+        assert_eq!(page["problems"], json!([]), "{}", page["page"]);
+        assert!(page["charts"].as_object().unwrap().len() > 1, "{page}");
+        assert!(page["operated"].as_u64() > Some(1) && page["opened"].as_u64() > Some(0), "{page}");
+    }
+    assert!(output.status.success());
+    let charts = |page: &Value| -> BTreeSet<String> {
+        page["charts"].as_object().unwrap().keys().cloned().collect()
+    };
+    let all = told.iter().flat_map(charts).collect::<BTreeSet<_>>();
+    for chart in [
+        "pairs-map",
+        "latency-map",
+        "latency-sizes",
+        "latency-loaded",
+        "scaling-threads",
+        "scaling-runs",
+        "sharing-map",
+        "links-map",
+        "roofline-chart",
+        "hybrid-surface",
+        "hybrid-shares",
+    ] {
+        assert!(all.contains(chart), "no page has {chart}: {all:?}");
+    }
+    // Eight clusters on node 5, and one on node 7; the other cells have numbers.
+    let map = &told[4]["charts"]["pairs-map"];
+    assert_eq!((map["absent"].as_u64(), map["numbers"].as_u64()), (Some(9), Some(55)), "{map}");
+}
+
+#[test]
+fn a_hostile_record_is_text() {
+    if without_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (text, page) = report(&hostile_record(folder.path()), "html");
+    // The policy is not what keeps it harmless: markup is text before.
+    for markup in ["<script>alert", "<img", "javascript:alert(3)\"", "\u{202e}", "\u{1b}"] {
+        assert!(!text.contains(markup), "the page holds {markup:?}");
+    }
+    let plain = folder.path().join("hostile.html");
+    fs::copy(page, &plain).unwrap();
+    let (_, told) = open(&[plain]);
+    assert_eq!(told[0]["problems"], json!([]));
+}
+
+/// The check sees what it is to see: a page whose script is not the one that its policy names.
+#[test]
+fn a_page_that_its_policy_forbids_is_told() {
+    if without_browser() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (text, _) = report(&simulate(folder.path(), "e5520"), "html");
+    let hash = text.find("script-src 'sha256-").unwrap() + "script-src 'sha256-".len();
+    let other = if text[hash..].starts_with('A') { "B" } else { "A" };
+    let path = folder.path().join("forbidden.html");
+    fs::write(&path, format!("{}{other}{}", &text[..hash], &text[hash + 1..])).unwrap();
+    let (output, told) = open(&[path]);
+    assert_eq!(output.status.code(), Some(1));
+    let problems = told[0]["problems"].to_string();
+    assert!(problems.contains("Content Security Policy"), "{problems}");
+}
