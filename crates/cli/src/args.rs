@@ -97,6 +97,7 @@ pub enum Command {
     /// Write a record as a document, in the form that the file's ending names
     #[command(after_help = concat!(
         "Examples:\n",
+        "  nearfar report r.jsonl -o report.html\n",
         "  nearfar report r.jsonl -o report.md\n",
         "  nearfar report -o report.json                  the newest record of this host",
     ))]

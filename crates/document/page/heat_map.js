@@ -43,7 +43,7 @@ function absences(grid) {
     hatch.y.push(y - 0.47, y - 0.47, y + 0.47, y + 0.47, y - 0.47, null);
     words.x.push(x);
     words.y.push(y);
-    words.text.push(plain(`${cell.absent[0]} (${cell.absent[1] + 1})`));
+    words.text.push(`${plain(cell.absent[0]).replace(" ", "<br>")}<br>(${cell.absent[1] + 1})`);
     words.hovertext.push(hover(cell.words.join("\n")));
   }));
   if (!words.x.length) return [];
@@ -55,7 +55,7 @@ function absences(grid) {
     },
     {
       type: "scatter", mode: "markers+text", ...words, textposition: "middle center", hoverinfo: "text",
-      marker: { opacity: 0, size: 20 }, textfont: { color: colour("text") },
+      marker: { opacity: 0, size: 20 }, textfont: { color: colour("text"), size: 11 },
     },
   ];
 }
@@ -70,7 +70,6 @@ function drawHeatMap(view) {
   const each = (value) => grid.map((row, y) => row.map((cell, x) => value(cell, y, x)));
   const name = (y, x) => `${chart.row_title}: ${chart.rows[rows[y]]}\n${chart.column_title}: ${chart.columns[columns[x]]}`;
   view.cells = each((cell, y, x) => ({ cell, title: `${chart.rows[rows[y]]}, ${chart.columns[columns[x]]}` }));
-  const unit = statistic.unit ? `, ${statistic.unit}` : "";
   const heat = {
     type: "heatmap",
     z: each((cell) => figure(cell)?.[0] ?? null),
@@ -82,7 +81,7 @@ function drawHeatMap(view) {
     colorscale: "Cividis",
     reversescale: statistic.less,
     xgap: 1, ygap: 1,
-    colorbar: { title: { text: plain(`${statistic.name}${unit}`), side: "right" }, thickness: 14 },
+    colorbar: { title: { text: plain(statistic.unit || "ratio"), side: "right" }, thickness: 14 },
   };
   const shapes = state.borders ? borders(grid) : [];
   if (view.cursor) shapes.push(cursorShape(view.cursor));

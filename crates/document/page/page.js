@@ -1,13 +1,19 @@
 // The page: every chart with its lists, the theme, samples, printing.
 
 const DRAW = { heat_map: drawHeatMap, lines: drawLines, spread: drawSpread };
-const data = JSON.parse(document.getElementById("data").textContent);
 
-function makeView(chart) {
+/* The data are packed: the browser unpacks them itself. */
+async function unpack() {
+  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+function makeView(chart, sampled) {
   const place = document.getElementById(chart.id);
   const view = { chart, place, cells: [], cursor: null };
   view.state = { layer: firstLayer(chart), statistic: 0, borders: true, switched: new Map() };
-  view.samples = (name, unit, title) => showSamples(data.samples, name, unit, title);
+  view.samples = (name, unit, title) => showSamples(sampled.get(`${name}\n${unit}`), title);
   view.draw = () => {
     DRAW[chart.kind](view);
     // What is drawn changes with it: tests and assistive technology see that something did.
@@ -46,7 +52,9 @@ function clicked(view, point) {
   }
 }
 
-function start() {
+async function start() {
+  const data = await unpack();
+  const sampled = new Map(data.samples.cases.map((of) => [`${of.case}\n${of.unit}`, of]));
   const views = [];
   const drawAll = () => views.forEach((view) => view.draw());
   const theme = document.getElementById("theme");
@@ -56,17 +64,17 @@ function start() {
   });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawAll);
   document.body.addEventListener("click", (event) => {
-    const button = event.target.closest("button[data-case]");
+    const button = event.target.closest("button[data-s]");
     if (!button) return;
     const title = button.closest("details").querySelector("summary").textContent;
-    showSamples(data.samples, button.dataset.case, button.dataset.unit, title);
+    showSamples(data.samples.cases[Number(button.dataset.s)], title);
   });
   printing(views, theme);
   // One after the other, so that the page can be read and scrolled meanwhile.
   const waiting = [...data.charts];
   const next = () => {
     if (waiting.length) {
-      views.push(makeView(waiting.shift()));
+      views.push(makeView(waiting.shift(), sampled));
       setTimeout(next);
     } else {
       document.documentElement.dataset.ready = "true";

@@ -6,10 +6,10 @@ function digits(value) {
   return value === null ? "-" : String(Number(value.toPrecision(4)));
 }
 
-function showSamples(samples, name, unit, title) {
-  const of = samples.cases[name]?.[unit];
+function showSamples(of, title) {
   const dialog = document.getElementById("samples");
   if (!of) return;
+  const { case: name, unit } = of;
   document.getElementById("samples-title").textContent = title;
   const disturbed = of.disturbed ? `, ${of.disturbed} of them disturbed` : "";
   const left = of.disturbed && of.disturbed < of.all ? "; quantiles are of the others" : "";
@@ -26,16 +26,21 @@ function showSamples(samples, name, unit, title) {
 
 function drawHistogram(plot, of, unit) {
   const marked = new Set(of.marked);
-  const split = (wanted) => of.values.filter((_, position) => marked.has(position) === wanted);
-  // The same bins for both, however few there are of one.
+  const split = (wanted) => of.values.filter((value, position) => value !== null && marked.has(position) === wanted);
   const known = of.values.filter((value) => value !== null);
   const [low, high] = [Math.min(...known), Math.max(...known)];
   const bins = Math.min(24, Math.max(6, Math.ceil(Math.sqrt(known.length))));
   const size = (high - low) / bins || Math.abs(high) / 100 || 1;
-  const trace = (x, name, fill, shape) => ({
-    type: "histogram", x, name, autobinx: false, xbins: { start: low, end: high + size, size },
-    marker: { color: fill, line: { color: colour("text"), width: 1 }, pattern: { shape } },
-  });
+  const trace = (values, name, fill, shape) => {
+    const counts = Array(bins).fill(0);
+    values.forEach((value) => { counts[Math.min(bins - 1, Math.floor((value - low) / size))] += 1; });
+    const ends = counts.map((_, bin) => [low + bin * size, low + (bin + 1) * size]);
+    return {
+      type: "bar", name, y: counts, x: ends.map(([from, to]) => (from + to) / 2), width: size, hoverinfo: "text",
+      hovertext: ends.map(([from, to], bin) => hover(`${digits(from)} to ${digits(to)} ${unit}: ${counts[bin]} ${name}`)),
+      marker: { color: fill, line: { color: colour("text"), width: 1 }, pattern: { shape } },
+    };
+  };
   const traces = [trace(split(false), "undisturbed", SERIES[0], "")];
   if (marked.size) traces.push(trace(split(true), "disturbed", SERIES[1], "/"));
   const median = of.quantiles[3];

@@ -1,6 +1,7 @@
 //! What the page draws: each chart is data, a title and a text alternative. The numbers and words
 //! are those of [`Figure`], so that what hovering shows is what tables say.
 
+mod cache_domains;
 mod heat_map;
 mod hybrid;
 mod latency;

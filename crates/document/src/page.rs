@@ -1,13 +1,15 @@
 //! A document as one HTML file that opens from disk and asks the network for nothing.
 //!
-//! What stands in a record may be anything: text is made printable, escaped by the templates, and
-//! data has no `<`. Should that fail, the page's own policy runs no script and loads nothing but
+//! What stands in a record may be anything: text is made printable and escaped by the templates,
+//! and data is packed and in letters of base64. Should that fail, the page's own policy runs no script and loads nothing but
 //! what it names by its hash.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use base64ct::{Base64, Encoding};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use minijinja::Environment;
 use nearfar_record::{Executor, Record};
 use nearfar_report::{ModelChoices, printable};
@@ -77,7 +79,7 @@ pub fn write_page(
         "style": STYLE,
         "library": library.script,
         "script": SCRIPT,
-        "data": in_script(&shown(data))?,
+        "data": packed(&shown(data))?,
     });
     let all = minijinja::Value::from_serialize(serde_json::json!({
         "page": shown(page),
@@ -151,21 +153,27 @@ fn shown(value: Value) -> Value {
     }
 }
 
-/// JSON that cannot end the element that it stands in.
-fn in_script(value: &Value) -> serde_json::Result<String> {
-    Ok(serde_json::to_string(value)?.replace('<', "\\u003c"))
+/// JSON, packed by gzip, in base64: no text of it can end the element that it stands in.
+fn packed(value: &Value) -> io::Result<String> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    serde_json::to_writer(&mut packed, value)?;
+    Ok(Base64::encode_string(&packed.finish()?))
 }
 
 #[cfg(test)]
 mod tests {
+    use flate2::read::GzDecoder;
+
     use super::*;
 
     #[test]
     fn data_cannot_end_its_element() {
         let data = serde_json::json!({ "</script><b>": "<!--\u{202e}\u{1b}" });
-        let text = in_script(&shown(data.clone())).unwrap();
-        assert!(!text.contains('<') && !text.contains(['\u{202e}', '\u{1b}']), "{text}");
-        let back: Value = serde_json::from_str(&text).unwrap();
+        let text = packed(&shown(data)).unwrap();
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
+        assert!(text.chars().all(is_plain), "{text}");
+        let bytes = Base64::decode_vec(&text).unwrap();
+        let back: Value = serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap();
         assert_eq!(back["</script><b>"], "<!--\\u{202e}\\u{1b}");
     }
 

@@ -49,9 +49,8 @@ struct PageCell<'a> {
     text: String,
     is_figure: bool,
     interval: Option<&'a str>,
-    /// The case whose samples the page holds, and what they count.
-    case: Option<&'a str>,
-    unit: &'static str,
+    /// Which of the page's samples are behind it.
+    sample: Option<usize>,
     /// Counts the table's reasons from 1.
     reason: Option<usize>,
 }
@@ -114,15 +113,11 @@ impl<'a> PageCell<'a> {
             Cell::Text(_) | Cell::Empty => Self { text, ..Self::default() },
             Cell::Figure(figure) => {
                 let unit = figure.unit.as_str();
-                let has_samples = |case: &&str| {
-                    samples.cases.get(*case).is_some_and(|units| units.contains_key(unit))
-                };
                 Self {
                     text,
                     is_figure: true,
                     interval: figure.interval_text.as_deref().filter(|text| **text != figure.text),
-                    case: figure.case.as_deref().filter(has_samples),
-                    unit,
+                    sample: figure.case.as_deref().and_then(|case| samples.number(case, unit)),
                     reason: None,
                 }
             }

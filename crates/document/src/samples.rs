@@ -12,29 +12,35 @@ use crate::figure::Unit;
 /// Samples that a page holds in all: of six digits and a comma each, about 1.5 MB.
 const BUDGET: usize = 200_000;
 
-/// Samples by case and by what they count.
+/// Samples of cases.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Samples {
     /// Samples that the page holds.
     pub held: usize,
     /// Samples that there are behind its figures.
     pub all: usize,
-    pub cases: BTreeMap<String, BTreeMap<&'static str, CaseSamples>>,
+    cases: Vec<CaseSamples>,
+    #[serde(skip)]
+    numbers: BTreeMap<(String, &'static str), usize>,
 }
 
 /// What was taken of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct CaseSamples {
+struct CaseSamples {
+    /// The case.
+    case: String,
+    /// What its samples count.
+    unit: &'static str,
     /// Samples that there are.
-    pub all: usize,
+    all: usize,
     /// Of these, how many something disturbed.
-    pub disturbed: usize,
+    disturbed: usize,
     /// The least, 5, 25, 50, 75, 95 % and the most; of the undisturbed where there are any.
-    pub quantiles: [f64; 7],
+    quantiles: [f64; 7],
     /// Samples, evenly chosen where there is no room for all.
-    pub values: Vec<f64>,
+    values: Vec<f64>,
     /// Which of these something disturbed.
-    pub marked: Vec<usize>,
+    marked: Vec<usize>,
 }
 
 /// What the quantiles of a case are.
@@ -46,7 +52,7 @@ impl Samples {
         let figures = RecordFigures::new(record);
         let planned: BTreeMap<&str, &Case> =
             record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-        let mut taken: Vec<(&str, &'static str, Vec<(f64, bool)>)> = Vec::new();
+        let mut taken = Vec::new();
         for &(id, unit) in wanted {
             let Some(case) = planned.get(id) else { continue };
             let values: Vec<(f64, bool)> = figures
@@ -63,13 +69,20 @@ impl Samples {
         }
         let counts: Vec<usize> = taken.iter().map(|(_, _, values)| values.len()).collect();
         let most = most_of_a_case(&counts, BUDGET);
-        let mut samples = Self { held: 0, all: counts.iter().sum(), cases: BTreeMap::new() };
+        let all = counts.iter().sum();
+        let mut samples = Self { held: 0, all, cases: Vec::new(), numbers: BTreeMap::new() };
         for (id, unit, values) in taken {
-            let of_case = CaseSamples::new(&values, most);
+            let of_case = CaseSamples::new(id, unit, &values, most);
             samples.held += of_case.values.len();
-            samples.cases.entry(id.into()).or_default().insert(unit, of_case);
+            samples.numbers.insert((id.into(), unit), samples.cases.len());
+            samples.cases.push(of_case);
         }
         samples
+    }
+
+    /// Where the samples of a case stand that count this; `None` where it has none.
+    pub fn number(&self, case: &str, unit: &'static str) -> Option<usize> {
+        self.numbers.get(&(case.to_string(), unit)).copied()
     }
 }
 
@@ -107,7 +120,7 @@ fn most_of_a_case(counts: &[usize], budget: usize) -> usize {
 }
 
 impl CaseSamples {
-    fn new(all: &[(f64, bool)], most: usize) -> Self {
+    fn new(case: &str, unit: &'static str, all: &[(f64, bool)], most: usize) -> Self {
         let disturbed = all.iter().filter(|(_, disturbed)| *disturbed).count();
         let only_disturbed = disturbed == all.len();
         let counted = all.iter().filter(|(_, disturbed)| only_disturbed || !disturbed);
@@ -118,6 +131,8 @@ impl CaseSamples {
             (0..held).filter_map(|one| all.get(one * all.len() / held).copied()).collect();
         let marked = chosen.iter().enumerate().filter(|(_, (_, disturbed))| *disturbed);
         Self {
+            case: case.into(),
+            unit,
             all: all.len(),
             disturbed,
             quantiles: QUANTILES.map(|share| short(quantile(&sorted, share))),
@@ -157,18 +172,18 @@ mod tests {
     #[test]
     fn chosen_samples_are_spread_over_all_and_disturbed_ones_are_marked() {
         let all: Vec<(f64, bool)> = (0..10).map(|n| (f64::from(n), n % 4 == 0)).collect();
-        let some = CaseSamples::new(&all, 5);
+        let some = CaseSamples::new("c", "ns", &all, 5);
         assert_eq!((some.all, some.disturbed), (10, 3));
         assert_eq!(some.values, [0.0, 2.0, 4.0, 6.0, 8.0]);
         assert_eq!(some.marked, [0, 2, 4]);
         // 1 2 3 5 6 7 9 are undisturbed.
-        assert_eq!(some.quantiles, [1.0, 1.0, 2.0, 5.0, 7.0, 9.0, 9.0]);
+        assert_eq!(some.quantiles.to_vec(), [1.0, 1.0, 2.0, 5.0, 7.0, 9.0, 9.0]);
     }
 
     #[test]
     fn only_disturbed_samples_count_where_there_are_no_others() {
-        let one = CaseSamples::new(&[(2.0, true)], 9);
-        assert_eq!(one.quantiles, [2.0; 7]);
-        assert_eq!(CaseSamples::new(&[(2.0, true)], 0).values, [0.0; 0]);
+        let one = CaseSamples::new("c", "ns", &[(2.0, true)], 9);
+        assert_eq!(one.quantiles.to_vec(), [2.0; 7]);
+        assert_eq!(CaseSamples::new("c", "ns", &[(2.0, true)], 0).values, [0.0; 0]);
     }
 }

@@ -7,6 +7,7 @@ use nearfar_report::{ClusterView, LinkView, NodeView, TopoView};
 use nearfar_units::Bytes;
 use serde::Serialize;
 
+use super::cache_domains::{CORE, LINE, MOST_CORES, ROW, drawn_domains};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 
@@ -59,12 +60,6 @@ const MOST_CLUSTERS: usize = 64;
 const MOST_DEVICES: usize = 12;
 const CLUSTER_WIDTH: f64 = 216.0;
 const GAP: f64 = 12.0;
-const LINE: f64 = 16.0;
-const CORE: f64 = 9.0;
-/// Cores in a row.
-const ROW: usize = 16;
-/// Cores of a cluster that are drawn one by one.
-const MOST_CORES: usize = 64;
 const WIDEST_LINE: f64 = 18.0;
 /// A memory node with the line to it.
 const NODE_HEIGHT: f64 = LINE * 3.7 + 6.0;
@@ -146,68 +141,6 @@ fn packages(topo: &TopoView) -> Vec<(String, String, Vec<&ClusterView>)> {
 
 fn own_nodes<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a NodeView> {
     topo.nodes.iter().filter(|node| cluster.memory_nodes.contains(&node.os_index)).collect()
-}
-
-/// The cores of a CPU set, by their first CPUs.
-fn cores(sources: &Sources<'_>, cpus: &CpuSet) -> usize {
-    let cores = &sources.record.header.machine.cores;
-    cores.iter().filter(|core| core.cpus.iter().any(|cpu| cpus.contains(cpu))).count()
-}
-
-fn domains<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a CpuSet> {
-    let touches = |domain: &&CpuSet| domain.iter().any(|cpu| cluster.cpus.contains(cpu));
-    topo.l3_domains.iter().filter(touches).collect()
-}
-
-fn core_rows(count: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "at most MOST_CORES")]
-    let rows = count.min(MOST_CORES).div_ceil(ROW) as f64;
-    rows
-}
-
-/// CPUs that share a last-level cache, as they are drawn; many that are alike as one.
-struct DrawnDomain {
-    text: String,
-    title: String,
-    cores: usize,
-}
-
-impl DrawnDomain {
-    fn height(&self) -> f64 {
-        core_rows(self.cores) * (CORE + 2.0) + LINE + 2.0
-    }
-}
-
-/// More of one cluster are drawn together.
-const MOST_DOMAINS: usize = 4;
-
-fn drawn_domains(sources: &Sources<'_>, cluster: &ClusterView) -> Vec<DrawnDomain> {
-    let all = domains(&sources.topo, cluster);
-    let drawn = |domain: &&CpuSet| {
-        let cores = cores(sources, domain);
-        let caches = sources.topo.caches.iter().filter(|cache| cache.cpus == **domain);
-        let cache = caches.max_by_key(|cache| cache.level).map_or_else(
-            || "no shared cache known".into(),
-            |last| {
-                let size = last.bytes.map_or_else(String::new, |it| format!(" {}", Bytes(it)));
-                format!("L{}{size}", last.level)
-            },
-        );
-        let text = format!("{cores} core{}, {cache}", if cores == 1 { "" } else { "s" });
-        DrawnDomain { title: format!("{text}: CPUs {domain}"), text, cores }
-    };
-    let each: Vec<DrawnDomain> = all.iter().map(drawn).collect();
-    let count = each.len();
-    match each.first() {
-        Some(first) if count > MOST_DOMAINS => {
-            let is_alike = each.iter().all(|domain| domain.text == first.text);
-            let of_each = if is_alike { first.text.as_str() } else { "unlike groups of cores" };
-            let text = format!("{count} x {of_each}");
-            let title = format!("{text}: CPUs {}", cluster.cpus);
-            vec![DrawnDomain { text, title, cores: each.iter().map(|domain| domain.cores).sum() }]
-        }
-        _ => each,
-    }
 }
 
 fn cluster_height(sources: &Sources<'_>, cluster: &ClusterView) -> f64 {
@@ -372,35 +305,37 @@ impl MachineDrawing {
                 let (Some(&x1), Some(&x2)) = (centres.get(one), centres.get(two)) else { continue };
                 let there = best_link(&sources.show.links, from.os_index, to.os_index);
                 let back = best_link(&sources.show.links, to.os_index, from.os_index);
-                let told = |best: Option<(Figure, &str)>, from: u32, to: u32| {
-                    best.map(|(figure, kernel)| {
-                        (figure.value, format!("{from} on {to}: {} ({kernel})", figure.words()))
+                let ways = [(there, from, to), (back, to, from)];
+                let known = || {
+                    ways.iter().filter_map(|(best, from, to)| {
+                        Some((best.as_ref()?, from.os_index, to.os_index))
                     })
                 };
-                let told: Vec<(f64, String)> = [
-                    told(there, from.os_index, to.os_index),
-                    told(back, to.os_index, from.os_index),
-                ]
-                .into_iter()
-                .flatten()
-                .collect();
-                let Some(most) = told.iter().map(|(value, _)| *value).max_by(f64::total_cmp) else {
+                let Some(most) = known().map(|((best, _), ..)| best.value).max_by(f64::total_cmp)
+                else {
                     continue;
                 };
-                let words: Vec<String> = told.into_iter().map(|(_, words)| words).collect();
+                let label: Vec<String> = known()
+                    .map(|((best, _), from, to)| format!("{from} on {to}: {} GB/s", best.text))
+                    .collect();
+                let words: Vec<String> = known()
+                    .map(|((best, kernel), from, to)| {
+                        format!("{from} on {to}: {} ({kernel})", best.words())
+                    })
+                    .collect();
                 let title =
                     format!("cores of a package on the memory of another: {}", words.join("; "));
                 let y = top + LINE * 1.8;
                 let width = line_width(most, scale);
-                self.add_text("middle", f64::midpoint(x1, x2), top + LINE * 0.8, words.join("   "));
+                self.add_text("middle", f64::midpoint(x1, x2), top + LINE * 0.8, label.join(", "));
                 self.lines.push(DrawnLine { x1, y1: y, x2, y2: y, width, title });
                 for x in [x1, x2] {
                     let title = String::new();
                     self.lines.push(DrawnLine {
                         x1: x,
-                        y1: y - 14.0,
+                        y1: y - 8.0,
                         x2: x,
-                        y2: y + 14.0,
+                        y2: y + 8.0,
                         width: 2.0,
                         title,
                     });
