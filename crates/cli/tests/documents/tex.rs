@@ -127,6 +127,14 @@ fn the_papers_table_has_alphas_where_the_maximum_is_known() {
         assert!((alpha / printed - 1.0).abs() < 0.01, "{alpha} for {printed}: {table}");
     }
     assert!(table.contains("gamma: "), "{table}");
+    let refused = Command::new(env!("CARGO_BIN_EXE_nearfar"))
+        .arg("report")
+        .arg(&record)
+        .args(["-o", "/dev/null/r.csv", "--gamma", "17.066GB/s"])
+        .output()
+        .unwrap();
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("--gamma"));
 }
 
 /// A machine of eight nodes, one of which the kernel refused to some.
