@@ -46,11 +46,7 @@ const EMPTY: &str = "";
 /// # Errors
 /// What writing fails with; also where the program was built without the chart library, which the
 /// message says how to get.
-pub fn write_page(
-    record: &Record,
-    choices: &ModelChoices,
-    out: &mut impl Write,
-) -> io::Result<()> {
+pub fn write_page(record: &Record, choices: &ModelChoices, out: &mut impl Write) -> io::Result<()> {
     let Some(library) = CHART_LIBRARY else { return Err(io::Error::other(HOW_TO_GET_IT)) };
     let sources = Sources::new(record, choices);
     let document = Document::of(&sources);
