@@ -12,6 +12,27 @@ use crate::contract::schema;
 use crate::mutilated::{measured, mutilate};
 use crate::{assert_valid, every_line, program, record_text, validator};
 
+/// Where a comparison may hold null.
+pub const NULLS: &[&str] = &[
+    "cases[].a_gb_per_s",
+    "cases[].a_gflop_per_s",
+    "cases[].a_ns",
+    "cases[].b_gb_per_s",
+    "cases[].b_gflop_per_s",
+    "cases[].b_ns",
+    "environment[].a",
+    "environment[].b",
+    "groups[].shift",
+    "not_compared[].a_reason",
+    "not_compared[].b_reason",
+    "parts[].part.cluster",
+    "parts[].part.from_package",
+    "parts[].part.initiator",
+    "parts[].part.memory_node",
+    "parts[].part.to_package",
+    "resolution",
+];
+
 /// A machine with a slow node and one that has no room.
 const FAULTY: &str = "extends = \"joe0\"\nname = \"faulty\"\ntitle = \"faulty\"\n\
                       [[fault]]\nkind = \"slow_memory\"\nnode = 1\nfactor = 0.8\n\

@@ -139,6 +139,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("strategy", crate::model_strategy::NULLS),
     ("distribution", crate::model_distribution::NULLS),
     ("report", crate::document::NULLS),
+    ("compare", crate::compare::NULLS),
     ("machines", &[]),
     ("topology-export", &["attributes[].kernel"]),
     ("kernels", &[]),
@@ -159,6 +160,7 @@ const SIGNED_IN_VIEWS: &[(&str, &[&str])] = &[
     ("show", show_view::SIGNED),
     ("sharing", model_sharing::SIGNED),
     ("report", crate::document::SIGNED),
+    ("compare", &["cases[].score"]),
     ("reproduce", &["papers[].rows[].printed", "papers[].rows[].ours", "papers[].rows[].error"]),
 ];
 
