@@ -10,7 +10,8 @@
 //! A figure is the best window, as STREAM's is the best pass: a roof says what the hardware gives,
 //! and what disturbs a window only lowers it. Roof, ceiling and point have as many windows. A roof
 //! is `load` from that level, the ceiling `fma_dp`, a point its mix, all in one instruction set:
-//! the one that loads fastest from memory, by a short measurement before, since the widest need not.
+//! of those with fused operations the one that loads fastest from memory, by a short measurement
+//! before, since the widest need not.
 //! No point is left out, and no roof is chosen by what its points say.
 //! Beside that the errors by medians over rounds are
 //! printed, as `nearfar model RECORD roofline` gives them.
@@ -140,11 +141,13 @@ fn roofs_of(options: &Options, variant: String) -> Inputs {
     }
 }
 
-/// The variant whose `load` from memory has the best window, each known one tried alike.
+/// Of the variants that fuse multiplication and addition, as points do, the one whose `load` from
+/// memory has the best window.
 fn fastest_variant(options: &Options, out: &mut impl Write) -> anyhow::Result<String> {
     writeln!(out, "\nWhich instruction set loads fastest from memory, one thread:")?;
     let mut rates: Vec<(f64, String)> = Vec::new();
-    for variant in Variant::available() {
+    let fuses = |variant: &Variant| matches!(variant, Variant::Avx2 | Variant::Avx512);
+    for variant in Variant::available().into_iter().filter(fuses) {
         let inputs = Inputs {
             experiments: vec![Experiment::Pairs],
             kernels: Some(vec!["load".into()]),
@@ -163,7 +166,7 @@ fn fastest_variant(options: &Options, out: &mut impl Write) -> anyhow::Result<St
         rates.push((best, variant.to_string()));
     }
     let best = rates.into_iter().max_by(|one, other| one.0.total_cmp(&other.0));
-    Ok(best.context("no instruction set has an undisturbed window: use an idle machine")?.1)
+    Ok(best.context("no instruction set with fused operations has an undisturbed window: use an idle machine, or name one by --isa")?.1)
 }
 
 /// A record of one CPU of this machine with nothing measured yet.
