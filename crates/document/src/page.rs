@@ -1,8 +1,8 @@
 //! A document as one HTML file that opens from disk and asks the network for nothing.
 //!
 //! What stands in a record may be anything: text is made printable and escaped by the templates,
-//! and data is packed and in letters of base64. Should that fail, the page's own policy runs no script and loads nothing but
-//! what it names by its hash.
+//! and data is packed and in letters of base64. Should that fail, the page's own policy runs no
+//! script and loads nothing but what it names by its hash.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_machine::Machine;
-use nearfar_record::Seal;
 use serde_json::Value;
 
-use crate::reports::simulate;
+use crate::reports::{sealed, simulate};
 
 /// Begins as a formula; leaves the quotation marks of HTML, TeX, CSV, Markdown, JSON and labels,
 /// and ends their lines; turns the line around, clears the screen, ends C's texts.
@@ -36,8 +35,7 @@ const HOSTILE_VARIANT: &str = "</td>|\"\\x{}$\u{1b}[1m";
 pub fn hostile_record(folder: &Path) -> PathBuf {
     let plain = fs::read_to_string(simulate(folder, "two-socket-8-nodes")).unwrap();
     let path = folder.join("=cmd <script>|$(id)`\"'&%#\\\u{202e}_{}.jsonl");
-    let mut previous = None;
-    let mut text = Vec::new();
+    let mut lines = Vec::new();
     for line in plain.lines() {
         let mut line: Value = serde_json::from_str(line).unwrap();
         let kinds = line.as_object_mut().unwrap();
@@ -50,14 +48,9 @@ pub fn hostile_record(folder: &Path) -> PathBuf {
             _ => {}
         }
         spoil_names(content);
-        let object = serde_json::to_vec(&line).unwrap();
-        let object = object.strip_suffix(b"}").unwrap();
-        let seal = Seal::of(previous, object);
-        text.extend_from_slice(object);
-        text.extend_from_slice(format!(",\"seal\":\"{seal}\"}}\n").as_bytes());
-        previous = Some(seal);
+        lines.push(line);
     }
-    fs::write(&path, text).unwrap();
+    fs::write(&path, sealed(&lines)).unwrap();
     path
 }
 

@@ -6,11 +6,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use nearfar_record::Seal;
 use serde_json::{Value, json};
 
 use crate::hostile_record::hostile_record;
-use crate::reports::{nearfar, report, simulate};
+use crate::reports::{nearfar, report, sealed, simulate};
 
 /// What the page's bundle, samples included, must stay below.
 const MOST_BYTES: usize = 5_000_000;
@@ -80,18 +79,8 @@ fn refused_record(folder: &Path) -> PathBuf {
         }
     }
     assert!(!refused.is_empty());
-    let mut previous = None;
-    let mut text = Vec::new();
-    for line in lines {
-        let object = serde_json::to_vec(&line).unwrap();
-        let object = object.strip_suffix(b"}").unwrap();
-        let seal = Seal::of(previous, object);
-        text.extend_from_slice(object);
-        text.extend_from_slice(format!(",\"seal\":\"{seal}\"}}\n").as_bytes());
-        previous = Some(seal);
-    }
     let path = folder.join("refused-8-nodes.jsonl");
-    fs::write(&path, text).unwrap();
+    fs::write(&path, sealed(&lines)).unwrap();
     path
 }
 

@@ -4,6 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use nearfar_record::Seal;
+use serde_json::Value;
+
 /// Runs the program, which must succeed; what it printed.
 pub fn nearfar(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_nearfar")).args(arguments).output().unwrap();
@@ -32,4 +35,19 @@ pub fn show_json(record: &Path) -> PathBuf {
     let path = record.with_extension("show");
     fs::write(&path, nearfar(&["show", "--json", record.to_str().unwrap()])).unwrap();
     path
+}
+
+/// Lines without seals as a record holds them, each with its own.
+pub fn sealed(lines: &[Value]) -> Vec<u8> {
+    let mut previous = None;
+    let mut text = Vec::new();
+    for line in lines {
+        let object = serde_json::to_vec(line).unwrap();
+        let object = object.strip_suffix(b"}").unwrap();
+        let seal = Seal::of(previous, object);
+        text.extend_from_slice(object);
+        text.extend_from_slice(format!(",\"seal\":\"{seal}\"}}\n").as_bytes());
+        previous = Some(seal);
+    }
+    text
 }

@@ -50,6 +50,7 @@ impl GroupNoise {
             let deviations: Vec<(f64, usize)> = values
                 .filter_map(|values| Some((relative_deviation(&values)?, values.len())))
                 .collect();
+            // Compared cases have several rounds; a group without any has no cell to judge.
             pooled_deviation(&deviations).unwrap_or(0.0)
         };
         let freedom: f64 = members.iter().map(freedom).sum();
@@ -78,6 +79,7 @@ fn freedom(matched: &Matched<'_>) -> f64 {
 fn own_error(figure: &Figure) -> f64 {
     let values = figure.values();
     let distances: Vec<f64> = values.iter().map(|value| (value - figure.median).abs()).collect();
+    // Without rounds there is no figure; with few of them no interval is wider than the spread.
     let spread = OF_MAD * median(&distances).unwrap_or(0.0);
     let by_spread = OF_MEDIAN * spread / as_float(values.len()).sqrt();
     let by_interval = estimate_median(&values)
