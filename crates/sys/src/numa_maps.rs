@@ -78,20 +78,24 @@ fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, 
     Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, nodes, absent, unknown: 0 })
 }
 
-struct Counts {
-    page_bytes: u64,
-    nodes: Vec<(u32, u64)>,
+/// Pages of a mapping.
+pub(crate) struct Counts {
+    pub page_bytes: u64,
+    pub nodes: Vec<(u32, u64)>,
 }
 
 impl Counts {
-    fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
     }
 }
 
 /// Reads `N<node>=<pages>` and `kernelpagesize_kB=`; the policy's name, which may
 /// hold a blank ("weighted interleave:0-1"), and other counts are passed over.
-fn parse_counts<'a>(words: impl Iterator<Item = &'a str>, line: &str) -> Result<Counts, String> {
+pub(crate) fn parse_counts<'a>(
+    words: impl Iterator<Item = &'a str>,
+    line: &str,
+) -> Result<Counts, String> {
     let wrong = |word: &str| format!("'{}' in '{}' is not a count", excerpt(word), excerpt(line));
     let mut page_bytes = None;
     let mut nodes = Vec::new();

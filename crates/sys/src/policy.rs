@@ -41,7 +41,7 @@ pub enum PolicyMode {
 }
 
 impl PolicyMode {
-    fn number(self) -> c_int {
+    pub(crate) fn number(self) -> c_int {
         match self {
             Self::Default => 0,
             Self::Preferred => 1,

@@ -195,7 +195,7 @@ impl fmt::Display for Errno {
 /// What a user can do about a failed call; by the calls' manual pages.
 fn remedy(call: &str, errno: Errno) -> &'static str {
     match (call, errno.0) {
-        ("mbind" | "get_mempolicy", libc::EPERM) => {
+        ("mbind" | "set_mempolicy" | "get_mempolicy", libc::EPERM) => {
             "a seccomp filter forbids it, as the default profile of Docker and Podman does; \
              run the container with --cap-add SYS_NICE or a profile that allows the call"
         }
@@ -205,7 +205,7 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
              SYS_NICE; give a profile that allows the call (--security-opt seccomp=FILE), or let \
              get_mempolicy prove placement (--cap-add SYS_NICE)"
         }
-        ("mbind" | "get_mempolicy" | "move_pages", libc::ENOSYS) => {
+        ("mbind" | "set_mempolicy" | "get_mempolicy" | "move_pages", libc::ENOSYS) => {
             "the kernel was built without NUMA support or a sandbox hides the call; \
              run outside the sandbox, or let a thread on the target node touch the pages first"
         }
@@ -217,7 +217,7 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
             "the cpuset does not allow that node; choose from Mems_allowed_list in \
              /proc/self/status"
         }
-        ("mbind", libc::EINVAL) => {
+        ("mbind" | "set_mempolicy", libc::EINVAL) => {
             "none of these nodes is online with memory and in Mems_allowed_list of \
              /proc/self/status, or the kernel lacks the mode (weighted interleave needs Linux 6.9)"
         }

@@ -1,0 +1,92 @@
+//! Starts a program under a binding.
+
+use std::io;
+use std::process::{Child, Command};
+use std::thread;
+
+use nearfar_machine::{Binding, MemoryPolicy};
+use nearfar_sys::{Refusal, pin_thread, set_thread_policy, thread_cpus};
+
+/// A program that was started.
+#[derive(Debug)]
+pub struct Launched {
+    /// It.
+    pub child: Child,
+    /// What the kernel would not do for it: CPUs, policy. The program runs without that.
+    pub refusals: Vec<Refusal>,
+}
+
+/// Starts a program under a binding, which its threads and children inherit. A thread of ours
+/// takes on the binding, starts the program and ends: nothing of this process changes.
+///
+/// # Errors
+/// When the program cannot be started.
+pub fn launch(command: &mut Command, binding: &Binding) -> io::Result<Launched> {
+    thread::scope(|scope| {
+        let starting = scope.spawn(|| {
+            let refusals = take_on(binding);
+            command.spawn().map(|child| Launched { child, refusals })
+        });
+        let ended = || io::Error::other("the thread that starts the program ended in a panic");
+        starting.join().unwrap_or_else(|_| Err(ended()))
+    })
+}
+
+/// Takes on what the kernel allows of a binding; what it refuses is returned.
+fn take_on(binding: &Binding) -> Vec<Refusal> {
+    // A thread of Linux begins with the CPUs and the policy of the one that started it.
+    let has_cpus = thread_cpus().is_ok_and(|cpus| cpus == binding.cpus);
+    let cpus = if has_cpus { Ok(()) } else { pin_thread(&binding.cpus) };
+    let memory = match &binding.memory {
+        MemoryPolicy::FirstTouch => Ok(()),
+        policy => set_thread_policy(policy),
+    };
+    [cpus, memory].into_iter().filter_map(Result::err).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_machine::CpuSet;
+
+    use super::*;
+
+    fn said(command: &mut Command, binding: &Binding) -> (String, usize) {
+        let launched = launch(command.stdout(std::process::Stdio::piped()), binding).unwrap();
+        let refused = launched.refusals.len();
+        let output = launched.child.wait_with_output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), refused)
+    }
+
+    #[test]
+    fn a_program_inherits_cpus_and_this_process_keeps_its_own() {
+        let before = thread_cpus().unwrap();
+        let one = CpuSet::single(before.first().unwrap());
+        let binding = Binding { cpus: one.clone(), memory: MemoryPolicy::FirstTouch };
+        let mut command = Command::new("grep");
+        let (text, refused) =
+            said(command.args(["Cpus_allowed_list", "/proc/self/status"]), &binding);
+        assert_eq!(refused, 0);
+        assert_eq!(text.split_whitespace().last().unwrap(), one.to_string());
+        assert_eq!(thread_cpus().unwrap(), before);
+    }
+
+    #[test]
+    fn a_program_inherits_the_policy() {
+        let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+        let binding =
+            Binding { cpus: thread_cpus().unwrap(), memory: MemoryPolicy::Preferred(node) };
+        let (text, refused) = said(Command::new("cat").arg("/proc/self/numa_maps"), &binding);
+        assert_eq!(refused, 0);
+        assert!(text.contains(&format!("prefer:{node}")), "{text}");
+    }
+
+    #[test]
+    fn what_the_kernel_refuses_is_returned_and_the_program_runs() {
+        let binding =
+            Binding { cpus: CpuSet::single(65_535), memory: MemoryPolicy::Preferred(65_535) };
+        let (text, refused) = said(Command::new("echo").arg("ran"), &binding);
+        assert_eq!((text.as_str(), refused), ("ran\n", 2));
+        let missing = launch(&mut Command::new("/no/such/program"), &binding);
+        assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
+    }
+}

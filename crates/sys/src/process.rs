@@ -1,0 +1,231 @@
+//! Another process of the same user: its threads, where they ran last, and where its pages are
+//! (proc(5)). All of it may change while it is read.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use nearfar_machine::CpuSet;
+use nearfar_units::excerpt;
+
+use crate::address_range::AddressRange;
+use crate::numa_maps::parse_counts;
+use crate::refusal::Refusal;
+use crate::system_file::{below, read_text};
+use crate::vma::parse_header;
+
+/// A thread of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Task {
+    /// Its number.
+    pub tid: u32,
+    /// Its name, at most 15 letters.
+    pub name: String,
+    /// The CPU that it ran on last.
+    pub last_cpu: u32,
+    /// The CPUs that it may use.
+    pub cpus: CpuSet,
+    /// CPU time that it used, in ticks of 10 ms.
+    pub ticks: u64,
+}
+
+/// A mapping of a process and the nodes of its pages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MappedPages {
+    /// Its addresses; `None` when it was gone before its end was read.
+    pub range: Option<AddressRange>,
+    /// Its policy in the kernel's words, for instance `interleave:0-1`.
+    pub policy: String,
+    /// What it is.
+    pub kind: MappingKind,
+    /// Bytes of a page, as the kernel counts pages there.
+    pub page_bytes: u64,
+    /// Pages by node.
+    pub nodes: BTreeMap<u32, u64>,
+}
+
+/// What is mapped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MappingKind {
+    /// Memory of the process.
+    Anonymous,
+    /// The heap of brk(2).
+    Heap,
+    /// The stack of the main thread.
+    Stack,
+    /// A file, or memory that processes share.
+    File,
+}
+
+/// The threads of a process. Those that end meanwhile are left out.
+///
+/// # Errors
+/// When there is no such process, or `/proc` is not readable.
+pub fn tasks(root: &Path, pid: u32) -> Result<Vec<Task>, Refusal> {
+    let folder = below(root, format!("proc/{pid}/task"));
+    let entries = fs::read_dir(&folder).map_err(|error| Refusal::File {
+        action: "read",
+        path: folder.display().to_string(),
+        reason: error.to_string(),
+    })?;
+    let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let mut numbers: Vec<u32> = numbers.collect();
+    numbers.sort_unstable();
+    Ok(numbers.into_iter().filter_map(|tid| task(root, pid, tid)).collect())
+}
+
+fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {
+    let stat = read_text(root, format!("proc/{pid}/task/{tid}/stat")).ok()?;
+    let status = read_text(root, format!("proc/{pid}/task/{tid}/status")).ok()?;
+    parse_task(tid, &stat, &status)
+}
+
+/// From the texts of /proc/PID/task/TID/stat and status.
+fn parse_task(tid: u32, stat: &str, status: &str) -> Option<Task> {
+    // A name may hold blanks and parentheses; the last closing one ends it.
+    let (begin, rest) = stat.rsplit_once(')')?;
+    let name = begin.split_once('(')?.1;
+    // The first word behind the name is field 3 of proc(5).
+    let field = |number: usize| rest.split_ascii_whitespace().nth(number - 3);
+    let number = |at: usize| field(at)?.parse::<u64>().ok();
+    let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"))?;
+    Some(Task {
+        tid,
+        name: name.into(),
+        last_cpu: field(39)?.parse().ok()?,
+        cpus: cpus.trim().parse().ok()?,
+        ticks: number(14)?.checked_add(number(15)?)?,
+    })
+}
+
+/// Where the pages of a process are, mapping by mapping; those without pages are left out.
+///
+/// # Errors
+/// When the kernel does not let this user look into the process (ptrace(2), access mode), or has
+/// no numa_maps.
+pub fn process_pages(root: &Path, pid: u32) -> Result<Vec<MappedPages>, Refusal> {
+    let numa_maps = read_text(root, format!("proc/{pid}/numa_maps"))?;
+    let maps = read_text(root, format!("proc/{pid}/maps"))?;
+    parse_process_pages(&numa_maps, &maps)
+        .map_err(|reason| Refusal::Content { path: format!("/proc/{pid}/numa_maps"), reason })
+}
+
+/// From the texts of /proc/PID/numa_maps and /proc/PID/maps.
+///
+/// # Errors
+/// What cannot be read, in words.
+pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPages>, String> {
+    let ends: BTreeMap<usize, AddressRange> =
+        maps.lines().filter_map(parse_header).map(|vma| (vma.start(), vma)).collect();
+    let mut found = Vec::new();
+    for line in numa_maps.lines() {
+        let no_address = || format!("'{}' does not begin with an address", excerpt(line));
+        let (start, rest) = line.split_once(' ').ok_or_else(no_address)?;
+        let start = usize::from_str_radix(start, 16).map_err(|_| no_address())?;
+        let counts = parse_counts(rest.split_ascii_whitespace(), line)?;
+        if counts.is_empty() {
+            continue;
+        }
+        let mut nodes = BTreeMap::new();
+        for (node, pages) in &counts.nodes {
+            let known: &mut u64 = nodes.entry(*node).or_default();
+            *known = known
+                .checked_add(*pages)
+                .ok_or_else(|| format!("'{}' counts too many pages", excerpt(line)))?;
+        }
+        found.push(MappedPages {
+            range: ends.get(&start).copied(),
+            policy: policy_words(rest),
+            kind: kind_of(rest),
+            page_bytes: counts.page_bytes,
+            nodes,
+        });
+    }
+    Ok(found)
+}
+
+/// What stands before the first count; a policy's name may hold a blank.
+fn policy_words(line: &str) -> String {
+    const NAMES: [&str; 3] = ["stack", "heap", "huge"];
+    let is_policy = |word: &&str| !word.contains('=') && !NAMES.contains(word);
+    line.split_ascii_whitespace().take_while(is_policy).collect::<Vec<_>>().join(" ")
+}
+
+fn kind_of(line: &str) -> MappingKind {
+    let mut words = line.split_ascii_whitespace();
+    let kind = words.find_map(|word| match word {
+        "stack" => Some(MappingKind::Stack),
+        "heap" => Some(MappingKind::Heap),
+        word if word.starts_with("file=") => Some(MappingKind::File),
+        _ => None,
+    });
+    kind.unwrap_or(MappingKind::Anonymous)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    // The shape of the lines of Linux 6.12.
+    const MAPS: &str = "\
+555e05323000-555e05325000 r--p 00000000 fe:00 247278   /usr/bin/N0=9
+7f0000000000-7f0000010000 rw-p 00000000 00:00 0
+7f0000200000-7f0000220000 rw-p 00000000 00:00 0
+";
+    const NUMA_MAPS: &str = "\
+555e05323000 default file=/usr/bin/N0=9 mapped=2 N3=2 kernelpagesize_kB=4
+7f0000000000 bind:1 anon=15 dirty=15 active=0 N1=15 kernelpagesize_kB=4
+7f0000200000 weighted interleave:0,2 anon=32 dirty=32 N0=24 N2=8 kernelpagesize_kB=4
+7f0000220000 default
+7ffd00000000 default stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
+";
+
+    #[test]
+    fn mappings_tell_policy_kind_and_nodes() {
+        let found = parse_process_pages(NUMA_MAPS, MAPS).unwrap();
+        let told: Vec<_> = found
+            .iter()
+            .map(|it| (it.policy.as_str(), it.kind, it.nodes.clone(), it.range.is_some()))
+            .collect();
+        assert_eq!(
+            told,
+            [
+                ("default", MappingKind::File, [(3, 2)].into(), true),
+                ("bind:1", MappingKind::Anonymous, [(1, 15)].into(), true),
+                ("weighted interleave:0,2", MappingKind::Anonymous, [(0, 24), (2, 8)].into(), true),
+                ("default", MappingKind::Stack, [(0, 3)].into(), false),
+            ]
+        );
+        assert_eq!(found[1].range, Some(AddressRange::new(0x7f00_0000_0000, 0x10000)));
+    }
+
+    #[test]
+    fn damaged_numa_maps_are_refused() {
+        for line in ["", "zz default", "1000 default N0=x kernelpagesize_kB=4", "1000 d N0=1"] {
+            let text = format!("{line}\n");
+            assert!(parse_process_pages(&text, "").is_err(), "{line:?}");
+        }
+    }
+
+    #[test]
+    fn tasks_are_read_whatever_their_name() {
+        let fields: Vec<String> = (3..=52).map(|field| field.to_string()).collect();
+        let stat = format!("7 (a) b (c) {}\n", fields.join(" "));
+        let status = "Name:\ta\nCpus_allowed_list:\t0-1,4\n";
+        let task = parse_task(7, &stat, status).unwrap();
+        assert_eq!((task.name.as_str(), task.last_cpu, task.ticks), ("a) b (c", 39, 29));
+        assert_eq!(task.cpus.to_string(), "0-1,4");
+        assert_eq!(parse_task(7, "7 (a", status), None);
+        assert_eq!(parse_task(7, "7 (a) S 1", status), None);
+    }
+
+    #[test]
+    fn this_process_is_seen() {
+        let pid = std::process::id();
+        let tasks = tasks("/".as_ref(), pid).unwrap();
+        assert!(tasks.iter().any(|task| task.tid == pid && !task.cpus.is_empty()), "{tasks:?}");
+        let pages = process_pages("/".as_ref(), pid).unwrap();
+        assert!(pages.iter().any(|it| it.kind == MappingKind::Stack), "{pages:?}");
+        assert!(super::tasks("/".as_ref(), u32::MAX).is_err());
+    }
+}
