@@ -2,6 +2,7 @@
 //! are those of [`Figure`], so that what hovering shows is what tables say.
 
 mod cache_domains;
+mod comparison;
 mod heat_map;
 mod hybrid;
 mod latency;
@@ -22,6 +23,7 @@ use heat_map::HeatMap;
 use lines::Lines;
 use spread::Spread;
 
+pub(crate) use comparison::charts as comparison;
 pub(crate) use machine::{MachineDrawing, drawing};
 
 /// A chart of a section.

@@ -1,4 +1,4 @@
-//! The one view of a record that all formats show.
+//! The one view that all formats show: of a record, or of two that are compared.
 
 use nearfar_model::RecordFigures;
 use nearfar_record::{Executor, Record};
@@ -11,14 +11,15 @@ use crate::sections;
 use crate::summary::summary;
 use crate::table::Table;
 
-/// A record as a document; `report -o FILE.json` writes it.
+/// What was measured and what it means, in words, tables and figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Document {
-    /// `nearfar.report/1`
-    pub schema: &'static str,
-    /// What was measured.
-    #[serde(flatten)]
-    pub measured: MeasuredView,
+    /// Of what it is, for instance host and time.
+    #[serde(skip)]
+    pub title: String,
+    /// Whether figures of it were worked out and not measured; a caution says so.
+    #[serde(skip)]
+    pub is_simulated: bool,
     /// The version of the program that made the document.
     pub program: &'static str,
     /// What must be known before any figure; empty where there is nothing.
@@ -31,6 +32,22 @@ pub struct Document {
     #[serde(skip)]
     pub paper_tables: Vec<Table>,
 }
+
+/// A document of a record with its origin; `report -o FILE.json` writes it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ReportView {
+    /// `nearfar.report/1`
+    pub schema: &'static str,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+    /// What it says.
+    #[serde(flatten)]
+    pub document: Document,
+}
+
+/// What makes documents.
+pub(crate) const PROGRAM: &str = concat!("nearfar ", env!("CARGO_PKG_VERSION"));
 
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -74,21 +91,28 @@ impl Document {
     }
 
     pub(crate) fn of(sources: &Sources<'_>) -> Self {
+        let header = &sources.record.header;
         Self {
-            schema: "nearfar.report/1",
-            measured: MeasuredView::new(sources.record),
-            program: concat!("nearfar ", env!("CARGO_PKG_VERSION")),
+            title: format!("{}, {}", header.host, header.started),
+            is_simulated: header.executor == Executor::Simulated,
+            program: PROGRAM,
             cautions: cautions(sources),
             summary: summary(sources),
             sections: sections::all(sources),
             paper_tables: sections::paper_tables(sources),
         }
     }
+}
 
-    /// Host and time.
+impl ReportView {
+    /// The document of a record with these choices about its models.
     #[must_use]
-    pub fn title(&self) -> String {
-        format!("{}, {}", self.measured.host, self.measured.started)
+    pub fn new(record: &Record, choices: &ModelChoices) -> Self {
+        Self {
+            schema: "nearfar.report/1",
+            measured: MeasuredView::new(record),
+            document: Document::with_choices(record, choices),
+        }
     }
 }
 

@@ -1,9 +1,10 @@
-//! A record as a document that others read. [`Document`] is the one view: what it holds is
+//! A record, or two beside each other, as a document that others read. [`Document`] is the one view: what it holds is
 //! rounded and put in words there, once, and every format shows the same. The data formats hold
 //! what the record holds. Nothing here measures or models.
 
 mod chart_library;
 mod charts;
+mod comparison;
 mod csv;
 mod document;
 mod figure;
@@ -19,11 +20,11 @@ mod table;
 mod tex;
 
 pub use csv::write_csv;
-pub use document::{Document, Section};
+pub use document::{Document, ReportView, Section};
 pub use figure::{Figure, Unit};
 pub use format::Format;
 pub use markdown::write_markdown;
 pub use metrics::write_metrics;
-pub use page::write_page;
+pub use page::{write_comparison_page, write_page};
 pub use table::{AbsenceKind, Cell, Column, Table};
 pub use tex::write_tex;

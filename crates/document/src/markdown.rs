@@ -13,7 +13,7 @@ use crate::table::{Cell, Table};
 /// # Errors
 /// What writing fails with.
 pub fn write_markdown(document: &Document, out: &mut impl Write) -> io::Result<()> {
-    writeln!(out, "# nearfar: {}\n", escaped(&document.title()))?;
+    writeln!(out, "# nearfar: {}\n", escaped(&document.title))?;
     for caution in &document.cautions {
         writeln!(out, "> **{}**\n", escaped(caution))?;
     }

@@ -11,13 +11,13 @@ use base64ct::{Base64, Encoding};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use minijinja::Environment;
-use nearfar_record::{Executor, Record};
-use nearfar_report::{ModelChoices, printable};
+use nearfar_record::Record;
+use nearfar_report::{CompareView, ModelChoices, printable};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
-use crate::charts::{self, Chart, Plot};
+use crate::charts::{self, Chart, MachineDrawing, Plot};
 use crate::document::{Document, Sources};
 use crate::page_view::PageSection;
 use crate::samples::Samples;
@@ -41,26 +41,51 @@ const SCRIPT: &str = concat!(
 /// An empty style element, which the library makes and fills by rules.
 const EMPTY: &str = "";
 
+/// What stands on a page.
+struct Contents<'a> {
+    document: &'a Document,
+    drawing: Option<MachineDrawing>,
+    charts: Vec<Chart>,
+    samples: Samples,
+}
+
 /// Writes a record as a page.
 ///
 /// # Errors
 /// What writing fails with; also where the program was built without the chart library, which the
 /// message says how to get.
 pub fn write_page(record: &Record, choices: &ModelChoices, out: &mut impl Write) -> io::Result<()> {
-    let Some(library) = CHART_LIBRARY else { return Err(io::Error::other(HOW_TO_GET_IT)) };
     let sources = Sources::new(record, choices);
     let document = Document::of(&sources);
     let charts = charts::all(&sources);
     let samples = Samples::new(record, &cases(&document, &charts));
+    let drawing = charts::drawing(&sources);
+    write(&Contents { document: &document, drawing, charts, samples }, out)
+}
+
+/// Writes what differs between two records as a page.
+///
+/// # Errors
+/// As [`write_page`].
+pub fn write_comparison_page(view: &CompareView, out: &mut impl Write) -> io::Result<()> {
+    let document = Document::of_comparison(view);
+    let charts = charts::comparison(view);
+    let samples = Samples::default();
+    write(&Contents { document: &document, drawing: None, charts, samples }, out)
+}
+
+fn write(contents: &Contents<'_>, out: &mut impl Write) -> io::Result<()> {
+    let Some(library) = CHART_LIBRARY else { return Err(io::Error::other(HOW_TO_GET_IT)) };
+    let Contents { document, drawing, charts, samples } = contents;
     let sections: Vec<PageSection> = document
         .sections
         .iter()
-        .map(|section| PageSection::new(section, &charts, &samples, charts::drawing(&sources)))
+        .map(|section| PageSection::new(section, charts, samples, drawing.clone()))
         .collect();
     let data = serde_json::json!({ "charts": charts, "samples": samples });
     let page = serde_json::json!({
-        "title": document.title(),
-        "is_simulated": document.measured.executor == Executor::Simulated,
+        "title": document.title,
+        "is_simulated": document.is_simulated,
         "cautions": document.cautions,
         "summary": document.summary,
         "sections": sections,

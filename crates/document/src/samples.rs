@@ -12,8 +12,8 @@ use crate::figure::Unit;
 /// Samples that a page holds in all: of six digits and a comma each, about 1.5 MB.
 const BUDGET: usize = 200_000;
 
-/// Samples of cases.
-#[derive(Debug, Clone, Serialize)]
+/// Samples of cases; none by default.
+#[derive(Debug, Clone, Default, Serialize)]
 pub(crate) struct Samples {
     /// Samples that the page holds.
     pub held: usize,

@@ -48,7 +48,7 @@ pub fn write_tex(document: &Document, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "% {} made this file; the record holds every sample.", document.program)?;
     out.write_all(PREAMBLE.as_bytes())?;
     writeln!(out, "\\pagestyle{{myheadings}}\n\\markright{{{}}}", head(document))?;
-    writeln!(out, "\\begin{{document}}\n{{\\LARGE\\bfseries {}\\par}}", text(&document.title()))?;
+    writeln!(out, "\\begin{{document}}\n{{\\LARGE\\bfseries {}\\par}}", text(&document.title))?;
     for caution in &document.cautions {
         writeln!(
             out,
@@ -79,7 +79,7 @@ fn head(document: &Document) -> String {
         .filter(|word| word.len() < 20)
         .map(|word| format!("{} ", text(word)))
         .collect();
-    let title: String = document.title().chars().take(60).collect();
+    let title: String = document.title.chars().take(60).collect();
     format!("{}{}", cautions.concat(), text(&title))
 }
 

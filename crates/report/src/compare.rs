@@ -188,6 +188,14 @@ impl CompareView {
     }
 }
 
+impl ComparedPartView {
+    /// The part in words.
+    #[must_use]
+    pub fn words(&self) -> &str {
+        &self.words
+    }
+}
+
 impl EnvironmentDifferenceView {
     fn new(difference: &EnvironmentDifference) -> Self {
         let EnvironmentDifference { name, a, b } = difference.clone();

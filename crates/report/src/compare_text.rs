@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use nearfar_units::{excerpt_of, format_significant};
 
-use crate::compare::{CompareView, ComparedCaseView, ComparedGroupView, UncomparedCaseView};
+use crate::compare::{CompareView, ComparedCaseView, UncomparedCaseView};
 use crate::figures::{count, percent_words};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
@@ -33,8 +33,9 @@ impl CompareView {
     pub fn text(&self) -> String {
         format!("A: {}B: {}", self.a.heading(), self.b.heading())
             + &self.environment_lines()
-            + &self.counts()
-            + &self.findings()
+            + "\n"
+            + &paragraph("", &self.counts())
+            + &self.finding_lines()
             + &self.tables()
             + &self.uncompared()
     }
@@ -66,31 +67,36 @@ impl CompareView {
         text
     }
 
-    fn counts(&self) -> String {
+    /// How many cases were compared and how they stand, and which loss would show.
+    #[must_use]
+    pub fn counts(&self) -> String {
         let of = |verdict| self.cases.iter().filter(|case| case.verdict == verdict).count();
         let floor = percent_words(self.floor);
         let resolution = self.resolution.map_or_else(String::new, |loss| {
             format!("; a loss of {} would show in half of them", percent_words(loss))
         });
-        "\n".to_string()
-            + &paragraph(
-                "",
-                &format!(
-                    "{} compared: {} worse and {} better by more than {floor} and than noise \
-                     explains, {} unclear (noise may explain it), {} the same{resolution}",
-                    count(self.cases.len(), "case"),
-                    of("worse"),
-                    of("better"),
-                    of("unclear"),
-                    of("same"),
-                ),
-            )
+        format!(
+            "{} compared: {} worse and {} better by more than {floor} and than noise explains, {} \
+             unclear (noise may explain it), {} the same{resolution}",
+            count(self.cases.len(), "case"),
+            of("worse"),
+            of("better"),
+            of("unclear"),
+            of("same"),
+        )
     }
 
-    fn findings(&self) -> String {
-        let mut text = String::new();
+    fn finding_lines(&self) -> String {
+        let lines = self.findings().into_iter();
+        lines.map(|(label, words)| paragraph(&format!("{label}: "), &words)).collect()
+    }
+
+    /// What cases have in common, each behind its label: a verdict, or `note`.
+    #[must_use]
+    pub fn findings(&self) -> Vec<(&'static str, String)> {
+        let mut findings = Vec::new();
         for group in &self.groups {
-            let what = group_words(group);
+            let what = group_words(group.group);
             if let Some(shift) = group.shift.as_ref().filter(|shift| shift.verdict != "same") {
                 let [low, high] = shift.interval;
                 // Of times the inverse of what is gained is what is seen.
@@ -106,7 +112,7 @@ impl CompareView {
                     three(ratio),
                     count(group.cases, "case"),
                 );
-                text += &paragraph(&format!("{}: ", shift.verdict), &words);
+                findings.push((shift.verdict, words));
             }
             if group.excess > NOTED_EXCESS {
                 let words = format!(
@@ -114,7 +120,7 @@ impl CompareView {
                      and verdicts allow for that",
                     format_significant(group.excess, 2)
                 );
-                text += &paragraph("note: ", &words);
+                findings.push(("note", words));
             }
         }
         for part in &self.parts {
@@ -125,9 +131,9 @@ impl CompareView {
                 count(part.cases_of_part, "case"),
                 three(part.gain_ratio)
             );
-            text += &paragraph(&format!("{}: ", part.verdict), &words);
+            findings.push((part.verdict, words));
         }
-        text
+        findings
     }
 
     fn tables(&self) -> String {
@@ -165,8 +171,9 @@ impl CompareView {
         (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
-    /// By how they stand in both records, most cases first.
-    fn kinds_of_uncompared(&self) -> Vec<(Standings, Vec<&UncomparedCaseView>)> {
+    /// Cases that are not compared by how they stand in A and in B, most first.
+    #[must_use]
+    pub fn kinds_of_uncompared(&self) -> Vec<(Standings, Vec<&UncomparedCaseView>)> {
         let mut kinds: BTreeMap<Standings, Vec<&UncomparedCaseView>> = BTreeMap::new();
         for case in &self.not_compared {
             kinds.entry((case.a, case.b)).or_default().push(case);
@@ -208,7 +215,7 @@ impl CompareView {
 }
 
 /// How a case stands in both records.
-type Standings = (&'static str, &'static str);
+pub type Standings = (&'static str, &'static str);
 
 fn standing_words(a: &str, b: &str) -> String {
     format!("{} in A, {} in B", a.replace('_', " "), b.replace('_', " "))
@@ -218,8 +225,10 @@ fn three(value: f64) -> String {
     format_significant(value, 3)
 }
 
-fn group_words(group: &ComparedGroupView) -> &'static str {
-    match group.group {
+/// What a group of cases is, in words.
+#[must_use]
+pub fn group_words(group: &str) -> &'static str {
+    match group {
         "memory" => "memory's bandwidth with pinned threads",
         "unbound" => "memory's bandwidth with unpinned threads",
         "cores" => "what caches and arithmetic give",

@@ -84,6 +84,7 @@ pub use compare::{
     CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
     EnvironmentDifferenceView, UncomparedCaseView,
 };
+pub use compare_text::{Standings, group_words};
 pub use doctor::DoctorView;
 pub use kernels::{KernelView, KernelsView};
 pub use machines::{MachineTitle, MachinesView};

@@ -14,6 +14,9 @@ pub struct CompareArguments {
     /// A difference that does not matter in practice: 2%, 0.02
     #[arg(long, value_name = "PERCENT", default_value_t = Floor(PRACTICAL_FLOOR), value_parser = parse_floor)]
     pub floor: Floor,
+    /// Also write it as a document, in the form of the name's ending: .html, .md, .tex, .json
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
     /// Print JSON (docs/schema/nearfar.compare-1.json)
     #[arg(long)]
     pub json: bool,

@@ -1,21 +1,25 @@
 //! `compare`: what differs between two records, and whether it matters.
 
+use std::io::{self, Write};
 use std::path::Path;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
+use nearfar_document::{Document, Format, write_comparison_page, write_markdown, write_tex};
 use nearfar_model::ComparisonRule;
 use nearfar_record::Record;
-use nearfar_report::CompareView;
+use nearfar_report::{CompareView, printable};
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file};
+use crate::{output, record_file, written_file};
 
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     if is_stdin(&arguments.a) && is_stdin(&arguments.b) {
         bail!("both records are standard input, which holds one; name a file for the other");
     }
+    let out = arguments.out.as_deref().map(|path| Ok::<_, anyhow::Error>((path, form(path)?)));
+    let out = out.transpose()?;
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let view = CompareView::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
     if view.cases.is_empty() {
@@ -25,12 +29,50 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
              `nearfar characterize` on quiet machines, with the same suite, experiments and kernels"
         );
     }
+    if let Some((path, format)) = out {
+        written_file::write_by(path, |out| write_comparison(format, &view, out))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
     if arguments.json {
         output::print_json(&view)?;
     } else {
         output::print(&view.text())?;
     }
+    if let Some((path, _)) = out {
+        output::say(&format!("comparison: {}", printable(&path.display().to_string())));
+    }
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })
+}
+
+/// The form that a file's name asks for, if a comparison has it.
+fn form(path: &Path) -> anyhow::Result<Format> {
+    let format = Format::of(path)
+        .filter(|format| !matches!(format, Format::Csv | Format::Metrics))
+        .with_context(|| {
+            format!(
+                "{}: a comparison is written as .html, .md, .tex or .json, by the ending of the \
+                 file's name",
+                path.display()
+            )
+        })?;
+    if let Some(why) = format.unavailable() {
+        bail!("{}: {why}", path.display());
+    }
+    Ok(format)
+}
+
+fn write_comparison(format: Format, view: &CompareView, out: &mut impl Write) -> io::Result<()> {
+    match format {
+        Format::Html => write_comparison_page(view, out),
+        Format::Tex => write_tex(&Document::of_comparison(view), out),
+        Format::Json => {
+            serde_json::to_writer(&mut *out, view)?;
+            writeln!(out)
+        }
+        Format::Markdown | Format::Csv | Format::Metrics => {
+            write_markdown(&Document::of_comparison(view), out)
+        }
+    }
 }
 
 fn read(path: &Path) -> anyhow::Result<Record> {

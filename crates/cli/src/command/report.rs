@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
-    Document, Format, write_csv, write_markdown, write_metrics, write_page, write_tex,
+    Document, Format, ReportView, write_csv, write_markdown, write_metrics, write_page, write_tex,
 };
 use nearfar_record::Record;
 use nearfar_report::ModelChoices;
@@ -52,7 +52,7 @@ fn write_document(
     match format {
         Format::Html => write_page(record, choices, out),
         Format::Json => {
-            serde_json::to_writer(&mut *out, &document())?;
+            serde_json::to_writer(&mut *out, &ReportView::new(record, choices))?;
             writeln!(out)
         }
         Format::Markdown => write_markdown(&document(), out),

@@ -1,8 +1,9 @@
 //! Documents of records, held against `docs/schema/nearfar.report-1.json`.
 
-use nearfar_document::Document;
+use nearfar_document::ReportView;
 use nearfar_machine::Source;
 use nearfar_record::{Line, read_record};
+use nearfar_report::ModelChoices;
 use serde_json::Value;
 
 use crate::{every_line, record_text};
@@ -30,8 +31,8 @@ pub fn views() -> Vec<(&'static str, Value)> {
         let mut lines = every_line::record(header);
         for _ in 0..2 {
             let record = read_record(record_text(&lines).as_slice()).unwrap();
-            views
-                .push(("report", shortened(serde_json::to_value(Document::new(&record)).unwrap())));
+            let report = ReportView::new(&record, &ModelChoices::of(&record));
+            views.push(("report", shortened(serde_json::to_value(report).unwrap())));
             lines.retain(|line| matches!(line, Line::Header(_) | Line::Case(_)));
         }
     }

@@ -7,7 +7,7 @@
 use std::sync::OnceLock;
 
 use jsonschema::Validator;
-use nearfar_document::{Document, write_csv, write_markdown, write_metrics};
+use nearfar_document::{ReportView, write_csv, write_markdown, write_metrics};
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
@@ -60,10 +60,10 @@ fn hold(record: &Record, what: &str) -> Vec<&'static str> {
             }
         }
     }
-    let document = Document::new(record);
-    assert_valid(&validator("report"), &serde_json::to_value(&document).unwrap());
+    let report = ReportView::new(record, &ModelChoices::of(record));
+    assert_valid(&validator("report"), &serde_json::to_value(&report).unwrap());
     let mut markdown = Vec::new();
-    write_markdown(&document, &mut markdown).unwrap();
+    write_markdown(&report.document, &mut markdown).unwrap();
     let markdown = String::from_utf8(markdown).unwrap();
     assert!(!markdown.contains("NaN") && !markdown.contains("inf "), "{what}:\n{markdown}");
     hold_data(record, what);

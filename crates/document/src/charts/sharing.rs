@@ -1,14 +1,23 @@
-//! Near and far threads on one memory node.
+//! Near and far threads on one memory node, and the sharing factor.
 
 use nearfar_report::{FittedView, SharedCellView, SharingModelView, SharingView};
 
 use super::heat_map::{Content, HeatMap, Place};
+use super::lines::{Axis, Lines, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    let model = sources.models.iter().find_map(|model| match model {
+        FittedView::Sharing(view) => Some(&**view),
+        _ => None,
+    });
+    [map(sources, model), model.and_then(factor)].into_iter().flatten().collect()
+}
+
+fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart> {
     let gb = Unit::GbPerS.as_str();
     let mut map = HeatMap::new(
         ["near threads", "far threads"],
@@ -21,10 +30,6 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             ("both by the model", gb, false),
         ],
     );
-    let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Sharing(view) => Some(&**view),
-        _ => None,
-    });
     let mut cells: Vec<&SharingView> = sources.show.sharing.iter().collect();
     cells.sort_by_key(|cell| (cell.local_threads, cell.remote_threads));
     let mut far: Vec<u32> = cells.iter().map(|cell| cell.remote_threads).collect();
@@ -60,10 +65,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             map.add(&place, content);
         }
     }
-    if map.is_empty() {
-        return Vec::new();
-    }
-    vec![Chart {
+    (!map.is_empty()).then(|| Chart {
         id: "sharing-map",
         section: "sharing",
         title: "Near and far threads at once, and the sharing factor beta",
@@ -71,7 +73,63 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
                       both groups written in each cell. beta is the far group's part."
             .into(),
         plot: Plot::HeatMap(map),
-    }]
+    })
+}
+
+/// beta over the near threads, a line for each number of far ones.
+fn factor(model: &SharingModelView) -> Option<Chart> {
+    let x = Axis { title: "near threads", log: false };
+    let y = Axis { title: "beta: far / both", log: false };
+    let mut lines = Lines::new(x, y, &["Grid"]);
+    for grid in &model.grids {
+        let place = &grid.place;
+        let choice = [format!(
+            "node {}, cluster {} near, cluster {} far, {} {}",
+            place.memory_node,
+            place.local_cluster,
+            place.remote_cluster,
+            place.kernel,
+            place.variant
+        )];
+        let mut cells: Vec<&SharedCellView> = grid.cells.iter().collect();
+        cells.sort_by_key(|cell| (cell.remote_threads, cell.local_threads));
+        for of in cells.chunk_by(|one, next| one.remote_threads == next.remote_threads) {
+            let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
+            let measured = |cell: &SharedCellView| cell.measured.as_ref()?.beta;
+            let predicted = |cell: &SharedCellView| Some(cell.predicted.as_ref()?.beta);
+            lines.add(&choice, of_beta(format!("{far} far"), Style::Points, of, measured));
+            lines.add(&choice, of_beta(format!("{far} far, model"), Style::Edge, of, predicted));
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "sharing-factor",
+        section: "sharing",
+        title: "The sharing factor beta over threads",
+        alternative:
+            "Points are measured, lines the model's: the far group's part of the bandwidth \
+                      that both groups reach, against the near threads, for each number of far \
+                      threads. 0.5 is an equal split."
+                .into(),
+        plot: Plot::Lines(lines),
+    })
+}
+
+fn of_beta(
+    name: String,
+    style: Style,
+    cells: &[&SharedCellView],
+    beta: impl Fn(&SharedCellView) -> Option<f64>,
+) -> Series {
+    let mut series = Series::new(name, style);
+    // Where one group is alone beta is 0 or 1 by its definition.
+    let shared = cells.iter().filter(|cell| cell.local_threads > 0 && cell.remote_threads > 0);
+    for cell in shared {
+        let Some(beta) = beta(cell) else { continue };
+        let about = format!("{} near, {} far", cell.local_threads, cell.remote_threads);
+        let figure = Figure::new(beta, None, Unit::One);
+        series.point(f64::from(cell.local_threads), &figure, &about);
+    }
+    series
 }
 
 fn of_model<'a>(model: &'a SharingModelView, cell: &SharingView) -> Option<&'a SharedCellView> {

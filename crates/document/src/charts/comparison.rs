@@ -1,0 +1,54 @@
+//! Every compared case: its figure in the first record, and how much of it the second reaches.
+
+use nearfar_report::{CompareView, group_words};
+
+use super::lines::{Axis, Lines, Series, Style};
+use super::{Chart, Plot};
+use crate::comparison::{VERDICTS, quantity, values};
+use crate::figure::{Figure, Unit};
+
+pub(crate) fn charts(view: &CompareView) -> Vec<Chart> {
+    [Unit::GbPerS, Unit::GflopPerS, Unit::Ns]
+        .into_iter()
+        .filter_map(|unit| chart(view, unit))
+        .collect()
+}
+
+fn chart(view: &CompareView, unit: Unit) -> Option<Chart> {
+    let (id, x, title, better) = match unit {
+        Unit::GbPerS => ("compared-bandwidth", "A, GB/s", "Bandwidth: B beside A", "higher"),
+        Unit::GflopPerS => {
+            ("compared-arithmetic", "A, GFLOP/s", "Arithmetic: B beside A", "higher")
+        }
+        _ => ("compared-times", "A, ns", "Times of accesses: B beside A", "lower"),
+    };
+    let axis = |title, log| Axis { title, log };
+    let mut lines = Lines::new(axis(x, true), axis("B / A", true), &["Cases"]);
+    for group in std::iter::once(None).chain(view.groups.iter().map(|group| Some(group.group))) {
+        let choice = group.map_or("all", group_words);
+        for verdict in VERDICTS {
+            let mut series = Series::new(verdict, Style::Points);
+            for case in view.cases.iter().filter(|case| case.verdict == verdict) {
+                let Some([a, b]) = values(case, unit) else { continue };
+                if group.is_some_and(|group| group != case.group) {
+                    continue;
+                }
+                let [a_words, b_words] = [a, b].map(|value| Figure::new(value, None, unit).words());
+                let about = format!("{}\nA {a_words}, B {b_words}", case.case);
+                series.point(a, &Figure::new(case.ratio, Some(case.interval), Unit::One), &about);
+            }
+            lines.add(&[choice.to_string()], series);
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id,
+        section: "cases",
+        title,
+        alternative: format!(
+            "A point for each compared case: {} in A to the right, B / A upwards with its 95 % \
+             interval; {better} is better. Marks say the verdict.",
+            quantity(unit)
+        ),
+        plot: Plot::Lines(lines),
+    })
+}
