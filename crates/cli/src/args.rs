@@ -107,6 +107,7 @@ pub enum Command {
         "Examples:\n",
         "  nearfar compare before.jsonl after.jsonl\n",
         "  nearfar compare node17.jsonl node18.jsonl --floor 3%\n",
+        "  nearfar compare before.jsonl after.jsonl -o difference.html\n",
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
     Compare(CompareArguments),

@@ -16,16 +16,20 @@ use nearfar_report::ModelChoices;
 /// A machine with eight memory nodes.
 const MACHINE: &str = "two-socket-8-nodes";
 
-/// The page, models included, may take so many seconds, and so much memory beside the record.
-const MOST_SECONDS: f64 = 1.0;
+/// Models may take a second (`--bench model_time` of the crate `reproduce`), the page made from
+/// them another, and so much memory beside the record.
+const MOST_SECONDS: f64 = 2.0;
 const MOST_MB: f64 = 300.0;
+
+/// A page is no larger, so that it can be mailed.
+const LARGEST_MB: f64 = 5.0;
 
 fn main() -> ExitCode {
     let machine = read_machine(MACHINE).unwrap();
     let record = simulate(&machine, suite_inputs(Suite::Full), true).unwrap();
     println!(
-        "\nPage of a full record of {MACHINE}: {} cases, {} samples. Promised: {MOST_SECONDS} s, \
-         {MOST_MB} MB beside the record.\n",
+        "\nPage of a full record of {MACHINE}: {} cases, {} samples. Promised: {MOST_SECONDS} s \
+         with its models, {MOST_MB} MB beside the record, {LARGEST_MB} MB on disk.\n",
         record.cases.len(),
         record.samples.len(),
     );
@@ -42,7 +46,8 @@ fn main() -> ExitCode {
         "page    {:>8.1} MB, {seconds:.2} s, {most:.0} MB at most beside the record",
         mb(page.len())
     );
-    if seconds <= MOST_SECONDS && most <= MOST_MB { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    let is_kept = seconds <= MOST_SECONDS && most <= MOST_MB && mb(page.len()) <= LARGEST_MB;
+    if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 /// A line of this process's status, in MB.

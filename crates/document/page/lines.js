@@ -70,7 +70,7 @@ function sizeText(bytes) {
 
 /* A logarithmic axis whose values are few is marked at them: thread counts, sizes. */
 function lineAxis(described, values) {
-  if (!described.log) return axis(described.title, { rangemode: "tozero" });
+  if (described.scale !== "log") return axis(described.title, { rangemode: described.scale === "near" ? "normal" : "tozero" });
   const known = [...new Set(values)].filter((value) => value > 0).sort((one, next) => one - next);
   const title = described.title;
   if (title !== "threads" && !title.startsWith("bytes")) return axis(title, { type: "log", exponentformat: "none", dtick: "D2" });
@@ -93,7 +93,7 @@ function drawLines(view) {
   Plotly.react(view.place.querySelector(".plot"), traces, layout({
     height: 440,
     xaxis: lineAxis(chart.x, values("x")),
-    yaxis: chart.y.log ? axis(chart.y.title, { type: "log", exponentformat: "none", dtick: "D2" }) : lineAxis(chart.y, values("y")),
+    yaxis: chart.y.scale === "log" ? axis(chart.y.title, { type: "log", exponentformat: "none", dtick: "D2" }) : lineAxis(chart.y, values("y")),
   }), CONFIG);
 }
 

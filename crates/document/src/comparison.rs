@@ -52,7 +52,7 @@ fn cautions(name: &str, of: &MeasuredView) -> impl Iterator<Item = String> {
 }
 
 fn summary(view: &CompareView) -> Vec<String> {
-    let mut sentences = vec![capitalised(&view.counts())];
+    let mut sentences = vec![format!("{}.", capitalised(&view.counts()))];
     sentences.extend(
         view.findings().iter().map(|(label, words)| format!("{}: {words}.", capitalised(label))),
     );

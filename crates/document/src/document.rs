@@ -1,5 +1,8 @@
 //! The one view that all formats show: of a record, or of two that are compared.
 
+use std::panic::resume_unwind;
+use std::thread::scope;
+
 use nearfar_model::RecordFigures;
 use nearfar_record::{Executor, Record};
 use nearfar_report::{
@@ -71,6 +74,7 @@ pub struct Section {
 #[derive(Debug)]
 pub(crate) struct Sources<'a> {
     pub record: &'a Record,
+    pub figures: RecordFigures<'a>,
     pub topo: TopoView,
     pub show: ShowView,
     pub models: Vec<FittedView>,
@@ -117,10 +121,16 @@ impl ReportView {
 }
 
 impl<'a> Sources<'a> {
+    /// Views and models side by side, each in a thread of its own: what reading a record leaves
+    /// behind in the memory of the one that read it makes everything there slow.
     pub fn new(record: &'a Record, choices: &ModelChoices) -> Self {
         let figures = RecordFigures::new(record);
-        // A model that a choice does not fit is not there: choices of a record fit it.
-        let fits = ModelKind::fit_all(&figures, choices).unwrap_or_default();
+        let (show, fits) = scope(|scope| {
+            let show = scope.spawn(|| ShowView::of(&figures));
+            // A model that a choice does not fit is not there: choices of a record fit it.
+            let fits = ModelKind::fit_all(&figures, choices).unwrap_or_default();
+            (show.join().unwrap_or_else(|panic| resume_unwind(panic)), fits)
+        });
         let (mut models, mut unavailable) = (Vec::new(), Vec::new());
         for (kind, fit) in fits {
             match fit {
@@ -129,7 +139,7 @@ impl<'a> Sources<'a> {
             }
         }
         let topo = TopoView::new(&record.header.machine);
-        Self { record, topo, show: ShowView::new(record), models, unavailable }
+        Self { record, figures, topo, show, models, unavailable }
     }
 }
 

@@ -13,6 +13,7 @@ mod markdown;
 mod metrics;
 mod page;
 mod page_view;
+mod printable_json;
 mod samples;
 mod sections;
 mod summary;

@@ -6,20 +6,24 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::panic::resume_unwind;
+use std::thread::scope;
 
 use base64ct::{Base64, Encoding};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use minijinja::Environment;
+use minijinja::{Environment, context, escape_formatter};
 use nearfar_record::Record;
 use nearfar_report::{CompareView, ModelChoices, printable};
-use serde_json::Value;
+use serde::Serialize;
+use serde_json::ser::Serializer;
 use sha2::{Digest, Sha256};
 
 use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
 use crate::charts::{self, Chart, MachineDrawing, Plot};
 use crate::document::{Document, Sources};
 use crate::page_view::PageSection;
+use crate::printable_json::PrintableJson;
 use crate::samples::Samples;
 use crate::table::Cell;
 
@@ -56,9 +60,13 @@ struct Contents<'a> {
 /// message says how to get.
 pub fn write_page(record: &Record, choices: &ModelChoices, out: &mut impl Write) -> io::Result<()> {
     let sources = Sources::new(record, choices);
-    let document = Document::of(&sources);
-    let charts = charts::all(&sources);
-    let samples = Samples::new(record, &cases(&document, &charts));
+    let (document, charts) = scope(|scope| {
+        let charts = scope.spawn(|| charts::all(&sources));
+        let document = scope.spawn(|| Document::of(&sources));
+        let document = document.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (document, charts.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let samples = Samples::new(&sources.figures, &cases(&document, &charts));
     let drawing = charts::drawing(&sources);
     write(&Contents { document: &document, drawing, charts, samples }, out)
 }
@@ -82,37 +90,45 @@ fn write(contents: &Contents<'_>, out: &mut impl Write) -> io::Result<()> {
         .iter()
         .map(|section| PageSection::new(section, charts, samples, drawing.clone()))
         .collect();
-    let data = serde_json::json!({ "charts": charts, "samples": samples });
-    let page = serde_json::json!({
-        "title": document.title,
-        "is_simulated": document.is_simulated,
-        "cautions": document.cautions,
-        "summary": document.summary,
-        "sections": sections,
-        "program": document.program,
-        "held": samples.held,
-        "all": samples.all,
-        "license": library.license.lines().collect::<Vec<_>>(),
-    });
+    let page = context! {
+        title => document.title,
+        is_simulated => document.is_simulated,
+        cautions => document.cautions,
+        summary => document.summary,
+        sections => sections,
+        program => document.program,
+        held => samples.held,
+        all => samples.all,
+        license => library.license.lines().collect::<Vec<_>>(),
+    };
     // What is the program's own, or has been made safe, and is not escaped.
-    let safe = serde_json::json!({
-        "policy": policy(&[library.script, SCRIPT], &[STYLE, EMPTY]),
-        "style": STYLE,
-        "library": library.script,
-        "script": SCRIPT,
-        "data": packed(&shown(data))?,
-    });
-    let all = minijinja::Value::from_serialize(serde_json::json!({
-        "page": shown(page),
-        "safe": safe,
-    }));
-    let written =
-        templates().and_then(|templates| templates.get_template("page.html")?.render(all));
+    let safe = context! {
+        policy => policy(&[library.script, SCRIPT], &[STYLE, EMPTY]),
+        style => STYLE,
+        library => library.script,
+        script => SCRIPT,
+        data => packed(&PageData { charts, samples })?,
+    };
+    let written = templates()
+        .and_then(|templates| templates.get_template("page.html")?.render(context! { page, safe }));
     out.write_all(written.map_err(io::Error::other)?.as_bytes())
+}
+
+/// What the page's script draws.
+#[derive(Serialize)]
+struct PageData<'a> {
+    charts: &'a [Chart],
+    samples: &'a Samples,
 }
 
 fn templates() -> Result<Environment<'static>, minijinja::Error> {
     let mut templates = Environment::new();
+    templates.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => {
+            escape_formatter(out, state, &printable(text).as_ref().into())
+        }
+        _ => escape_formatter(out, state, value),
+    });
     templates.add_template("page.html", include_str!("../templates/page.html"))?;
     templates.add_template("section.html", include_str!("../templates/section.html"))?;
     templates.add_template("table.html", include_str!("../templates/table.html"))?;
@@ -159,25 +175,12 @@ fn policy(scripts: &[&str], styles: &[&str]) -> String {
     )
 }
 
-/// A value with every text in it made printable.
-fn shown(value: Value) -> Value {
-    match value {
-        Value::String(text) => Value::String(printable(&text).into_owned()),
-        Value::Array(values) => Value::Array(values.into_iter().map(shown).collect()),
-        Value::Object(fields) => {
-            let fields = fields.into_iter();
-            Value::Object(
-                fields.map(|(name, value)| (printable(&name).into_owned(), shown(value))).collect(),
-            )
-        }
-        other => other,
-    }
-}
-
-/// JSON, packed by gzip, in base64: no text of it can end the element that it stands in.
-fn packed(value: &Value) -> io::Result<String> {
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
-    serde_json::to_writer(&mut packed, value)?;
+/// JSON with every text in it made printable, packed by gzip, in base64: no text of it can end
+/// the element that it stands in. Packed fast: harder packing makes a page a twentieth smaller and
+/// takes longer than everything else about it.
+fn packed(value: &impl Serialize) -> io::Result<String> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::new(4));
+    value.serialize(&mut Serializer::with_formatter(&mut packed, PrintableJson))?;
     Ok(Base64::encode_string(&packed.finish()?))
 }
 
@@ -190,11 +193,12 @@ mod tests {
     #[test]
     fn data_cannot_end_its_element() {
         let data = serde_json::json!({ "</script><b>": "<!--\u{202e}\u{1b}" });
-        let text = packed(&shown(data)).unwrap();
+        let text = packed(&data).unwrap();
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
         assert!(text.chars().all(is_plain), "{text}");
         let bytes = Base64::decode_vec(&text).unwrap();
-        let back: Value = serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap();
+        let back: serde_json::Value =
+            serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap();
         assert_eq!(back["</script><b>"], "<!--\\u{202e}\\u{1b}");
     }
 

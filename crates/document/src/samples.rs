@@ -1,10 +1,10 @@
 //! The samples behind figures, as the page shows them: quantiles of all, and each sample up to a
 //! budget.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nearfar_model::RecordFigures;
-use nearfar_record::{Actor, Aggregate, Case, Part, Record, SampleTotals, Work};
+use nearfar_record::{Actor, Aggregate, Case, Part, SampleTotals, Work};
 use serde::Serialize;
 
 use crate::figure::Unit;
@@ -48,10 +48,10 @@ const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 impl Samples {
     /// Of the cases and units that figures name.
-    pub fn new(record: &Record, wanted: &BTreeSet<(&str, &'static str)>) -> Self {
-        let figures = RecordFigures::new(record);
-        let planned: BTreeMap<&str, &Case> =
-            record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+    pub fn new(figures: &RecordFigures<'_>, wanted: &BTreeSet<(&str, &'static str)>) -> Self {
+        let cases = &figures.record().cases;
+        let planned: HashMap<&str, &Case> =
+            cases.iter().map(|case| (case.id.as_str(), case)).collect();
         let mut taken = Vec::new();
         for &(id, unit) in wanted {
             let Some(case) = planned.get(id) else { continue };

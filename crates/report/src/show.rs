@@ -96,8 +96,14 @@ impl ShowView {
     /// The view of a record.
     #[must_use]
     pub fn new(record: &Record) -> Self {
-        let figures = RecordFigures::new(record);
-        let (scaling, widest_runs) = scaling_views(&figures);
+        Self::of(&RecordFigures::new(record))
+    }
+
+    /// The view of a record whose figures are sorted already.
+    #[must_use]
+    pub fn of(figures: &RecordFigures<'_>) -> Self {
+        let record = figures.record();
+        let (scaling, widest_runs) = scaling_views(figures);
         let evidence = weigh_evidence(record);
         let absent = |wanted: Absence| {
             record
@@ -131,16 +137,16 @@ impl ShowView {
             least_placed: evidence.least_placed,
             worst_share_deviation: evidence.worst_share,
             huge_page_share: evidence.huge_page_share,
-            pairs: cell_views(&pairs(&figures)),
-            classes: classes_view(&figures),
+            pairs: cell_views(&pairs(figures)),
+            classes: classes_view(figures),
             scaling,
             widest_runs,
-            sharing: sharing_views(&figures),
-            links: link_views(&figures),
-            roofs: roof_views(&figures),
-            hybrid: hybrid_views(&figures),
-            mixes: mix_views(&figures),
-            latency: latency_views(&figures),
+            sharing: sharing_views(figures),
+            links: link_views(figures),
+            roofs: roof_views(figures),
+            hybrid: hybrid_views(figures),
+            mixes: mix_views(figures),
+            latency: latency_views(figures),
             omitted: absent(Absence::Omitted),
             refused: absent(Absence::Refused),
             warnings: record.warnings.clone(),

@@ -6,6 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod comparison;
 mod csv;
 mod hostile_record;
 mod metrics;

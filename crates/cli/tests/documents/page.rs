@@ -20,7 +20,7 @@ fn root() -> PathBuf {
 
 /// Whether there is to be no browser; said, because nothing is looked at then.
 #[expect(clippy::print_stderr, reason = "what a test leaves out is told")]
-fn without_browser() -> bool {
+pub fn without_browser() -> bool {
     let without = std::env::var_os("NEARFAR_WITHOUT_BROWSER").is_some();
     if without {
         eprintln!("NEARFAR_WITHOUT_BROWSER: pages are opened in no browser");
@@ -29,7 +29,7 @@ fn without_browser() -> bool {
 }
 
 /// Opens pages in Chromium; pictures of them go to the target folder.
-fn open(pages: &[PathBuf]) -> (Output, Vec<Value>) {
+pub fn open(pages: &[PathBuf]) -> (Output, Vec<Value>) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("pages");
     let mut command = Command::new("node");
     let output = command.arg(root().join("web/check.mjs")).arg(target).args(pages).output();
@@ -122,6 +122,7 @@ fn pages_open_clean_in_a_real_browser() {
         "scaling-threads",
         "scaling-runs",
         "sharing-map",
+        "sharing-factor",
         "links-map",
         "roofline-chart",
         "hybrid-surface",

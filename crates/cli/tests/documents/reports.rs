@@ -15,9 +15,10 @@ pub fn nearfar(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// A record of a simulated machine with all experiments that its parts allow.
+/// A record of a simulated machine, by its name or file, with all experiments that its parts allow.
 pub fn simulate(folder: &Path, machine: &str) -> PathBuf {
-    let path = folder.join(format!("{machine}.jsonl"));
+    let name = Path::new(machine).file_stem().unwrap().to_str().unwrap();
+    let path = folder.join(format!("{name}.jsonl"));
     let out = path.to_str().unwrap();
     nearfar(&["characterize", "--simulate", machine, "--suite", "standard", "--out", out]);
     path

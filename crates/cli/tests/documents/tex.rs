@@ -14,7 +14,7 @@ use crate::reports::{nearfar, report, simulate};
 const MOST_OVERFULL: f64 = 4.0;
 
 /// Compiles a report; the words of its pages.
-fn compile(tex: &Path) -> String {
+pub fn compile(tex: &Path) -> String {
     let folder = tempfile::tempdir().unwrap();
     // Names of files are foreign text too, and not of this test.
     fs::copy(tex, folder.path().join("report.tex")).unwrap();

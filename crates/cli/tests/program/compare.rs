@@ -105,6 +105,10 @@ fn what_cannot_be_compared_is_refused() {
     );
     refuse(nearfar().arg("compare").args([&a, &missing]), 2, &["cannot open the record"]);
     refuse(nearfar().arg("compare").arg(&a), 2, &["<B>"]);
+    for name in ["x.csv", "x.prom", "x.docx", "x"] {
+        let said = &["a comparison is written as .html, .md, .tex or .json"];
+        refuse(nearfar().arg("compare").args([&a, &a]).args(["-o", name]), 2, said);
+    }
     for floor in ["2", "-1%", "NaN", "60%"] {
         let floor = format!("--floor={floor}");
         refuse(nearfar().arg("compare").args([&a, &a]).arg(floor), 2, &["percentage"]);

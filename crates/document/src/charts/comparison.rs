@@ -2,7 +2,7 @@
 
 use nearfar_report::{CompareView, group_words};
 
-use super::lines::{Axis, Lines, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::comparison::{VERDICTS, quantity, values};
 use crate::figure::{Figure, Unit};
@@ -22,8 +22,9 @@ fn chart(view: &CompareView, unit: Unit) -> Option<Chart> {
         }
         _ => ("compared-times", "A, ns", "Times of accesses: B beside A", "lower"),
     };
-    let axis = |title, log| Axis { title, log };
-    let mut lines = Lines::new(axis(x, true), axis("B / A", true), &["Cases"]);
+    let x = Axis { title: x, scale: Scale::Log };
+    let y = Axis { title: "B / A", scale: Scale::Near };
+    let mut lines = Lines::new(x, y, &["Cases"]);
     for group in std::iter::once(None).chain(view.groups.iter().map(|group| Some(group.group))) {
         let choice = group.map_or("all", group_words);
         for verdict in VERDICTS {

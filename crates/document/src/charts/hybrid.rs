@@ -4,7 +4,7 @@ use nearfar_report::{FittedView, HybridModelView, HybridView};
 use nearfar_units::format_significant;
 
 use super::heat_map::{Content, HeatMap, Place};
-use super::lines::{Axis, Lines, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
@@ -60,8 +60,8 @@ fn surface(model: &HybridModelView) -> Option<Chart> {
 }
 
 fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
-    let x = Axis { title: "share of all bytes in the fast memory", log: false };
-    let y = Axis { title: "bandwidth, GB/s", log: false };
+    let x = Axis { title: "share of all bytes in the fast memory", scale: Scale::FromZero };
+    let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Memories"]);
     for pair in &model.pairs {
         let choice = [memories(pair.cluster, pair.fast_node, pair.slow_node)];

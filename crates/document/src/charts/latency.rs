@@ -4,7 +4,7 @@ use nearfar_report::{FittedView, LatencyModelView};
 use nearfar_units::{Bytes, format_significant};
 
 use super::heat_map::{Content, HeatMap, Place};
-use super::lines::{Axis, Lines, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
@@ -54,8 +54,8 @@ fn idle(sources: &Sources<'_>, model: Option<&LatencyModelView>) -> Option<Chart
 }
 
 fn sizes(sources: &Sources<'_>) -> Option<Chart> {
-    let x = Axis { title: "bytes that are walked through", log: true };
-    let y = Axis { title: "time of an access, ns", log: true };
+    let x = Axis { title: "bytes that are walked through", scale: Scale::Log };
+    let y = Axis { title: "time of an access, ns", scale: Scale::Log };
     let mut lines = Lines::new(x, y, &["Walk"]);
     let mut idle: Vec<_> = sources.show.latency.iter().filter(|it| it.load.is_none()).collect();
     let place = |it: &&nearfar_report::LatencyView| {
@@ -101,8 +101,8 @@ fn walk_words(chase: &nearfar_report::LatencyView) -> String {
 }
 
 fn loaded(view: &LatencyModelView) -> Option<Chart> {
-    let x = Axis { title: "traffic beside it, GB/s", log: false };
-    let y = Axis { title: "time of an access, ns", log: false };
+    let x = Axis { title: "traffic beside it, GB/s", scale: Scale::FromZero };
+    let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Beside"]);
     for curve in &view.curves {
         let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];

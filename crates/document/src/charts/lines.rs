@@ -18,7 +18,19 @@ pub(crate) struct Lines {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Axis {
     pub title: &'static str,
-    pub log: bool,
+    pub scale: Scale,
+}
+
+/// What an axis runs over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scale {
+    /// From 0 on.
+    FromZero,
+    /// Equal ratios at equal distances.
+    Log,
+    /// As far as its values go.
+    Near,
 }
 
 #[derive(Debug, Clone, Serialize)]

@@ -3,14 +3,14 @@
 use nearfar_report::{FittedView, RoofPlaceView};
 use nearfar_units::format_significant;
 
-use super::lines::{Axis, Lines, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
-    let x = Axis { title: "arithmetic intensity, FLOPs per byte", log: true };
-    let y = Axis { title: "attainable, GFLOP/s", log: true };
+    let x = Axis { title: "arithmetic intensity, FLOPs per byte", scale: Scale::Log };
+    let y = Axis { title: "attainable, GFLOP/s", scale: Scale::Log };
     let mut lines = Lines::new(x, y, &["Cluster"]);
     let view = sources.models.iter().find_map(|model| match model {
         FittedView::Roofline(view) => Some(view),

@@ -3,7 +3,7 @@
 use nearfar_report::{DistributionView, FittedView, ModesVerdict, RunsView, ScalingView};
 use nearfar_units::format_significant;
 
-use super::lines::{Axis, Lines, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::spread::{Group, Spread};
 use super::{Chart, Plot};
 use crate::document::Sources;
@@ -17,8 +17,8 @@ const PACED: &str = "paced: threads x the slowest";
 const SUM: &str = "sum of all threads";
 
 fn threads(all: &[ScalingView]) -> Option<Chart> {
-    let x = Axis { title: "threads", log: true };
-    let y = Axis { title: "mean of runs, GB/s", log: false };
+    let x = Axis { title: "threads", scale: Scale::Log };
+    let y = Axis { title: "mean of runs, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Kernel", "Statistic"]);
     let mut sorted: Vec<&ScalingView> = all.iter().collect();
     let place = |it: &&ScalingView| (it.kernel.clone(), it.variant.clone(), it.affinity);

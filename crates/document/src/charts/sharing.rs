@@ -3,7 +3,7 @@
 use nearfar_report::{FittedView, SharedCellView, SharingModelView, SharingView};
 
 use super::heat_map::{Content, HeatMap, Place};
-use super::lines::{Axis, Lines, Series, Style};
+use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
@@ -78,8 +78,8 @@ fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart>
 
 /// beta over the near threads, a line for each number of far ones.
 fn factor(model: &SharingModelView) -> Option<Chart> {
-    let x = Axis { title: "near threads", log: false };
-    let y = Axis { title: "beta: far / both", log: false };
+    let x = Axis { title: "near threads", scale: Scale::FromZero };
+    let y = Axis { title: "beta: far / both", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Grid"]);
     for grid in &model.grids {
         let place = &grid.place;
