@@ -8,8 +8,8 @@ function gridOf(chart, layer) {
 
 const NO_CASE = "the record has no such case";
 
-function wordsOf(cell) {
-  return cell?.words ?? [NO_CASE];
+function wordsOf(chart, cell) {
+  return cell?.words ?? [chart.blank ?? NO_CASE];
 }
 
 /* Rows and columns that the layer has something for, by position. */
@@ -74,7 +74,7 @@ function drawHeatMap(view) {
     type: "heatmap",
     z: each((cell) => figure(cell)?.[0] ?? null),
     text: each((cell) => plain(figure(cell)?.[1] ?? "")),
-    hovertext: each((cell, y, x) => hover(`${name(y, x)}\n${wordsOf(cell).join("\n")}`)),
+    hovertext: each((cell, y, x) => hover(`${name(y, x)}\n${wordsOf(chart, cell).join("\n")}`)),
     texttemplate: columns.length > 40 ? "" : "%{text}",
     hoverinfo: "text",
     textfont: { size: 14 },
@@ -100,7 +100,8 @@ function drawHeatMap(view) {
   const reasons = new Set(state.layer.cells.filter((cell) => cell.absent).map((cell) => cell.absent[1]));
   const told = [...reasons].sort((one, next) => one - next)
     .map((reason) => element("p", { textContent: `(${reason + 1}) ${chart.reasons[reason]}` }));
-  if (grid.flat().some((cell) => !cell)) told.push(element("p", { textContent: `Blank: ${NO_CASE}.` }));
+  if (grid.flat().some((cell) => !cell)) told.push(element("p", { textContent: `Blank: ${chart.blank ?? NO_CASE}.` }));
+  if (grid.flat().some((cell) => figure(cell)?.[1].endsWith("!"))) told.push(element("p", { textContent: "!: something disturbed every sample." }));
   view.place.querySelector(".reasons").replaceChildren(...told);
 }
 
@@ -120,12 +121,12 @@ function moveInHeatMap(view, key) {
   const [down, right] = view.cursor ? steps[key] : [0, 0];
   view.cursor = [clamp(y + down, view.cells.length - 1), clamp(x + right, view.cells[0].length - 1)];
   const { cell, title } = view.cells[view.cursor[0]][view.cursor[1]];
-  view.place.querySelector(".told").textContent = `${title}: ${wordsOf(cell).join("; ")}`;
+  view.place.querySelector(".told").textContent = `${title}: ${wordsOf(view.chart, cell).join("; ")}`;
   view.draw();
   return true;
 }
 
 function openCell(view, [y, x]) {
   const { cell, title } = view.cells[y]?.[x] ?? {};
-  if (cell?.case) view.samples(cell.case, cell.unit, title);
+  if (cell?.behind) view.samples(cell.behind, title);
 }

@@ -2,12 +2,14 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/* How the series at a position looks: its own colour, dash and mark together. */
-function look(position) {
+/* How a series looks: as it is told to, else by its place. There are 6 colours and 7 marks, so that
+   the first 42 places have a pair of their own. */
+function look(series, position) {
+  const number = series.look ?? position;
   return {
-    colour: SERIES[position % SERIES.length],
-    dash: DASHES[(position + Math.floor(position / SERIES.length)) % DASHES.length],
-    mark: MARKS[(position + Math.floor(position / SERIES.length)) % MARKS.length],
+    colour: SERIES[number % SERIES.length],
+    dash: DASHES[(number + Math.floor(number / SERIES.length)) % DASHES.length],
+    mark: MARKS[number % MARKS.length],
   };
 }
 
@@ -18,7 +20,7 @@ const hasLine = (series) => ["line", "edge", "band"].includes(series.style);
 const GLYPHS = { circle: "\u25cf", square: "\u25a0", diamond: "\u25c6", "triangle-up": "\u25b2", cross: "\u271a", x: "\u2716", "triangle-down": "\u25bc", star: "\u2605" };
 
 function swatch(series, position) {
-  const { colour: stroke, dash, mark } = look(position);
+  const { colour: stroke, dash, mark } = look(series, position);
   const make = (name, values) => {
     const made = document.createElementNS(SVG, name);
     Object.entries(values).forEach(([key, value]) => made.setAttribute(key, value));
@@ -35,7 +37,7 @@ function swatch(series, position) {
 }
 
 function band(series, position) {
-  const { colour: fill } = look(position);
+  const { colour: fill } = look(series, position);
   const back = (list) => [...list].reverse();
   return {
     type: "scatter", mode: "lines", x: [...series.x, ...back(series.x)], y: [...series.high, ...back(series.low)],
@@ -44,7 +46,7 @@ function band(series, position) {
 }
 
 function traceOf(series, position, hidden) {
-  const { colour: color, dash, mark } = look(position);
+  const { colour: color, dash, mark } = look(series, position);
   const away = (ends) => ends.map((end, one) => (end === null ? 0 : Math.abs(end - series.y[one])));
   const intervals = !["edge", "band"].includes(series.style) && series.low.some((low) => low !== null);
   return {
@@ -73,11 +75,34 @@ function lineAxis(described, values) {
   if (described.scale !== "log") return axis(described.title, { rangemode: described.scale === "near" ? "normal" : "tozero" });
   const known = [...new Set(values)].filter((value) => value > 0).sort((one, next) => one - next);
   const title = described.title;
-  if (title !== "threads" && !title.startsWith("bytes")) return axis(title, { type: "log", exponentformat: "none", dtick: "D2" });
-  const apart = known.filter((value, position) => !position || value / known[0] > 0 && Math.log2(value / known[position - 1]) > 0.4);
+  if (title !== "threads" && !title.startsWith("bytes")) return logAxis(title, known);
+  // Labels are apart by a sixteenth of the axis at least.
+  const least = Math.max(0.4, Math.log2(known.at(-1) / known[0]) / 16);
+  const apart = known.reduce((kept, value) => (kept.length && Math.log2(value / kept.at(-1)) < least ? kept : [...kept, value]), []);
   const text = title === "threads" ? String : sizeText;
   return axis(title, { type: "log", tickmode: "array", tickvals: apart, ticktext: apart.map(text) });
 }
+
+/* Where the keyboard is. */
+function ring([x, y]) {
+  return {
+    type: "scatter", mode: "markers", x: [x], y: [y], hoverinfo: "skip",
+    marker: { size: 20, color: "rgba(0,0,0,0)", line: { color: colour("warn"), width: 3 } },
+  };
+}
+
+/* 1, 2 and 5 of each decade that the values reach, each written in full; of many decades 1 alone. */
+function decades(values) {
+  const known = values.filter((value) => value > 0);
+  if (!known.length) return [];
+  const [low, high] = [Math.min(...known), Math.max(...known)];
+  const powers = [];
+  for (let power = Math.floor(Math.log10(low)); power <= Math.ceil(Math.log10(high)); power += 1) powers.push(power);
+  const steps = powers.length > 4 ? [1] : [1, 2, 5];
+  return powers.flatMap((power) => steps.map((step) => Number(`${step}e${power}`)));
+}
+
+const logAxis = (title, values) => axis(title, { type: "log", tickmode: "array", tickvals: decades(values), ticktext: decades(values).map(String) });
 
 function drawLines(view) {
   const { chart, state } = view;
@@ -88,12 +113,13 @@ function drawLines(view) {
     if (series.style === "band" && !hidden) traces.push(band(series, position));
     traces.push(traceOf(series, position, hidden));
   });
+  if (view.cursor && view.ring) traces.push(ring(view.ring));
   const values = (key) => all.filter((series) => !isHidden(state, series)).flatMap((series) => series[key]);
   view.place.querySelector(".plot").style.minWidth = "280px";
   Plotly.react(view.place.querySelector(".plot"), traces, layout({
     height: 440,
     xaxis: lineAxis(chart.x, values("x")),
-    yaxis: chart.y.scale === "log" ? axis(chart.y.title, { type: "log", exponentformat: "none", dtick: "D2" }) : lineAxis(chart.y, values("y")),
+    yaxis: chart.y.scale === "log" ? logAxis(chart.y.title, values("y")) : lineAxis(chart.y, values("y")),
   }), CONFIG);
 }
 
@@ -129,8 +155,10 @@ function moveInLines(view, key) {
   if (isPoint) point += step; else line = (line + step + shown.length) % shown.length;
   point = Math.max(0, Math.min(shown[line].x.length - 1, point));
   view.cursor = [line, point];
-  view.current = shown[line].cases[point];
+  view.current = shown[line].behind[point];
+  view.ring = [shown[line].x[point], shown[line].y[point]];
   view.currentTitle = shown[line].name;
   view.place.querySelector(".told").textContent = `${shown[line].name}: ${shown[line].words[point].join("; ")}`;
+  view.draw();
   return true;
 }

@@ -9,11 +9,13 @@ async function unpack() {
   return JSON.parse(await new Response(stream).text());
 }
 
+const keyOf = (behind) => `${behind.case}\n${behind.counted}`;
+
 function makeView(chart, sampled) {
   const place = document.getElementById(chart.id);
   const view = { chart, place, cells: [], cursor: null };
   view.state = { layer: firstLayer(chart), statistic: 0, borders: true, switched: new Map() };
-  view.samples = (name, unit, title) => showSamples(sampled.get(`${name}\n${unit}`), title);
+  view.samples = (behind, title) => showSamples(sampled.get(keyOf(behind)), title);
   view.draw = () => {
     DRAW[chart.kind](view);
     // What is drawn changes with it: tests and assistive technology see that something did.
@@ -37,7 +39,7 @@ function pressed(view, event) {
   const moves = { heat_map: moveInHeatMap, lines: moveInLines };
   const isEnter = event.key === "Enter" && view.cursor;
   if (isEnter && view.chart.kind === "heat_map") openCell(view, view.cursor);
-  else if (isEnter && view.current) view.samples(...view.current, view.currentTitle);
+  else if (isEnter && view.current) view.samples(view.current, view.currentTitle);
   else if (!moves[view.chart.kind]?.(view, event.key)) return;
   event.preventDefault();
 }
@@ -48,13 +50,13 @@ function clicked(view, point) {
   if (view.chart.kind === "lines" && point.customdata) {
     const [line, one] = point.customdata;
     const series = view.state.layer.series[line];
-    if (series.cases[one]) view.samples(...series.cases[one], series.name);
+    if (series.behind[one]) view.samples(series.behind[one], series.name);
   }
 }
 
 async function start() {
   const data = await unpack();
-  const sampled = new Map(data.samples.cases.map((of) => [`${of.case}\n${of.unit}`, of]));
+  const sampled = new Map(data.samples.cases.map((of) => [keyOf(of), of]));
   const views = [];
   const drawAll = () => views.forEach((view) => view.draw());
   const theme = document.getElementById("theme");

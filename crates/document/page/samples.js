@@ -9,13 +9,13 @@ function digits(value) {
 function showSamples(of, title) {
   const dialog = document.getElementById("samples");
   if (!of) return;
-  const { case: name, unit } = of;
+  const { case: name, counted, unit } = of;
   document.getElementById("samples-title").textContent = title;
   const disturbed = of.disturbed ? `, ${of.disturbed} of them disturbed` : "";
   const left = of.disturbed && of.disturbed < of.all ? "; quantiles are of the others" : "";
   const held = of.values.length < of.all ? ` The page holds ${of.values.length} of them, evenly chosen; the record has all.` : "";
   document.getElementById("samples-about").textContent =
-    `Case ${name}: ${of.all} samples${disturbed}, ${unit}${left}.${held}`;
+    `Case ${name}, ${counted}: ${of.all} samples${disturbed}${left}.${held} A figure's median is over rounds.`;
   const table = document.getElementById("samples-quantiles");
   const row = (cell, values) => element("tr", {}, ...values.map((value) => element(cell, { textContent: value })));
   table.tHead.replaceChildren(row("th", QUANTILES));

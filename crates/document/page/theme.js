@@ -1,7 +1,8 @@
 // Colours of charts, from the page's style, so that both change together.
 
-/* Okabe and Ito's colours, which the colour-blind tell apart; lines differ in dash and mark too. */
-const SERIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+/* Okabe and Ito's colours, which the colour-blind tell apart, two of them darker so that they are
+   seen on white; lines differ in dash and mark too. */
+const SERIES = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#a66f00", "#3a86b8"];
 const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot"];
 const MARKS = ["circle", "square", "diamond", "triangle-up", "cross", "x", "triangle-down"];
 

@@ -2,7 +2,8 @@
 
 use nearfar_record::Executor;
 use nearfar_report::{
-    CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView, MeasuredView, group_words,
+    CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView, EnvironmentDifferenceView,
+    group_words,
 };
 use nearfar_units::format_significant;
 
@@ -36,7 +37,7 @@ impl Document {
             ),
             is_simulated,
             program: PROGRAM,
-            cautions: cautions("A", &view.a).chain(cautions("B", &view.b)).collect(),
+            cautions: cautions(view),
             summary: summary(view),
             sections: sections.into_iter().flatten().collect(),
             paper_tables: Vec::new(),
@@ -44,11 +45,21 @@ impl Document {
     }
 }
 
-fn cautions(name: &str, of: &MeasuredView) -> impl Iterator<Item = String> {
-    let simulated = (of.executor == Executor::Simulated)
-        .then(|| format!("SIMULATED: the figures of {name} were worked out, not measured."));
-    let damaged = of.sealing.finding().map(|finding| format!("WARNING: {name}: {finding}."));
-    simulated.into_iter().chain(damaged)
+fn cautions(view: &CompareView) -> Vec<String> {
+    let records = [("A", &view.a), ("B", &view.b)];
+    let simulated = records.iter().filter(|(_, of)| of.executor == Executor::Simulated);
+    let simulated: Vec<&str> = simulated.map(|(name, _)| *name).collect();
+    let mut cautions = Vec::new();
+    if !simulated.is_empty() {
+        let names = simulated.join(" and of ");
+        cautions.push(format!("SIMULATED: the figures of {names} were worked out, not measured."));
+    }
+    cautions.extend(
+        records
+            .iter()
+            .filter_map(|(name, of)| Some(format!("WARNING: {name}: {}.", of.sealing.finding()?))),
+    );
+    cautions
 }
 
 fn summary(view: &CompareView) -> Vec<String> {
@@ -56,9 +67,9 @@ fn summary(view: &CompareView) -> Vec<String> {
     sentences.extend(
         view.findings().iter().map(|(label, words)| format!("{}: {words}.", capitalised(label))),
     );
-    if !view.environment.is_empty() {
-        let names: Vec<String> =
-            view.environment.iter().map(|it| it.name.replace('_', " ")).collect();
+    let names: Vec<String> =
+        differing(view).map(|difference| difference.name.replace('_', " ")).collect();
+    if !names.is_empty() {
         sentences.push(format!("Beside the figures differ: {}.", names.join(", ")));
     }
     sentences
@@ -76,21 +87,31 @@ fn environment(view: &CompareView) -> Option<Section> {
     let value = |text: &Option<String>| {
         text.as_ref().map_or_else(|| Cell::not_measured("the record does not say"), Cell::text)
     };
-    let rows = view.environment.iter();
-    let table = Table {
-        caption: "What differs beside the figures".into(),
+    let row = |it: &EnvironmentDifferenceView| {
+        vec![Cell::text(it.name.replace('_', " ")), value(&it.a), value(&it.b)]
+    };
+    let one_sided = view.environment.iter().filter(|it| it.a.is_none() || it.b.is_none());
+    let table = |caption: &str, rows: Vec<Vec<Cell>>| Table {
+        caption: caption.into(),
         columns: ["", "A", "B"].map(Column::words).into(),
-        rows: rows
-            .map(|it| vec![Cell::text(it.name.replace('_', " ")), value(&it.a), value(&it.b)])
-            .collect(),
+        rows,
         notes: Vec::new(),
     };
+    let tables = [
+        table("What differs beside the figures", differing(view).map(row).collect()),
+        table("Known of one record only, which is no difference", one_sided.map(row).collect()),
+    ];
     Some(section(
         "environment",
         "What differs beside the figures",
         "Machine, system and inputs as the records tell of them.",
-        vec![table],
+        tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
     ))
+}
+
+/// What both records know and do not agree about.
+fn differing(view: &CompareView) -> impl Iterator<Item = &EnvironmentDifferenceView> {
+    view.environment.iter().filter(|it| it.a.is_some() && it.b.is_some())
 }
 
 fn groups(view: &CompareView) -> Section {
@@ -103,9 +124,12 @@ fn groups(view: &CompareView) -> Section {
             percent(group.a_noise),
             percent(group.b_noise),
             Cell::Figure(Figure::new(group.excess, None, Unit::One)),
-            shift.map_or(Cell::not_measured("its cases have no gain in common"), |shift| {
-                Cell::Figure(Figure::new(shift.gain_ratio, Some(shift.interval), Unit::One))
-            }),
+            shift.map_or(
+                Cell::not_measured("too few of its cases, or they do not agree"),
+                |shift| {
+                    Cell::Figure(Figure::new(shift.gain_ratio, Some(shift.interval), Unit::One))
+                },
+            ),
             shift.map_or(Cell::Empty, |shift| Cell::text(shift.verdict)),
         ]
     };

@@ -1,8 +1,10 @@
 //! A number as every format shows it.
 
+use std::fmt;
+
 use nearfar_report::{BandwidthView, FlopsView, TimeView};
 use nearfar_units::format_significant;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -36,9 +38,69 @@ pub struct Figure {
     pub interval_text: Option<String>,
     /// Whether something disturbed all samples behind it.
     pub only_disturbed: bool,
-    /// The case whose samples are behind it, by its id in the record; the page shows them.
+    /// How often such an interval holds the true value, a fraction; null where that is not known.
+    /// The text of an interval says so where it is less than 0.95.
+    pub confidence: Option<f64>,
+    /// The samples behind it; the page shows them.
     #[serde(skip)]
-    pub case: Option<String>,
+    pub behind: Option<Behind>,
+}
+
+/// The samples behind a figure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Behind {
+    /// The case, by its id in the record.
+    pub case: String,
+    /// What of each sample.
+    pub counted: Counted,
+}
+
+/// What of a case's samples a figure is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Counted {
+    /// Useful bytes of all threads.
+    Bytes,
+    /// Useful bytes, threads x the slowest.
+    PacedBytes,
+    /// Useful bytes of the actor at this position.
+    ActorBytes(usize),
+    /// Operations of the actor at this position.
+    ActorFlops(usize),
+    /// The time of an access of the first chase.
+    AccessTime,
+}
+
+impl Counted {
+    /// What samples of it count.
+    #[must_use]
+    pub fn unit(self) -> Unit {
+        match self {
+            Self::Bytes | Self::PacedBytes | Self::ActorBytes(_) => Unit::GbPerS,
+            Self::ActorFlops(_) => Unit::GflopPerS,
+            Self::AccessTime => Unit::Ns,
+        }
+    }
+}
+
+impl fmt::Display for Counted {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Bytes => out.write_str("all threads together"),
+            Self::PacedBytes => out.write_str("threads x the slowest"),
+            Self::ActorBytes(position) | Self::ActorFlops(position) => {
+                write!(out, "actor {position} of the case")
+            }
+            Self::AccessTime => out.write_str("the chase"),
+        }?;
+        write!(out, ", {}", self.unit().as_str())
+    }
+}
+
+/// As the page's data name it.
+impl Serialize for Counted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
 }
 
 impl Unit {
@@ -54,6 +116,9 @@ impl Unit {
     }
 }
 
+/// Intervals that are less sure say so; with six rounds and more they are as sure.
+const USUAL_CONFIDENCE: f64 = 0.95;
+
 /// Digits of a figure.
 const DIGITS: u32 = 3;
 
@@ -67,13 +132,26 @@ impl Figure {
             (low, high) => format!("{low} to {high}"),
         });
         let text = written(value);
-        Self { value, interval, unit, text, interval_text, only_disturbed: false, case: None }
+        let (only_disturbed, confidence, behind) = (false, None, None);
+        Self { value, interval, unit, text, interval_text, only_disturbed, confidence, behind }
     }
 
-    /// The same as a figure of this case.
+    /// The same as a figure of these samples of a case.
     #[must_use]
-    pub fn of_case(self, case: &str) -> Self {
-        Self { case: Some(case.into()), ..self }
+    pub fn of_samples(self, case: &str, counted: Counted) -> Self {
+        Self { behind: Some(Behind { case: case.into(), counted }), ..self }
+    }
+
+    /// The same with how often its interval holds the true value: said where it is less than
+    /// usual, as with few rounds.
+    fn confident(mut self, confidence: f64) -> Self {
+        self.confidence = Some(confidence);
+        if confidence < USUAL_CONFIDENCE
+            && let Some(text) = &mut self.interval_text
+        {
+            *text += &format!(", {} %", format_significant(100.0 * confidence, 2));
+        }
+        self
     }
 
     /// The sum of a bandwidth.
@@ -81,6 +159,7 @@ impl Figure {
     pub fn sum(view: &BandwidthView) -> Self {
         let figure = Self::new(view.sum_gb_per_s, Some(view.sum_interval_gb_per_s), Unit::GbPerS);
         Self { only_disturbed: view.rounds.only_disturbed, ..figure }
+            .confident(view.rounds.confidence)
     }
 
     /// Threads x the slowest thread of a bandwidth.
@@ -89,6 +168,7 @@ impl Figure {
         let interval = Some(view.paced_interval_gb_per_s);
         let figure = Self::new(view.paced_gb_per_s, interval, Unit::GbPerS);
         Self { only_disturbed: view.rounds.only_disturbed, ..figure }
+            .confident(view.rounds.confidence)
     }
 
     /// The sum of floating-point operations.
@@ -97,13 +177,14 @@ impl Figure {
         let interval = Some(view.sum_interval_gflop_per_s);
         let figure = Self::new(view.sum_gflop_per_s, interval, Unit::GflopPerS);
         Self { only_disturbed: view.rounds.only_disturbed, ..figure }
+            .confident(view.rounds.confidence)
     }
 
     /// Time of an access.
     #[must_use]
     pub fn time(view: &TimeView) -> Self {
         let figure = Self::new(view.median_ns, Some(view.interval_ns), Unit::Ns);
-        Self { only_disturbed: view.only_disturbed, ..figure }
+        Self { only_disturbed: view.only_disturbed, ..figure }.confident(view.confidence)
     }
 
     /// Value, unit and interval in words.
@@ -130,5 +211,7 @@ mod tests {
         let narrow = Figure::new(1.2341, Some([1.234, 1.2342]), Unit::One);
         assert_eq!(narrow.words(), "1.23");
         assert_eq!(Figure::new(179.4, None, Unit::Ns).words(), "179 ns");
+        let few = Figure::new(37.8, Some([35.0, 61.2]), Unit::GbPerS).confident(0.875);
+        assert_eq!(few.words(), "37.8 GB/s (35.0 to 61.2, 88 %)");
     }
 }

@@ -90,11 +90,27 @@ fn cell_text<'a>(cell: &'a Cell, reasons: &mut Vec<(&'static str, &'a str)>) -> 
 /// Text in which nothing is markup, on one line.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in printable(text).chars() {
+    // Addresses become links without any mark: not where a letter of them is an entity.
+    let text = printable(text).replace("://", "\u{0}//").replace("www.", "www\u{1}");
+    let text = text.trim_start();
+    // What begins a list or a heading's rule: a dash or plus, or a number with a dot or bracket.
+    let digits = text.chars().take_while(char::is_ascii_digit).count();
+    let mut next = text.chars().skip(digits);
+    let begins = match (next.next(), next.next()) {
+        (Some('-' | '+'), None | Some(' ' | '-' | '+')) if digits == 0 => Some(0),
+        (Some('.' | ')'), None | Some(' ')) if digits > 0 => Some(digits),
+        _ => None,
+    };
+    for (position, c) in text.chars().enumerate() {
+        if begins == Some(position) {
+            escaped.push('\\');
+        }
         match c {
             '<' => escaped += "&lt;",
             '>' => escaped += "&gt;",
             '&' => escaped += "&amp;",
+            '\u{0}' => escaped += "&#58;",
+            '\u{1}' => escaped += "&#46;",
             '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' | '!' | '$' | '@' => {
                 escaped.push('\\');
                 escaped.push(c);
@@ -121,7 +137,11 @@ mod tests {
     fn markup_stays_text() {
         assert_eq!(escaped("<b>|`x`|</b>"), "&lt;b&gt;\\|\\`x\\`\\|&lt;/b&gt;");
         assert_eq!(escaped("a\nb\u{202e}"), "a\\\\u{a}b\\\\u{202e}");
-        assert_eq!(escaped("[x](http://h) @you"), "\\[x\\](http://h) \\@you");
+        assert_eq!(escaped("[x](http://h) @you"), "\\[x\\](http&#58;//h) \\@you");
+        assert_eq!(escaped("www.evil.example"), "www&#46;evil.example");
+        assert_eq!(escaped("- 1. item"), "\\- 1. item");
+        assert_eq!(escaped("    12) item"), "12\\) item");
+        assert_eq!(escaped("9.28 GB/s"), "9.28 GB/s");
     }
 
     #[test]

@@ -22,6 +22,7 @@ use sha2::{Digest, Sha256};
 use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
 use crate::charts::{self, Chart, MachineDrawing, Plot};
 use crate::document::{Document, Sources};
+use crate::figure::Behind;
 use crate::page_view::PageSection;
 use crate::printable_json::PrintableJson;
 use crate::samples::Samples;
@@ -66,7 +67,7 @@ pub fn write_page(record: &Record, choices: &ModelChoices, out: &mut impl Write)
         let document = document.join().unwrap_or_else(|panic| resume_unwind(panic));
         (document, charts.join().unwrap_or_else(|panic| resume_unwind(panic)))
     });
-    let samples = Samples::new(&sources.figures, &cases(&document, &charts));
+    let samples = Samples::new(&sources.figures, behind(&document, &charts));
     let drawing = charts::drawing(&sources);
     write(&Contents { document: &document, drawing, charts, samples }, out)
 }
@@ -136,25 +137,23 @@ fn templates() -> Result<Environment<'static>, minijinja::Error> {
     Ok(templates)
 }
 
-/// The cases whose samples can be asked for, and what these count.
-fn cases<'a>(document: &'a Document, charts: &'a [Chart]) -> BTreeSet<(&'a str, &'static str)> {
-    let mut cases = BTreeSet::new();
+/// The samples that can be asked for.
+fn behind(document: &Document, charts: &[Chart]) -> BTreeSet<Behind> {
+    let mut behind = BTreeSet::new();
     for chart in charts {
         match &chart.plot {
-            Plot::HeatMap(map) => cases.extend(map.cases()),
-            Plot::Lines(lines) => cases.extend(lines.cases()),
+            Plot::HeatMap(map) => behind.extend(map.behind().cloned()),
+            Plot::Lines(lines) => behind.extend(lines.behind().cloned()),
             Plot::Spread(_) => {}
         }
     }
     let tables = document.sections.iter().flat_map(|section| &section.tables);
-    for cell in tables.flat_map(|table| table.rows.iter().flatten()) {
-        if let Cell::Figure(figure) = cell
-            && let Some(case) = &figure.case
-        {
-            cases.insert((case, figure.unit.as_str()));
-        }
-    }
-    cases
+    let cells = tables.flat_map(|table| table.rows.iter().flatten());
+    behind.extend(cells.filter_map(|cell| match cell {
+        Cell::Figure(figure) => figure.behind.clone(),
+        _ => None,
+    }));
+    behind
 }
 
 /// What may run and be shown: what is named here by its hash, and pictures that charts are saved

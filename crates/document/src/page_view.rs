@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::charts::{Chart, MachineDrawing};
+use crate::charts::{Chart, MachineDrawing, Plot};
 use crate::document::Section;
 use crate::samples::Samples;
 use crate::table::{Cell, Table};
@@ -26,6 +26,8 @@ struct PageChart {
     id: &'static str,
     title: &'static str,
     alternative: String,
+    /// Whether arrow keys go from point to point.
+    follows_keys: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -74,6 +76,7 @@ impl<'a> PageSection<'a> {
                     id: chart.id,
                     title: chart.title,
                     alternative: chart.alternative.clone(),
+                    follows_keys: !matches!(chart.plot, Plot::Spread(_)),
                 })
                 .collect(),
             tables: section.tables.iter().map(|table| PageTable::new(table, samples)).collect(),
@@ -111,16 +114,13 @@ impl<'a> PageCell<'a> {
         let text = cell.words();
         match cell {
             Cell::Text(_) | Cell::Empty => Self { text, ..Self::default() },
-            Cell::Figure(figure) => {
-                let unit = figure.unit.as_str();
-                Self {
-                    text,
-                    is_figure: true,
-                    interval: figure.interval_text.as_deref().filter(|text| **text != figure.text),
-                    sample: figure.case.as_deref().and_then(|case| samples.number(case, unit)),
-                    reason: None,
-                }
-            }
+            Cell::Figure(figure) => Self {
+                text,
+                is_figure: true,
+                interval: figure.interval_text.as_deref().filter(|text| **text != figure.text),
+                sample: figure.behind.as_ref().and_then(|behind| samples.number(behind)),
+                reason: None,
+            },
             Cell::Absent { kind, why } => {
                 let reason = (kind.as_str(), why.as_str());
                 let known = reasons.iter().position(|known| *known == reason);

@@ -7,9 +7,9 @@ use nearfar_model::RecordFigures;
 use nearfar_record::{Actor, Aggregate, Case, Part, SampleTotals, Work};
 use serde::Serialize;
 
-use crate::figure::Unit;
+use crate::figure::{Behind, Counted};
 
-/// Samples that a page holds in all: of six digits and a comma each, about 1.5 MB.
+/// Samples that a page holds in all: of four digits and a comma each, about 1 MB.
 const BUDGET: usize = 200_000;
 
 /// Samples of cases; none by default.
@@ -21,15 +21,16 @@ pub(crate) struct Samples {
     pub all: usize,
     cases: Vec<CaseSamples>,
     #[serde(skip)]
-    numbers: BTreeMap<(String, &'static str), usize>,
+    numbers: BTreeMap<Behind, usize>,
 }
 
 /// What was taken of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct CaseSamples {
-    /// The case.
-    case: String,
-    /// What its samples count.
+    /// What they are of.
+    #[serde(flatten)]
+    behind: Behind,
+    /// What they count.
     unit: &'static str,
     /// Samples that there are.
     all: usize,
@@ -47,59 +48,59 @@ struct CaseSamples {
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 impl Samples {
-    /// Of the cases and units that figures name.
-    pub fn new(figures: &RecordFigures<'_>, wanted: &BTreeSet<(&str, &'static str)>) -> Self {
+    /// Those that figures name.
+    pub fn new(figures: &RecordFigures<'_>, wanted: BTreeSet<Behind>) -> Self {
         let cases = &figures.record().cases;
         let planned: HashMap<&str, &Case> =
             cases.iter().map(|case| (case.id.as_str(), case)).collect();
         let mut taken = Vec::new();
-        for &(id, unit) in wanted {
-            let Some(case) = planned.get(id) else { continue };
+        for behind in wanted {
+            let Some(case) = planned.get(behind.case.as_str()) else { continue };
             let values: Vec<(f64, bool)> = figures
-                .samples_of(id)
+                .samples_of(&behind.case)
                 .iter()
                 .filter_map(|sample| {
-                    let value = value(case, &sample.totals(), unit)?;
+                    let value = value(case, &sample.totals(), behind.counted)?;
                     Some((value, sample.is_disturbed()))
                 })
                 .collect();
             if !values.is_empty() {
-                taken.push((id, unit, values));
+                taken.push((behind, values));
             }
         }
-        let counts: Vec<usize> = taken.iter().map(|(_, _, values)| values.len()).collect();
+        let counts: Vec<usize> = taken.iter().map(|(_, values)| values.len()).collect();
         let most = most_of_a_case(&counts, BUDGET);
         let all = counts.iter().sum();
         let mut samples = Self { held: 0, all, cases: Vec::new(), numbers: BTreeMap::new() };
-        for (id, unit, values) in taken {
-            let of_case = CaseSamples::new(id, unit, &values, most);
+        for (behind, values) in taken {
+            let of_case = CaseSamples::new(behind.clone(), &values, most);
             samples.held += of_case.values.len();
-            samples.numbers.insert((id.into(), unit), samples.cases.len());
+            samples.numbers.insert(behind, samples.cases.len());
             samples.cases.push(of_case);
         }
         samples
     }
 
-    /// Where the samples of a case stand that count this; `None` where it has none.
-    pub fn number(&self, case: &str, unit: &'static str) -> Option<usize> {
-        self.numbers.get(&(case.to_string(), unit)).copied()
+    /// Where these samples stand; `None` where there are none.
+    pub fn number(&self, behind: &Behind) -> Option<usize> {
+        self.numbers.get(behind).copied()
     }
 }
 
-/// A sample in a unit; `None` where it has no such value.
-fn value(case: &Case, totals: &SampleTotals, unit: &str) -> Option<f64> {
-    let is_chase = |position: usize| matches!(case.actors.get(position), Some(Actor::Chase(_)));
-    let has_chase = case.actors.iter().any(|actor| matches!(actor, Actor::Chase(_)));
-    let rate = |totals: &SampleTotals, work| totals.rate(Part::Case, work, Aggregate::Sum);
-    let value = if unit == Unit::Ns.as_str() {
-        // An access of a chase is 8 useful bytes.
-        8e9 / rate(&totals.of_actors(is_chase), Work::UsefulBytes)
-    } else if unit == Unit::GflopPerS.as_str() {
-        rate(totals, Work::Flops) / 1e9
-    } else if has_chase {
-        rate(&totals.of_actors(|position| !is_chase(position)), Work::UsefulBytes) / 1e9
-    } else {
-        rate(totals, Work::UsefulBytes) / 1e9
+/// What is counted of a sample; `None` where it has no such value.
+fn value(case: &Case, totals: &SampleTotals, counted: Counted) -> Option<f64> {
+    let rate = |part, work, aggregate| totals.rate(part, work, aggregate);
+    let (bytes, sum) = (Work::UsefulBytes, Aggregate::Sum);
+    let value = match counted {
+        Counted::Bytes => rate(Part::Case, bytes, sum) / 1e9,
+        Counted::PacedBytes => rate(Part::Case, bytes, Aggregate::Paced) / 1e9,
+        Counted::ActorBytes(actor) => rate(Part::Actor(actor), bytes, sum) / 1e9,
+        Counted::ActorFlops(actor) => rate(Part::Actor(actor), Work::Flops, sum) / 1e9,
+        Counted::AccessTime => {
+            let chase = case.actors.iter().position(|actor| matches!(actor, Actor::Chase(_)))?;
+            // An access of a chase is 8 useful bytes.
+            8e9 / rate(Part::Actor(chase), bytes, sum)
+        }
     };
     value.is_finite().then_some(value)
 }
@@ -120,7 +121,7 @@ fn most_of_a_case(counts: &[usize], budget: usize) -> usize {
 }
 
 impl CaseSamples {
-    fn new(case: &str, unit: &'static str, all: &[(f64, bool)], most: usize) -> Self {
+    fn new(behind: Behind, all: &[(f64, bool)], most: usize) -> Self {
         let disturbed = all.iter().filter(|(_, disturbed)| *disturbed).count();
         let only_disturbed = disturbed == all.len();
         let counted = all.iter().filter(|(_, disturbed)| only_disturbed || !disturbed);
@@ -131,8 +132,8 @@ impl CaseSamples {
             (0..held).filter_map(|one| all.get(one * all.len() / held).copied()).collect();
         let marked = chosen.iter().enumerate().filter(|(_, (_, disturbed))| *disturbed);
         Self {
-            case: case.into(),
-            unit,
+            unit: behind.counted.unit().as_str(),
+            behind,
             all: all.len(),
             disturbed,
             quantiles: QUANTILES.map(|share| short(quantile(&sorted, share))),
@@ -142,13 +143,15 @@ impl CaseSamples {
     }
 }
 
-/// The smallest value that at least this share of all is at most.
+/// Between the two values next to that share of the ranks, as the median is.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "samples of a case")]
-    let rank = (share * sorted.len() as f64).ceil();
+    let rank = share * sorted.len().saturating_sub(1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the length")]
-    let rank = (rank as usize).max(1);
-    sorted.get(rank - 1).copied().unwrap_or(f64::NAN)
+    let below = rank.floor() as usize;
+    let Some(&low) = sorted.get(below) else { return f64::NAN };
+    let high = sorted.get(below + 1).copied().unwrap_or(low);
+    low + (high - low) * rank.fract()
 }
 
 /// Four significant digits.
@@ -158,7 +161,15 @@ fn short(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_record::Suite;
+    use nearfar_report::ModelChoices;
+
     use super::*;
+    use crate::document::{Document, Sources};
+    use crate::figure::Figure;
+    use crate::table::Cell;
 
     #[test]
     fn all_cases_have_the_same_right_to_a_place() {
@@ -169,21 +180,65 @@ mod tests {
         assert_eq!(most_of_a_case(&[5; 10], 3), 0);
     }
 
+    fn of(all: &[(f64, bool)], most: usize) -> CaseSamples {
+        let behind = Behind { case: "c".into(), counted: Counted::AccessTime };
+        CaseSamples::new(behind, all, most)
+    }
+
     #[test]
     fn chosen_samples_are_spread_over_all_and_disturbed_ones_are_marked() {
         let all: Vec<(f64, bool)> = (0..10).map(|n| (f64::from(n), n % 4 == 0)).collect();
-        let some = CaseSamples::new("c", "ns", &all, 5);
-        assert_eq!((some.all, some.disturbed), (10, 3));
+        let some = of(&all, 5);
+        assert_eq!((some.all, some.disturbed, some.unit), (10, 3, "ns"));
         assert_eq!(some.values, [0.0, 2.0, 4.0, 6.0, 8.0]);
         assert_eq!(some.marked, [0, 2, 4]);
         // 1 2 3 5 6 7 9 are undisturbed.
-        assert_eq!(some.quantiles.to_vec(), [1.0, 1.0, 2.0, 5.0, 7.0, 9.0, 9.0]);
+        assert_eq!(some.quantiles.to_vec(), [1.0, 1.3, 2.5, 5.0, 6.5, 8.4, 9.0]);
+    }
+
+    #[test]
+    fn the_middle_of_an_even_number_lies_between() {
+        let four = [4.0, 1.0, 3.0, 2.0].map(|value| (value, false));
+        assert_eq!(of(&four, 9).quantiles[3].to_bits(), 2.5_f64.to_bits());
     }
 
     #[test]
     fn only_disturbed_samples_count_where_there_are_no_others() {
-        let one = CaseSamples::new("c", "ns", &[(2.0, true)], 9);
-        assert_eq!(one.quantiles.to_vec(), [2.0; 7]);
-        assert_eq!(CaseSamples::new("c", "ns", &[(2.0, true)], 0).values, [0.0; 0]);
+        assert_eq!(of(&[(2.0, true)], 9).quantiles.to_vec(), [2.0; 7]);
+        assert_eq!(of(&[(2.0, true)], 0).values, [0.0; 0]);
+    }
+
+    /// The samples of every figure reach from below it to above it: those of another actor, or of
+    /// all, would not.
+    #[test]
+    fn figures_lie_among_their_samples() {
+        let machine = read_machine("joe0").unwrap();
+        let record = simulate(&machine, suite_inputs(Suite::Standard), true).unwrap();
+        let sources = Sources::new(&record, &ModelChoices::of(&record));
+        let document = Document::of(&sources);
+        let cells = document.sections.iter().flat_map(|section| &section.tables);
+        let figures: Vec<&Figure> = cells
+            .flat_map(|table| table.rows.iter().flatten())
+            .filter_map(|cell| match cell {
+                Cell::Figure(figure) if figure.behind.is_some() => Some(figure),
+                _ => None,
+            })
+            .collect();
+        let wanted = figures.iter().filter_map(|figure| figure.behind.clone()).collect();
+        let samples = Samples::new(&sources.figures, wanted);
+        let mut counted = BTreeSet::new();
+        for figure in figures {
+            let behind = figure.behind.as_ref().unwrap();
+            let of = &samples.cases[samples.number(behind).unwrap()];
+            let [least, .., most] = of.quantiles;
+            let is_among = (0.999 * least..=1.001 * most).contains(&figure.value);
+            assert!(is_among, "{} of {behind:?}: {:?}", figure.value, of.quantiles);
+            counted.insert(match behind.counted {
+                Counted::ActorBytes(actor) => Counted::ActorBytes(actor.min(1)),
+                Counted::ActorFlops(_) => Counted::ActorFlops(0),
+                other => other,
+            });
+        }
+        assert_eq!(counted.len(), 6, "{counted:?}");
     }
 }

@@ -15,6 +15,7 @@ mod scaling;
 mod sharing;
 
 use nearfar_report::FittedView;
+pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;
 
 use crate::document::{Section, Sources};

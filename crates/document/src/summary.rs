@@ -29,14 +29,16 @@ fn classes_sentence(view: &ClassesView) -> Option<String> {
     let gb = |value| format_significant(value, 3);
     let best = format!("{} GB/s", gb(first.max_gb_per_s));
     let threads = view.threads.words();
+    let kernels = view.kernels.join(", ");
     let Some(last) = view.classes.last().filter(|_| view.classes.len() > 1) else {
         return Some(format!(
-            "Every pair of cores and memory node that was measured is alike: {best} ({threads})."
+            "Every pair of cores and memory node that was measured is alike: {best} ({kernels}, \
+             {threads}, best round)."
         ));
     };
     Some(format!(
         "Pairs of cores and memory node fall into {} bandwidth classes: the fastest reaches {best}, \
-         the slowest {} GB/s, {} of it ({threads}).",
+         the slowest {} GB/s, {} of it ({kernels}, {threads}, best round).",
         view.classes.len(),
         gb(last.max_gb_per_s),
         format_significant(last.alpha_relative, 2)

@@ -3,7 +3,7 @@
 use nearfar_report::{AbsentView, CaseView};
 use serde::Serialize;
 
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 
 /// A table. Every row has a cell for each column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -97,12 +97,14 @@ impl Cell {
         Self::Text(words.into())
     }
 
-    /// A figure of a case, or why there is none.
-    pub(crate) fn of(case: &CaseView, figure: Option<Figure>) -> Self {
-        figure.map_or_else(
-            || Self::absent(&case.refused, &case.omitted),
-            |figure| Self::Figure(figure.of_case(&case.case)),
-        )
+    /// A figure of samples of a case, or why there is none.
+    pub(crate) fn of(case: &CaseView, figure: Option<Figure>, counted: Counted) -> Self {
+        Self::of_some(case, figure.map(|figure| figure.of_samples(&case.case, counted)))
+    }
+
+    /// A figure of a case that shows no samples, or why there is none.
+    pub(crate) fn of_some(case: &CaseView, figure: Option<Figure>) -> Self {
+        figure.map_or_else(|| Self::absent(&case.refused, &case.omitted), Self::Figure)
     }
 
     /// Why there is no figure: a refusal before what was left out.

@@ -22,6 +22,8 @@ pub struct Mix {
 /// One stream of a set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MixStream {
+    /// The actor of the case that it is, by its position.
+    pub actor: usize,
     /// The cluster that its threads are of; `None` where they are of several.
     pub cluster: Option<u32>,
     /// Threads.
@@ -53,6 +55,7 @@ pub fn mixes(figures: &RecordFigures<'_>) -> Vec<Mix> {
             let streams = case.actors().iter().enumerate().filter_map(|(position, actor)| {
                 Some(MixStream {
                     cluster: cluster_of(actor),
+                    actor: position,
                     threads: actor.threads(),
                     kernel: actor.kernel().into(),
                     variant: actor.variant().into(),

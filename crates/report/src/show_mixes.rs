@@ -41,6 +41,9 @@ pub struct MixStreamView {
     /// Where its pages are, in words.
     #[serde(skip)]
     pub place: String,
+    /// The actor of the case that it is, by its position.
+    #[serde(skip)]
+    pub actor: usize,
 }
 
 /// The sets of a record.
@@ -57,6 +60,7 @@ fn view(mix: &Mix) -> MixView {
         memory: stream.memory.to_string(),
         bandwidth: BandwidthView::of(stream.bandwidth.as_ref()),
         place: place(&stream.memory),
+        actor: stream.actor,
     });
     MixView {
         case: CaseView::new(&mix.case),

@@ -55,6 +55,9 @@ pub struct RoofView {
     /// The cluster's CPUs, for headings.
     #[serde(skip)]
     pub cpus: CpuSet,
+    /// The actor of the case that it is of, by its position.
+    #[serde(skip)]
+    pub actor: usize,
 }
 
 /// The roofs and points of a record.
@@ -99,5 +102,6 @@ fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
         attainable_gflop_per_s: figures.attainable.map(|attainable| attainable.flops / 1e9),
         attainable_ratio: figures.attainable.map(|attainable| attainable.ratio),
         cpus,
+        actor: place.actor as usize,
     }
 }

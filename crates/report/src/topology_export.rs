@@ -136,12 +136,17 @@ impl TopologyExportView {
                 &format!("left out of the topology, which claimed other values: {replaced}"),
             );
         }
-        text + &format!(
-            "looked at:  lstopo -i {file} --memattrs\n\
-             used:       HWLOC_XMLFILE={file} HWLOC_THISSYSTEM=1 hwloc-bind \\\n\
-             \x20           --best-memattr Bandwidth --cpubind core:0 --membind machine:0 -- PROGRAM\n",
-            file = printable(&self.file)
-        )
+        let file = printable(&self.file);
+        text += &format!("looked at:  lstopo -i {file} --memattrs\n");
+        // Of another machine hwloc would bind to what is not here.
+        if self.topology == ExportedTopology::Live && !self.is_simulated {
+            text += &format!(
+                "used:       HWLOC_XMLFILE={file} HWLOC_THISSYSTEM=1 hwloc-bind \\\n\
+                 \x20           --best-memattr Bandwidth --cpubind core:0 --membind machine:0 -- \
+                 PROGRAM\n"
+            );
+        }
+        text
     }
 }
 

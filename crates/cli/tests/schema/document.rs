@@ -14,6 +14,7 @@ pub const NULLS: &[&str] = &[
     "sections[].tables[].columns[].unit",
     "sections[].tables[].rows[][].figure.interval",
     "sections[].tables[].rows[][].figure.interval_text",
+    "sections[].tables[].rows[][].figure.confidence",
 ];
 
 /// Where figures can be below 0: an overlap's interval can.

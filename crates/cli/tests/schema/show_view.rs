@@ -288,6 +288,7 @@ fn roof(known: bool) -> RoofView {
         attainable_gflop_per_s: known.then_some(64.0),
         attainable_ratio: known.then_some(0.99),
         cpus: CpuSet::new(),
+        actor: 0,
     }
 }
 
@@ -329,6 +330,7 @@ fn mix(known: bool) -> MixView {
         memory: if known { "preferred:0" } else { "interleave:0-1" }.into(),
         bandwidth: known.then(|| bandwidth(known)),
         place: String::new(),
+        actor: 0,
     };
     MixView {
         case: case(known),

@@ -25,10 +25,17 @@ fn chart(view: &CompareView, unit: Unit) -> Option<Chart> {
     let x = Axis { title: x, scale: Scale::Log };
     let y = Axis { title: "B / A", scale: Scale::Near };
     let mut lines = Lines::new(x, y, &["Cases"]);
-    for group in std::iter::once(None).chain(view.groups.iter().map(|group| Some(group.group))) {
+    let has_cases = |group: &&str| {
+        view.cases.iter().any(|case| case.group == *group && values(case, unit).is_some())
+    };
+    let groups: Vec<&str> = view.groups.iter().map(|group| group.group).filter(has_cases).collect();
+    // One group alone is all of them.
+    let chosen = if groups.len() > 1 { groups } else { Vec::new() };
+    for group in std::iter::once(None).chain(chosen.into_iter().map(Some)) {
         let choice = group.map_or("all", group_words);
-        for verdict in VERDICTS {
-            let mut series = Series::new(verdict, Style::Points);
+        for (look, verdict) in VERDICTS.into_iter().enumerate() {
+            // A verdict looks the same in every chart, whatever others there are.
+            let mut series = Series::new(verdict, Style::Points).looking(look);
             for case in view.cases.iter().filter(|case| case.verdict == verdict) {
                 let Some([a, b]) = values(case, unit) else { continue };
                 if group.is_some_and(|group| group != case.group) {

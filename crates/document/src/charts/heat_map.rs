@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Selectors, drawn, position, words};
-use crate::figure::Figure;
+use crate::figure::{Behind, Figure};
 use crate::table::{AbsenceKind, Cell};
 
 /// Layers of cells over the same rows and columns.
@@ -21,6 +21,8 @@ pub(crate) struct HeatMap {
     layers: Vec<Layer>,
     /// Why cells are hatched; a cell names its reason by position.
     reasons: Vec<String>,
+    /// Why there is nothing where nothing stands, where that is known.
+    blank: Option<String>,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -46,11 +48,9 @@ struct HeatCell {
     figures: Vec<Option<(f64, String)>>,
     /// What hovering shows, in lines.
     words: Vec<String>,
+    /// The samples behind the first figure that has some.
     #[serde(skip_serializing_if = "Option::is_none")]
-    case: Option<String>,
-    /// What the samples of the case count.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    unit: Option<&'static str>,
+    behind: Option<Behind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     group: Option<usize>,
     /// How it is absent, and the position of the reason.
@@ -107,12 +107,18 @@ impl HeatMap {
             groups: None,
             layers: Vec::new(),
             reasons: Vec::new(),
+            blank: None,
         }
     }
 
     /// Cells have groups of this name.
     pub fn group_as(&mut self, name: &'static str) {
         self.groups = Some(name);
+    }
+
+    /// Why there is nothing where nothing stands.
+    pub fn explain_blanks(&mut self, why: Option<String>) {
+        self.blank = why;
     }
 
     /// The first columns, where their order is not that of the cells.
@@ -144,8 +150,7 @@ impl HeatMap {
                 column,
                 figures: Vec::new(),
                 words: vec![format!("{}: {why}", kind.as_str())],
-                case: None,
-                unit: None,
+                behind: None,
                 group: None,
                 absent: Some((kind.as_str(), position(&mut self.reasons, &why))),
             },
@@ -164,7 +169,7 @@ impl HeatMap {
             Some(format!("{}: {}", statistic.name, words(figure.as_ref()?)))
         });
         let grouped = self.groups.zip(group).map(|(name, group)| format!("{name} {group}"));
-        let first = figures.iter().flatten().find(|figure| figure.case.is_some());
+        let behind = figures.iter().flatten().find_map(|figure| figure.behind.clone());
         HeatCell {
             row,
             column,
@@ -172,20 +177,20 @@ impl HeatMap {
                 .iter()
                 .map(|figure| {
                     let figure = figure.as_ref()?;
-                    Some((drawn(figure.value), figure.text.clone()))
+                    let mark = if figure.only_disturbed { "!" } else { "" };
+                    Some((drawn(figure.value), format!("{}{mark}", figure.text)))
                 })
                 .collect(),
             words: told.chain(grouped).collect(),
-            case: first.and_then(|figure| figure.case.clone()),
-            unit: first.map(|figure| figure.unit.as_str()),
+            behind,
             group,
             absent: None,
         }
     }
 
-    /// The cells with samples behind them: a case and what they count.
-    pub fn cases(&self) -> impl Iterator<Item = (&str, &'static str)> {
+    /// The samples behind its cells.
+    pub fn behind(&self) -> impl Iterator<Item = &Behind> {
         let cells = self.layers.iter().flat_map(|layer| &layer.cells);
-        cells.filter_map(|cell| Some((cell.case.as_deref()?, cell.unit?)))
+        cells.filter_map(|cell| cell.behind.as_ref())
     }
 }

@@ -7,7 +7,7 @@ use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::AbsenceKind;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -94,7 +94,7 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
             let mut series = Series::new(name, Style::Points);
             for view in sources.show.hybrid.iter().filter(of_pair).filter(|it| it.point == kind) {
                 let Some(bandwidth) = &view.bandwidth else { continue };
-                let figure = Figure::sum(bandwidth).of_case(&view.case.case);
+                let figure = Figure::sum(bandwidth).of_samples(&view.case.case, Counted::Bytes);
                 let about = format!(
                     "{name}: {} loads, {} of the bytes in the fast memory",
                     percent(view.load_share),

@@ -7,7 +7,7 @@ use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -37,7 +37,8 @@ fn idle(sources: &Sources<'_>, model: Option<&LatencyModelView>) -> Option<Chart
         let factor = factor.and_then(|factor| {
             Some(Figure::new(factor.numa_factor?, factor.numa_factor_interval, Unit::One))
         });
-        let cell = Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time));
+        let cell =
+            Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time), Counted::AccessTime);
         if let Some(content) = Content::of(cell, vec![factor]) {
             map.add(&place, content);
         }
@@ -69,7 +70,7 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
         let mut series = Series::new(name, Style::Line);
         for chase in of {
             let Some(time) = &chase.latency else { continue };
-            let figure = Figure::time(time).of_case(&chase.case.case);
+            let figure = Figure::time(time).of_samples(&chase.case.case, Counted::AccessTime);
             let size = Bytes(chase.working_set_bytes).to_string();
             #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
             series.point(chase.working_set_bytes as f64, &figure, &size);

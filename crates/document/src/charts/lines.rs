@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Selectors, drawn, words};
-use crate::figure::Figure;
+use crate::figure::{Behind, Figure};
 
 /// Layers of series.
 #[derive(Debug, Clone, Serialize)]
@@ -69,8 +69,10 @@ pub(crate) struct Series {
     high: Vec<Option<f64>>,
     /// What hovering shows at each point, in lines.
     words: Vec<Vec<String>>,
-    /// Cases behind the points and what their samples count; empty where none has one.
-    cases: Vec<Option<(String, &'static str)>>,
+    /// The samples behind the points, empty where none has any.
+    behind: Vec<Option<Behind>>,
+    /// Which colour and mark, by number; series that belong together have the same.
+    look: Option<usize>,
 }
 
 impl Lines {
@@ -94,10 +96,10 @@ impl Lines {
         self.layers.is_empty()
     }
 
-    /// The points with samples behind them: a case and what they count.
-    pub fn cases(&self) -> impl Iterator<Item = (&str, &'static str)> {
+    /// The samples behind its points.
+    pub fn behind(&self) -> impl Iterator<Item = &Behind> {
         let series = self.layers.iter().flat_map(|layer| &layer.series);
-        series.flat_map(|series| series.cases.iter().flatten()).map(|(case, unit)| (&**case, *unit))
+        series.flat_map(|series| series.behind.iter().flatten())
     }
 }
 
@@ -112,8 +114,15 @@ impl Series {
             low: Vec::new(),
             high: Vec::new(),
             words: Vec::new(),
-            cases: Vec::new(),
+            behind: Vec::new(),
+            look: None,
         }
+    }
+
+    /// With the colour and mark of this number, and not those of its place.
+    pub fn looking(mut self, look: usize) -> Self {
+        self.look = Some(look);
+        self
     }
 
     /// Not drawn until the reader asks for it.
@@ -134,6 +143,6 @@ impl Series {
         self.high.push(end(1));
         let about = about.lines().map(String::from);
         self.words.push(about.chain([words(figure)]).collect());
-        self.cases.push(figure.case.clone().map(|case| (case, figure.unit.as_str())));
+        self.behind.push(figure.behind.clone());
     }
 }

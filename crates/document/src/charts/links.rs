@@ -3,7 +3,7 @@
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -21,7 +21,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         };
         let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
         let others = vec![sum(&link.from), sum(&link.back)];
-        let cell = Cell::of(&link.case, sum(&link.total));
+        let cell = Cell::of(&link.case, sum(&link.total), Counted::Bytes);
         if let Some(content) = Content::of(cell, others) {
             map.add(&place, content);
         }

@@ -7,7 +7,7 @@ use nearfar_report::FittedView;
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -26,6 +26,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     if !classes.is_empty() {
         map.group_as("class");
     }
+    map.explain_blanks(crate::sections::why_thinned(sources));
     for cell in &sources.show.pairs {
         let place = Place {
             choice: vec![cell.kernel.clone(), cell.threads.to_string()],
@@ -38,7 +39,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             }
             continue;
         };
-        let sum = Figure::sum(&figure.bandwidth).of_case(&figure.case);
+        let sum = Figure::sum(&figure.bandwidth).of_samples(&figure.case, Counted::Bytes);
         let ends = sum.interval.map(|ends| ends.map(|end| Figure::new(end, None, sum.unit)));
         let [low, high] = ends.map_or([None, None], |ends| ends.map(Some));
         let figures = vec![Some(sum), Some(Figure::paced(&figure.bandwidth)), low, high];
@@ -52,11 +53,28 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         id: "pairs-map",
         section: "pairs",
         title: "Bandwidth of each pair, best variant",
-        alternative: "A heat map: who accesses in rows, whose memory in columns, the bandwidth \
-                      written in each cell. Thick borders part the bandwidth classes."
-            .into(),
+        alternative: format!(
+            "A heat map: who accesses in rows, whose memory in columns, the bandwidth written in \
+             each cell. Thick borders part the bandwidth classes{}.",
+            class_words(sources)
+        ),
         plot: Plot::HeatMap(map),
     }]
+}
+
+/// Of what the classes are, which holds whatever is chosen.
+fn class_words(sources: &Sources<'_>) -> String {
+    let of_classes = sources.models.iter().find_map(|model| match model {
+        FittedView::Classes(view) => Some(view),
+        _ => None,
+    });
+    of_classes.map_or_else(String::new, |view| {
+        format!(
+            ", which are of the best round of {}, {}",
+            view.kernels.join(", "),
+            view.threads.words()
+        )
+    })
 }
 
 /// The class of each pair, where the whole machine has one set of classes.

@@ -8,6 +8,11 @@ use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 
+/// Points of known intensity load and do fused operations, or multiply and add where there are
+/// none: the roof and the ceiling that they are held against.
+const JUDGING_ROOF: &str = "load";
+const JUDGING_CEILINGS: [&str; 2] = ["fma_dp", "mul_add_dp"];
+
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let x = Axis { title: "arithmetic intensity, FLOPs per byte", scale: Scale::Log };
     let y = Axis { title: "attainable, GFLOP/s", scale: Scale::Log };
@@ -21,12 +26,18 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         let corners = || chart.roofs.iter().flat_map(|roof| &roof.corners);
         let ends = corners().map(|corner| corner.flops_per_byte);
         let ends = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
+        let has_ceiling = |name: &&str| chart.ceilings.iter().any(|it| it.kernel == *name);
+        let judging_ceiling = JUDGING_CEILINGS.into_iter().find(has_ceiling);
         for ceiling in &chart.ceilings {
             let name = format!("arithmetic {} {}", ceiling.kernel, ceiling.variant);
             let mut series = Series::new(&name, Style::Edge);
             let interval = Some(ceiling.interval_gflop_per_s);
             let figure = Figure::new(ceiling.gflop_per_s, interval, Unit::GflopPerS);
-            series.hidden_first(chart.ceiling.as_ref() != Some(&ceiling.kernel));
+            let is_judge = match chart.validations.is_empty() {
+                true => chart.ceiling.as_ref() == Some(&ceiling.kernel),
+                false => Some(&*ceiling.kernel) == judging_ceiling,
+            };
+            series.hidden_first(!is_judge);
             if ends.0 < ends.1 {
                 series.point(ends.0, &figure, &name);
                 series.point(ends.1, &figure, &name);
@@ -52,7 +63,13 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             let most = fastest(&roof.roof.name);
             let is_between = is_remote(&roof.roof) && low < most && most < high;
             let is_first = matches!(roof.roof.limit, "cache" | "memory" | "all_local");
-            series.hidden_first(!is_first || is_between || roof.gb_per_s < most);
+            // Those that the points shown are held against, where there are points.
+            let mut validations = chart.validations.iter();
+            let is_judge = match validations.any(|of| of.roof.name == roof.roof.name) {
+                true => roof.kernel == JUDGING_ROOF,
+                false => roof.gb_per_s >= most,
+            };
+            series.hidden_first(!is_first || is_between || !is_judge);
             for corner in &roof.corners {
                 let figure = Figure::new(corner.gflop_per_s, None, Unit::GflopPerS);
                 let at = format_significant(corner.flops_per_byte, 3);

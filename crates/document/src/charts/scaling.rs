@@ -7,7 +7,7 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::spread::{Group, Spread};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     [threads(&sources.show.scaling), runs(sources)].into_iter().flatten().collect()
@@ -31,7 +31,8 @@ fn threads(all: &[ScalingView]) -> Option<Chart> {
             for view in of {
                 let runs = if is_paced { &view.paced } else { &view.sum };
                 let Some(runs) = runs else { continue };
-                let figure = mean(runs).of_case(&view.case.case);
+                let counted = if is_paced { Counted::PacedBytes } else { Counted::Bytes };
+                let figure = mean(runs).of_samples(&view.case.case, counted);
                 let about = format!("{} threads, mean of runs, least to most", view.threads);
                 series.point(f64::from(view.threads), &figure, &about);
             }

@@ -6,7 +6,7 @@ use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -61,7 +61,9 @@ fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart>
             beta.map(|beta| Figure::new(beta, None, Unit::One)),
             predicted,
         ];
-        if let Some(content) = Content::of(Cell::of(&cell.case, sum(&cell.total)), others) {
+        if let Some(content) =
+            Content::of(Cell::of(&cell.case, sum(&cell.total), Counted::Bytes), others)
+        {
             map.add(&place, content);
         }
     }
@@ -97,8 +99,11 @@ fn factor(model: &SharingModelView) -> Option<Chart> {
             let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
             let measured = |cell: &SharedCellView| cell.measured.as_ref()?.beta;
             let predicted = |cell: &SharedCellView| Some(cell.predicted.as_ref()?.beta);
-            lines.add(&choice, of_beta(format!("{far} far"), Style::Points, of, measured));
-            lines.add(&choice, of_beta(format!("{far} far, model"), Style::Edge, of, predicted));
+            let points = of_beta(format!("{far} far"), Style::Points, of, measured);
+            let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
+            // Model and measurement of one number of threads have one colour.
+            lines.add(&choice, points.looking(far as usize));
+            lines.add(&choice, line.looking(far as usize));
         }
     }
     (!lines.is_empty()).then(|| Chart {

@@ -29,7 +29,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     if show.executor == Executor::Native {
         let proven: Vec<String> =
             show.proven_by.iter().map(|(method, count)| format!("{count} by {method}")).collect();
-        rows.push(("pages proven", Cell::text(proven.join(", "))));
+        rows.push(("samples whose pages are proven", Cell::text(proven.join(", "))));
         rows.push(("least share of pages where asked", share(show.least_placed)));
         rows.push(("memory in huge pages", share(show.huge_page_share)));
     }

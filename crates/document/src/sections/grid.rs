@@ -12,6 +12,11 @@ pub(super) struct Grid {
 }
 
 impl Grid {
+    /// One whose columns come in this order.
+    pub fn with_columns(columns: impl Iterator<Item = String>) -> Self {
+        Self { columns: columns.collect(), ..Self::default() }
+    }
+
     /// Adds a cell; of several at one place the first counts.
     pub fn add(&mut self, row: String, column: String, cell: Cell) {
         let row = position(&mut self.rows, row);

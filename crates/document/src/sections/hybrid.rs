@@ -4,7 +4,7 @@ use nearfar_report::{FittedView, HybridModelView};
 
 use super::{meaning, model};
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -22,7 +22,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             Cell::text(point.point),
             share(point.load_share),
             share(point.fast_share),
-            Cell::of(&point.case, point.bandwidth.as_ref().map(Figure::sum)),
+            Cell::of(&point.case, point.bandwidth.as_ref().map(Figure::sum), Counted::Bytes),
         ]
     });
     let mut tables = vec![Table {

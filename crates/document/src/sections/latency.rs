@@ -5,7 +5,7 @@ use nearfar_units::Bytes;
 
 use super::{grid::Grid, meaning, model};
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -35,7 +35,8 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
 fn idle(sources: &Sources<'_>) -> Option<Table> {
     let mut grid = Grid::default();
     for chase in sources.show.latency.iter().filter(|chase| chase.in_matrix) {
-        let cell = Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time));
+        let cell =
+            Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time), Counted::AccessTime);
         let (row, column) =
             (format!("cluster {}", chase.cluster), format!("node {}", chase.memory_node));
         grid.add(row, column, cell);

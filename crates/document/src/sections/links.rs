@@ -3,7 +3,7 @@
 use nearfar_record::Way;
 
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -13,12 +13,13 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     }
     let rows = links.iter().map(|link| {
         let both = link.way == Way::BothWays;
-        let cell = |view: &Option<_>| Cell::of(&link.case, view.as_ref().map(Figure::sum));
+        let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
+        let cell = |view: &Option<_>| Cell::of_some(&link.case, sum(view));
         vec![
             Cell::text(format!("{} - {}", link.from_package, link.to_package)),
             Cell::text(link.way.as_str().replace('_', " ")),
             Cell::text(format!("{} {}", link.kernel, link.variant)),
-            cell(&link.total),
+            Cell::of(&link.case, sum(&link.total), Counted::Bytes),
             if both { cell(&link.from) } else { Cell::Empty },
             if both { cell(&link.back) } else { Cell::Empty },
         ]

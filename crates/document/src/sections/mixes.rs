@@ -2,7 +2,7 @@
 
 use super::meaning;
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -20,7 +20,11 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
                 Cell::text(format!("{who}, {} threads", stream.threads)),
                 Cell::text(format!("{} {}", stream.kernel, stream.variant)),
                 Cell::text(stream.memory.clone()),
-                Cell::of(&mix.case, stream.bandwidth.as_ref().map(Figure::sum)),
+                Cell::of(
+                    &mix.case,
+                    stream.bandwidth.as_ref().map(Figure::sum),
+                    Counted::ActorBytes(stream.actor),
+                ),
             ]
         })
     });

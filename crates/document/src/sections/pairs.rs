@@ -6,7 +6,7 @@ use nearfar_report::{CellView, ClassesView, FittedView};
 
 use super::{grid::Grid, meaning, model};
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 /// Which of a pair's thread counts.
@@ -28,7 +28,13 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     let kernels: Vec<&str> = in_order(cells.iter().map(|cell| cell.kernel.as_str()));
     for kernel in kernels {
         for threads in [Threads::One, Threads::All] {
-            tables.extend(matrix(cells, kernel, threads));
+            let mut table = matrix(cells, kernel, threads);
+            if let Some(table) = &mut table
+                && table.rows.iter().flatten().any(|cell| *cell == Cell::Empty)
+            {
+                table.notes.extend(why_thinned(sources).map(|why| format!("Empty cells: {why}.")));
+            }
+            tables.extend(table);
         }
     }
     let (findings, model_text) = meaning(sources, &["classes", "strategy"]);
@@ -42,6 +48,17 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         findings,
         model_text,
     })
+}
+
+/// Why a large machine's suite leaves pairs out; `None` where it left out none.
+pub(crate) fn why_thinned(sources: &Sources<'_>) -> Option<String> {
+    let omitted = sources.show.omitted.iter();
+    let mut reasons: Vec<&str> = omitted
+        .filter(|absent| absent.case.starts_with("pairs/"))
+        .map(|absent| absent.reason.as_str())
+        .collect();
+    reasons.dedup();
+    (!reasons.is_empty()).then(|| format!("omitted, {}", reasons.join("; ")))
 }
 
 fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -62,7 +79,8 @@ fn matrix(cells: &[CellView], kernel: &str, threads: Threads) -> Option<Table> {
     let mut grid = Grid::default();
     for cell in of_kernel().filter(chosen) {
         let figure = cell.figures.first();
-        let figure = figure.map(|figure| Figure::sum(&figure.bandwidth).of_case(&figure.case));
+        let figure = figure
+            .map(|figure| Figure::sum(&figure.bandwidth).of_samples(&figure.case, Counted::Bytes));
         let value = figure.map_or_else(|| Cell::absent(&cell.refused, &[]), Cell::Figure);
         let row = format!("{} {} (CPUs {})", cell.initiator, cell.index, cell.cpus);
         grid.add(row, format!("node {}", cell.memory_node), value);

@@ -5,7 +5,7 @@ use nearfar_report::RoofView;
 
 use super::{grid::Grid, meaning};
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -38,10 +38,15 @@ fn is_roof(roof: &RoofView) -> bool {
     roof.purpose == RoofPurpose::Roof
 }
 
+fn flops(roof: &RoofView) -> Cell {
+    let counted = Counted::ActorFlops(roof.actor);
+    Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops), counted)
+}
+
 fn ceilings(cluster: u32, all: &[&RoofView]) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.limit == "compute") {
-        let cell = Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops));
+        let cell = flops(roof);
         grid.add(roof.kernel.clone(), roof.variant.clone(), cell);
     }
     let caption = format!("Cluster {cluster}: arithmetic on registers");
@@ -51,7 +56,8 @@ fn ceilings(cluster: u32, all: &[&RoofView]) -> Option<Table> {
 fn roofs(cluster: u32, all: &[&RoofView]) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.limit != "compute") {
-        let cell = Cell::of(&roof.case, roof.bandwidth.as_ref().map(Figure::sum));
+        let counted = Counted::ActorBytes(roof.actor);
+        let cell = Cell::of(&roof.case, roof.bandwidth.as_ref().map(Figure::sum), counted);
         grid.add(place(roof), format!("{} {}", roof.kernel, roof.variant), cell);
     }
     let caption = format!("Cluster {cluster}: roofs of bandwidth");
@@ -91,7 +97,7 @@ fn points(cluster: u32, all: &[&RoofView]) -> Option<Table> {
                 Cell::text(place(roof)),
                 Cell::text(format!("{} {}", roof.kernel, roof.variant)),
                 ratio(roof.flops_per_byte),
-                Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops)),
+                flops(roof),
                 ratio(roof.attainable_ratio),
             ]
         })

@@ -2,7 +2,7 @@
 
 use super::meaning;
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -31,8 +31,8 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             vec![
                 Cell::text(runs.threads.to_string()),
                 Cell::text(runs.affinity.as_str()),
-                Cell::of(&runs.case, mean),
-                Cell::of(&runs.case, runs.bandwidth.as_ref().map(Figure::sum)),
+                Cell::of(&runs.case, mean, Counted::PacedBytes),
+                Cell::of(&runs.case, runs.bandwidth.as_ref().map(Figure::sum), Counted::Bytes),
                 Cell::text(count.to_string()),
             ]
         });

@@ -4,7 +4,7 @@ use nearfar_report::SharingView;
 
 use super::{grid::Grid, meaning};
 use crate::document::{Section, Sources};
-use crate::figure::{Figure, Unit};
+use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
@@ -37,11 +37,18 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
 
 fn table(cells: &[SharingView]) -> Option<Table> {
     let first = cells.first()?;
-    let mut grid = Grid::default();
+    let mut far: Vec<u32> = cells.iter().map(|cell| cell.remote_threads).collect();
+    far.sort_unstable();
+    far.dedup();
+    let mut grid = Grid::with_columns(far.iter().map(|threads| format!("{threads} far")));
     for cell in cells {
         let (near, far) =
             (format!("{} near", cell.local_threads), format!("{} far", cell.remote_threads));
-        grid.add(near, far, Cell::of(&cell.case, cell.total.as_ref().map(Figure::sum)));
+        grid.add(
+            near,
+            far,
+            Cell::of(&cell.case, cell.total.as_ref().map(Figure::sum), Counted::Bytes),
+        );
     }
     let caption = format!(
         "Memory of node {}: cluster {} near, cluster {} far, {} {}",
