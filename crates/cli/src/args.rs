@@ -5,6 +5,7 @@ mod compare;
 mod model;
 mod predict;
 mod report;
+mod run;
 
 use std::path::PathBuf;
 
@@ -17,6 +18,7 @@ pub use compare::CompareArguments;
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
 pub use report::ReportArguments;
+pub use run::RunArguments;
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
@@ -111,6 +113,9 @@ pub enum Command {
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
     Compare(CompareArguments),
+    /// Start a program under a placement of its threads and memory, and say what became of it
+    #[command(after_help = run::AFTER_HELP)]
+    Run(Box<RunArguments>),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",

@@ -21,6 +21,14 @@ pub enum ExitStatus {
     Refused,
     /// Ended by this signal; the record is kept.
     Interrupted(i32),
+    /// `run`: what the program that it started ended with.
+    OfProgram(u8),
+    /// `run`: the program was not started, by something that is not its own.
+    NotStarted,
+    /// `run`: the program cannot be executed.
+    NotExecutable,
+    /// `run`: there is no such program.
+    NotFound,
 }
 
 impl From<ExitStatus> for ExitCode {
@@ -33,6 +41,10 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Interrupted(signal) => {
                 Self::from(u8::try_from(128 + signal).unwrap_or(130))
             }
+            ExitStatus::OfProgram(status) => Self::from(status),
+            ExitStatus::NotStarted => Self::from(125),
+            ExitStatus::NotExecutable => Self::from(126),
+            ExitStatus::NotFound => Self::from(127),
         }
     }
 }

@@ -5,7 +5,9 @@ use std::process::{Child, Command};
 use std::thread;
 
 use nearfar_machine::{Binding, MemoryPolicy};
-use nearfar_sys::{Refusal, pin_thread, set_thread_policy, thread_cpus};
+use nearfar_sys::{PolicyMode, pin_thread, set_thread_policy, thread_cpus, thread_policy};
+
+use crate::loss::Loss;
 
 /// A program that was started.
 #[derive(Debug)]
@@ -13,35 +15,62 @@ pub struct Launched {
     /// It.
     pub child: Child,
     /// What the kernel would not do for it: CPUs, policy. The program runs without that.
-    pub refusals: Vec<Refusal>,
+    pub losses: Vec<Loss>,
+}
+
+/// Why a program was not started.
+#[derive(Debug)]
+pub enum NotLaunched {
+    /// The kernel refused a part of the binding, and all of it was to hold.
+    Lost(Vec<Loss>),
+    /// It cannot be executed.
+    Program(io::Error),
 }
 
 /// Starts a program under a binding, which its threads and children inherit. A thread of ours
-/// takes on the binding, starts the program and ends: nothing of this process changes.
+/// takes on the binding, starts the program and ends: nothing of this process changes. A binding
+/// without CPUs leaves them as they are. With `strict` nothing is started under a part of it.
 ///
 /// # Errors
-/// When the program cannot be started.
-pub fn launch(command: &mut Command, binding: &Binding) -> io::Result<Launched> {
+/// When the program cannot be started, or not under all of the binding.
+pub fn launch(
+    command: &mut Command,
+    binding: &Binding,
+    strict: bool,
+) -> Result<Launched, NotLaunched> {
     thread::scope(|scope| {
         let starting = scope.spawn(|| {
-            let refusals = take_on(binding);
-            command.spawn().map(|child| Launched { child, refusals })
+            let losses = take_on(binding);
+            if strict && !losses.is_empty() {
+                return Err(NotLaunched::Lost(losses));
+            }
+            let child = command.spawn().map_err(NotLaunched::Program)?;
+            Ok(Launched { child, losses })
         });
         let ended = || io::Error::other("the thread that starts the program ended in a panic");
-        starting.join().unwrap_or_else(|_| Err(ended()))
+        starting.join().unwrap_or_else(|_| Err(NotLaunched::Program(ended())))
     })
 }
 
 /// Takes on what the kernel allows of a binding; what it refuses is returned.
-fn take_on(binding: &Binding) -> Vec<Refusal> {
+fn take_on(binding: &Binding) -> Vec<Loss> {
     // A thread of Linux begins with the CPUs and the policy of the one that started it.
-    let has_cpus = thread_cpus().is_ok_and(|cpus| cpus == binding.cpus);
+    let has_cpus = binding.cpus.is_empty() || thread_cpus().is_ok_and(|cpus| cpus == binding.cpus);
     let cpus = if has_cpus { Ok(()) } else { pin_thread(&binding.cpus) };
     let memory = match &binding.memory {
-        MemoryPolicy::FirstTouch => Ok(()),
+        // Where the kernel does not say which policy there is, none is the likely one.
+        MemoryPolicy::FirstTouch if !has_other_policy() => Ok(()),
         policy => set_thread_policy(policy),
     };
+    let cpus = cpus.map_err(|refusal| Loss::refused(format!("CPUs {}", binding.cpus), &refusal));
+    let memory =
+        memory.map_err(|refusal| Loss::refused(format!("the policy {}", binding.memory), &refusal));
     [cpus, memory].into_iter().filter_map(Result::err).collect()
+}
+
+/// Whether this thread has a policy, for instance from numactl.
+fn has_other_policy() -> bool {
+    thread_policy().is_ok_and(|policy| policy.mode != PolicyMode::Default)
 }
 
 #[cfg(test)]
@@ -51,8 +80,9 @@ mod tests {
     use super::*;
 
     fn said(command: &mut Command, binding: &Binding) -> (String, usize) {
-        let launched = launch(command.stdout(std::process::Stdio::piped()), binding).unwrap();
-        let refused = launched.refusals.len();
+        let command = command.stdout(std::process::Stdio::piped());
+        let launched = launch(command, binding, false).unwrap();
+        let refused = launched.losses.len();
         let output = launched.child.wait_with_output().unwrap();
         (String::from_utf8(output.stdout).unwrap(), refused)
     }
@@ -86,7 +116,10 @@ mod tests {
             Binding { cpus: CpuSet::single(65_535), memory: MemoryPolicy::Preferred(65_535) };
         let (text, refused) = said(Command::new("echo").arg("ran"), &binding);
         assert_eq!((text.as_str(), refused), ("ran\n", 2));
-        let missing = launch(&mut Command::new("/no/such/program"), &binding);
-        assert_eq!(missing.unwrap_err().kind(), io::ErrorKind::NotFound);
+        let strictly = launch(&mut Command::new("/no/such/program"), &binding, true);
+        assert!(matches!(strictly, Err(NotLaunched::Lost(losses)) if losses.len() == 2));
+        let missing = launch(&mut Command::new("/no/such/program"), &binding, false);
+        let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
+        assert!(matches!(missing, Err(NotLaunched::Program(error)) if is_missing(&error)));
     }
 }

@@ -1,8 +1,20 @@
 //! Applies a placement to a program without root, and says what became of it.
 //!
-//! CPUs and memory policy are set in a thread of ours and inherited by the program
+//! A [`Placement`] is what a user asks for; [`resolve`] finds out what it means on this machine: a
+//! binding of CPUs and a memory policy, set in a thread of ours and inherited by the program
 //! ([`launch`]): no library is preloaded, so that static programs and children follow as well.
+//! [`watch`] waits for the program and looks where its memory and threads are.
 
 mod launch;
+mod loss;
+mod placement;
+mod program_pages;
+mod resolution;
+mod watch;
 
-pub use launch::{Launched, launch};
+pub use launch::{Launched, NotLaunched, launch};
+pub use loss::Loss;
+pub use placement::{Placement, PlacementError};
+pub use program_pages::{CountMethod, ProgramPages};
+pub use resolution::{Resolution, Usable, resolve};
+pub use watch::{Outcome, SeenThread, watch};

@@ -56,6 +56,8 @@ mod relations;
 mod reproduce;
 mod reproduce_text;
 mod roofline_place;
+mod run;
+mod run_text;
 mod sealing;
 mod show;
 mod show_figure;
@@ -121,6 +123,7 @@ pub use record_doctor::{
 };
 pub use reproduce::{PaperView, ReproduceView};
 pub use roofline_place::RoofPlaceView;
+pub use run::{PagesView, RefusedView, RunView, ThreadView};
 pub use sealing::SealingView;
 pub use show::ShowView;
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};

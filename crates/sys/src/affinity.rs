@@ -27,12 +27,12 @@ pub fn pin_thread(cpus: &CpuSet) -> Result<(), Refusal> {
         });
     }
     let before = thread_cpus()?;
-    set_affinity(cpus)?;
+    set_affinity(THIS_THREAD, cpus)?;
     let granted = thread_cpus()?;
     if granted == *cpus {
         return Ok(());
     }
-    set_affinity(&before)?;
+    set_affinity(THIS_THREAD, &before)?;
     Err(Refusal::Altered {
         call: "sched_setaffinity",
         asked: format!("CPUs {cpus}"),
@@ -42,11 +42,26 @@ pub fn pin_thread(cpus: &CpuSet) -> Result<(), Refusal> {
     })
 }
 
-fn set_affinity(cpus: &CpuSet) -> Result<(), Refusal> {
+/// Lets a thread of another process run on these CPUs, or on those of them that are online and in
+/// its cpuset.
+///
+/// # Errors
+/// When none of them is, when it is gone, or when it belongs to somebody else.
+pub fn pin_task(tid: u32, cpus: &CpuSet) -> Result<(), Refusal> {
+    let no_such = || Refusal::call("sched_setaffinity", tid, Errno(libc::ESRCH));
+    // 0 would be the calling thread.
+    let tid = libc::pid_t::try_from(tid).ok().filter(|&tid| tid > 0).ok_or_else(no_such)?;
+    set_affinity(tid, cpus)
+}
+
+/// The calling thread, for sched_setaffinity(2).
+const THIS_THREAD: libc::pid_t = 0;
+
+fn set_affinity(tid: libc::pid_t, cpus: &CpuSet) -> Result<(), Refusal> {
     let mask = bit_mask::words(cpus);
+    let bytes = size_of_val(mask.as_slice());
     // SAFETY: the kernel reads size_of_val(mask) bytes from the live mask.
-    let status =
-        unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
+    let status = unsafe { libc::sched_setaffinity(tid, bytes, mask.as_ptr().cast()) };
     match status {
         0 => Ok(()),
         _ => Err(Refusal::call("sched_setaffinity", format_args!("{cpus}"), Errno::last())),

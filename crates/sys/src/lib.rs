@@ -36,13 +36,15 @@ mod probe;
 mod process;
 mod quota;
 mod refusal;
+mod signals;
 mod system_file;
 mod thread_policy;
+mod trace;
 mod usage;
 mod vma;
 
 pub use address_range::AddressRange;
-pub use affinity::{current_cpu, nodes_of_cpus, pin_thread, thread_cpus};
+pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, thread_cpus};
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use hwloc_overrides::remove_hwloc_overrides;
@@ -60,8 +62,12 @@ pub use page_query::base_page_bytes;
 pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
 pub use probe::probe_calls;
-pub use process::{MappedPages, MappingKind, Task, parse_process_pages, process_pages, tasks};
+pub use process::{
+    MappedPages, MappingKind, Task, descendants, parse_process_pages, process_pages, tasks,
+};
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
+pub use signals::{ArrivedSignal, AwaitedSignals, send_signal};
 pub use thread_policy::set_thread_policy;
+pub use trace::{Change, leave_stopped, next_change, resume, seize};
 pub use usage::{ThreadUsage, peak_resident_bytes, steal_time, thread_usage, throttled};

@@ -62,6 +62,10 @@ pub enum MappingKind {
 /// # Errors
 /// When there is no such process, or `/proc` is not readable.
 pub fn tasks(root: &Path, pid: u32) -> Result<Vec<Task>, Refusal> {
+    Ok(task_numbers(root, pid)?.into_iter().filter_map(|tid| task(root, pid, tid)).collect())
+}
+
+fn task_numbers(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     let folder = below(root, format!("proc/{pid}/task"));
     let entries = fs::read_dir(&folder).map_err(|error| Refusal::File {
         action: "read",
@@ -71,7 +75,43 @@ pub fn tasks(root: &Path, pid: u32) -> Result<Vec<Task>, Refusal> {
     let numbers = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok());
     let mut numbers: Vec<u32> = numbers.collect();
     numbers.sort_unstable();
-    Ok(numbers.into_iter().filter_map(|tid| task(root, pid, tid)).collect())
+    Ok(numbers)
+}
+
+/// The processes that a process started and those that these started, without itself. Those whose
+/// parent has ended are no longer known as its own.
+///
+/// # Errors
+/// When there is no such process, or `/proc` is not readable, or the kernel was built without its
+/// lists of children (`CONFIG_PROC_CHILDREN`).
+pub fn descendants(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
+    let mut found = children(root, pid)?;
+    let mut seen = 0;
+    while let Some(&next) = found.get(seen) {
+        seen += 1;
+        // It may be gone by now.
+        let more = children(root, next).unwrap_or_default();
+        let more: Vec<u32> = more.into_iter().filter(|pid| !found.contains(pid)).collect();
+        found.extend(more);
+    }
+    Ok(found)
+}
+
+fn children(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
+    let mut found = Vec::new();
+    for tid in task_numbers(root, pid)? {
+        match read_text(root, format!("proc/{pid}/task/{tid}/children")) {
+            Ok(list) => {
+                found.extend(
+                    list.split_ascii_whitespace().filter_map(|pid| pid.parse::<u32>().ok()),
+                );
+            }
+            // A thread may end meanwhile; the first one stays as long as its process.
+            Err(refusal) if tid == pid => return Err(refusal),
+            Err(_) => {}
+        }
+    }
+    Ok(found)
 }
 
 fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {

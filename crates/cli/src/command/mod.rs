@@ -8,6 +8,7 @@ mod model;
 mod predict;
 mod report;
 mod reproduce;
+mod run;
 mod show;
 mod simulated;
 mod topo;
@@ -31,6 +32,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);

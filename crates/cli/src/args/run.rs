@@ -1,0 +1,61 @@
+//! What the user typed after `run`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::Args;
+use nearfar_machine::CpuSet;
+use nearfar_place::Placement;
+
+pub const AFTER_HELP: &str = "\
+Examples:
+  nearfar run --placement interleave -- ./solver input.dat
+  nearfar run --placement weighted:0=3,2=1 --cpus 0-7 -- ./solver input.dat
+  nearfar run --placement local:1 --strict --report where.json -- make test
+
+Placements:
+  local                 memory near whichever thread touches it first
+  local:NODES           the same, on the CPUs near these nodes
+  spread                threads evenly over the CPUs, neighbours together; memory near them
+  compact, scatter      threads as near to each other, or as far from each other, as can be
+  preferred:NODE        memory on this node while it has room
+  bind:NODES            memory on these nodes only: a program that needs more is killed
+  interleave[:NODES]    memory in turn over these nodes, or over all
+  weighted:NODE=W,..    memory in turn, so many pages on each node
+  first-touch, parallel-init, round-robin, memory-bind
+                        the strategies of ribeiro2010 (docs/running.md)
+
+Exit status: the program's own; 128 and the number of the signal that ended it; 125 where it was
+not started (--strict), 126 where it cannot be executed, 127 where there is none, 2 wrong usage.";
+
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// Where its threads and memory are to be; see below
+    #[arg(short, long, value_name = "PLACEMENT", default_value = "local")]
+    pub placement: Placement,
+    /// Only on these CPUs: 0-3,8
+    #[arg(long, value_name = "LIST", value_parser = parse_cpus)]
+    pub cpus: Option<CpuSet>,
+    /// Do not start the program where a part of the placement cannot be had (status 125)
+    #[arg(long)]
+    pub strict: bool,
+    /// Say nothing about what became of the placement
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Write what became of it to a file, as JSON (docs/schema/nearfar.run-1.json)
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    pub command: Vec<OsString>,
+}
+
+fn parse_cpus(text: &str) -> Result<CpuSet, String> {
+    let cpus: CpuSet = text.parse().map_err(|error| format!("{error}"))?;
+    if cpus.is_empty() { Err("it names no CPU".into()) } else { Ok(cpus) }
+}

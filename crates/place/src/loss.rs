@@ -1,0 +1,25 @@
+//! What of a placement could not be had.
+
+use nearfar_sys::Refusal;
+
+/// A part of what was asked for that the program runs without.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loss {
+    /// What was asked for.
+    pub what: String,
+    /// Why it was not given.
+    pub reason: String,
+    /// What can be done about it; `None` where the reason holds it.
+    pub remedy: Option<String>,
+}
+
+impl Loss {
+    /// What the kernel refused.
+    pub(crate) fn refused(what: impl Into<String>, refusal: &Refusal) -> Self {
+        Self {
+            what: what.into(),
+            reason: refusal.cause(),
+            remedy: refusal.remedy().map(Into::into),
+        }
+    }
+}
