@@ -7,14 +7,20 @@
 
 mod launch;
 mod loss;
+mod pinning;
 mod placement;
 mod program_pages;
 mod resolution;
+mod seen_threads;
 mod watch;
+mod weights;
 
 pub use launch::{Launched, NotLaunched, launch};
 pub use loss::Loss;
+pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use program_pages::{CountMethod, ProgramPages};
 pub use resolution::{Resolution, Usable, resolve};
-pub use watch::{Outcome, SeenThread, watch};
+pub use seen_threads::SeenThread;
+pub use watch::{Outcome, Steering, watch};
+pub use weights::{WeightsBy, policy_for};

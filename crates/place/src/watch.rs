@@ -1,11 +1,14 @@
 //! Waits for a program, looks where its memory and threads are, and hands signals on.
 //!
 //! A process is looked at 10 ms after it was found, then after 20 ms more, 40 ms, and so on up to
-//! once a second, and when it is about to end, where the kernel allows that (ptrace(2)). A look
-//! makes the kernel go over all page tables: none follows sooner than twenty times as long as the
-//! last one took.
+//! once a second. A look makes the kernel go over all page tables: none follows sooner than twenty
+//! times as long as the last one took. Where the kernel allows it (ptrace(2)) threads and children
+//! are followed from their beginning, so that they are pinned before they touch memory, and each
+//! process is looked at once more when it is about to end.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::ExitStatus;
@@ -13,11 +16,15 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::CpuSet;
 use nearfar_sys::{
-    AwaitedSignals, Change, Refusal, Task, descendants, leave_stopped, next_change, process_pages,
-    resume, seize, send_signal, tasks,
+    AwaitedSignals, Change, Refusal, Task, descendants, leave_stopped, next_change,
+    process_of_task, process_pages, resume, seize, send_signal, task, tasks,
 };
 
+use crate::loss::Loss;
+use crate::pinning::{PinnedThreads, Pinning};
 use crate::program_pages::{CountMethod, ProcessPages, ProgramPages, own_bytes, sum_of};
+use crate::seen_threads::{SeenThread, SeenThreads};
+use crate::weights::DealtPages;
 
 /// After which time a process is first looked at.
 const FIRST_LOOK: Duration = Duration::from_millis(10);
@@ -27,8 +34,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_BLINDNESS: Duration = Duration::from_millis(50);
 /// A look may take one part in so many of the time.
 const COST: u32 = 20;
-/// Threads that are listed.
-const MOST_THREADS: usize = 4096;
+/// Bits of a file's mode by which a program takes its owner's or group's rights.
+const TAKES_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// The signals that a user sends to a program to end it or tell it something.
 const HANDED_ON: [i32; 6] =
@@ -45,30 +52,32 @@ pub struct Outcome {
     pub threads: Vec<SeenThread>,
     /// How many more there were than are listed.
     pub threads_unlisted: u64,
+    /// What of the placement was lost while it ran.
+    pub losses: Vec<Loss>,
+    /// What else is to be known, in sentences.
+    pub notes: Vec<String>,
 }
 
-/// A thread that was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeenThread {
-    /// Its process.
-    pub process: u32,
-    /// Its name when it was seen last.
-    pub name: String,
-    /// The CPUs that it could use when it was seen last.
-    pub cpus_allowed: CpuSet,
-    /// The CPUs that it was seen on.
-    pub cpus_seen: CpuSet,
+/// What is done to a program while it runs.
+#[derive(Debug, Default)]
+pub struct Steering {
+    /// Its threads are pinned in this order; they are those that may use all of these CPUs.
+    pub pinning: Option<(Pinning, CpuSet)>,
+    /// Its pages are moved so that nodes have these weights.
+    pub weights: Option<BTreeMap<u32, u32>>,
+    /// It is never traced.
+    pub is_untraced: bool,
 }
 
 /// Waits until a program that this process has just started ends.
 ///
 /// # Errors
 /// When the kernel does not let us wait for it.
-pub fn watch(program: u32) -> Result<Outcome, Refusal> {
+pub fn watch(program: u32, steering: Steering) -> Result<Outcome, Refusal> {
     let mut awaited = vec![libc::SIGCHLD];
     awaited.extend(HANDED_ON);
     let awaited = AwaitedSignals::block(&awaited)?;
-    let mut watch = Watch::begin(program);
+    let mut watch = Watch::begin(program, steering);
     loop {
         while let Some(change) = next_change()? {
             if let Some(status) = watch.follow(change) {
@@ -88,14 +97,20 @@ pub fn watch(program: u32) -> Result<Outcome, Refusal> {
 
 struct Watch {
     program: u32,
-    /// Whether the kernel lets us trace; no further process is tried where it does not.
-    may_trace: bool,
+    /// The processes of threads that are traced.
+    traced: BTreeMap<u32, u32>,
+    untraced: Option<Refusal>,
+    /// Programs that were started and did not get their owner's rights.
+    without_rights: BTreeSet<String>,
     next_glance: Instant,
     glance_pause: Duration,
     processes: BTreeMap<u32, Process>,
-    threads: BTreeMap<u32, SeenThread>,
-    unlisted: BTreeSet<u32>,
+    seen: SeenThreads,
+    pinned: Option<PinnedThreads>,
+    dealt: Option<DealtPages>,
+    /// Why a look at pages failed, or at children.
     blocked: Option<Refusal>,
+    childless: Option<Refusal>,
 }
 
 struct Process {
@@ -105,29 +120,40 @@ struct Process {
     is_gone: bool,
 }
 
+impl Process {
+    fn new() -> Self {
+        Self {
+            next_look: Instant::now() + FIRST_LOOK,
+            pause: FIRST_LOOK,
+            pages: ProcessPages::default(),
+            is_gone: false,
+        }
+    }
+}
+
 impl Watch {
-    fn begin(program: u32) -> Self {
+    fn begin(program: u32, steering: Steering) -> Self {
         let mut watch = Self {
             program,
-            may_trace: true,
+            traced: BTreeMap::new(),
+            untraced: None,
+            without_rights: BTreeSet::new(),
             next_glance: Instant::now() + FIRST_LOOK,
             glance_pause: FIRST_LOOK,
-            processes: BTreeMap::new(),
-            threads: BTreeMap::new(),
-            unlisted: BTreeSet::new(),
+            processes: [(program, Process::new())].into(),
+            seen: SeenThreads::default(),
+            pinned: steering.pinning.map(|(pinning, free)| PinnedThreads::new(pinning, free)),
+            dealt: steering.weights.map(|weights| DealtPages::new(&weights)),
             blocked: None,
+            childless: None,
         };
-        watch.may_trace = watch.add(program);
+        if !steering.is_untraced {
+            match seize(program) {
+                Ok(()) => _ = watch.traced.insert(program, program),
+                Err(refusal) => watch.untraced = Some(refusal),
+            }
+        }
         watch
-    }
-
-    /// Begins to watch a process; tells whether it is traced.
-    fn add(&mut self, pid: u32) -> bool {
-        let pages = ProcessPages::default();
-        let next_look = Instant::now() + FIRST_LOOK;
-        let process = Process { next_look, pause: FIRST_LOOK, pages, is_gone: false };
-        self.processes.insert(pid, process);
-        self.may_trace && seize(pid).is_ok()
     }
 
     /// How long nothing is to be done.
@@ -145,95 +171,185 @@ impl Watch {
                 if let Some(process) = self.processes.get_mut(&pid) {
                     process.is_gone = true;
                 }
+                self.traced.remove(&pid);
+                if let Some(pinned) = &mut self.pinned {
+                    pinned.forget(pid);
+                }
                 return (pid == self.program).then(|| ExitStatus::from_raw(status));
             }
             Change::Ending { pid } => {
-                self.see_threads(pid);
-                self.look(pid, CountMethod::ExitStop);
+                self.see(pid);
+                if self.traced.get(&pid).is_none_or(|&process| process == pid) {
+                    self.look(pid, CountMethod::ExitStop);
+                }
                 resume(pid, 0).ok();
             }
-            Change::Stopped { pid, signal } => _ = resume(pid, signal).ok(),
+            Change::Executed { pid } => {
+                self.look_for_rights(pid);
+                resume(pid, 0).ok();
+            }
+            Change::Stopped { pid, signal } => {
+                if !self.traced.contains_key(&pid) {
+                    self.welcome(pid);
+                }
+                resume(pid, signal).ok();
+            }
             Change::Halted { pid } => _ = leave_stopped(pid).ok(),
         }
         None
     }
 
+    /// Takes in a thread that stands still at its beginning, or the first one of a child.
+    fn welcome(&mut self, tid: u32) {
+        let root = Path::new("/");
+        let Some(process) = process_of_task(root, tid) else {
+            return;
+        };
+        self.traced.insert(tid, process);
+        if tid == process {
+            self.adopt(process);
+        }
+        if let Some(pinned) = &mut self.pinned
+            && let Some(thread) = task(root, process, tid)
+        {
+            pinned.pin(process, &thread);
+        }
+    }
+
+    fn adopt(&mut self, pid: u32) {
+        let known = self.processes.entry(pid).or_insert_with(Process::new);
+        if known.is_gone {
+            // Its number was given again.
+            *known = Process { pages: std::mem::take(&mut known.pages), ..Process::new() };
+        }
+    }
+
+    /// Notes where a traced thread ran.
+    fn see(&mut self, tid: u32) {
+        let process = self.traced.get(&tid).copied().unwrap_or(tid);
+        if let Some(thread) = task(Path::new("/"), process, tid) {
+            self.seen.note(process, &[thread]);
+        }
+    }
+
+    /// A traced program does not get the rights of its file's owner, unless root traces it.
+    fn look_for_rights(&mut self, pid: u32) {
+        let Ok(file) = fs::metadata(format!("/proc/{pid}/exe")) else {
+            return;
+        };
+        let is_ours =
+            fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0 || own.uid() == file.uid());
+        if file.mode() & TAKES_RIGHTS != 0 && !is_ours {
+            let name = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
+            self.without_rights.insert(name.display().to_string());
+        }
+    }
+
     /// Looks for children and threads, and at pages, where it is time.
     fn look_around(&mut self) {
-        let now = Instant::now();
-        if now >= self.next_glance {
-            let children = descendants(Path::new("/"), self.program).unwrap_or_default();
-            for process in self.processes.iter_mut().filter(|(pid, _)| **pid != self.program) {
-                process.1.is_gone |= !children.contains(process.0);
-            }
-            for &pid in &children {
-                if self.processes.get(&pid).is_none_or(|process| process.is_gone) {
-                    self.add(pid);
-                }
-            }
-            let all: Vec<u32> = self.living().collect();
-            all.into_iter().for_each(|pid| self.see_threads(pid));
+        if Instant::now() >= self.next_glance {
+            let begun = Instant::now();
+            self.glance();
             self.glance_pause = (2 * self.glance_pause).min(LONGEST_BLINDNESS);
-            self.next_glance = Instant::now() + self.glance_pause.max(COST * now.elapsed());
+            self.next_glance = Instant::now() + self.glance_pause.max(COST * begun.elapsed());
         }
-        let due: Vec<u32> =
-            self.living().filter(|pid| self.processes[pid].next_look <= now).collect();
+        let now = Instant::now();
+        let due = self.processes.iter().filter(|(_, it)| !it.is_gone && it.next_look <= now);
+        let due: Vec<u32> = due.map(|(&pid, _)| pid).collect();
         for pid in due {
             let begun = Instant::now();
-            self.look(pid, CountMethod::Sampled);
+            let moved = self.look(pid, CountMethod::Sampled);
             if let Some(process) = self.processes.get_mut(&pid) {
-                process.pause = (2 * process.pause).min(LONGEST_PAUSE);
+                // Where new pages had to be moved there will be more.
+                let next = if moved > 0 { FIRST_LOOK } else { 2 * process.pause };
+                process.pause = next.min(LONGEST_PAUSE);
                 process.next_look = Instant::now() + process.pause.max(COST * begun.elapsed());
             }
         }
     }
 
-    fn living(&self) -> impl Iterator<Item = u32> + '_ {
-        self.processes.iter().filter(|(_, process)| !process.is_gone).map(|(&pid, _)| pid)
+    /// Which processes and threads there are.
+    fn glance(&mut self) {
+        let root = Path::new("/");
+        let children = descendants(root, self.program).unwrap_or_else(|refusal| {
+            self.childless = Some(refusal);
+            Vec::new()
+        });
+        for (pid, process) in &mut self.processes {
+            let is_there = *pid == self.program || self.traced.contains_key(pid);
+            process.is_gone |= !is_there && !children.contains(pid);
+        }
+        children.into_iter().for_each(|pid| self.adopt(pid));
+        let living = self.processes.iter().filter(|(_, process)| !process.is_gone);
+        let found: Vec<(u32, Vec<Task>)> =
+            living.map(|(&pid, _)| (pid, tasks(root, pid).unwrap_or_default())).collect();
+        if let Some(pinned) = &mut self.pinned {
+            let threads = found.iter().flat_map(|(_, threads)| threads);
+            pinned.keep(&threads.map(|thread| thread.tid).collect());
+        }
+        for (process, threads) in &found {
+            if let Some(pinned) = &mut self.pinned {
+                threads.iter().for_each(|thread| pinned.pin(*process, thread));
+            }
+            self.seen.note(*process, threads);
+        }
     }
 
-    fn look(&mut self, pid: u32, method: CountMethod) {
-        match process_pages(Path::new("/"), pid) {
+    /// Looks where a process's pages are, and moves them where that is asked for: tells how many.
+    fn look(&mut self, pid: u32, method: CountMethod) -> u64 {
+        let root = Path::new("/");
+        let mut pages = match process_pages(root, pid) {
             // What has no memory is not there any more.
-            Ok(pages) if pages.is_empty() => {}
-            Ok(pages) => {
-                if let Some(process) = self.processes.get_mut(&pid) {
-                    process.pages.note(method, own_bytes(&pages));
-                }
+            Ok(pages) if pages.is_empty() => return 0,
+            Ok(pages) => pages,
+            Err(refusal) => {
+                self.blocked = Some(refusal);
+                return 0;
             }
-            Err(refusal) => self.blocked = Some(refusal),
-        }
-    }
-
-    fn see_threads(&mut self, pid: u32) {
-        for task in tasks(Path::new("/"), pid).unwrap_or_default() {
-            let Task { tid, name, last_cpu, cpus, .. } = task;
-            if let Some(seen) = self.threads.get_mut(&tid) {
-                seen.name = name;
-                seen.cpus_allowed = cpus;
-                seen.cpus_seen.insert(last_cpu);
-            } else if self.threads.len() >= MOST_THREADS {
-                self.unlisted.insert(tid);
-            } else {
-                let cpus_seen = CpuSet::single(last_cpu);
-                let seen = SeenThread { process: pid, name, cpus_allowed: cpus, cpus_seen };
-                self.threads.insert(tid, seen);
+        };
+        let mut moved = 0;
+        // At its end moving would serve nobody.
+        if let Some(dealt) = self.dealt.as_mut().filter(|_| method == CountMethod::Sampled) {
+            moved = dealt.deal(pid, &pages);
+            if moved > 0 {
+                pages = process_pages(root, pid).unwrap_or(pages);
             }
         }
+        if let Some(process) = self.processes.get_mut(&pid) {
+            process.pages.note(method, own_bytes(&pages));
+        }
+        moved
     }
 
     fn outcome(self, status: ExitStatus) -> Outcome {
         let pages = sum_of(self.processes.values().filter_map(|process| process.pages.kept()));
-        let pages = pages.ok_or_else(|| {
-            self.blocked.map_or("it ended before it could be looked at".into(), |refusal| {
-                refusal.to_string()
-            })
+        let pages = pages.ok_or_else(|| match &self.blocked {
+            Some(refusal) => refusal.to_string(),
+            None => "it ended before it could be looked at".into(),
         });
-        Outcome {
-            status,
-            pages,
-            threads: self.threads.into_values().collect(),
-            threads_unlisted: self.unlisted.len() as u64,
+        let mut notes = Vec::new();
+        if let Some(refusal) = self.childless.filter(|_| pages.is_ok()) {
+            notes.push(format!("children were not looked at: {refusal}"));
         }
+        if let Some(refusal) = self.untraced {
+            notes.push(format!(
+                "threads and children were not followed, only looked for now and then: {}",
+                refusal.cause()
+            ));
+        }
+        for program in self.without_rights {
+            notes.push(format!(
+                "{program} did not get its owner's rights, because it was followed: --no-trace \
+                 leaves that out"
+            ));
+        }
+        let mut losses = Vec::new();
+        if let Some(dealt) = self.dealt {
+            notes.extend(dealt.notes());
+            let lost = |refusal| Loss::refused("moving pages to their nodes", &refusal);
+            losses.extend(dealt.refusal.map(lost));
+        }
+        let (threads, threads_unlisted) = self.seen.listed();
+        Outcome { status, pages, threads, threads_unlisted, losses, notes }
     }
 }

@@ -14,6 +14,8 @@ pub struct RunView {
     pub placement: String,
     /// What it means on this machine.
     pub binding: String,
+    /// How weights of nodes came about; `None` where none were asked for, or equal ones.
+    pub weights_by: Option<&'static str>,
     /// What of it could not be had.
     pub refused: Vec<RefusedView>,
     /// Where the program's memory was; `None` where that is not known.
@@ -24,6 +26,8 @@ pub struct RunView {
     pub threads: Vec<ThreadView>,
     /// How many more there were than are listed.
     pub threads_unlisted: u64,
+    /// What else is to be known, in sentences.
+    pub notes: Vec<String>,
     /// The program's exit status, or 128 and the number of the signal that ended it; `None` where
     /// it was not started.
     pub status: Option<u8>,
@@ -76,11 +80,13 @@ impl RunView {
             schema: "nearfar.run/1",
             placement: placement.to_string(),
             binding: resolution.asked.to_string(),
+            weights_by: resolution.weights.as_ref().map(|(_, by)| by.as_str()),
             refused: Vec::new(),
             pages: None,
             pages_absent: None,
             threads: Vec::new(),
             threads_unlisted: 0,
+            notes: Vec::new(),
             status: None,
         };
         view.lose(&resolution.losses);
@@ -112,6 +118,8 @@ impl RunView {
         }
         self.threads = outcome.threads.iter().map(ThreadView::new).collect();
         self.threads_unlisted = outcome.threads_unlisted;
+        self.lose(&outcome.losses);
+        self.notes.extend(outcome.notes.iter().cloned());
         self.status = Some(status);
     }
 }

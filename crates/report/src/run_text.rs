@@ -26,7 +26,11 @@ impl RunView {
         if let Some(pages) = &self.pages {
             text += &pages.table();
         }
-        text + &self.thread_line()
+        text += &self.thread_line();
+        for note in &self.notes {
+            text += &paragraph(" note: ", &printable(note));
+        }
+        text
     }
 
     fn thread_line(&self) -> String {

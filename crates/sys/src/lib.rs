@@ -23,6 +23,7 @@ mod clock;
 mod file_tree;
 mod hwloc_overrides;
 mod hypervisor;
+mod interleave_weights;
 mod limits;
 mod mapping;
 mod numa_maps;
@@ -34,6 +35,7 @@ mod page_sizes;
 mod policy;
 mod probe;
 mod process;
+mod process_move;
 mod quota;
 mod refusal;
 mod signals;
@@ -49,6 +51,7 @@ pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use hwloc_overrides::remove_hwloc_overrides;
 pub use hypervisor::hypervisor_signature;
+pub use interleave_weights::interleave_weights;
 pub use limits::{
     AvailableMemory, CgroupRoom, OomScore, available_memory, node_free_bytes, raise_oom_score,
     usable_nodes,
@@ -63,8 +66,10 @@ pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page
 pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
 pub use probe::probe_calls;
 pub use process::{
-    MappedPages, MappingKind, Task, descendants, parse_process_pages, process_pages, tasks,
+    MappedPages, MappingKind, Task, descendants, parse_process_pages, process_of_task,
+    process_pages, task, tasks,
 };
+pub use process_move::move_process_pages;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{ArrivedSignal, AwaitedSignals, send_signal};

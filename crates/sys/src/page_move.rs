@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 use crate::address_range::AddressRange;
-use crate::page_query::{NO_ANSWER, PageState, batch, call_move_pages, query_move_pages};
+use crate::page_query::{NO_ANSWER, OWN, PageState, batch, call_move_pages, query_move_pages};
 use crate::refusal::{Errno, Refusal};
 
 /// The kernel gives up a call at the first pages that will not move, and some will a moment
@@ -137,7 +137,7 @@ fn request(pages: &[usize], node: u32, reasons: &mut BTreeMap<Errno, u64>) -> Re
     let wanted = c_int::try_from(node)
         .map_err(|_| Refusal::call("move_pages", asked(), Errno(libc::ENODEV)))?;
     let mut states = vec![NO_ANSWER; pages.len()];
-    match call_move_pages(pages, Some(&vec![wanted; pages.len()]), &mut states, asked()) {
+    match call_move_pages(OWN, pages, Some(&vec![wanted; pages.len()]), &mut states, asked()) {
         // Before Linux 4.17: not one of the pages could be moved.
         Err(refusal) if refusal.errno() == Some(Errno(libc::ENOENT)) => {}
         outcome => _ = outcome?,

@@ -70,7 +70,7 @@ pub(crate) fn query_move_pages(
         states.clear();
         states.resize(batch.len(), NO_ANSWER);
         let what = format_args!("query of {range}");
-        call_move_pages(&batch, None, &mut states, what)?;
+        call_move_pages(OWN, &batch, None, &mut states, what)?;
         if states.contains(&NO_ANSWER) {
             return Err(Refusal::Unanswered { call: "move_pages", arguments: what.to_string() });
         }
@@ -110,9 +110,13 @@ fn judge_state(page: usize, state: c_int, resident: Option<bool>) -> PageState {
     }
 }
 
-/// move_pages(2) of pages of this process: to `nodes`, one for each page, or as a query. The
+/// This process, for move_pages(2).
+pub(crate) const OWN: u32 = 0;
+
+/// move_pages(2) of pages of a process: to `nodes`, one for each page, or as a query. The
 /// kernel's answers come in `states`; returns the number of pages that it says it did not move.
 pub(crate) fn call_move_pages(
+    pid: u32,
     pages: &[usize],
     nodes: Option<&[c_int]>,
     states: &mut [c_int],
@@ -120,6 +124,10 @@ pub(crate) fn call_move_pages(
 ) -> Result<u64, Refusal> {
     /// `MPOL_MF_MOVE`: pages that this process has alone.
     const MPOL_MF_MOVE: c_int = 2;
+    let pid = match c_int::try_from(pid) {
+        Ok(pid) => pid,
+        Err(_) => return Err(Refusal::call("move_pages", arguments, Errno(libc::ESRCH))),
+    };
     let count = pages.len().min(states.len()).min(nodes.map_or(usize::MAX, <[c_int]>::len));
     let addresses: Vec<*mut c_void> =
         pages.iter().copied().map(ptr::without_provenance_mut).collect();
@@ -129,7 +137,7 @@ pub(crate) fn call_move_pages(
     let status = unsafe {
         libc::syscall(
             libc::SYS_move_pages,
-            0_i32,
+            pid,
             count as c_ulong,
             addresses.as_ptr(),
             nodes.map_or(ptr::null(), <[c_int]>::as_ptr),

@@ -47,7 +47,7 @@ pub struct MappedPages {
 /// What is mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MappingKind {
-    /// Memory of the process.
+    /// Memory of the process, huge pages of hugetlb included.
     Anonymous,
     /// The heap of brk(2).
     Heap,
@@ -76,6 +76,13 @@ fn task_numbers(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     let mut numbers: Vec<u32> = numbers.collect();
     numbers.sort_unstable();
     Ok(numbers)
+}
+
+/// The process of a thread; `None` where there is no such thread any more.
+#[must_use]
+pub fn process_of_task(root: &Path, tid: u32) -> Option<u32> {
+    let status = read_text(root, format!("proc/{tid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
 }
 
 /// The processes that a process started and those that these started, without itself. Those whose
@@ -114,7 +121,9 @@ fn children(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     Ok(found)
 }
 
-fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {
+/// One thread of a process; `None` where there is no such thread any more.
+#[must_use]
+pub fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {
     let stat = read_text(root, format!("proc/{pid}/task/{tid}/stat")).ok()?;
     let status = read_text(root, format!("proc/{pid}/task/{tid}/status")).ok()?;
     parse_task(tid, &stat, &status)
@@ -196,6 +205,8 @@ fn kind_of(line: &str) -> MappingKind {
     let kind = words.find_map(|word| match word {
         "stack" => Some(MappingKind::Stack),
         "heap" => Some(MappingKind::Heap),
+        // What the kernel calls huge pages that no file system of the user's holds.
+        word if word.starts_with("file=/anon_hugepage") => Some(MappingKind::Anonymous),
         word if word.starts_with("file=") => Some(MappingKind::File),
         _ => None,
     });
@@ -217,6 +228,7 @@ mod tests {
 7f0000000000 bind:1 anon=15 dirty=15 active=0 N1=15 kernelpagesize_kB=4
 7f0000200000 weighted interleave:0,2 anon=32 dirty=32 N0=24 N2=8 kernelpagesize_kB=4
 7f0000220000 default
+7f0000400000 prefer:3 file=/anon_hugepage\\040(deleted) huge anon=3 dirty=3 N3=3 kernelpagesize_kB=2048
 7ffd00000000 default stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
 ";
 
@@ -233,6 +245,7 @@ mod tests {
                 ("default", MappingKind::File, [(3, 2)].into(), true),
                 ("bind:1", MappingKind::Anonymous, [(1, 15)].into(), true),
                 ("weighted interleave:0,2", MappingKind::Anonymous, [(0, 24), (2, 8)].into(), true),
+                ("prefer:3", MappingKind::Anonymous, [(3, 3)].into(), false),
                 ("default", MappingKind::Stack, [(0, 3)].into(), false),
             ]
         );
@@ -264,8 +277,23 @@ mod tests {
         let pid = std::process::id();
         let tasks = tasks("/".as_ref(), pid).unwrap();
         assert!(tasks.iter().any(|task| task.tid == pid && !task.cpus.is_empty()), "{tasks:?}");
+        assert!(tasks.iter().all(|task| process_of_task("/".as_ref(), task.tid) == Some(pid)));
         let pages = process_pages("/".as_ref(), pid).unwrap();
         assert!(pages.iter().any(|it| it.kind == MappingKind::Stack), "{pages:?}");
         assert!(super::tasks("/".as_ref(), u32::MAX).is_err());
+        assert!(descendants("/".as_ref(), u32::MAX).is_err());
+    }
+
+    #[test]
+    fn descendants_are_those_of_recorded_files() {
+        let tree = crate::file_tree::file_tree([
+            ("proc/5/task/5/children", "6 7 "),
+            ("proc/5/task/9/children", "8 "),
+            ("proc/6/task/6/children", ""),
+            ("proc/8/task/8/children", "10 "),
+        ]);
+        assert_eq!(descendants(tree.path(), 5).unwrap(), [6, 7, 8, 10]);
+        assert_eq!(descendants(tree.path(), 8).unwrap(), [10]);
+        assert!(descendants(tree.path(), 10).is_err());
     }
 }

@@ -248,6 +248,10 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
         ("madvise(MADV_DONTNEED)", libc::EINVAL) => {
             "pages of hugetlb can be dropped from Linux 5.18 on; map afresh instead"
         }
+        ("ptrace", libc::EPERM) => {
+            "it is traced already, or a security policy forbids it: see ptrace_scope in \
+             /proc/sys/kernel/yama, or the container's profile"
+        }
         ("setrlimit", libc::EPERM) => "the hard limit is lower already; ask for less",
         (_, libc::EPERM | libc::EACCES) => {
             "a security policy forbids it (seccomp, LSM or a missing capability); allow the call"

@@ -26,7 +26,8 @@ pub struct ArrivedSignal {
 
 impl AwaitedSignals {
     /// Blocks these signals in the calling thread and those that it starts from now on, so that
-    /// they wait. Programs started afterwards would inherit that.
+    /// they wait. Programs started afterwards would inherit that. Where this process was started
+    /// with SIGCHLD ignored, it is no longer.
     ///
     /// # Errors
     /// When one of them is no signal.
@@ -41,6 +42,11 @@ impl AwaitedSignals {
             if unsafe { libc::sigaddset(&raw mut set, signal) } != 0 {
                 return Err(Refusal::call("sigaddset", signal, Errno::last()));
             }
+        }
+        if signals.contains(&libc::SIGCHLD) {
+            // A program that was started with SIGCHLD ignored would never hear of its children.
+            // SAFETY: no handler is installed.
+            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
         }
         let mut before = set;
         // SAFETY: reads one live set and writes the other.

@@ -1,8 +1,9 @@
-//! Stops a program at its end, while its memory is still there (ptrace(2)).
+//! Follows a program, its threads and its children from their first instruction to their end
+//! (ptrace(2)): a thread that begins can be pinned before it touches memory, and a process that is
+//! about to end still has its memory.
 //!
-//! Programs are seized and not attached to: nothing stops them, and of what they do only two
-//! things are heard of: signals, which are passed on, and the end. Their threads and children are
-//! not followed. All calls must come from one thread, the tracer.
+//! Programs are seized and not attached to: nothing stops them otherwise, and signals are passed
+//! on. All calls must come from one thread, the tracer. When it ends, whatever it follows goes on.
 
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -12,7 +13,8 @@ use crate::refusal::{Errno, Refusal};
 /// Bits of the number of an event in the status of a stop.
 const EVENT_SHIFT: u32 = 16;
 
-/// What happened to a child, or to a program that was seized.
+/// What happened to a child of this process, or to a thread that is followed: its number is that of
+/// the thread, which for the first one is its process's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It ended; the status is that of wait(2).
@@ -21,6 +23,11 @@ pub enum Change {
         pid: u32,
         /// As wait(2) gives it.
         status: i32,
+    },
+    /// It has become another program, and stands still until [`resume`].
+    Executed {
+        /// Its number.
+        pid: u32,
     },
     /// It is about to end and stands still until [`resume`]: its memory can be looked at.
     Ending {
@@ -41,13 +48,16 @@ pub enum Change {
     },
 }
 
-/// Asks to hear of a program's end. It goes on meanwhile.
+/// Begins to follow a program's first thread, and what it starts from now on: threads and children
+/// stand still once at their beginning ([`Change::Stopped`]). The program goes on meanwhile.
 ///
 /// # Errors
 /// When the kernel does not let this user trace it (ptrace(2), Yama, a filter), or when there is
 /// no such process any more.
 pub fn seize(pid: u32) -> Result<(), Refusal> {
-    request("PTRACE_SEIZE", libc::PTRACE_SEIZE, pid, libc::PTRACE_O_TRACEEXIT.into())
+    let followed = libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK;
+    let told = libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACEEXIT;
+    request("PTRACE_SEIZE", libc::PTRACE_SEIZE, pid, (followed | told).into())
 }
 
 /// Lets a program go on that [`next_change`] found standing still, with this signal; 0 is none.
@@ -106,6 +116,7 @@ fn change(pid: u32, status: c_int) -> Change {
     let signal = libc::WSTOPSIG(status);
     match status >> EVENT_SHIFT {
         0 => Change::Stopped { pid, signal },
+        libc::PTRACE_EVENT_EXEC => Change::Executed { pid },
         libc::PTRACE_EVENT_EXIT => Change::Ending { pid },
         libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Change::Halted { pid },
         _ => Change::Stopped { pid, signal: 0 },
@@ -130,6 +141,8 @@ mod tests {
             (libc::SIGKILL, Change::Ended { pid, status: libc::SIGKILL }),
             (stop(0, libc::SIGINT), Change::Stopped { pid, signal: libc::SIGINT }),
             (stop(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Change::Ending { pid }),
+            (stop(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Change::Executed { pid }),
+            (stop(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP), Change::Stopped { pid, signal: 0 }),
             (stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP), Change::Halted { pid }),
             (stop(libc::PTRACE_EVENT_STOP, libc::SIGTRAP), Change::Stopped { pid, signal: 0 }),
         ] {

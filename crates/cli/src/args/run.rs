@@ -39,6 +39,10 @@ pub struct RunArguments {
     /// Do not start the program where a part of the placement cannot be had (status 125)
     #[arg(long)]
     pub strict: bool,
+    /// Do not follow its threads and children (ptrace), only look for them now and then: for
+    /// programs that debuggers attach to, or that start others with their owner's rights (sudo)
+    #[arg(long)]
+    pub no_trace: bool,
     /// Say nothing about what became of the placement
     #[arg(short, long)]
     pub quiet: bool,

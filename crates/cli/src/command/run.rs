@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::Context;
-use nearfar_place::{NotLaunched, Usable, launch, resolve, watch};
+use nearfar_place::{NotLaunched, Resolution, Steering, Usable, WeightsBy, launch, resolve, watch};
 use nearfar_report::RunView;
 
 use crate::args::RunArguments;
@@ -29,7 +29,9 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     }
     let mut command = Command::new(program);
     command.args(program_arguments);
-    let launched = match launch(&mut command, &resolution.granted, arguments.strict) {
+    let settings = resolution.pinning.as_ref().and_then(|pinning| pinning.openmp_settings());
+    command.envs(settings.into_iter().flatten());
+    let launched = match launch(&mut command, &resolution.start, arguments.strict) {
         Ok(launched) => launched,
         Err(NotLaunched::Lost(losses)) => {
             view.lose(&losses);
@@ -49,7 +51,8 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
         }
     };
     view.lose(&launched.losses);
-    let outcome = watch(launched.child.id()).context("cannot wait for the program")?;
+    let steering = steering(arguments, &resolution);
+    let outcome = watch(launched.child.id(), steering).context("cannot wait for the program")?;
     let status = number(outcome.status);
     let asked = arguments.placement.asked_shares(&resolution.asked.memory);
     view.tell(asked.as_ref(), &outcome, status);
@@ -58,6 +61,16 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     }
     write_report(arguments, &view)?;
     Ok(ExitStatus::OfProgram(status))
+}
+
+/// What is done to the program while it runs.
+fn steering(arguments: &RunArguments, resolution: &Resolution) -> Steering {
+    let moved = resolution.weights.as_ref().filter(|(_, by)| *by == WeightsBy::Moving);
+    Steering {
+        pinning: resolution.pinning.clone().map(|pinning| (pinning, resolution.start.cpus.clone())),
+        weights: moved.map(|(weights, _)| weights.clone()),
+        is_untraced: arguments.no_trace,
+    }
 }
 
 /// As a shell tells it: the status, or 128 and the number of the signal.

@@ -24,7 +24,7 @@ mod working_set;
 
 use nearfar_record::{Absent, Case, Experiment, Record};
 
-pub(crate) use affinity::scatter_order;
+pub use affinity::{compact_order, scatter_order};
 pub use setting::Setting;
 pub use thread_spread::spread_over_l3_domains;
 pub use working_set::{

@@ -33,3 +33,4 @@ mod work;
 mod worker;
 
 pub use executor::NativeExecutor;
+pub use turn::Turn;

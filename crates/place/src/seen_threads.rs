@@ -1,0 +1,88 @@
+//! The threads of a program that were seen, and on which CPUs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::CpuSet;
+use nearfar_sys::Task;
+
+/// Threads that are listed.
+const MOST_THREADS: usize = 4096;
+
+/// A thread that was seen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeenThread {
+    /// Its process.
+    pub process: u32,
+    /// Its name when it was seen last.
+    pub name: String,
+    /// The CPUs that it could use when it was seen last.
+    pub cpus_allowed: CpuSet,
+    /// The CPUs that it was seen on.
+    pub cpus_seen: CpuSet,
+}
+
+/// All that were seen.
+#[derive(Debug, Default)]
+pub(crate) struct SeenThreads {
+    threads: BTreeMap<u32, SeenThread>,
+    unlisted: BTreeSet<u32>,
+}
+
+impl SeenThreads {
+    /// Takes a look at a process's threads into account.
+    pub fn note(&mut self, process: u32, tasks: &[Task]) {
+        for task in tasks {
+            let is_known = self.threads.contains_key(&task.tid);
+            if !is_known && self.threads.len() >= MOST_THREADS {
+                self.unlisted.insert(task.tid);
+                continue;
+            }
+            let seen = self.threads.entry(task.tid).or_insert_with(|| SeenThread {
+                process,
+                name: String::new(),
+                cpus_allowed: CpuSet::new(),
+                cpus_seen: CpuSet::new(),
+            });
+            seen.name.clone_from(&task.name);
+            seen.cpus_allowed = task.cpus.clone();
+            seen.cpus_seen.insert(task.last_cpu);
+        }
+    }
+
+    /// Those that are listed, and how many more there were.
+    pub fn listed(self) -> (Vec<SeenThread>, u64) {
+        (self.threads.into_values().collect(), self.unlisted.len() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(tid: u32, last_cpu: u32, cpus: &str) -> Task {
+        Task { tid, name: format!("t{tid}"), last_cpu, cpus: cpus.parse().unwrap(), ticks: 0 }
+    }
+
+    #[test]
+    fn cpus_that_a_thread_was_seen_on_add_up() {
+        let mut seen = SeenThreads::default();
+        seen.note(1, &[task(1, 0, "0-3"), task(2, 1, "0-3")]);
+        seen.note(1, &[task(1, 3, "0-3"), task(2, 1, "1")]);
+        let (threads, unlisted) = seen.listed();
+        let told: Vec<String> = threads
+            .iter()
+            .map(|it| format!("{} {} {}", it.name, it.cpus_allowed, it.cpus_seen))
+            .collect();
+        assert_eq!((told, unlisted), (vec!["t1 0-3 0,3".into(), "t2 1 1".into()], 0));
+    }
+
+    #[test]
+    fn a_flood_of_threads_is_counted_once_each() {
+        let mut seen = SeenThreads::default();
+        let tasks: Vec<Task> = (1..=5000).map(|tid| task(tid, 0, "0")).collect();
+        seen.note(1, &tasks);
+        seen.note(1, &tasks);
+        let (threads, unlisted) = seen.listed();
+        assert_eq!((threads.len(), unlisted), (MOST_THREADS, 5000 - MOST_THREADS as u64));
+    }
+}

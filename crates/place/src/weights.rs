@@ -1,0 +1,167 @@
+//! Memory on several nodes by weights. The kernel has one set of weights for the whole system,
+//! which root sets (Linux 6.9): where that is the one asked for it does the work. Elsewhere pages
+//! come in turn over the nodes, and those of large mappings are moved from outside while the
+//! program runs (move_pages(2)), again and again, so that new ones follow.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use nearfar_machine::{MemoryPolicy, NodeSet};
+use nearfar_measure::native::Turn;
+use nearfar_sys::{
+    HUGE_PAGE_BYTES, MappedPages, MappingKind, Refusal, base_page_bytes, count_page_sizes,
+    interleave_weights, move_process_pages,
+};
+
+/// Bytes of a mapping's pages from which on they are moved: what is smaller decides little, and
+/// each call costs.
+const LEAST_MOVED_BYTES: u64 = 4 << 20;
+
+const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
+
+/// How weights are brought about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WeightsBy {
+    /// By the kernel's weighted interleave.
+    Kernel,
+    /// By moving pages.
+    Moving,
+}
+
+impl WeightsBy {
+    /// Its word in a report.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Kernel => "kernel",
+            Self::Moving => "moved_pages",
+        }
+    }
+}
+
+/// The policy that the program starts with, and how weights come about where it asks for some that
+/// are not equal.
+#[must_use]
+pub fn policy_for(asked: &MemoryPolicy, root: &Path) -> (MemoryPolicy, Option<WeightsBy>) {
+    let MemoryPolicy::Weighted(weights) = asked else {
+        return (asked.clone(), None);
+    };
+    let nodes: NodeSet = weights.keys().copied().collect();
+    if has_ratios_of(weights, &weights.keys().map(|&node| (node, 1)).collect()) {
+        return (MemoryPolicy::Interleave(nodes), None);
+    }
+    let of_kernel = interleave_weights(root, &nodes);
+    match of_kernel.is_ok_and(|of_kernel| has_ratios_of(weights, &of_kernel)) {
+        true => (asked.clone(), Some(WeightsBy::Kernel)),
+        false => (MemoryPolicy::Interleave(nodes), Some(WeightsBy::Moving)),
+    }
+}
+
+/// Whether weights are multiples of others.
+fn has_ratios_of(weights: &BTreeMap<u32, u32>, others: &BTreeMap<u32, u32>) -> bool {
+    let Some((first, &weight)) = weights.first_key_value() else {
+        return false;
+    };
+    let same = |(node, &own): (&u32, &u32)| {
+        let (Some(&other), Some(&of_first)) = (others.get(node), others.get(first)) else {
+            return false;
+        };
+        u64::from(own) * u64::from(of_first) == u64::from(weight) * u64::from(other)
+    };
+    weights.iter().all(same)
+}
+
+/// Pages that are dealt out by moving them.
+#[derive(Debug)]
+pub(crate) struct DealtPages {
+    turn: Turn,
+    moved: u64,
+    has_huge_pages: bool,
+    /// Why the kernel moved no pages, or not those of one process.
+    pub refusal: Option<Refusal>,
+}
+
+impl DealtPages {
+    pub fn new(weights: &BTreeMap<u32, u32>) -> Self {
+        Self { turn: Turn::new(weights), moved: 0, has_huge_pages: false, refusal: None }
+    }
+
+    /// Moves the pages of a process's large mappings to their nodes; tells how many moved.
+    pub fn deal(&mut self, pid: u32, mappings: &[MappedPages]) -> u64 {
+        let mut moved = 0;
+        let smaps = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
+        for mapping in mappings {
+            let is_own = matches!(mapping.kind, MappingKind::Anonymous | MappingKind::Heap);
+            let Some(range) = mapping.range.filter(|_| is_own) else {
+                continue;
+            };
+            let pages =
+                mapping.nodes.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
+            if pages.saturating_mul(mapping.page_bytes) < LEAST_MOVED_BYTES {
+                continue;
+            }
+            let has_huge_pages =
+                count_page_sizes(&smaps, range).is_ok_and(|sizes| sizes.huge_bytes > 0);
+            self.has_huge_pages |= has_huge_pages;
+            let block_bytes = if has_huge_pages { HUGE_PAGE_BYTES } else { base_page_bytes() };
+            match move_process_pages(pid, range, block_bytes, |block| self.turn.node_of(block)) {
+                Ok(found) => moved += found.moved,
+                Err(refusal) => self.refusal = Some(refusal),
+            }
+        }
+        self.moved = self.moved.saturating_add(moved);
+        moved
+    }
+
+    /// What is to be known of it, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = vec![format!(
+            "weights came about by moving pages of mappings of {} MiB and more while it ran: {} moved",
+            LEAST_MOVED_BYTES >> 20,
+            self.moved
+        )];
+        if self.has_huge_pages {
+            notes.push(format!(
+                "huge pages move as a whole: shares are in steps of {} MiB",
+                HUGE_PAGE_BYTES >> 20
+            ));
+        }
+        if fs::read_to_string(NUMA_BALANCING).is_ok_and(|text| text.trim() != "0") {
+            notes.push(format!(
+                "the kernel's NUMA balancing is on and may move them again; turn it off by \
+                 {NUMA_BALANCING}"
+            ));
+        }
+        notes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_kernel_does_it_where_it_has_the_ratios() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("sys/kernel/mm/mempolicy/weighted_interleave");
+        fs::create_dir_all(&folder).unwrap();
+        for (node, weight) in [(0, 4), (1, 2), (2, 2)] {
+            fs::write(folder.join(format!("node{node}")), format!("{weight}\n")).unwrap();
+        }
+        let policy = |text: &str| policy_for(&text.parse().unwrap(), root.path());
+        let read = |text: &str| text.parse::<MemoryPolicy>().unwrap();
+        for same in ["weighted:0=4,1=2,2=2", "weighted:0=2,1=1,2=1", "weighted:0=200,1=100"] {
+            assert_eq!(policy(same), (read(same), Some(WeightsBy::Kernel)), "{same}");
+        }
+        for other in ["weighted:0=3,1=1", "weighted:0=2,1=1,3=1"] {
+            let (start, by) = policy(other);
+            assert_eq!(by, Some(WeightsBy::Moving));
+            assert_eq!(start, MemoryPolicy::Interleave(read(other).nodes().unwrap()));
+        }
+        assert_eq!(policy("weighted:1=7,2=7"), (read("interleave:1-2"), None));
+        assert_eq!(policy("bind:1"), (read("bind:1"), None));
+        let none = policy_for(&read("weighted:0=2,1=1"), Path::new("/no/such/root"));
+        assert_eq!(none, (read("interleave:0-1"), Some(WeightsBy::Moving)));
+    }
+}
