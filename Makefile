@@ -47,10 +47,11 @@ check: ## the fast one: format, lints, layers and other house rules
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	cargo test --locked --quiet --workspace --test house
 
-bench: web ## what costs time beside others or a promise: kernels, topology, the page; on a quiet machine
+bench: web ## what costs time beside others or a promise: kernels, topology, the start of programs, the page; on a quiet machine
 	@scripts/install-packages build bench
 	cargo build --release --locked --quiet -p nearfar
 	cargo bench --locked -p nearfar-measure --bench likwid
+	cargo bench --locked -p nearfar-place --bench start
 	cargo bench --locked -p nearfar-document --bench page_cost
 
 accuracy: ## how often models are right, here and where the truth is known, against what is promised

@@ -5,9 +5,12 @@ use std::process::{Child, Command};
 use std::thread;
 
 use nearfar_machine::{Binding, MemoryPolicy};
-use nearfar_sys::{PolicyMode, pin_thread, set_thread_policy, thread_cpus, thread_policy};
+use nearfar_sys::{
+    PolicyMode, hear_of_children, pin_thread, set_thread_policy, thread_cpus, thread_policy,
+};
 
 use crate::loss::Loss;
+use crate::pinning::try_pinning;
 
 /// A program that was started.
 #[derive(Debug)]
@@ -29,18 +32,24 @@ pub enum NotLaunched {
 
 /// Starts a program under a binding, which its threads and children inherit. A thread of ours
 /// takes on the binding, starts the program and ends: nothing of this process changes. A binding
-/// without CPUs leaves them as they are. With `strict` nothing is started under a part of it.
+/// without CPUs leaves them as they are. With `strict` nothing is started under a part of it, nor
+/// where threads are to be pinned (`will_pin`) and cannot be.
 ///
 /// # Errors
 /// When the program cannot be started, or not under all of the binding.
 pub fn launch(
     command: &mut Command,
     binding: &Binding,
+    will_pin: bool,
     strict: bool,
 ) -> Result<Launched, NotLaunched> {
+    hear_of_children();
     thread::scope(|scope| {
         let starting = scope.spawn(|| {
-            let losses = take_on(binding);
+            let mut losses = take_on(binding);
+            if will_pin && let Err(refusal) = try_pinning() {
+                losses.push(Loss::refused("pinning threads", &refusal));
+            }
             if strict && !losses.is_empty() {
                 return Err(NotLaunched::Lost(losses));
             }
@@ -81,7 +90,7 @@ mod tests {
 
     fn said(command: &mut Command, binding: &Binding) -> (String, usize) {
         let command = command.stdout(std::process::Stdio::piped());
-        let launched = launch(command, binding, false).unwrap();
+        let launched = launch(command, binding, true, false).unwrap();
         let refused = launched.losses.len();
         let output = launched.child.wait_with_output().unwrap();
         (String::from_utf8(output.stdout).unwrap(), refused)
@@ -116,9 +125,9 @@ mod tests {
             Binding { cpus: CpuSet::single(65_535), memory: MemoryPolicy::Preferred(65_535) };
         let (text, refused) = said(Command::new("echo").arg("ran"), &binding);
         assert_eq!((text.as_str(), refused), ("ran\n", 2));
-        let strictly = launch(&mut Command::new("/no/such/program"), &binding, true);
+        let strictly = launch(&mut Command::new("/no/such/program"), &binding, false, true);
         assert!(matches!(strictly, Err(NotLaunched::Lost(losses)) if losses.len() == 2));
-        let missing = launch(&mut Command::new("/no/such/program"), &binding, false);
+        let missing = launch(&mut Command::new("/no/such/program"), &binding, false, false);
         let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         assert!(matches!(missing, Err(NotLaunched::Program(error)) if is_missing(&error)));
     }

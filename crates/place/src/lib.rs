@@ -3,7 +3,8 @@
 //! A [`Placement`] is what a user asks for; [`resolve`] finds out what it means on this machine: a
 //! binding of CPUs and a memory policy, set in a thread of ours and inherited by the program
 //! ([`launch`]): no library is preloaded, so that static programs and children follow as well.
-//! [`watch`] waits for the program and looks where its memory and threads are.
+//! [`watch`] waits for the program and looks where its memory and threads are. [`verify`] finds out
+//! whether the program is faster for it.
 
 mod launch;
 mod loss;
@@ -12,6 +13,7 @@ mod placement;
 mod program_pages;
 mod resolution;
 mod seen_threads;
+mod verification;
 mod watch;
 mod weights;
 
@@ -22,5 +24,6 @@ pub use placement::{Placement, PlacementError};
 pub use program_pages::{CountMethod, ProgramPages};
 pub use resolution::{Resolution, Usable, resolve};
 pub use seen_threads::SeenThread;
+pub use verification::{Side, Verdict, Verification, verify};
 pub use watch::{Outcome, Steering, watch};
 pub use weights::{WeightsBy, policy_for};

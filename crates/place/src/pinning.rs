@@ -12,7 +12,7 @@ use std::fs;
 use nearfar_machine::{CpuSet, Machine};
 use nearfar_measure::experiment::{compact_order, scatter_order};
 use nearfar_model::PlacementStrategy;
-use nearfar_sys::{Task, pin_task};
+use nearfar_sys::{Errno, Refusal, Task, pin_task, pin_thread, thread_cpus};
 
 use crate::placement::Placement;
 
@@ -78,6 +78,11 @@ impl Pinning {
     }
 }
 
+/// Whether threads can be pinned here, by pinning this one to what it may use already.
+pub(crate) fn try_pinning() -> Result<(), Refusal> {
+    pin_thread(&thread_cpus()?)
+}
+
 /// The threads that were pinned.
 #[derive(Debug)]
 pub(crate) struct PinnedThreads {
@@ -86,6 +91,8 @@ pub(crate) struct PinnedThreads {
     free: CpuSet,
     /// By the thread's number.
     places: BTreeMap<u32, Place>,
+    /// Why a thread was not pinned that was there.
+    pub refusal: Option<Refusal>,
 }
 
 /// The place of a pinned thread.
@@ -99,7 +106,7 @@ struct Place {
 
 impl PinnedThreads {
     pub fn new(pinning: Pinning, free: CpuSet) -> Self {
-        Self { pinning, free, places: BTreeMap::new() }
+        Self { pinning, free, places: BTreeMap::new(), refusal: None }
     }
 
     /// Pins a thread if it is new and nobody else has pinned it. The first of a process that a
@@ -120,10 +127,14 @@ impl PinnedThreads {
         let taken: BTreeSet<usize> = self.places.values().map(|place| place.number).collect();
         let number = (0..).find(|number| !taken.contains(number)).unwrap_or(0);
         let order = &self.pinning.order;
-        if let Some(&cpu) = order.get(number % order.len().max(1))
-            && pin_task(*tid, &CpuSet::single(cpu)).is_ok()
-        {
-            self.places.insert(*tid, Place { process, number, cpu });
+        let Some(&cpu) = order.get(number % order.len().max(1)) else {
+            return;
+        };
+        match pin_task(*tid, &CpuSet::single(cpu)) {
+            Ok(()) => _ = self.places.insert(*tid, Place { process, number, cpu }),
+            // It has ended.
+            Err(refusal) if refusal.errno() == Some(Errno(libc::ESRCH)) => {}
+            Err(refusal) => self.refusal = Some(refusal),
         }
     }
 

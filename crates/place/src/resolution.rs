@@ -10,6 +10,7 @@ use nearfar_sys::Refusal;
 use crate::loss::Loss;
 use crate::pinning::Pinning;
 use crate::placement::Placement;
+use crate::watch::Steering;
 use crate::weights::{WeightsBy, policy_for};
 
 /// What this process may use.
@@ -34,6 +35,20 @@ pub struct Resolution {
     pub pinning: Option<Pinning>,
     /// What it may not.
     pub losses: Vec<Loss>,
+}
+
+impl Resolution {
+    /// What is to be done to a program while it runs under this.
+    #[must_use]
+    pub fn steering(&self, is_untraced: bool) -> Steering {
+        let moved = self.weights.as_ref().filter(|(_, by)| *by == WeightsBy::Moving);
+        Steering {
+            pinning: self.pinning.clone().map(|pinning| (pinning, self.start.cpus.clone())),
+            weights: moved.map(|(weights, _)| weights.clone()),
+            is_bound: matches!(self.start.memory, MemoryPolicy::Bind(_)),
+            is_untraced,
+        }
+    }
 }
 
 /// Finds out what a placement means here. `cpus` narrows the CPUs. The machine is read only where
@@ -84,7 +99,8 @@ fn needed_machine(
         _ if Pinning::is_asked_by(placement) => format!("the order of threads of '{placement}'"),
         _ => return None,
     };
-    machine().map_err(|reason| losses.push(Loss { what, reason, remedy: None })).ok()
+    let remedy = || Some("mount /sys and let it be read (in a container: do not mask it)".into());
+    machine().map_err(|reason| losses.push(Loss { what, reason, remedy: remedy() })).ok()
 }
 
 /// The CPUs to which these nodes are local.

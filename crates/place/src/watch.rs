@@ -65,7 +65,9 @@ pub struct Steering {
     pub pinning: Option<(Pinning, CpuSet)>,
     /// Its pages are moved so that nodes have these weights.
     pub weights: Option<BTreeMap<u32, u32>>,
-    /// It is never traced.
+    /// Its memory is on certain nodes only, whatever room they have.
+    pub is_bound: bool,
+    /// Its threads and children are not followed, only looked for.
     pub is_untraced: bool,
 }
 
@@ -99,6 +101,7 @@ struct Watch {
     program: u32,
     /// The processes of threads that are traced.
     traced: BTreeMap<u32, u32>,
+    is_bound: bool,
     untraced: Option<Refusal>,
     /// Programs that were started and did not get their owner's rights.
     without_rights: BTreeSet<String>,
@@ -136,6 +139,7 @@ impl Watch {
         let mut watch = Self {
             program,
             traced: BTreeMap::new(),
+            is_bound: steering.is_bound,
             untraced: None,
             without_rights: BTreeSet::new(),
             next_glance: Instant::now() + FIRST_LOOK,
@@ -343,7 +347,16 @@ impl Watch {
                  leaves that out"
             ));
         }
+        if self.is_bound && status.signal() == Some(libc::SIGKILL) {
+            notes.push(
+                "SIGKILL has ended it, as the kernel does where the nodes of bind:NODES are full: \
+                 preferred:NODE goes on elsewhere"
+                    .into(),
+            );
+        }
         let mut losses = Vec::new();
+        let unpinned = self.pinned.and_then(|pinned| pinned.refusal);
+        losses.extend(unpinned.map(|refusal| Loss::refused("pinning threads", &refusal)));
         if let Some(dealt) = self.dealt {
             notes.extend(dealt.notes());
             let lost = |refusal| Loss::refused("moving pages to their nodes", &refusal);

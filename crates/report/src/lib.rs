@@ -123,7 +123,7 @@ pub use record_doctor::{
 };
 pub use reproduce::{PaperView, ReproduceView};
 pub use roofline_place::RoofPlaceView;
-pub use run::{PagesView, RefusedView, RunView, ThreadView};
+pub use run::{PagesView, RefusedView, RunView, ThreadView, VerificationView};
 pub use sealing::SealingView;
 pub use show::ShowView;
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_place::{Loss, Outcome, Placement, ProgramPages, Resolution, SeenThread};
+use nearfar_place::{Loss, Outcome, Placement, ProgramPages, Resolution, SeenThread, Verification};
 use serde::Serialize;
 
 /// What `nearfar run` reports (docs/schema/nearfar.run-1.json).
@@ -26,6 +26,8 @@ pub struct RunView {
     pub threads: Vec<ThreadView>,
     /// How many more there were than are listed.
     pub threads_unlisted: u64,
+    /// Whether the program is faster for it; `None` where that was not asked.
+    pub verification: Option<VerificationView>,
     /// What else is to be known, in sentences.
     pub notes: Vec<String>,
     /// The program's exit status, or 128 and the number of the signal that ended it; `None` where
@@ -72,6 +74,23 @@ pub struct ThreadView {
     pub cpus_seen: String,
 }
 
+/// The program's time under the placement and without it.
+#[derive(Debug, Clone, Serialize)]
+pub struct VerificationView {
+    /// Runs on each side.
+    pub rounds: u32,
+    /// Median time under the placement, s.
+    pub placed_median_seconds: f64,
+    /// Median time without it, s.
+    pub default_median_seconds: f64,
+    /// The second / the first: above 1 the placement is faster.
+    pub ratio: f64,
+    /// 95 % interval of the ratio.
+    pub interval: [f64; 2],
+    /// What that means.
+    pub verdict: &'static str,
+}
+
 impl RunView {
     /// Before the program is started.
     #[must_use]
@@ -86,6 +105,7 @@ impl RunView {
             pages_absent: None,
             threads: Vec::new(),
             threads_unlisted: 0,
+            verification: None,
             notes: Vec::new(),
             status: None,
         };
@@ -93,13 +113,14 @@ impl RunView {
         view
     }
 
-    /// Adds what could not be had.
+    /// Adds what could not be had; what was tried again is told once.
     pub fn lose(&mut self, losses: &[Loss]) {
-        self.refused.extend(losses.iter().map(|loss| RefusedView {
-            what: loss.what.clone(),
-            reason: loss.reason.clone(),
-            remedy: loss.remedy.clone(),
-        }));
+        for Loss { what, reason, remedy } in losses {
+            if !self.refused.iter().any(|refused| refused.what == *what) {
+                let (what, reason, remedy) = (what.clone(), reason.clone(), remedy.clone());
+                self.refused.push(RefusedView { what, reason, remedy });
+            }
+        }
     }
 
     /// Says why nothing is known of the program.
@@ -121,6 +142,18 @@ impl RunView {
         self.lose(&outcome.losses);
         self.notes.extend(outcome.notes.iter().cloned());
         self.status = Some(status);
+    }
+
+    /// Adds what comparing found.
+    pub fn verify(&mut self, found: &Verification) {
+        self.verification = Some(VerificationView {
+            rounds: found.rounds,
+            placed_median_seconds: found.placed_seconds,
+            default_median_seconds: found.default_seconds,
+            ratio: found.ratio,
+            interval: found.interval.into(),
+            verdict: found.verdict.as_str(),
+        });
     }
 }
 

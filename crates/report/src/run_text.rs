@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use nearfar_machine::CpuSet;
 
-use crate::figures::count;
+use crate::figures::{count, significant};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
-use crate::run::{PagesView, RunView};
+use crate::run::{PagesView, RunView, VerificationView};
 use crate::table::table;
 
 impl RunView {
@@ -27,6 +27,9 @@ impl RunView {
             text += &pages.table();
         }
         text += &self.thread_line();
+        if let Some(verification) = &self.verification {
+            text += &verification.lines();
+        }
         for note in &self.notes {
             text += &paragraph(" note: ", &printable(note));
         }
@@ -67,6 +70,25 @@ impl PagesView {
         };
         let header = ["node", "asked", "achieved", "own memory"].map(String::from).to_vec();
         table(header, nodes.iter().map(row).collect(), 0)
+    }
+}
+
+impl VerificationView {
+    fn lines(&self) -> String {
+        let [low, high] = self.interval;
+        let meaning = match self.verdict {
+            "faster" => "the placement is faster",
+            "slower" => "the placement is slower",
+            "same" => "no difference that matters",
+            _ => "the times scatter too much to say which is faster",
+        };
+        let said = format!(
+            "{meaning}: {} s with it, {} s without, ratio {low:.3} to {high:.3} ({} rounds, medians, 95 %)",
+            significant(self.placed_median_seconds, 3),
+            significant(self.default_median_seconds, 3),
+            self.rounds
+        );
+        paragraph(" verified: ", &said)
     }
 }
 

@@ -72,7 +72,7 @@ pub use process::{
 pub use process_move::move_process_pages;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
-pub use signals::{ArrivedSignal, AwaitedSignals, send_signal};
+pub use signals::{ArrivedSignal, AwaitedSignals, hear_of_children, send_signal};
 pub use thread_policy::set_thread_policy;
 pub use trace::{Change, leave_stopped, next_change, resume, seize};
 pub use usage::{ThreadUsage, peak_resident_bytes, steal_time, thread_usage, throttled};

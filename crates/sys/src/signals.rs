@@ -26,8 +26,7 @@ pub struct ArrivedSignal {
 
 impl AwaitedSignals {
     /// Blocks these signals in the calling thread and those that it starts from now on, so that
-    /// they wait. Programs started afterwards would inherit that. Where this process was started
-    /// with SIGCHLD ignored, it is no longer.
+    /// they wait. Programs started afterwards would inherit that.
     ///
     /// # Errors
     /// When one of them is no signal.
@@ -42,11 +41,6 @@ impl AwaitedSignals {
             if unsafe { libc::sigaddset(&raw mut set, signal) } != 0 {
                 return Err(Refusal::call("sigaddset", signal, Errno::last()));
             }
-        }
-        if signals.contains(&libc::SIGCHLD) {
-            // A program that was started with SIGCHLD ignored would never hear of its children.
-            // SAFETY: no handler is installed.
-            unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
         }
         let mut before = set;
         // SAFETY: reads one live set and writes the other.
@@ -87,6 +81,13 @@ impl Drop for AwaitedSignals {
             libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut())
         };
     }
+}
+
+/// Undoes that this process was started with SIGCHLD ignored: the kernel would never tell how its
+/// children ended.
+pub fn hear_of_children() {
+    // SAFETY: no handler is installed.
+    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
 }
 
 /// Sends a signal to a process.

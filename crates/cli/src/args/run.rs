@@ -39,6 +39,10 @@ pub struct RunArguments {
     /// Do not start the program where a part of the placement cannot be had (status 125)
     #[arg(long)]
     pub strict: bool,
+    /// Run it in turns with the placement and without it, up to 30 times each, and say whether it is
+    /// faster; what it prints is dropped, its input is empty. Status 1 when it is slower
+    #[arg(long)]
+    pub verify: bool,
     /// Do not follow its threads and children (ptrace), only look for them now and then: for
     /// programs that debuggers attach to, or that start others with their owner's rights (sudo)
     #[arg(long)]

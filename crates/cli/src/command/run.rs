@@ -3,15 +3,22 @@
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, ExitStatus as ProgramStatus};
+use std::process::{Command, ExitStatus as ProgramStatus, Stdio};
+use std::time::Instant;
 
 use anyhow::Context;
-use nearfar_place::{NotLaunched, Resolution, Steering, Usable, WeightsBy, launch, resolve, watch};
+use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use nearfar_place::{
+    Launched, NotLaunched, Outcome, Resolution, Side, Steering, Usable, Verdict, launch, resolve,
+    verify, watch,
+};
 use nearfar_report::RunView;
 
 use crate::args::RunArguments;
 use crate::exit_status::ExitStatus;
 use crate::{live_machine, output, written_file};
+
+const NOT_STARTED: &str = "the program was not started";
 
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     let usable = Usable {
@@ -21,38 +28,18 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
     let resolution = resolve(&arguments.placement, arguments.cpus.as_ref(), &usable, machine);
     let mut view = RunView::new(&arguments.placement, &resolution);
-    let [program, program_arguments @ ..] = arguments.command.as_slice() else {
-        anyhow::bail!("no program is named");
-    };
     if arguments.strict && !resolution.losses.is_empty() {
-        return not_started(arguments, &view);
+        return not_started(arguments, view, ExitStatus::NotStarted);
     }
-    let mut command = Command::new(program);
-    command.args(program_arguments);
-    let settings = resolution.pinning.as_ref().and_then(|pinning| pinning.openmp_settings());
-    command.envs(settings.into_iter().flatten());
-    let launched = match launch(&mut command, &resolution.start, arguments.strict) {
+    if arguments.verify {
+        return compare(arguments, &resolution, view);
+    }
+    let launched = match start(arguments, Some(&resolution), Stdio::inherit) {
         Ok(launched) => launched,
-        Err(NotLaunched::Lost(losses)) => {
-            view.lose(&losses);
-            return not_started(arguments, &view);
-        }
-        Err(NotLaunched::Program(error)) => {
-            let status = match error.kind() {
-                io::ErrorKind::NotFound => ExitStatus::NotFound,
-                _ => ExitStatus::NotExecutable,
-            };
-            view.say_why_absent("the program was not started");
-            write_report(arguments, &view)?;
-            let named = Path::new(program).display();
-            let error = anyhow::Error::new(error).context(format!("cannot start '{named}'"));
-            output::complain(&error);
-            return Ok(status);
-        }
+        Err(why) => return refused(arguments, view, why),
     };
     view.lose(&launched.losses);
-    let steering = steering(arguments, &resolution);
-    let outcome = watch(launched.child.id(), steering).context("cannot wait for the program")?;
+    let outcome = wait(&launched, resolution.steering(arguments.no_trace))?;
     let status = number(outcome.status);
     let asked = arguments.placement.asked_shares(&resolution.asked.memory);
     view.tell(asked.as_ref(), &outcome, status);
@@ -63,14 +50,89 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::OfProgram(status))
 }
 
-/// What is done to the program while it runs.
-fn steering(arguments: &RunArguments, resolution: &Resolution) -> Steering {
-    let moved = resolution.weights.as_ref().filter(|(_, by)| *by == WeightsBy::Moving);
-    Steering {
-        pinning: resolution.pinning.clone().map(|pinning| (pinning, resolution.start.cpus.clone())),
-        weights: moved.map(|(weights, _)| weights.clone()),
-        is_untraced: arguments.no_trace,
+/// Runs the program in turns under the placement and without it.
+fn compare(
+    arguments: &RunArguments,
+    resolution: &Resolution,
+    mut view: RunView,
+) -> anyhow::Result<ExitStatus> {
+    let mut last: Option<(Outcome, Launched)> = None;
+    let verified = verify(|side| {
+        let placed = (side == Side::Placed).then_some(resolution);
+        let begun = Instant::now();
+        let launched = start(arguments, placed, Stdio::null).map_err(Ended::Early)?;
+        let steering = placed.map_or_else(
+            || Steering { is_untraced: arguments.no_trace, ..Steering::default() },
+            |placed| placed.steering(arguments.no_trace),
+        );
+        let outcome = wait(&launched, steering).map_err(Ended::Unknown)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        if !outcome.status.success() {
+            return Err(Ended::Failed(outcome.status));
+        }
+        if placed.is_some() {
+            last = Some((outcome, launched));
+        }
+        Ok(seconds)
+    });
+    let verification = match verified {
+        Ok(verification) => verification.context("the program took no time")?,
+        Err(Ended::Early(why)) => return refused(arguments, view, why),
+        Err(Ended::Unknown(error)) => return Err(error),
+        Err(Ended::Failed(status)) => {
+            let status = number(status);
+            output::say(&format!(
+                "nearfar: the program ended with status {status}, so there is nothing to compare; run it \
+                 without --verify to see what it says"
+            ));
+            return Ok(ExitStatus::OfProgram(status));
+        }
+    };
+    if let Some((outcome, launched)) = last {
+        view.lose(&launched.losses);
+        let asked = arguments.placement.asked_shares(&resolution.asked.memory);
+        view.tell(asked.as_ref(), &outcome, number(outcome.status));
     }
+    view.verify(&verification);
+    if !arguments.quiet {
+        output::say(view.text().trim_end());
+    }
+    write_report(arguments, &view)?;
+    Ok(match verification.verdict {
+        Verdict::Slower => ExitStatus::CheckFailed,
+        Verdict::Faster | Verdict::Same | Verdict::Undecided => ExitStatus::Done,
+    })
+}
+
+/// Why comparing ended before its verdict.
+enum Ended {
+    Early(NotLaunched),
+    Unknown(anyhow::Error),
+    Failed(ProgramStatus),
+}
+
+/// Starts the program under a placement, or as it would start without nearfar.
+fn start(
+    arguments: &RunArguments,
+    placed: Option<&Resolution>,
+    streams: fn() -> Stdio,
+) -> Result<Launched, NotLaunched> {
+    let (program, program_arguments) = arguments.command.split_first().ok_or_else(|| {
+        NotLaunched::Program(io::Error::new(io::ErrorKind::NotFound, "no program is named"))
+    })?;
+    let mut command = Command::new(program);
+    command.args(program_arguments).stdin(streams()).stdout(streams()).stderr(streams());
+    let unbound = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
+    let Some(placed) = placed else {
+        return launch(&mut command, &unbound, false, false);
+    };
+    let settings = placed.pinning.as_ref().and_then(|pinning| pinning.openmp_settings());
+    command.envs(settings.into_iter().flatten());
+    launch(&mut command, &placed.start, placed.pinning.is_some(), arguments.strict)
+}
+
+fn wait(launched: &Launched, steering: Steering) -> anyhow::Result<Outcome> {
+    watch(launched.child.id(), steering).context("cannot wait for the program")
 }
 
 /// As a shell tells it: the status, or 128 and the number of the signal.
@@ -79,12 +141,39 @@ fn number(status: ProgramStatus) -> u8 {
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
 }
 
-fn not_started(arguments: &RunArguments, view: &RunView) -> anyhow::Result<ExitStatus> {
-    let mut view = view.clone();
-    view.say_why_absent("the program was not started");
+/// Tells why there is no program to wait for.
+fn refused(
+    arguments: &RunArguments,
+    mut view: RunView,
+    why: NotLaunched,
+) -> anyhow::Result<ExitStatus> {
+    let error = match why {
+        NotLaunched::Lost(losses) => {
+            view.lose(&losses);
+            return not_started(arguments, view, ExitStatus::NotStarted);
+        }
+        NotLaunched::Program(error) => error,
+    };
+    let status = match error.kind() {
+        io::ErrorKind::NotFound => ExitStatus::NotFound,
+        _ => ExitStatus::NotExecutable,
+    };
+    let named = arguments.command.first().map(Path::new).unwrap_or(Path::new("")).display();
+    output::complain(&anyhow::Error::new(error).context(format!("cannot start '{named}'")));
+    view.say_why_absent(NOT_STARTED);
+    write_report(arguments, &view)?;
+    Ok(status)
+}
+
+fn not_started(
+    arguments: &RunArguments,
+    mut view: RunView,
+    status: ExitStatus,
+) -> anyhow::Result<ExitStatus> {
+    view.say_why_absent(NOT_STARTED);
     output::say(view.text().trim_end());
     write_report(arguments, &view)?;
-    Ok(ExitStatus::NotStarted)
+    Ok(status)
 }
 
 fn write_report(arguments: &RunArguments, view: &RunView) -> anyhow::Result<()> {

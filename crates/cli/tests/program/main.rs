@@ -16,6 +16,7 @@ mod model_sharing;
 mod model_strategy;
 mod models;
 mod refusals;
+mod run;
 mod simulated;
 mod strangers;
 mod support;

@@ -20,6 +20,7 @@ mod mutilated;
 mod program;
 mod record_doctor;
 mod refusal;
+mod run;
 mod show_view;
 mod style;
 mod topology_export;
@@ -162,6 +163,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     views.extend(model_strategy::views());
     views.extend(document::views());
     views.extend(record_doctor::views());
+    views.extend(run::views());
     views.extend(show_view::views());
     views.extend(topology_export::views());
     views

@@ -140,6 +140,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("distribution", crate::model_distribution::NULLS),
     ("report", crate::document::NULLS),
     ("compare", crate::compare::NULLS),
+    ("run", crate::run::NULLS),
     ("machines", &[]),
     ("topology-export", &["attributes[].kernel"]),
     ("kernels", &[]),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 27] = [
+const NAMES: [&str; 28] = [
     "topo",
     "topology-export",
     "show",
@@ -35,6 +35,7 @@ const NAMES: [&str; 27] = [
     "predict-flow",
     "report",
     "compare",
+    "run",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.
