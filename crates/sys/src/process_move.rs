@@ -128,7 +128,7 @@ mod tests {
         let mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
         let moved = move_process_pages(std::process::id(), (&mapping).into(), 4096, |_| 0).unwrap();
         assert_eq!((moved.there, moved.moved), (0, 0));
-        assert_eq!(moved.left() as usize, (1 << 20) / base_page_bytes());
+        assert_eq!(moved.left(), (1 << 20) / base_page_bytes() as u64);
         assert!(move_process_pages(u32::MAX, (&mapping).into(), 4096, |_| 0).is_err());
     }
 }

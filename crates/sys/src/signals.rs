@@ -113,8 +113,10 @@ mod tests {
         std::thread::spawn(|| {
             let awaited = AwaitedSignals::block(&[libc::SIGURG]).unwrap();
             assert_eq!(awaited.next(Duration::ZERO), None);
-            // SAFETY: no memory is involved; the signal is blocked in this thread.
-            let sent = unsafe { libc::pthread_kill(libc::pthread_self(), libc::SIGURG) };
+            // SAFETY: no memory is involved.
+            let this = unsafe { libc::pthread_self() };
+            // SAFETY: the thread is this one, which lives, and in which the signal is blocked.
+            let sent = unsafe { libc::pthread_kill(this, libc::SIGURG) };
             assert_eq!(sent, 0);
             let came = awaited.next(Duration::from_secs(10));
             assert_eq!(came, Some(ArrivedSignal { signal: libc::SIGURG, is_sent: true }));
