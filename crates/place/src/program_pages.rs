@@ -83,6 +83,14 @@ impl ProcessPages {
     /// Takes a look into account.
     pub fn note(&mut self, method: CountMethod, bytes: BTreeMap<u32, u64>) {
         let found = total(&bytes);
+        // Between its exit stop and its end a process may be looked at once more.
+        let is_too_late = self
+            .kept
+            .as_ref()
+            .is_some_and(|kept| kept.method > method && total(&kept.bytes) >= found);
+        if is_too_late {
+            return;
+        }
         self.most = self.most.max(found);
         if found >= self.most - self.most / 10 {
             self.kept = Some(ProgramPages { method, bytes });
@@ -156,8 +164,9 @@ mod tests {
         let kept = process.kept().unwrap();
         assert_eq!((kept.method, &kept.bytes), (CountMethod::Sampled, &[(1, 940)].into()));
         process.note(CountMethod::ExitStop, [(0, 2000)].into());
+        process.note(CountMethod::Sampled, [(1, 2000)].into());
         let one = process.kept().unwrap();
-        assert_eq!(one.method, CountMethod::ExitStop);
+        assert_eq!((one.method, &one.bytes), (CountMethod::ExitStop, &[(0, 2000)].into()));
         let sum = sum_of(
             [one, &ProgramPages { method: CountMethod::Sampled, bytes: [(0, 5)].into() }]
                 .into_iter(),
