@@ -2,7 +2,7 @@
 //!
 //! A process is looked at 10 ms after it was found, then after 20 ms more, 40 ms, and so on up to
 //! once a second. A look makes the kernel go over all page tables: none follows sooner than twenty
-//! times as long as the last one took. Where the kernel allows it (ptrace(2)) threads and children
+//! times as long as the last one took, or four times where it had to move pages. Where the kernel allows it (ptrace(2)) threads and children
 //! are followed from their beginning, so that they are pinned before they touch memory, and each
 //! process is looked at once more when it is about to end.
 
@@ -34,6 +34,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_BLINDNESS: Duration = Duration::from_millis(50);
 /// A look may take one part in so many of the time.
 const COST: u32 = 20;
+/// The same while there are pages to move.
+const MOVING_COST: u32 = 4;
 /// Bits of a file's mode by which a program takes its owner's or group's rights.
 const TAKES_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
 
@@ -153,11 +155,21 @@ impl Watch {
         };
         if !steering.is_untraced {
             match seize(program) {
-                Ok(()) => _ = watch.traced.insert(program, program),
+                Ok(()) => watch.follow_first_threads(),
                 Err(refusal) => watch.untraced = Some(refusal),
             }
         }
         watch
+    }
+
+    /// A program may have started threads before it was followed.
+    fn follow_first_threads(&mut self) {
+        self.traced.insert(self.program, self.program);
+        for Task { tid, .. } in tasks(Path::new("/"), self.program).unwrap_or_default() {
+            if tid != self.program && seize(tid).is_ok() {
+                self.welcome(tid);
+            }
+        }
     }
 
     /// How long nothing is to be done.
@@ -265,9 +277,10 @@ impl Watch {
             let moved = self.look(pid, CountMethod::Sampled);
             if let Some(process) = self.processes.get_mut(&pid) {
                 // Where new pages had to be moved there will be more.
-                let next = if moved > 0 { FIRST_LOOK } else { 2 * process.pause };
+                let (next, cost) =
+                    if moved > 0 { (FIRST_LOOK, MOVING_COST) } else { (2 * process.pause, COST) };
                 process.pause = next.min(LONGEST_PAUSE);
-                process.next_look = Instant::now() + process.pause.max(COST * begun.elapsed());
+                process.next_look = Instant::now() + process.pause.max(cost * begun.elapsed());
             }
         }
     }
