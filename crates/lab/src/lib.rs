@@ -14,6 +14,7 @@ mod lab_program;
 mod left_out;
 mod machine;
 mod programs;
+mod toucher;
 
 pub use error::LabError;
 pub use filter::SyscallFilter;
@@ -23,3 +24,4 @@ pub use lab_program::build_lab_program;
 pub use left_out::guests_are_left_out;
 pub use machine::{GuestMachine, guest_machines};
 pub use programs::Programs;
+pub use toucher::build_touchers;
