@@ -12,16 +12,20 @@ mod filters;
 mod lies;
 mod machines;
 mod placement;
+mod run;
+mod run_expected;
+mod run_launch;
+mod run_table;
 mod table;
 mod turns;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nearfar_lab::{
-    Ended, Kernel, LabError, Programs, build_lab_program, find_kernel, guest_machines,
-    guests_are_left_out,
+    Ended, GuestMachine, Kernel, LabError, Programs, build_lab_program, build_touchers,
+    find_kernel, guest_machines, guests_are_left_out,
 };
 
 use boot::Boot;
@@ -31,7 +35,11 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
     let nearfar = Path::new(env!("CARGO_BIN_EXE_nearfar"));
     let gather = || {
         let under_filter = build_lab_program("under_filter", nearfar)?;
-        Programs::gather(&[nearfar, &under_filter])
+        let folder = tempfile::tempdir().unwrap();
+        let touchers = build_touchers(folder.path())?;
+        let mut programs = vec![nearfar, &under_filter];
+        programs.extend(touchers.iter().map(PathBuf::as_path));
+        Programs::gather(&programs)
     };
     gather().map_err(|error: LabError| error.to_string())
 });
@@ -46,29 +54,42 @@ fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
     kernels.entry(suite).or_insert_with(find).clone()
 }
 
-/// Boots a guest and holds every run against what it must give; what the guest left.
-/// Nothing where guests are left out.
-fn check(boot: &Boot) -> Option<Ended> {
+/// Boots a machine when it is its turn, and says what it cost; nothing where guests are left out.
+fn in_guest(
+    name: &str,
+    suite: &'static str,
+    runs: usize,
+    run: impl FnOnce(&GuestMachine, &Kernel, &Programs) -> Result<Ended, LabError>,
+) -> Option<(GuestMachine, Ended)> {
     if guests_are_left_out() {
-        let (machine, suite, runs) = (boot.machine, boot.suite, boot.runs.len());
         table::say(&format!(
-            "NEARFAR_WITHOUT_GUESTS: left out {machine} with the kernel of {suite}, {runs} runs of the program"
+            "NEARFAR_WITHOUT_GUESTS: left out {name} with the kernel of {suite}, {runs} runs of the program"
         ));
         return None;
     }
     let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
-    let kernel = kernel_of(boot.suite).unwrap_or_else(|error| give_up(&error));
+    let kernel = kernel_of(suite).unwrap_or_else(|error| give_up(&error));
     let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
-    let machine = machines.iter().find(|machine| machine.name == boot.machine).unwrap();
+    let machine = machines.into_iter().find(|machine| machine.name == name).unwrap();
     let turn = Turn::take();
-    let ended = boot.run(machine, &kernel, programs);
+    let ended = run(&machine, &kernel, programs);
     drop(turn);
     let ended = ended.unwrap_or_else(|error| give_up(&error.to_string()));
-    table::print_deaths(boot, &ended);
+    table::print_deaths(name, &ended);
+    Some((machine, ended))
+}
+
+/// Boots a guest and holds every run against what it must give; what the guest left.
+/// Nothing where guests are left out.
+fn check(boot: &Boot) -> Option<Ended> {
+    let (machine, ended) =
+        in_guest(boot.machine, boot.suite, boot.runs.len(), |machine, kernel, programs| {
+            boot.run(machine, kernel, programs)
+        })?;
     let mut wrong = Vec::new();
     for (number, run) in boot.runs.iter().enumerate() {
         let found = run.read(number, &ended);
-        let mut faults = run.expected.judge(machine, &found);
+        let mut faults = run.expected.judge(&machine, &found);
         let mut reasons = found.record.absent.iter().map(|absent| &absent.reason.text);
         if !run.wants.is_empty() && !reasons.any(|reason| reason.contains(run.wants)) {
             faults.push(format!("no refusal says '{}'", run.wants));
@@ -76,7 +97,7 @@ fn check(boot: &Boot) -> Option<Ended> {
         table::print_row(boot, run, &ended.release, &found, faults.is_empty());
         wrong.extend(faults.into_iter().map(|fault| format!("{}: {fault}", run.name)));
     }
-    table::print_cost(boot, &ended);
+    table::print_cost(boot.machine, &ended);
     assert!(wrong.is_empty(), "\n{} {}\n{}", boot.machine, ended.release, wrong.join("\n"));
     Some(ended)
 }

@@ -73,6 +73,14 @@ pub fn huge_pages_on_node_0() -> Run {
     }
 }
 
+/// Fills node 1 but for 40 MiB.
+pub const FULL_NODE_1: &str = "
+    mkdir /tmp/full
+    mount -t tmpfs -o size=100%,mpol=bind:1 tmpfs /tmp/full
+    free=$(sed -n 's/.*MemFree: *\\([0-9]*\\) kB/\\1/p' /sys/devices/system/node/node1/meminfo)
+    dd if=/dev/zero of=/tmp/full/file bs=1024k count=$((free / 1024 - 40))
+";
+
 /// A node without room is refused, by the program and not by the kernel that kills it, and
 /// the other is measured.
 pub fn full_node() -> Boot {
@@ -95,15 +103,9 @@ pub fn full_node() -> Boot {
         sed 's/MemFree: .*/MemFree: 400000 kB/' $meminfo >/tmp/meminfo
         mount -o bind /tmp/meminfo $meminfo
     ";
-    let setup = "
-        mkdir /tmp/full
-        mount -t tmpfs -o size=100%,mpol=bind:1 tmpfs /tmp/full
-        free=$(sed -n 's/.*MemFree: *\\([0-9]*\\) kB/\\1/p' /sys/devices/system/node/node1/meminfo)
-        dd if=/dev/zero of=/tmp/full/file bs=1024k count=$((free / 1024 - 40))
-    ";
     let runs = vec![
         run("node 1 full", "", no_room, "node 1 has"),
         run("node 1 full, unsaid", says_room, misplaced_on_node_1, "before the case"),
     ];
-    Boot { node_mib: 640, setup, ..Boot::new("intel-2p", NEW, runs) }
+    Boot { node_mib: 640, setup: FULL_NODE_1, ..Boot::new("intel-2p", NEW, runs) }
 }

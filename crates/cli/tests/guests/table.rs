@@ -17,25 +17,20 @@ pub fn say(line: &str) {
 }
 
 /// Says which boots of a guest died before its script began, and how.
-pub fn print_deaths(boot: &Boot, ended: &Ended) {
+pub fn print_deaths(machine: &str, ended: &Ended) {
     for log in &ended.deaths {
         let lines: Vec<&str> = log.lines().collect();
         let last = lines[lines.len().saturating_sub(8)..].join("\n  ");
         say(&format!(
-            "{} {} died before its script began, and was booted again:\n  {last}",
-            boot.machine, ended.release
+            "{machine} {} died before its script began, and was booted again:\n  {last}",
+            ended.release
         ));
     }
 }
 
 /// Says what a guest cost.
-pub fn print_cost(boot: &Boot, ended: &Ended) {
-    say(&format!(
-        "{:9} {:27} in all {:.1} s",
-        boot.machine,
-        ended.release,
-        ended.elapsed.as_secs_f64()
-    ));
+pub fn print_cost(machine: &str, ended: &Ended) {
+    say(&format!("{machine:9} {:27} in all {:.1} s", ended.release, ended.elapsed.as_secs_f64()));
 }
 
 /// Prints the row of a run, after the head where it is the first.
