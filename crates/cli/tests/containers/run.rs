@@ -1,0 +1,206 @@
+//! `nearfar run` where a part of a placement is refused: the program starts, what was lost is
+//! said to people and in the report; with `--strict` the program does not start.
+
+use std::fs;
+use std::process::Output;
+
+use nearfar_lab::build_touchers;
+use nearfar_sys::thread_cpus;
+use serde_json::Value;
+
+use crate::support::{Place, assert_said, can, refused_by_host, say, text};
+
+/// Memory that the program touches.
+const BYTES: u64 = 8 << 20;
+
+/// Words of a line of shell that make a file, by which it shows whether the program ran, and
+/// then become a program that touches [`BYTES`] and says so.
+const PROGRAM: &str = "bash -c 'touch ran; exec ./toucher -m 8 -h 100'";
+
+fn place() -> Place {
+    let place = Place::new();
+    build_touchers(&place.path("")).unwrap();
+    place
+}
+
+/// What `nearfar run` did; its report, where it wrote one.
+struct Ran {
+    output: Output,
+    report: Option<Value>,
+    program_ran: bool,
+}
+
+/// Runs the program by a line's begin, as `./nearfar run --placement bind:0`, under a filter.
+fn run(place: &Place, filter: Option<&str>, begin: &str) -> Ran {
+    for name in ["ran", "report.json"] {
+        fs::remove_file(place.path(name)).ok();
+    }
+    let output = place.sh_under(filter, &format!("exec {begin} --report report.json -- {PROGRAM}"));
+    let report = fs::read_to_string(place.path("report.json")).ok();
+    let report = report.map(|text| serde_json::from_str(&text).unwrap());
+    Ran { output, report, program_ran: place.path("ran").exists() }
+}
+
+/// The program ran, and nothing but its line is on standard output; the report.
+fn assert_ran(ran: &Ran) -> &Value {
+    assert_said(&ran.output, 0, &[]);
+    assert!(ran.program_ran);
+    let truth: Value = serde_json::from_slice(&ran.output.stdout).unwrap();
+    assert!(truth["pages"].is_object(), "{truth}");
+    let report = ran.report.as_ref().unwrap();
+    assert_eq!((&report["schema"], &report["status"]), (&"nearfar.run/1".into(), &0.into()));
+    report
+}
+
+/// The program ran without a part of its placement: these words say so, in the report and to
+/// people. Then again, strictly: it does not run.
+fn assert_lost(place: &Place, filter: Option<&str>, begin: &str, words: &[&str]) {
+    let ran = run(place, filter, begin);
+    let report = assert_ran(&ran);
+    let refused = report["refused"].to_string();
+    for word in words {
+        assert!(refused.contains(word), "{filter:?} {begin}: {refused} without {word}");
+    }
+    for refusal in report["refused"].as_array().unwrap() {
+        let words = |part: &str| refusal[part].as_str().is_some_and(|words| !words.is_empty());
+        // Of what the kernel granted only in part the reason says what to choose from.
+        let remedy = words("remedy") || refusal["reason"].to_string().contains("choose from");
+        assert!(words("what") && words("reason") && remedy, "{refusal}");
+    }
+    assert_said(&ran.output, 0, words);
+    let ran = run(place, filter, &format!("{begin} --strict"));
+    assert_said(&ran.output, 125, words);
+    assert!(!ran.program_ran, "{filter:?} {begin} --strict");
+    assert!(ran.output.stdout.is_empty());
+}
+
+/// Nothing is refused: not reported, and no obstacle to `--strict`.
+fn assert_kept(ran: &Ran) {
+    let report = assert_ran(ran);
+    assert_eq!(report["refused"], Value::Array(Vec::new()), "{report}");
+}
+
+/// Calls of memory policies as a container's profile refuses them, as a sandbox lacks them, and
+/// as one answers that only pretends.
+#[test]
+fn run_without_memory_policies() {
+    let place = place();
+    if refused_by_host().contains("set_mempolicy") {
+        say("skipped: this machine refuses memory policies by itself");
+        return;
+    }
+    let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+    for error in ["EPERM", "ENOSYS"] {
+        let calls = ["mbind", "set_mempolicy", "get_mempolicy", "move_pages"];
+        let filter = calls.map(|call| format!("{call}={error}")).join(",");
+        for placement in
+            [format!("bind:{node}"), format!("preferred:{node}"), format!("interleave:{node}")]
+        {
+            let begin = format!("./nearfar run --placement {placement}");
+            assert_lost(&place, Some(&filter), &begin, &["set_mempolicy", error]);
+        }
+        let begin = "./nearfar run --placement first-touch --strict";
+        assert_kept(&run(&place, Some(&filter), begin));
+    }
+    let begin = format!("./nearfar run --placement bind:{node}");
+    assert_lost(&place, Some("set_mempolicy=OK"), &begin, &["set_mempolicy"]);
+    assert_kept(&run(&place, None, &format!("{begin} --strict")));
+}
+
+/// Threads cannot be placed.
+#[test]
+fn run_without_affinity() {
+    let cpus = thread_cpus().unwrap();
+    if cpus.len() < 2 {
+        say("skipped: on one CPU there is nothing to choose");
+        return;
+    }
+    let (place, first) = (place(), cpus.first().unwrap());
+    let begin = format!("./nearfar run --placement first-touch --cpus {first}");
+    for filter in ["sched_setaffinity=EPERM", "sched_setaffinity=ENOSYS", "sched_setaffinity=OK"] {
+        assert_lost(&place, Some(filter), &begin, &["sched_setaffinity"]);
+    }
+    let ran = run(&place, None, &format!("{begin} --strict"));
+    assert_kept(&ran);
+    let truth: Value = serde_json::from_slice(&ran.output.stdout).unwrap();
+    assert_eq!(truth["threads"][0]["cpus"], Value::from(vec![first]), "{truth}");
+}
+
+/// Half of the machine is taken away by affinity: a placement on all of it uses what is left,
+/// one that names the rest loses it.
+#[test]
+fn run_on_half_of_the_machine() {
+    let cpus = thread_cpus().unwrap();
+    if cpus.len() < 2 {
+        say("skipped: one CPU has no half");
+        return;
+    }
+    let place = place();
+    let (first, last) = (cpus.first().unwrap(), cpus.last().unwrap());
+    let within = format!("taskset -c {first} ./nearfar run");
+    for placement in ["first-touch", "compact", "scatter", "spread", "local"] {
+        let ran = run(&place, None, &format!("{within} --placement {placement} --strict"));
+        assert_kept(&ran);
+        let truth: Value = serde_json::from_slice(&ran.output.stdout).unwrap();
+        assert_eq!(truth["threads"][0]["seen"], Value::from(vec![first]), "{placement}: {truth}");
+    }
+    let both = format!("{within} --placement first-touch --cpus {first},{last}");
+    assert_lost(&place, None, &both, &[&last.to_string()]);
+}
+
+/// Without ptrace(2) pages are counted while the program runs, and those of one that ends at once
+/// not at all; neither is a loss of placement.
+#[test]
+fn run_without_tracing() {
+    let place = place();
+    for error in ["EPERM", "ENOSYS"] {
+        let filter = format!("ptrace={error}");
+        let ran = run(&place, Some(&filter), "./nearfar run --placement first-touch --strict");
+        assert_kept(&ran);
+        let report = ran.report.unwrap();
+        assert_eq!(report["pages"]["method"], "sampled", "{report}");
+        let counted: u64 = report["pages"]["bytes_by_node"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|bytes| bytes.as_u64().unwrap())
+            .sum();
+        assert!(counted >= BYTES, "{report}");
+        let at_once = "exec ./nearfar run --placement first-touch --report at-once.json -- true";
+        let output = place.sh_under(Some(&filter), at_once);
+        assert_said(&output, 0, &[]);
+        let report: Value =
+            serde_json::from_slice(&fs::read(place.path("at-once.json")).unwrap()).unwrap();
+        // It may be seen once, by chance; what was not seen has a reason.
+        let seen = report["pages"]["method"] == "sampled";
+        let reason = report["pages_absent"].as_str().unwrap_or_default();
+        assert!(seen || reason.contains("ended before"), "{report}");
+    }
+    for (option, method) in [("", "exit_stop"), ("--no-trace", "sampled")] {
+        let ran = run(&place, None, &format!("./nearfar run --placement first-touch {option}"));
+        assert_eq!(assert_ran(&ran)["pages"]["method"], method);
+    }
+}
+
+/// Where /proc is hidden, the program runs and its pages are unknown.
+#[test]
+fn run_without_proc() {
+    if !can("a mount namespace", "unshare -m -n mount -t tmpfs none /mnt") {
+        return;
+    }
+    let place = place();
+    for name in ["ran", "report.json"] {
+        fs::remove_file(place.path(name)).ok();
+    }
+    let line = "exec unshare -m -n bash -c 'mount -t tmpfs none /proc && exec ./nearfar run \
+                --placement first-touch --report report.json -- ./toucher -m 8'";
+    let output = place.sh(line);
+    assert_said(&output, 0, &[]);
+    let truth: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(truth["pages"].is_object(), "{truth}");
+    let report: Value =
+        serde_json::from_str(&fs::read_to_string(place.path("report.json")).unwrap()).unwrap();
+    assert!(report["pages"].is_null(), "{report}");
+    assert!(report["pages_absent"].as_str().unwrap().contains("/proc"), "{report}");
+    assert!(text(&output.stderr).contains("/proc"), "{}", text(&output.stderr));
+}
