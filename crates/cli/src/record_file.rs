@@ -4,81 +4,29 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, bail};
-use nearfar_record::{Record, read_record};
+use anyhow::Context;
+pub use nearfar_record::host_name;
+use nearfar_record::{Record, read_record, record_name, state_folder};
 
 use crate::output;
 
-/// The name of this host, as the kernel says.
-pub fn host_name() -> String {
-    fs::read_to_string("/proc/sys/kernel/hostname")
-        .map_or_else(|_| "unknown-host".into(), |name| name.trim().to_string())
-}
-
-/// `${XDG_STATE_HOME:-~/.local/state}/nearfar`.
-fn state_folder() -> anyhow::Result<PathBuf> {
-    let from =
-        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    let state = from("XDG_STATE_HOME").or_else(|| Some(from("HOME")?.join(".local/state")));
-    Ok(state
-        .context(
-            "neither XDG_STATE_HOME nor HOME is set; say where the record goes with --out FILE",
-        )?
-        .join("nearfar"))
-}
-
 /// A new record's path in the state folder, which is made when it is not there.
 pub fn new_path(host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
-    let folder = state_folder()?;
+    let folder = state_folder().context(
+        "neither XDG_STATE_HOME nor HOME is set; say where the record goes with --out FILE",
+    )?;
     fs::create_dir_all(&folder).with_context(|| {
         format!(
             "cannot make the folder {}; say where the record goes with --out FILE",
             folder.display()
         )
     })?;
-    Ok(folder.join(format!("{}-{}.jsonl", file_name(host), now_utc.replace([':', '-'], ""))))
+    Ok(folder.join(record_name(host, now_utc)))
 }
 
-/// A host's name with nothing in it that means something in a path.
-fn file_name(host: &str) -> String {
-    host.chars().map(|c| if c.is_ascii_alphanumeric() || c == '.' { c } else { '_' }).collect()
-}
-
-/// What hosts of simulated machines begin with.
-const SIMULATED: &str = "simulated-";
-
-/// The newest record of this host in the state folder. Those of simulated machines are of
-/// other hosts: a forecast for a machine that nobody asked for would mislead.
+/// The newest record of this host in the state folder.
 pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
-    let folder = state_folder()?;
-    if let Some(path) = newest_of(&folder, |found| found == file_name(host)) {
-        return Ok(path);
-    }
-    let simulated = newest_of(&folder, |found| found.starts_with(&file_name(SIMULATED)));
-    let folder = folder.display();
-    match simulated {
-        Some(path) => bail!(
-            "there is no record of this host in {folder}, only of simulated machines, the newest \
-             of them {}; name one, or measure this host by `nearfar characterize`",
-            path.display()
-        ),
-        None => bail!(
-            "there is no record of this host in {folder}; make one by `nearfar characterize`, or \
-             name one"
-        ),
-    }
-}
-
-/// The newest record of a folder whose host, as [`file_name`] writes it, is `wanted`.
-fn newest_of(folder: &Path, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
-    let entries = fs::read_dir(folder).ok()?.flatten();
-    let timed = entries.filter_map(|entry| {
-        let path = entry.path();
-        let name = path.file_name()?.to_str()?.strip_suffix(".jsonl")?;
-        let (host, time) = name.rsplit_once('-')?;
-        wanted(host).then(|| (time.to_string(), path.clone()))
-    });
-    timed.max().map(|(_, path)| path)
+    Ok(nearfar_record::newest_record(host)?)
 }
 
 /// Reads a record; `-` is standard input.

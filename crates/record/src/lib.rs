@@ -20,6 +20,7 @@ mod reader;
 mod sample;
 mod sample_totals;
 mod seal;
+mod state_folder;
 mod summary;
 mod writer;
 
@@ -45,5 +46,6 @@ pub use sample::{
 };
 pub use sample_totals::SampleTotals;
 pub use seal::{Seal, Sealing};
+pub use state_folder::{NoRecord, host_name, newest_record, record_name, state_folder};
 pub use summary::{Aggregate, CaseSummary, Part, Work, round_values, summarize, summarize_case};
 pub use writer::{RecordWriter, WriteError};
