@@ -47,17 +47,19 @@ check: ## the fast one: format, lints, layers and other house rules
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	cargo test --locked --quiet --workspace --test house
 
-bench: web ## what costs time beside others or a promise: kernels, topology, the start of programs, the page; on a quiet machine
+bench: web ## what costs time beside others or a promise: kernels, topology, starting programs, the page, rankings
 	@scripts/install-packages build bench
 	cargo build --release --locked --quiet -p nearfar
 	cargo bench --locked -p nearfar-measure --bench likwid
 	cargo bench --locked -p nearfar-place --bench start
 	cargo bench --locked -p nearfar-document --bench page_cost
+	cargo bench --locked -p nearfar-runtime --bench rank_time
 
 accuracy: ## how often models are right, here and where the truth is known, against what is promised
 	@scripts/install-packages build
 	@missed=0; for bench in "model --bench accuracy" "reproduce --bench recovery" \
-	    "reproduce --bench comparison" "reproduce --bench model_time" "measure --bench roofline_validation"; do \
+	    "reproduce --bench comparison" "reproduce --bench model_time" "measure --bench roofline_validation" \
+	    "runtime --bench regret"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed
 
 man: ## manual pages into target/man

@@ -1,0 +1,68 @@
+/*
+ * Where to run a task whose data lies on these nodes, by a record.
+ *
+ *     cc -I crates/c-api/include crates/c-api/examples/rank.c target/debug/libnearfar_c.a \
+ *         -lpthread -ldl -lm -o rank
+ *     ./rank RECORD NODE=BYTES..
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "nearfar.h"
+
+enum { MOST = 4096 };
+
+static nearfar_touched touched[MOST];
+static nearfar_ranked_place ranked[MOST];
+
+static int fail(int32_t code)
+{
+    fprintf(stderr, "rank: %s: %s\n", nearfar_error_text(code), nearfar_error_detail());
+    return 2;
+}
+
+static int show(const nearfar_ranking *ranking, size_t data)
+{
+    size_t count = 0;
+    int32_t code = nearfar_rank(ranking, touched, data, NULL, 0, ranked, MOST, &count);
+    if (code != NEARFAR_OK)
+        return fail(code);
+    printf("%zu of %zu places, the best first\n", count, nearfar_place_count(ranking));
+    for (size_t i = 0; i < count; i++) {
+        nearfar_place place;
+        code = nearfar_describe_place(ranking, ranked[i].place, &place);
+        if (code != NEARFAR_OK)
+            return fail(code);
+        printf("place %zu, cluster %" PRIu32 ", node ", ranked[i].place, place.cluster);
+        if (place.cpu_node == NEARFAR_NO_CPU_NODE)
+            printf("none");
+        else
+            printf("%" PRIu32, place.cpu_node);
+        printf(", %" PRIu32 " CPUs: %.9f s, %.6f times the best\n", place.cpus, ranked[i].seconds,
+               ranked[i].ratio);
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 3 || argc - 2 > MOST) {
+        fprintf(stderr, "usage: rank RECORD NODE=BYTES..\n");
+        return 2;
+    }
+    size_t data = (size_t)(argc - 2);
+    for (size_t i = 0; i < data; i++) {
+        if (sscanf(argv[i + 2], "%" SCNu32 "=%" SCNu64, &touched[i].node, &touched[i].bytes) != 2) {
+            fprintf(stderr, "rank: '%s' is no NODE=BYTES\n", argv[i + 2]);
+            return 2;
+        }
+    }
+    nearfar_ranking *ranking = NULL;
+    int32_t code = nearfar_open(argv[1], 0, &ranking);
+    if (code != NEARFAR_OK)
+        return fail(code);
+    int status = show(ranking, data);
+    nearfar_free(ranking);
+    return status;
+}

@@ -1,0 +1,115 @@
+//! What a ranking knows: places, nodes, pairs.
+
+use nearfar_runtime::{Place, Ranking, UnknownPair};
+
+use crate::arrays::{put, put_all, reference};
+use crate::failure::{Code, Failure, code_of};
+use crate::layout::{NO_CPU_NODE, PlaceDescription};
+
+/// How many places there are; see the header.
+///
+/// # Safety
+/// `ranking` is null or from `nearfar_open` and not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_place_count(ranking: *const Ranking) -> usize {
+    // SAFETY: as the caller promises.
+    unsafe { reference(ranking, "the ranking") }.map_or(0, |ranking| ranking.places().len())
+}
+
+fn find(ranking: &Ranking, place: usize) -> Result<&Place, Failure> {
+    let places = ranking.places().len();
+    let missing = || Failure::from(nearfar_runtime::RankError::NoPlace { place, places });
+    ranking.places().get(place).ok_or_else(missing)
+}
+
+/// Describes a place; see the header.
+///
+/// # Safety
+/// `ranking` as in [`nearfar_place_count`]; `description` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_describe_place(
+    ranking: *const Ranking,
+    place: usize,
+    description: *mut PlaceDescription,
+) -> i32 {
+    code_of(|| {
+        // SAFETY: as the caller promises.
+        let place = find(unsafe { reference(ranking, "the ranking")? }, place)?;
+        let found = PlaceDescription {
+            initiator: place.initiator,
+            cluster: place.cluster,
+            cpu_node: place.cpu_node.unwrap_or(NO_CPU_NODE),
+            cpus: u32::try_from(place.cpus.len()).unwrap_or(u32::MAX),
+        };
+        // SAFETY: as the caller promises.
+        unsafe { put(description, found, "the description") }
+    })
+}
+
+/// Lists a place's CPUs; see the header.
+///
+/// # Safety
+/// `ranking` as in [`nearfar_place_count`]; `cpus` is null or has room for so many, `count` is null
+/// or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_place_cpus(
+    ranking: *const Ranking,
+    place: usize,
+    cpus: *mut u32,
+    room: usize,
+    count: *mut usize,
+) -> i32 {
+    code_of(|| {
+        // SAFETY: as the caller promises.
+        let place = find(unsafe { reference(ranking, "the ranking")? }, place)?;
+        let found: Vec<u32> = place.cpus.iter().collect();
+        // SAFETY: as the caller promises.
+        unsafe { put_all(cpus, room, count, found.into_iter(), "the CPUs") }
+    })
+}
+
+/// Lists the record's memory nodes; see the header.
+///
+/// # Safety
+/// `ranking` as in [`nearfar_place_count`]; `nodes` is null or has room for so many, `count` is null
+/// or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_nodes(
+    ranking: *const Ranking,
+    nodes: *mut u32,
+    room: usize,
+    count: *mut usize,
+) -> i32 {
+    code_of(|| {
+        // SAFETY: as the caller promises.
+        let ranking = unsafe { reference(ranking, "the ranking")? };
+        // SAFETY: as the caller promises.
+        unsafe { put_all(nodes, room, count, ranking.nodes().iter().copied(), "the nodes") }
+    })
+}
+
+/// What one thread alone moves; see the header.
+///
+/// # Safety
+/// `ranking` as in [`nearfar_place_count`]; `bytes_per_s` is null or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearfar_lone_rate(
+    ranking: *const Ranking,
+    place: usize,
+    node: u32,
+    bytes_per_s: *mut f64,
+) -> i32 {
+    code_of(|| {
+        // SAFETY: as the caller promises.
+        let ranking = unsafe { reference(ranking, "the ranking")? };
+        find(ranking, place)?;
+        if ranking.nodes().binary_search(&node).is_err() {
+            return Err(nearfar_runtime::RankError::NoNode { node }.into());
+        }
+        let why = || ranking.why_unknown(UnknownPair { place, node }).unwrap_or_default();
+        let rate = ranking.lone_rate(place, node);
+        let rate = rate.ok_or_else(|| Failure::new(Code::NotInRecord, why()))?;
+        // SAFETY: as the caller promises.
+        unsafe { put(bytes_per_s, rate, "the rate") }
+    })
+}
