@@ -59,7 +59,7 @@ accuracy: ## how often models are right, here and where the truth is known, agai
 	@scripts/install-packages build
 	@missed=0; for bench in "model --bench accuracy" "reproduce --bench recovery" \
 	    "reproduce --bench comparison" "reproduce --bench model_time" "measure --bench roofline_validation" \
-	    "runtime --bench regret"; do \
+	    "runtime --bench regret" "advise --bench regret"; do \
 	    cargo bench --locked --quiet -p nearfar-$$bench || missed=1; done; exit $$missed
 
 man: ## manual pages into target/man

@@ -1,5 +1,6 @@
 //! What the user typed.
 
+mod advise;
 mod characterize;
 mod compare;
 mod model;
@@ -13,6 +14,7 @@ use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 use nearfar_machine::TheoreticalMaximum;
 
+pub use advise::AdviseArguments;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
@@ -96,6 +98,14 @@ pub enum Command {
         "give those that `nearfar model --per-initiator` prints by --alpha.",
     ))]
     Predict(Box<PredictArguments>),
+    /// Where a program's threads and pages belong, what that gains, and the command for it
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar advise r.jsonl --threads 16 --working-set 8GiB\n",
+        "  nearfar advise --clusters 0,1 --pattern private --load-share 0.67\n",
+        "Nothing is recommended that gains less than 5 % or than twice the model's error.",
+    ))]
+    Advise(AdviseArguments),
     /// Write a record as a document, in the form that the file's ending names
     #[command(after_help = concat!(
         "Examples:\n",

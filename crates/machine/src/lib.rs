@@ -14,6 +14,7 @@ mod memory_attribute;
 mod memory_channels;
 mod memory_module;
 mod module_name;
+mod page_weights;
 mod relation;
 mod theoretical_maximum;
 
@@ -27,5 +28,6 @@ pub use machine::{
 };
 pub use memory_attribute::{AttributeValue, MemoryAttribute};
 pub use memory_module::MemoryModule;
+pub use page_weights::{MOST_PAGES_IN_TURN, page_weights};
 pub use relation::Relation;
 pub use theoretical_maximum::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};

@@ -41,7 +41,7 @@ pub use nearfar_flow::Part as FlowPart;
 pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 pub use fit::{FittedFlow, FlowEstimate, fit_flow};
 pub use parameters::FlowParameter;
-pub use placements::{FlowPlacement, PlacementKind, PlacementLimit};
+pub use placements::{FlowPlacement, PlacementKind, PlacementLimit, first_cause};
 pub use prediction::{FlowPrediction, PredictedStream, StreamError};
 
 use self::observed::{Observed, observe};

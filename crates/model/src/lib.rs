@@ -58,7 +58,7 @@ pub use evidence::{Evidence, weigh_evidence};
 pub use flow::{
     FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowLayout, FlowLink, FlowParameter,
     FlowPart, FlowPlacement, FlowPrediction, FlowStream, LinkEnds, PlacementKind, PlacementLimit,
-    PredictedStream, StreamError, fit_flow, flow,
+    PredictedStream, StreamError, first_cause, fit_flow, flow,
 };
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;

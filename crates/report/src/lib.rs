@@ -2,6 +2,8 @@
 //! command's `--json` prints; the text beside it is made from the same view, so
 //! the two cannot differ. Nothing here measures or models.
 
+mod advise;
+mod advise_text;
 mod characterize;
 mod class_map;
 mod classes;
@@ -78,6 +80,9 @@ mod topo;
 mod topo_text;
 mod topology_export;
 
+pub use advise::{
+    AdviceBasisView, AdviseView, AdvisedThreadsView, CandidateView, DemandView,
+};
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
     ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,

@@ -104,7 +104,7 @@ pub struct HybridQuestion {
     pub fast_share: Vec<f64>,
 }
 
-fn share(text: &str) -> Result<f64, String> {
+pub(super) fn share(text: &str) -> Result<f64, String> {
     let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     share.ok_or_else(|| "a share is a number from 0 to 1, such as 0.67".into())
 }

@@ -1,5 +1,6 @@
 //! One file per command: arguments in, library calls, a view out.
 
+mod advise;
 mod characterize;
 mod compare;
 mod doctor;
@@ -29,6 +30,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Show(arguments) => show::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
+        Command::Advise(arguments) => advise::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
+mod advise;
 mod compare;
 mod edited;
 mod export_topology;

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
+mod advise;
 mod compare;
 mod contract;
 mod document;
@@ -152,6 +153,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     let machines = MachinesView::new(vec![("amd-2p".into(), "two packages".into())]);
     add("machines", serde_json::to_value(machines));
     add("kernels", serde_json::to_value(KernelsView::new(|_| vec!["avx2".into()])));
+    views.extend(advise::views());
     views.extend(compare::views());
     views.extend(model_views::views());
     views.extend(model_distribution::views());

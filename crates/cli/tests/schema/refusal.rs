@@ -139,6 +139,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("strategy", crate::model_strategy::NULLS),
     ("distribution", crate::model_distribution::NULLS),
     ("report", crate::document::NULLS),
+    ("advise", crate::advise::NULLS),
     ("compare", crate::compare::NULLS),
     ("run", crate::run::NULLS),
     ("machines", &[]),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 29] = [
     "topo",
     "topology-export",
     "show",
@@ -36,6 +36,7 @@ const NAMES: [&str; 28] = [
     "report",
     "compare",
     "run",
+    "advise",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.

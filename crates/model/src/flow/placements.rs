@@ -207,8 +207,10 @@ fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
     })
 }
 
-/// The part that slows a stream most; `None` where its own threads are what it waits for.
-pub(crate) fn first_cause(flows: &Flows, stream: usize) -> Option<Part> {
+/// The part that slows the stream at this position most; `None` where its own threads are what it
+/// waits for.
+#[must_use]
+pub fn first_cause(flows: &Flows, stream: usize) -> Option<Part> {
     if flows.rates[stream] > (1.0 - HELD_UP) * flows.demands[stream] {
         return None;
     }

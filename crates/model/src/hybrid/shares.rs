@@ -1,5 +1,6 @@
 //! How loads, stores and pages are shared out over two memories.
 
+use nearfar_machine::MOST_PAGES_IN_TURN;
 use nearfar_record::PageSplit;
 
 /// Shares of a program's bytes.
@@ -54,22 +55,22 @@ impl HybridShares {
     }
 }
 
-/// Weights are of this sum at most: with small ones pages of both memories lie close to each
-/// other.
-const MOST_PAGES: u32 = 64;
-
 /// The weights of two memories that come nearest to a share of the fast one, 0 to 1; of equally
 /// near ones the smallest.
 #[must_use]
 pub fn page_weights(fast_share: f64) -> PageSplit {
-    nearest_weights(fast_share).next().unwrap_or(PageSplit { fast: 0, slow: 1 })
+    let share = fast_share.clamp(0.0, 1.0);
+    match nearfar_machine::page_weights(&[share, 1.0 - share])[..] {
+        [fast, slow] if fast + slow > 0 => PageSplit { fast, slow },
+        _ => PageSplit { fast: 0, slow: 1 },
+    }
 }
 
 /// All weights of a sum of at most 64, those nearest to a share first, of equally near ones the
 /// smallest; without those that smaller ones divide.
 pub(super) fn nearest_weights(fast_share: f64) -> impl Iterator<Item = PageSplit> {
     let share = fast_share.clamp(0.0, 1.0);
-    let splits = (1..=MOST_PAGES)
+    let splits = (1..=MOST_PAGES_IN_TURN)
         .flat_map(|sum| (0..=sum).map(move |fast| PageSplit { fast, slow: sum - fast }));
     let off = |split: &PageSplit| (share - split.fast_share()).abs();
     let mut splits: Vec<PageSplit> =
@@ -112,10 +113,10 @@ mod tests {
         for step in 0..=1000 {
             let share = f64::from(step) / 1000.0;
             let PageSplit { fast, slow } = page_weights(share);
-            assert!(fast + slow <= MOST_PAGES);
+            assert!(fast + slow <= MOST_PAGES_IN_TURN);
             assert!((2..=fast.max(slow)).all(|d| fast % d != 0 || slow % d != 0), "{fast}:{slow}");
             let off = (page_weights(share).fast_share() - share).abs();
-            let nearest = (1..=MOST_PAGES)
+            let nearest = (1..=MOST_PAGES_IN_TURN)
                 .map(|sum| {
                     let sum = f64::from(sum);
                     ((share * sum).round() / sum - share).abs()

@@ -1,0 +1,102 @@
+//! The machines of papers, simulated with noise and asked through a record as a user asks.
+
+use std::collections::BTreeMap;
+
+use nearfar_advise::{Advice, Candidate, Demand, Pattern, Shares, Workers, advise};
+use nearfar_flow::{KernelLoad, Load, Noise, read_machine};
+use nearfar_machine::MemoryPolicy;
+use nearfar_measure::simulated::simulate;
+use nearfar_measure::suite_inputs;
+use nearfar_model::RecordFigures;
+use nearfar_record::{Experiment, Inputs, Suite};
+
+use crate::truth::{Outcome, Truth};
+
+const NAMES: [&str; 7] =
+    ["amd-2p", "amd-4p", "intel-2p", "joe0", "e7-4870", "opteron-8", "itanium2"];
+
+/// How many there are.
+pub const COUNT: u64 = NAMES.len() as u64;
+
+const EXPERIMENTS: [Experiment; 4] =
+    [Experiment::Pairs, Experiment::Links, Experiment::Roofs, Experiment::Mixes];
+
+/// Shared data of the threads of one cluster, of half of them, and of all.
+pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
+    let mut machine = read_machine(NAMES[usize::try_from(place).unwrap()]).unwrap();
+    machine.noise = Noise { between_rounds: noise, ..Noise::default() };
+    let inputs = Inputs {
+        seed: place + 1,
+        experiments: EXPERIMENTS.into(),
+        kernels: Some(vec!["load".into(), "triad".into()]),
+        ..suite_inputs(Suite::Standard)
+    };
+    let record = simulate(&machine, inputs, true).unwrap();
+    let figures = RecordFigures::new(&record);
+    let clusters: Vec<u32> = machine.machine.clusters().iter().map(|it| it.index).collect();
+    let mut sizes = vec![1, clusters.len() / 2, clusters.len()];
+    sizes.dedup();
+    let mut outcomes = Vec::new();
+    for size in sizes.into_iter().filter(|size| *size > 0) {
+        let demand = Demand {
+            threads: None,
+            clusters: Some(clusters[..size].into()),
+            working_set_bytes: None,
+            load_share: None,
+            pattern: Pattern::Shared,
+        };
+        let Advice::Ranked(ranking) = advise(&figures, &demand).unwrap() else { continue };
+        let (kernel, variant) = (&ranking.flow.layout.kernels[0], &ranking.flow.variants[0]);
+        let rates = |loads: &[Load]| {
+            let of = |load: &Load| KernelLoad::new(kernel, variant, load.clone());
+            machine.rates(&loads.iter().map(of).collect::<Vec<_>>()).unwrap()
+        };
+        let nodes = &ranking.flow.layout.nodes;
+        let first = ranking.candidates.iter().find(|it| it.is_eligible()).unwrap();
+        let workers: Vec<Workers> = first.team.workers.clone();
+        let truth = Truth { rates: &rates, workers: &workers, nodes };
+        let home = |cluster: u32| {
+            let own = machine.machine.clusters();
+            own.iter().find(|it| it.index == cluster).unwrap().cpu_node.unwrap()
+        };
+        let position = |node: u32| nodes.iter().position(|&it| it == node).unwrap();
+        let own: Vec<usize> = workers.iter().map(|it| position(home(it.cluster))).collect();
+        let shares = |it: &Candidate| -> Shares { shares(it, nodes, nodes[own[0]]) };
+        let looked_at: Vec<Shares> = ranking.candidates.iter().map(shares).collect();
+        let best = truth.best_shared(&looked_at);
+        let regret = |it: &Candidate| 1.0 - truth.paced(&[shares(it)]) / best;
+        let recommended = &ranking.candidates[ranking.recommended.unwrap()];
+        let full = |cluster: u32, node: u32| {
+            let cores = u32::try_from(machine.machine.cores.len() / clusters.len()).unwrap();
+            let load = Load { cluster, threads: cores, shares: vec![(node, 1.0)] };
+            rates(&[load])[0]
+        };
+        let carried = |&node: &u32| clusters.iter().map(|&it| full(it, node)).fold(0.0, f64::max);
+        let carried: Vec<f64> = nodes.iter().map(carried).collect();
+        outcomes.push(Outcome {
+            first: regret(first),
+            recommended: regret(recommended),
+            floor: ranking.flow.least_difference(),
+            is_own_law: false,
+            is_foreign_law: false,
+            by_rule: truth.by_rule(best, &own, &carried),
+            private: None,
+        });
+    }
+    outcomes
+}
+
+/// The shares of pages that a candidate's policy gives.
+fn shares(candidate: &Candidate, nodes: &[u32], home: u32) -> Shares {
+    let weights: BTreeMap<u32, u32> = match &candidate.policies[0] {
+        MemoryPolicy::FirstTouch => [(home, 1)].into(),
+        MemoryPolicy::Preferred(node) => [(*node, 1)].into(),
+        MemoryPolicy::Bind(on) | MemoryPolicy::Interleave(on) => {
+            on.iter().map(|node| (node, 1)).collect()
+        }
+        MemoryPolicy::Weighted(weights) => weights.clone(),
+    };
+    let sum: u32 = weights.values().sum();
+    let of = |node: &u32| f64::from(weights.get(node).copied().unwrap_or(0)) / f64::from(sum);
+    nodes.iter().map(of).collect()
+}

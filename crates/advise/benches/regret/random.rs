@@ -1,0 +1,106 @@
+//! Random machines: what advice by their noisy records leaves of the best.
+
+use fastrand::Rng;
+use nearfar_advise::{FIRST_KERNEL, PageNode, Question, Shares, Workers, possible_machines};
+use nearfar_machine::page_weights;
+use nearfar_model::{FittedFlow, FlowCase, fit_flow};
+use nearfar_record::Experiment;
+
+use crate::machine::{Family, Machine};
+use crate::sets::{SetsWanted, measured, sets};
+use crate::truth::{Outcome, Truth, equal};
+
+/// Private data is looked at on every so manieth machine: its truth takes long.
+const PRIVATE_EVERY: u64 = 5;
+/// No gain below it is recommended.
+const LEAST_GAIN: f64 = 0.05;
+/// So many of the placements that were looked at are where the search on the truth begins too.
+const BEGINNINGS: usize = 20;
+
+/// One machine and one set of its clusters.
+pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
+    let mut random = Rng::with_seed(1000 + seed);
+    let family = match seed % 9 {
+        2 => Family::Queueing,
+        5 => Family::PerThread,
+        8 => Family::Turnaround,
+        _ => Family::Own,
+    };
+    let machine = Machine::random(family, &mut random);
+    let workers = workers(&machine, &mut random);
+    let wanted = SetsWanted { mixes: 8 };
+    let cases = measured(&machine, sets(&machine, wanted, &mut random), noise, &mut random);
+    let is_mix = |case: &FlowCase| case.experiment == Experiment::Mixes;
+    let fitted = fit_flow(&machine.layout(), &cases, is_mix).unwrap();
+    let nodes: Vec<u32> = (0..machine.nodes).collect();
+    let count = nodes.len();
+    let question = Question {
+        capacities: &fitted.capacities,
+        kernel: FIRST_KERNEL,
+        workers: workers.clone(),
+        page_nodes: nodes.iter().map(|&node| PageNode { node, room_share: 1.0 }).collect(),
+        possible: possible_machines(&fitted),
+    };
+    let rates = |loads: &[nearfar_flow::Load]| machine.rates(loads);
+    let truth = Truth { rates: &rates, workers: &workers, nodes: &nodes };
+    let own: Vec<usize> = workers.iter().map(|it| it.cluster as usize).collect();
+    let found = question.search_shared(std::slice::from_ref(&own));
+    let advised = rounded(&found.best.unwrap()[0]);
+    let mut starts = found.starts;
+    starts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let others = starts.into_iter().take(BEGINNINGS).map(|(shares, _)| shares);
+    let best = truth.best_shared(&others.chain([advised.clone()]).collect::<Vec<Shares>>());
+    let regret = |shares: &Shares| 1.0 - truth.paced(std::slice::from_ref(shares)) / best;
+    let default = equal(count, &own[..1]);
+    let predicted = |it: &Shares| question.throughput(std::slice::from_ref(it)).unwrap().paced;
+    let floor = LEAST_GAIN.max(2.0 * model_error(&fitted));
+    let is_worth = predicted(&advised) / predicted(&default) - 1.0 >= floor;
+    let carried = |column: usize| {
+        let path = machine.truth.path.iter().filter_map(|row| row[column]).fold(0.0, f64::max);
+        machine.truth.controller[column].map_or(path, |it| it.min(path))
+    };
+    let carried: Vec<f64> = (0..count).map(carried).collect();
+    let private = seed.is_multiple_of(PRIVATE_EVERY).then(|| {
+        let local: Vec<Shares> = own.iter().map(|&it| equal(count, &[it])).collect();
+        let uniform = vec![equal(count, &(0..count).collect::<Vec<_>>()); own.len()];
+        let advised = question.search_private(vec![local.clone(), uniform.clone()]).unwrap();
+        let advised: Vec<Shares> = advised.iter().map(rounded).collect();
+        let best = truth.best_private(&[local.clone(), uniform, advised.clone()]);
+        (1.0 - truth.paced(&advised) / best, 1.0 - truth.paced(&local) / best)
+    });
+    vec![Outcome {
+        first: regret(&advised),
+        recommended: regret(if is_worth { &advised } else { &default }),
+        floor,
+        is_own_law: family == Family::Own,
+        is_foreign_law: family != Family::Own,
+        by_rule: truth.by_rule(best, &own, &carried),
+        private,
+    }]
+}
+
+/// What weights make of shares.
+fn rounded(shares: &Shares) -> Shares {
+    let weights = page_weights(shares);
+    let sum = f64::from(weights.iter().sum::<u32>());
+    weights.into_iter().map(|it| f64::from(it) / sum).collect()
+}
+
+fn model_error(fitted: &FittedFlow) -> f64 {
+    let mean = |all: &[(usize, Vec<f64>)]| {
+        let sizes: Vec<f64> =
+            all.iter().flat_map(|(_, errors)| errors.iter().map(|it| it.abs())).collect();
+        sizes.iter().sum::<f64>() / sizes.len() as f64
+    };
+    mean(&fitted.left_out).max(mean(&fitted.errors))
+}
+
+/// All threads of a random set of clusters.
+fn workers(machine: &Machine, random: &mut Rng) -> Vec<Workers> {
+    let mut clusters: Vec<u32> = (0..machine.nodes).collect();
+    random.shuffle(&mut clusters);
+    clusters.truncate(random.usize(1..=machine.nodes as usize));
+    clusters.sort_unstable();
+    let threads = machine.threads;
+    clusters.into_iter().map(|cluster| Workers { cluster, threads }).collect()
+}

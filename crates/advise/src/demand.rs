@@ -1,0 +1,108 @@
+//! What a program asks of memory, as far as its user knows.
+
+/// How the threads of a program use its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Pattern {
+    /// All threads use all data, over and over; one thread wrote it first.
+    Shared,
+    /// Each thread, or each process, has data of its own that it wrote first.
+    Private,
+    /// Each thread keeps to its part of the data, all of which one thread wrote first.
+    Regular,
+    /// All threads use all data in no order; one thread wrote it first.
+    Irregular,
+}
+
+/// A program's demand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Demand {
+    /// Threads, one on a core; `None` for one on every core of its clusters.
+    pub threads: Option<u32>,
+    /// The clusters that it runs on; `None` where that may be chosen.
+    pub clusters: Option<Vec<u32>>,
+    /// Bytes of all its data; `None` where not known, and then no placement is said to fit.
+    pub working_set_bytes: Option<u64>,
+    /// Share of loads in all bytes, 0 to 1; `None` where not known.
+    pub load_share: Option<f64>,
+    /// How threads use the data.
+    pub pattern: Pattern,
+}
+
+impl Pattern {
+    /// All.
+    pub const ALL: [Self; 4] = [Self::Shared, Self::Private, Self::Regular, Self::Irregular];
+
+    /// Its name.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Shared => "shared",
+            Self::Private => "private",
+            Self::Regular => "regular",
+            Self::Irregular => "irregular",
+        }
+    }
+
+    /// Where its pages come to lie that nobody places, in words.
+    #[must_use]
+    pub fn default_words(self) -> &'static str {
+        match self {
+            Self::Private => "each thread's pages on its own node, because it writes them first",
+            Self::Shared | Self::Regular | Self::Irregular => {
+                "all pages on the node of the first cluster in use, because one thread there \
+                 writes them first"
+            }
+        }
+    }
+}
+
+/// Why a demand cannot be looked at on a machine.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DemandError {
+    /// A cluster is not of this machine.
+    #[error(
+        "there is no cluster {cluster} whose cores may be used; the record's machine has {known}"
+    )]
+    NoCluster {
+        /// The cluster.
+        cluster: u32,
+        /// Those that there are.
+        known: String,
+    },
+    /// A cluster is named twice.
+    #[error("cluster {0} is named twice; name each once")]
+    ClusterTwice(u32),
+    /// More threads than cores.
+    #[error(
+        "{threads} threads do not find a core each: {clusters} {cores}; the record says nothing of \
+         threads that share a core, so ask for at most as many"
+    )]
+    TooManyThreads {
+        /// Threads that were asked for.
+        threads: u32,
+        /// Whose cores, with their verb.
+        clusters: String,
+        /// The cores that there are.
+        cores: u32,
+    },
+    /// No thread, or fewer than clusters.
+    #[error(
+        "{clusters} clusters need a thread each, and {threads} were asked for; name fewer clusters or \
+         ask for more threads"
+    )]
+    TooFewThreads {
+        /// Threads that were asked for.
+        threads: u32,
+        /// Clusters that were named.
+        clusters: usize,
+    },
+    /// The load share is none.
+    #[error("the load share is not between 0 and 1")]
+    NoShare,
+    /// The law says nothing of these threads.
+    #[error(
+        "the record has no lone figure of these clusters with their own memory; `nearfar \
+         characterize --suite standard` measures all pairs"
+    )]
+    NotMeasured,
+}

@@ -1,0 +1,109 @@
+//! The candidates of one cluster with a fast and a slow memory, by the hybrid model: loads and
+//! stores over two memories hinder each other in ways that no capacity shows.
+
+use nearfar_machine::{Machine, MemoryPolicy};
+use nearfar_model::{Buffers, Hybrid, HybridPair, HybridPrediction, HybridShares};
+
+use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
+use crate::demand::{Demand, Pattern};
+use crate::room::{room, room_share};
+use crate::team::Team;
+
+/// The model's cases have all cores of a cluster at work; with a smaller part of them the memories
+/// are not filled as they were there.
+const LEAST_CORES: f64 = 0.75;
+
+/// No gain below it is claimed, whatever the error.
+const LEAST_GAIN: f64 = 0.05;
+
+/// The pair of memories that the model knows of a team's only cluster, where its pages come to lie
+/// on one of the two by themselves and find room there.
+pub(crate) fn pair_of<'a>(
+    hybrid: Option<&'a Hybrid>,
+    machine: &Machine,
+    demand: &Demand,
+    team: &Team,
+) -> Option<&'a HybridPair> {
+    let [only] = team.workers.as_slice() else { return None };
+    let fits = |node: u32| room_share(machine, node, demand.working_set_bytes) >= 1.0;
+    let pairs = hybrid?.of_cluster(only.cluster);
+    let mut known = pairs.filter(|pair| {
+        let cores = f64::from(only.threads) / f64::from(pair.threads.max(1));
+        cores >= LEAST_CORES && pair.default_node.is_some_and(fits)
+    });
+    demand.load_share.and_then(|_| known.next())
+}
+
+/// The candidates on the two memories of a pair, the default first where the model knows it.
+pub(crate) fn candidates(
+    pair: &HybridPair,
+    machine: &Machine,
+    demand: &Demand,
+    team: &Team,
+) -> Option<Vec<Candidate>> {
+    let load_share = demand.load_share?;
+    let default_share = if pair.default_node == Some(pair.slow_node) { 0.0 } else { 1.0 };
+    let default = pair.predict(HybridShares::together(load_share, default_share))?;
+    let of = |prediction: &HybridPrediction, fast_share: f64| {
+        let weights = nearfar_model::page_weights(fast_share);
+        let nodes = (pair.fast_node, pair.slow_node);
+        let (kind, policy) = match (weights.fast, weights.slow) {
+            (_, 0) => (CandidateKind::OneNode, MemoryPolicy::Preferred(nodes.0)),
+            (0, _) => (CandidateKind::OneNode, MemoryPolicy::Preferred(nodes.1)),
+            (1, 1) => {
+                let both = [nodes.0, nodes.1].into_iter().collect();
+                (CandidateKind::Interleave, MemoryPolicy::Interleave(both))
+            }
+            (fast, slow) => {
+                let both = [(nodes.0, fast), (nodes.1, slow)].into_iter().collect();
+                (CandidateKind::Weighted, MemoryPolicy::Weighted(both))
+            }
+        };
+        let on = [(nodes.0, weights.fast_share()), (nodes.1, 1.0 - weights.fast_share())];
+        let gain = pair.gain(prediction, &default);
+        Candidate {
+            kind,
+            is_default: false,
+            team: team.clone(),
+            policies: vec![policy],
+            model: AdvisingModel::Hybrid,
+            predicted: prediction.bandwidth,
+            interval: prediction.interval.unwrap_or((prediction.lowest, prediction.highest)),
+            gain: Some(gain.gain),
+            is_claimed: gain.is_claimed && gain.gain >= LEAST_GAIN,
+            room: room(machine, demand.working_set_bytes, &on),
+            limit: None,
+            needs_change: false,
+        }
+    };
+    let room = room_share(machine, pair.fast_node, demand.working_set_bytes);
+    let best = |most: f64| {
+        let best = pair.best(load_share, Buffers::Together, most)?;
+        Some(best.chosen.shares.fast_share())
+    };
+    let mut shares = vec![1.0, 0.0, 0.5];
+    shares.extend(best(1.0));
+    shares.extend(best(room));
+    let mut all: Vec<Candidate> = Vec::new();
+    let mut first = of(&default, default_share);
+    first.policies = vec![MemoryPolicy::FirstTouch];
+    (first.kind, first.is_default) = (CandidateKind::FirstTouch, true);
+    first.gain = Some(0.0);
+    all.push(first);
+    if demand.pattern == Pattern::Private {
+        // What the program does by itself is the local placement.
+        shares.retain(|&share| (share - default_share).abs() > 1e-9);
+    }
+    for share in shares {
+        // Rounded to weights first: next to a jump the share that is given counts.
+        let given = nearfar_model::page_weights(share).fast_share();
+        let Some(prediction) = pair.predict(HybridShares::together(load_share, given)) else {
+            continue;
+        };
+        let candidate = of(&prediction, given);
+        if !all.iter().any(|it| it.policies == candidate.policies) {
+            all.push(candidate);
+        }
+    }
+    Some(all)
+}

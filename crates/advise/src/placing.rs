@@ -1,0 +1,297 @@
+//! The candidates of one team by the flow model.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{Cluster, Machine, MemoryPolicy, page_weights};
+use nearfar_model::{Flow, first_cause};
+
+use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
+use crate::closed_form::Bounds;
+use crate::demand::{Demand, Pattern};
+use crate::question::{KernelRatios, PageNode, Question, Shares};
+use crate::room::{room, room_share, takes_pages};
+use crate::subsets::equal_shares;
+use crate::team::Team;
+use crate::uncertainty::possible_machines;
+
+/// So many of the best starts are candidates, beside each lone node and all nodes.
+const KEPT: usize = 10;
+
+/// A team's question, and what the machine says of its nodes.
+pub(crate) struct Placing<'a> {
+    pub team: Team,
+    machine: &'a Machine,
+    flow: &'a Flow,
+    demand: &'a Demand,
+    question: Question<'a>,
+    /// Of each worker the positions of all nodes, those that the kernel would fill first first.
+    orders: Vec<Vec<usize>>,
+    clusters: Vec<Cluster>,
+}
+
+impl<'a> Placing<'a> {
+    /// `None` where a cluster has no figures with the node that its pages come to lie on by
+    /// themselves, or with no node.
+    pub fn new(
+        machine: &'a Machine,
+        flow: &'a Flow,
+        kernel: KernelRatios,
+        demand: &'a Demand,
+        team: &Team,
+    ) -> Option<Self> {
+        let workers = &team.workers;
+        let is_reached =
+            |&node: &u32| workers.iter().all(|it| flow.reached.contains(&(it.cluster, node)));
+        let known = flow.layout.nodes.iter().copied().filter(is_reached);
+        let page_node = |node| {
+            let room_share = room_share(machine, node, demand.working_set_bytes);
+            PageNode { node, room_share }
+        };
+        let page_nodes: Vec<PageNode> =
+            known.filter(|&it| takes_pages(machine, it)).map(page_node).collect();
+        let all = machine.clusters();
+        let own = |cluster: u32| all.iter().find(|it| it.index == cluster).cloned();
+        let clusters: Vec<Cluster> =
+            workers.iter().map(|it| own(it.cluster)).collect::<Option<_>>()?;
+        let orders = clusters.iter().map(|it| fallback_order(machine, it, &page_nodes));
+        let orders: Vec<Vec<usize>> = orders.collect::<Option<_>>()?;
+        let question = Question {
+            capacities: &flow.fitted.capacities,
+            kernel,
+            workers: workers.clone(),
+            page_nodes,
+            possible: Vec::new(),
+        };
+        Some(Self { team: team.clone(), machine, flow, demand, question, orders, clusters })
+    }
+
+    /// Pages as they come to lie by themselves; `None` where there is no room for all.
+    pub fn by_itself(&self) -> Option<Vec<Shares>> {
+        let homes = if self.demand.pattern == Pattern::Private { self.orders.len() } else { 1 };
+        let start: Vec<Shares> = self.orders[..homes].iter().map(|it| self.alone(it[0])).collect();
+        if self.question.fits(&start) {
+            return Some(start);
+        }
+        if let [_] = start.as_slice() {
+            return Some(vec![self.filled(&self.orders[0])?]);
+        }
+        // Each cluster's part of the data goes on to other nodes as far as all of them leave room.
+        let mut left: Vec<f64> = self.question.page_nodes.iter().map(|it| it.room_share).collect();
+        let threads = f64::from(self.question.threads());
+        let mut pages = vec![vec![0.0; left.len()]; homes];
+        for round in 0..left.len() {
+            for (worker, order) in self.orders.iter().enumerate() {
+                let part = f64::from(self.question.workers[worker].threads) / threads;
+                let placed: f64 = pages[worker].iter().sum();
+                let more = ((1.0 - placed) * part).min(left[order[round]]).max(0.0);
+                left[order[round]] -= more;
+                pages[worker][order[round]] += more / part;
+            }
+        }
+        let is_whole = |own: &Shares| (own.iter().sum::<f64>() - 1.0).abs() < 1e-6;
+        pages.iter().all(is_whole).then_some(pages)
+    }
+
+    /// Threads x the slowest thread's rate at most, as far as a few placements tell.
+    pub fn promise(&self) -> Option<f64> {
+        let count = self.question.page_nodes.len();
+        let everything: Vec<usize> = (0..count).collect();
+        let bounds = Bounds::of(&self.question)?;
+        let mut looks = vec![
+            vec![bounds.in_proportion(&everything)],
+            vec![bounds.nearest_first(&everything)],
+            vec![equal_shares(&self.own_nodes(), count)],
+        ];
+        if self.demand.pattern == Pattern::Private || self.demand.pattern == Pattern::Regular {
+            looks.push(self.local());
+        }
+        let paced = |pages: &Vec<Shares>| Some(self.question.throughput(pages)?.paced);
+        looks.iter().filter_map(paced).reduce(f64::max)
+    }
+
+    /// All candidates of this team, without their gains; of private data also those with pages of
+    /// each cluster's own where that is asked for, which takes a longer search.
+    pub fn candidates(&mut self, is_by_cluster: bool) -> Vec<Candidate> {
+        self.question.possible = possible_machines(&self.flow.fitted);
+        let found = self.question.search_shared(&self.groups());
+        let count = self.question.page_nodes.len();
+        let is_lone = |shares: &Shares| shares.iter().filter(|it| **it > 0.0).count() == 1;
+        let everything = equal_shares(&(0..count).collect::<Vec<_>>(), count);
+        let own = equal_shares(&self.own_nodes(), count);
+        let mut starts = found.starts;
+        starts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let kept = starts.into_iter().enumerate().filter(|(rank, (shares, _))| {
+            *rank < KEPT || is_lone(shares) || *shares == everything || *shares == own
+        });
+        let best = found.best.into_iter().flatten();
+        let shared = best.chain(kept.map(|(_, (shares, _))| shares));
+        let mut all: Vec<Candidate> =
+            shared.filter_map(|shares| self.of_shares(vec![shares])).collect();
+        if matches!(self.demand.pattern, Pattern::Private | Pattern::Regular) {
+            all.extend(self.local_candidate());
+        }
+        let is_private = self.demand.pattern == Pattern::Private;
+        if is_by_cluster && is_private && self.team.workers.len() > 1 {
+            let uniform = vec![everything; self.team.workers.len()];
+            let mut beginnings = vec![self.local(), uniform];
+            beginnings.extend(self.by_itself());
+            if let Some(best) = self.question.search_private(beginnings) {
+                all.extend(self.of_shares(best));
+            }
+        }
+        all
+    }
+
+    /// What happens without advice.
+    pub fn default_candidate(&self) -> Option<Candidate> {
+        let pages = self.by_itself()?;
+        let mut own =
+            self.candidate(CandidateKind::FirstTouch, vec![MemoryPolicy::FirstTouch], &pages)?;
+        (own.is_default, own.gain) = (true, Some(0.0));
+        Some(own)
+    }
+
+    fn local_candidate(&self) -> Option<Candidate> {
+        let first_touch = vec![MemoryPolicy::FirstTouch];
+        let mut own = self.candidate(CandidateKind::Local, first_touch, &self.local())?;
+        own.needs_change = self.demand.pattern == Pattern::Regular;
+        Some(own)
+    }
+
+    /// The candidate with weights for these shares; of several only where they differ.
+    fn of_shares(&self, pages: Vec<Shares>) -> Option<Candidate> {
+        let rounded: Vec<(CandidateKind, MemoryPolicy, Shares)> =
+            pages.iter().map(|shares| self.policy(shares)).collect::<Option<_>>()?;
+        let (kind, policies) = match rounded.as_slice() {
+            [(kind, policy, _)] => (*kind, vec![policy.clone()]),
+            all if all.iter().all(|it| it.1 == all[0].1) => return None,
+            _ if pages == self.local() => return None,
+            all => (CandidateKind::ByCluster, all.iter().map(|it| it.1.clone()).collect()),
+        };
+        let pages: Vec<Shares> = rounded.into_iter().map(|it| it.2).collect();
+        self.candidate(kind, policies, &pages)
+    }
+
+    /// The policy that comes nearest to shares, and the shares that it gives.
+    fn policy(&self, shares: &Shares) -> Option<(CandidateKind, MemoryPolicy, Shares)> {
+        let weights = page_weights(shares);
+        let sum: u32 = weights.iter().sum();
+        let on: BTreeMap<u32, u32> = self
+            .question
+            .page_nodes
+            .iter()
+            .zip(&weights)
+            .filter(|(_, weight)| **weight > 0)
+            .map(|(page_node, &weight)| (page_node.node, weight))
+            .collect();
+        let given = weights.iter().map(|&it| f64::from(it) / f64::from(sum)).collect();
+        let (&first, &weight) = on.first_key_value()?;
+        let (kind, policy) = if on.len() == 1 {
+            (CandidateKind::OneNode, MemoryPolicy::Preferred(first))
+        } else if on.values().all(|&it| it == weight) {
+            (CandidateKind::Interleave, MemoryPolicy::Interleave(on.keys().copied().collect()))
+        } else {
+            (CandidateKind::Weighted, MemoryPolicy::Weighted(on))
+        };
+        Some((kind, policy, given))
+    }
+
+    fn candidate(
+        &self,
+        kind: CandidateKind,
+        policies: Vec<MemoryPolicy>,
+        pages: &[Shares],
+    ) -> Option<Candidate> {
+        let flows = self.question.flows(pages)?;
+        let predicted = self.question.throughput_of(&flows).paced;
+        let rate = |index: usize| flows.rates[index] / f64::from(self.team.workers[index].threads);
+        let slowest = (0..flows.rates.len()).min_by(|&a, &b| rate(a).total_cmp(&rate(b)))?;
+        let shares = self.question.share_of_all(pages);
+        let on: Vec<(u32, f64)> =
+            self.question.page_nodes.iter().map(|it| it.node).zip(shares).collect();
+        let reach = self.flow.reach();
+        let is_sound = predicted.is_finite() && predicted > 0.0;
+        is_sound.then(|| Candidate {
+            kind,
+            is_default: false,
+            team: self.team.clone(),
+            policies,
+            model: AdvisingModel::Flow,
+            predicted,
+            interval: (predicted * (1.0 - reach).max(0.0), predicted * (1.0 + reach)),
+            gain: None,
+            is_claimed: false,
+            room: room(self.machine, self.demand.working_set_bytes, &on),
+            limit: first_cause(&flows, slowest),
+            needs_change: false,
+        })
+    }
+
+    /// Each cluster's pages on the node where they come to lie by themselves.
+    fn local(&self) -> Vec<Shares> {
+        self.orders.iter().map(|it| self.alone(it[0])).collect()
+    }
+
+    fn alone(&self, page_node: usize) -> Shares {
+        equal_shares(&[page_node], self.question.page_nodes.len())
+    }
+
+    fn own_nodes(&self) -> Vec<usize> {
+        let mut own: Vec<usize> = self.orders.iter().map(|it| it[0]).collect();
+        own.sort_unstable();
+        own.dedup();
+        own
+    }
+
+    /// As much on each node as finds room there, in this order.
+    fn filled(&self, order: &[usize]) -> Option<Shares> {
+        let mut left = 1.0_f64;
+        let mut shares = vec![0.0; order.len()];
+        for &page_node in order {
+            shares[page_node] = left.min(self.question.page_nodes[page_node].room_share);
+            left -= shares[page_node];
+        }
+        (left < 1e-6).then_some(shares)
+    }
+
+    /// The nodes of the clusters in use, those of each package, and those of each kind.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let of = |is_own: &dyn Fn(&nearfar_machine::MemoryNode) -> bool| -> Vec<usize> {
+            let page_nodes = self.question.page_nodes.iter().enumerate();
+            let own = page_nodes.filter(|(_, it)| self.machine.node(it.node).is_some_and(is_own));
+            own.map(|(index, _)| index).collect()
+        };
+        let near = |cluster: &Cluster| {
+            of(&|node: &nearfar_machine::MemoryNode| cluster.memory_nodes.contains(node.os_index))
+        };
+        let mut groups = vec![self.own_nodes()];
+        groups.extend(self.clusters.iter().map(near));
+        let packages = self.machine.packages.iter();
+        groups.extend(packages.map(|package| of(&|node| node.locality.intersects(&package.cpus))));
+        let kinds: Vec<_> = self.machine.nodes.iter().map(|node| node.kind).collect();
+        groups.extend(kinds.into_iter().map(|kind| of(&|node| node.kind == kind)));
+        groups
+    }
+}
+
+/// The nodes in the order in which the kernel fills them for a cluster: its node with CPUs, the
+/// others by distance. `None` without nodes, and where the first node has no
+/// figures.
+fn fallback_order(
+    machine: &Machine,
+    cluster: &Cluster,
+    page_nodes: &[PageNode],
+) -> Option<Vec<usize>> {
+    let home = cluster.cpu_node.or(cluster.memory_nodes.first())?;
+    page_nodes.iter().find(|it| it.node == home)?;
+    let key = |&index: &usize| {
+        let node = page_nodes[index].node;
+        let distance = machine.distance(home, node);
+        // Nodes without a distance come behind those with one.
+        let is_foreign = !cluster.memory_nodes.contains(node);
+        (node != home, distance.is_none(), distance, is_foreign, node)
+    };
+    let mut order: Vec<usize> = (0..page_nodes.len()).collect();
+    order.sort_by_key(key);
+    Some(order)
+}

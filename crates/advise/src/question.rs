@@ -1,0 +1,182 @@
+//! Threads of clusters and the nodes that their pages may lie on: what placements of the pages
+//! give by the flow law.
+
+use nearfar_flow::{Capacities, Flows, Load, ScaledLoad};
+
+/// Threads of a cluster that work on the program's data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Workers {
+    /// The cluster.
+    pub cluster: u32,
+    /// Its threads; at least one.
+    pub threads: u32,
+}
+
+/// A node that pages may lie on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PageNode {
+    /// The node's number.
+    pub node: u32,
+    /// The largest share of the program's pages that finds room on it, 0 to 1.
+    pub room_share: f64,
+}
+
+/// Shares of pages on each node, in their order; they add up to 1.
+pub type Shares = Vec<f64>;
+
+/// A kernel among those that the flow law was fitted to: its useful bytes where parts are full,
+/// and a thread's demand in bytes of the first kernel, each against the first kernel's.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct KernelRatios {
+    /// Of useful bytes.
+    pub bytes: f64,
+    /// Of demand.
+    pub demand: f64,
+}
+
+/// The first kernel of a fitted law.
+pub const FIRST_KERNEL: KernelRatios = KernelRatios { bytes: 1.0, demand: 1.0 };
+
+/// Who works, on which nodes pages may lie, and by which law.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    /// What the parts of the machine carry.
+    pub capacities: &'a Capacities,
+    /// What the threads run.
+    pub kernel: KernelRatios,
+    /// The threads; of each cluster once.
+    pub workers: Vec<Workers>,
+    /// Where pages may lie; each node once.
+    pub page_nodes: Vec<PageNode>,
+    /// The same with other numbers that the record leaves possible; may be empty.
+    pub possible: Vec<Capacities>,
+}
+
+/// Smaller shares are none.
+pub(crate) const LEAST_SHARE: f64 = 1e-6;
+
+/// What the slowest part of a program with equally divided work sets, and all of them together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Throughput {
+    /// Threads x the slowest thread's rate, useful bytes/s: what divided work gets.
+    pub paced: f64,
+    /// The sum of all threads, useful bytes/s.
+    pub sum: f64,
+}
+
+impl Question<'_> {
+    /// All threads.
+    #[must_use]
+    pub fn threads(&self) -> u32 {
+        self.workers.iter().map(|it| it.threads).sum()
+    }
+
+    /// What each cluster's threads get: with one placement for all, or one for each of them in
+    /// their order. `None` where the law has no answer.
+    #[must_use]
+    pub fn flows(&self, pages: &[Shares]) -> Option<Flows> {
+        self.flows_of(self.capacities, pages)
+    }
+
+    fn flows_of(&self, capacities: &Capacities, pages: &[Shares]) -> Option<Flows> {
+        let load = |(index, workers): (usize, &Workers)| {
+            let own = pages.get(index).or_else(|| pages.first().filter(|_| pages.len() == 1))?;
+            let on = self.page_nodes.iter().zip(own).filter(|(_, share)| **share > LEAST_SHARE);
+            let kept: f64 = on.clone().map(|(_, share)| share).sum();
+            let shares = on.map(|(page_node, share)| (page_node.node, share / kept)).collect();
+            let load = Load { cluster: workers.cluster, threads: workers.threads, shares };
+            Some(ScaledLoad { load, demand_scale: self.kernel.demand })
+        };
+        let loads: Option<Vec<ScaledLoad>> = self.workers.iter().enumerate().map(load).collect();
+        capacities.flows(&loads?, None).ok()
+    }
+
+    /// What the program gets; `None` as of [`Question::flows`].
+    #[must_use]
+    pub fn throughput(&self, pages: &[Shares]) -> Option<Throughput> {
+        Some(self.throughput_of(&self.flows(pages)?))
+    }
+
+    /// The mean over the machines that are possible; where none are named, of this one.
+    #[must_use]
+    pub fn expected_throughput(&self, pages: &[Shares]) -> Option<Throughput> {
+        if self.possible.is_empty() {
+            return self.throughput(pages);
+        }
+        let (mut paced, mut sum) = (0.0, 0.0);
+        for capacities in &self.possible {
+            let of = self.throughput_of(&self.flows_of(capacities, pages)?);
+            (paced, sum) = (paced + of.paced, sum + of.sum);
+        }
+        #[expect(clippy::cast_precision_loss, reason = "a few machines")]
+        let count = self.possible.len() as f64;
+        Some(Throughput { paced: paced / count, sum: sum / count })
+    }
+
+    /// The same of flows that were worked out.
+    #[must_use]
+    pub fn throughput_of(&self, flows: &Flows) -> Throughput {
+        let rates = flows.rates.iter().zip(&self.workers);
+        let of_one = rates.map(|(rate, it)| rate / f64::from(it.threads));
+        let slowest = of_one.fold(f64::INFINITY, f64::min);
+        Throughput {
+            paced: slowest * f64::from(self.threads()) * self.kernel.bytes,
+            sum: flows.rates.iter().sum::<f64>() * self.kernel.bytes,
+        }
+    }
+
+    /// The share of all pages on each node: by threads, where each has as much data.
+    #[must_use]
+    pub fn share_of_all(&self, pages: &[Shares]) -> Shares {
+        if let [one] = pages {
+            return one.clone();
+        }
+        let all = f64::from(self.threads());
+        let mut sum = vec![0.0; self.page_nodes.len()];
+        for (own, workers) in pages.iter().zip(&self.workers) {
+            let part = f64::from(workers.threads) / all;
+            sum.iter_mut().zip(own).for_each(|(sum, share)| *sum += part * share);
+        }
+        sum
+    }
+
+    /// Whether pages find room.
+    #[must_use]
+    pub fn fits(&self, pages: &[Shares]) -> bool {
+        let shares = self.share_of_all(pages);
+        shares.iter().zip(&self.page_nodes).all(|(share, it)| *share <= it.room_share + LEAST_SHARE)
+    }
+
+    /// What does not find room goes to the other nodes that have some, in proportion to what
+    /// they hold, and where they hold nothing to their room. `None` where all are full.
+    #[must_use]
+    pub fn fitted(&self, shares: &[f64]) -> Option<Shares> {
+        let room: Vec<f64> = self.page_nodes.iter().map(|it| it.room_share).collect();
+        let mut fitted = shares.to_vec();
+        // Each turn fills at least one node.
+        for _ in 0..=room.len() {
+            let over: f64 = fitted.iter().zip(&room).map(|(it, room)| (it - room).max(0.0)).sum();
+            if over <= LEAST_SHARE {
+                return Some(fitted);
+            }
+            fitted.iter_mut().zip(&room).for_each(|(it, room)| *it = it.min(*room));
+            let free = |index: usize| (room[index] - fitted[index]).max(0.0);
+            let open: Vec<usize> = (0..room.len()).filter(|&it| free(it) > LEAST_SHARE).collect();
+            let held: f64 = open.iter().map(|&it| fitted[it]).sum();
+            let weight = |it: usize| if held > LEAST_SHARE { fitted[it] / held } else { 0.0 };
+            let all_free: f64 = open.iter().map(|&it| free(it)).sum();
+            if all_free + LEAST_SHARE < over {
+                return None;
+            }
+            let added: Vec<(usize, f64)> = open
+                .iter()
+                .map(|&it| {
+                    let by_room = free(it) / all_free;
+                    (it, over * if held > LEAST_SHARE { weight(it) } else { by_room })
+                })
+                .collect();
+            added.into_iter().for_each(|(it, more)| fitted[it] += more);
+        }
+        None
+    }
+}
