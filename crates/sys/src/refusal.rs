@@ -168,10 +168,12 @@ impl Errno {
             libc::EINTR => "EINTR",
             libc::EINVAL => "EINVAL",
             libc::EIO => "EIO",
+            libc::EMFILE => "EMFILE",
             libc::ENODEV => "ENODEV",
             libc::ENOENT => "ENOENT",
             libc::ENOMEM => "ENOMEM",
             libc::ENOSYS => "ENOSYS",
+            libc::ENXIO => "ENXIO",
             libc::EOPNOTSUPP => "EOPNOTSUPP",
             libc::EPERM => "EPERM",
             libc::EROFS => "EROFS",
@@ -252,6 +254,19 @@ fn remedy(call: &str, errno: Errno) -> &'static str {
             "it is traced already, or a security policy forbids it: see ptrace_scope in \
              /proc/sys/kernel/yama, or the container's profile"
         }
+        ("perf_event_open", libc::EPERM | libc::EACCES) => {
+            "the kernel does not let this user count: kernel.perf_event_paranoid must be at most 2 \
+             for one's own programs, or the process needs CAP_PERFMON; in a container its profile \
+             must allow the call (--security-opt seccomp=FILE)"
+        }
+        ("perf_event_open", libc::ENOENT | libc::EOPNOTSUPP | libc::ENODEV | libc::ENXIO) => {
+            "the kernel has no such counter here, as in most virtual machines: run on the machine \
+             itself, or let the hypervisor pass its counters on"
+        }
+        ("perf_event_open", libc::EINVAL) => "this CPU or this kernel does not know the event",
+        ("perf_event_open", libc::EBUSY) => "another user holds the counters; let it end",
+        ("perf_event_open", libc::EMFILE) => "raise the limit of open files (ulimit -n)",
+        ("perf_event_open", libc::ESRCH) => "the thread has ended; nothing is left to count",
         ("setrlimit", libc::EPERM) => "the hard limit is lower already; ask for less",
         (_, libc::EPERM | libc::EACCES) => {
             "a security policy forbids it (seccomp, LSM or a missing capability); allow the call"

@@ -50,6 +50,28 @@ pub fn thread_usage() -> Result<ThreadUsage, Refusal> {
     })
 }
 
+/// CPU time of all children of this process that have ended and were waited for, and of theirs
+/// (getrusage(2)).
+///
+/// # Errors
+/// When the kernel refuses to say.
+pub fn children_cpu_time() -> Result<Duration, Refusal> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one rusage to live memory.
+    let status = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
+    if status != 0 {
+        return Err(Refusal::call("getrusage", "RUSAGE_CHILDREN", Errno::last()));
+    }
+    // SAFETY: a struct of integers is valid for zero bytes, and the kernel filled it.
+    let usage = unsafe { usage.assume_init() };
+    let time = |time: libc::timeval| {
+        let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
+        Duration::from_secs(seconds)
+            + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or_default())
+    };
+    Ok(time(usage.ru_utime) + time(usage.ru_stime))
+}
+
 /// Time since boot that the hypervisor ran something else while these CPUs had work,
 /// summed over them, in steps of a clock tick (usually 10 ms). `None` when /proc/stat
 /// does not say for every one of them. A hypervisor may not tell: 0 does not prove
@@ -115,6 +137,14 @@ pub fn peak_resident_bytes(root: &Path) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn children_use_cpu_time_when_they_have_ended() {
+        let before = children_cpu_time().unwrap();
+        let count = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done";
+        assert!(std::process::Command::new("sh").args(["-c", count]).status().unwrap().success());
+        assert!(children_cpu_time().unwrap() > before);
+    }
     use crate::file_tree::file_tree;
     use crate::mapping::{Mapping, PageRequest};
 
