@@ -16,6 +16,8 @@ mod environment;
 mod experiment;
 mod header;
 mod line;
+mod profile;
+mod profile_reader;
 mod reader;
 mod sample;
 mod sample_totals;
@@ -39,6 +41,11 @@ pub use environment::{Cgroup, Cpu, Environment, Firmware};
 pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
+pub use profile::{
+    AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA, PairShare, Profile,
+    ProfileCounter, ProfileFigures, ProfileLook, ProfiledCluster, ProfiledProgram, ProgramEnd,
+};
+pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
 pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
 pub use sample::{
     ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE,
