@@ -5,11 +5,14 @@
 //! ([`launch`]): no library is preloaded, so that static programs and children follow as well.
 //! [`watch`] waits for the program and looks where its memory and threads are. [`verify`] finds out
 //! whether the program is faster for it.
+//! [`profile_program`] and [`profile_process`] watch a program without any placement, and count what
+//! it does.
 
 mod launch;
 mod loss;
 mod pinning;
 mod placement;
+mod profile;
 mod program_pages;
 mod resolution;
 mod seen_threads;
@@ -21,6 +24,7 @@ pub use launch::{Launched, NotLaunched, launch};
 pub use loss::Loss;
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
+pub use profile::{ProfileOrigin, profile_process, profile_program};
 pub use program_pages::{CountMethod, ProgramPages};
 pub use resolution::{Resolution, Usable, resolve};
 pub use seen_threads::SeenThread;

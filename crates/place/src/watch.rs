@@ -40,7 +40,7 @@ const MOVING_COST: u32 = 4;
 const TAKES_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
 
 /// The signals that a user sends to a program to end it or tell it something.
-const HANDED_ON: [i32; 6] =
+pub(crate) const HANDED_ON: [i32; 6] =
     [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
 
 /// What a program did.
