@@ -7,6 +7,7 @@ mod kernel_files;
 mod machine_file;
 mod mappings;
 mod memory_modules;
+mod profile;
 mod record;
 mod topology;
 mod words;
@@ -15,6 +16,7 @@ pub use kernel_files::kernel_files;
 pub use machine_file::machine_file;
 pub use mappings::{numa_maps, smaps};
 pub use memory_modules::memory_modules;
+pub use profile::profile;
 pub use record::record;
 pub use topology::{synthetic, xml};
 pub use words::{binding, cpu_list, quantity, theoretical_maximum};
@@ -51,9 +53,10 @@ const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome, share: u32) -> R
 }
 
 /// All readers.
-pub const READERS: [Reader; 12] = [
+pub const READERS: [Reader; 13] = [
     reader("record", record, 4),
     reader("machine_file", machine_file, 4),
+    reader("profile", profile, 2),
     Reader { in_c: true, ..reader("xml", xml, 4) },
     Reader { in_c: true, ..reader("synthetic", synthetic, 2) },
     reader("cpu_list", cpu_list, 1),

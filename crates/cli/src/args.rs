@@ -5,6 +5,7 @@ mod characterize;
 mod compare;
 mod model;
 mod predict;
+mod profile;
 mod report;
 mod run;
 
@@ -19,6 +20,7 @@ pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
+pub use profile::ProfileArguments;
 pub use report::ReportArguments;
 pub use run::RunArguments;
 
@@ -106,6 +108,9 @@ pub enum Command {
         "Nothing is recommended that gains less than 5 % or than twice the model's error.",
     ))]
     Advise(AdviseArguments),
+    /// Where a program's memory is, where it runs, and how much it moves
+    #[command(after_help = profile::AFTER_HELP)]
+    Profile(Box<ProfileArguments>),
     /// Write a record as a document, in the form that the file's ending names
     #[command(after_help = concat!(
         "Examples:\n",

@@ -6,6 +6,7 @@ mod exit_status;
 mod foreign_machine;
 mod live_machine;
 mod output;
+mod profile_file;
 mod progress;
 mod record_file;
 mod record_header;

@@ -32,6 +32,12 @@ pub fn print_json(view: &impl Serialize) -> anyhow::Result<()> {
     print(&(escape(&serde_json::to_string(view)?) + "\n"))
 }
 
+/// Says a view as JSON, one line, on standard error: where standard output is a program's own.
+pub fn say_json(view: &impl Serialize) -> anyhow::Result<()> {
+    say(&escape(&serde_json::to_string(view)?));
+    Ok(())
+}
+
 /// JSON with escapes in place of the characters that are dangerous on a terminal: in JSON they
 /// stand within texts only, and [`print`] would leave some of them out.
 fn escape(json: &str) -> String {

@@ -3,8 +3,8 @@
 use std::panic::resume_unwind;
 use std::thread::scope;
 
-use nearfar_model::RecordFigures;
-use nearfar_record::{Executor, Record};
+use nearfar_model::{ProfiledPoint, RecordFigures};
+use nearfar_record::{Executor, Profile, Record};
 use nearfar_report::{
     FittedView, MeasuredView, ModelChoices, ModelKind, ShowView, TopoView, UnavailableView,
 };
@@ -79,6 +79,8 @@ pub(crate) struct Sources<'a> {
     pub show: ShowView,
     pub models: Vec<FittedView>,
     pub unavailable: Vec<UnavailableView>,
+    /// A program that was watched, and its point below the roofs of memory.
+    pub program: Option<(&'a Profile, ProfiledPoint)>,
 }
 
 impl Document {
@@ -139,7 +141,7 @@ impl<'a> Sources<'a> {
             }
         }
         let topo = TopoView::new(&record.header.machine);
-        Self { record, figures, topo, show, models, unavailable }
+        Self { record, figures, topo, show, models, unavailable, program: None }
     }
 }
 

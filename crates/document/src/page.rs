@@ -13,7 +13,8 @@ use base64ct::{Base64, Encoding};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use minijinja::{Environment, context, escape_formatter};
-use nearfar_record::Record;
+use nearfar_model::profiled_point;
+use nearfar_record::{Profile, Record};
 use nearfar_report::{CompareView, ModelChoices, printable};
 use serde::Serialize;
 use serde_json::ser::Serializer;
@@ -54,13 +55,20 @@ struct Contents<'a> {
     samples: Samples,
 }
 
-/// Writes a record as a page.
+/// Writes a record as a page, with the point of a program that was watched among its roofs; without
+/// it where the profile has none ([`profiled_point`]).
 ///
 /// # Errors
 /// What writing fails with; also where the program was built without the chart library, which the
 /// message says how to get.
-pub fn write_page(record: &Record, choices: &ModelChoices, out: &mut impl Write) -> io::Result<()> {
-    let sources = Sources::new(record, choices);
+pub fn write_page(
+    record: &Record,
+    choices: &ModelChoices,
+    profile: Option<&Profile>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let program = profile.and_then(|profile| Some((profile, profiled_point(profile).ok()?)));
+    let sources = Sources { program, ..Sources::new(record, choices) };
     let (document, charts) = scope(|scope| {
         let charts = scope.spawn(|| charts::all(&sources));
         let document = scope.spawn(|| Document::of(&sources));

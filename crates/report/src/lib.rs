@@ -51,6 +51,7 @@ mod predict_roofline_text;
 mod predict_sharing;
 mod predict_text;
 mod printable;
+mod profile;
 mod record_doctor;
 mod record_doctor_checks;
 mod record_doctor_text;
@@ -122,6 +123,7 @@ pub use predict_hybrid::PredictHybridView;
 pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};
 pub use predict_sharing::PredictSharingView;
 pub use printable::printable;
+pub use profile::profile_text;
 pub use record_doctor::{
     HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,
     UnsteadinessView,

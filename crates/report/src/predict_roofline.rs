@@ -1,9 +1,10 @@
 //! Where programs lie below the roofs, as `predict` prints it.
 
 use nearfar_model::{
-    Chart, Hybrid, HybridRoof, HybridStanding, Placement, ProgramPoint, Roofline, Standing,
+    Chart, Hybrid, HybridRoof, HybridStanding, Placement, ProfiledPoint, ProgramPoint, Roofline,
+    Standing,
 };
-use nearfar_record::Record;
+use nearfar_record::{Profile, Record};
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
@@ -27,6 +28,11 @@ pub struct PredictRooflineView {
 /// A program on every cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProgramPointView {
+    /// The program's name, or null where its point was given.
+    pub program: Option<String>,
+    /// Which bytes its intensity is of: `arithmetic`, those that cores request, or `operational`,
+    /// those that are read from memory.
+    pub intensity: &'static str,
     /// Its intensity.
     pub flops_per_byte: f64,
     /// What the threads of one cluster reach, or null where it was not given.
@@ -135,12 +141,14 @@ impl PredictRooflineView {
     ) -> Self {
         let remedies = Remedies::new(record);
         let view = |&point: &ProgramPoint| ProgramPointView {
+            program: None,
+            intensity: "arithmetic",
             flops_per_byte: point.intensity,
             gflop_per_s: point.flops.map(|flops| flops / 1e9),
             clusters: model
                 .charts
                 .iter()
-                .map(|chart| PlacedPointView::new(chart, point, shares, &remedies))
+                .map(|chart| PlacedPointView::new(chart, point, shares, &remedies, false))
                 .collect(),
         };
         Self {
@@ -148,6 +156,34 @@ impl PredictRooflineView {
             measured: MeasuredView::new(record),
             load_share: shares.map(|shares| shares.load_share),
             points: points.iter().map(view).collect(),
+        }
+    }
+
+    /// The view of a profiled program on the cluster that it used most. `model` holds the roofs of
+    /// memory alone ([`Roofline::of_memory`]).
+    #[must_use]
+    pub fn of_profile(
+        record: &Record,
+        model: &Roofline,
+        profile: &Profile,
+        profiled: &ProfiledPoint,
+    ) -> Self {
+        let remedies = Remedies::new(record);
+        let point = profiled.point;
+        let charts = model.charts.iter();
+        let clusters =
+            charts.map(|chart| PlacedPointView::new(chart, point, None, &remedies, true));
+        Self {
+            schema: "nearfar.predict-roofline/1",
+            measured: MeasuredView::new(record),
+            load_share: None,
+            points: vec![ProgramPointView {
+                program: Some(profile.program.name.clone()),
+                intensity: "operational",
+                flops_per_byte: point.intensity,
+                gflop_per_s: point.flops.map(|flops| flops / 1e9),
+                clusters: clusters.collect(),
+            }],
         }
     }
 }
@@ -158,6 +194,7 @@ impl PlacedPointView {
         point: ProgramPoint,
         shares: Option<ProgramShares<'_>>,
         remedies: &Remedies,
+        is_operational: bool,
     ) -> Self {
         let placed = chart.place(point);
         let hybrid_roofs = shares.map_or_else(Vec::new, |shares| {
@@ -181,6 +218,7 @@ impl PlacedPointView {
                 hybrid_roofs: &hybrid_roofs,
                 load_share: shares.map(|shares| shares.load_share),
                 remedies,
+                is_operational,
             }),
             hybrid_roofs: hybrid_roofs.iter().map(HybridRoofView::new).collect(),
         }

@@ -13,6 +13,11 @@ use crate::roofline_place::RoofPlaceView;
 /// Where more than this counts as at a roof, that is said.
 const ROUGH: f64 = 0.2;
 
+/// Of a program whose bytes are those that are read from memory.
+const ABOVE_MEMORY: &str = "It lies above every roof of memory: they do not hold for it. Its threads \
+                            ran on more than this cluster, its counters leave reads out (the profile \
+                            says which), or the record is of other clocks.";
+
 /// A program on a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
@@ -21,6 +26,8 @@ pub(crate) struct Place<'a> {
     pub hybrid_roofs: &'a [HybridRoof],
     pub load_share: Option<f64>,
     pub remedies: &'a Remedies,
+    /// Whether the intensity is of bytes read from memory.
+    pub is_operational: bool,
 }
 
 /// Commands that would tell more of the record's machine.
@@ -53,6 +60,12 @@ pub(crate) fn advice(place: &Place<'_>) -> Vec<String> {
              fewer of them help; where its pages lie does not matter.",
             place.ceiling()
         )],
+        // What is read from memory is no bandwidth of a cache.
+        Some(Standing::AboveAll | Standing::Between { above: None, .. })
+            if place.is_operational =>
+        {
+            vec![ABOVE_MEMORY.into()]
+        }
         Some(Standing::AboveAll) => vec![
             "It lies above every roof: they do not hold for it. Count the bytes that its cores \
              request (not those that leave a cache) and the threads of one cluster only, and \

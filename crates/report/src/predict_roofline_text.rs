@@ -7,6 +7,7 @@ use crate::paragraph::paragraph;
 use crate::predict_roofline::{
     PlacedPointView, PredictRooflineView, ProgramPointView, UnderRoofView,
 };
+use crate::printable::printable;
 use crate::table::table_with_numbers;
 
 impl PredictRooflineView {
@@ -27,8 +28,11 @@ impl ProgramPointView {
                 format!(", {} GFLOP/s reached by the threads of a cluster", significant(gflop, 4))
             },
         );
+        let program =
+            self.program.as_ref().map_or_else(String::new, |name| format!("{}: ", printable(name)));
+        let of = if self.intensity == "operational" { " read from memory" } else { "" };
         let what = format!(
-            "{} FLOPs per byte{reached}, below the roofs of loads of cluster {} (CPUs {})",
+            "{program}{} FLOPs per byte{of}{reached}, below the roofs of loads of cluster {} (CPUs {})",
             significant(self.flops_per_byte, 4),
             first.cluster,
             first.cpus

@@ -9,12 +9,12 @@ use nearfar_machine::Binding;
 use super::model::ClassArguments;
 
 /// The options that ask something.
-const QUESTIONS: [&str; 8] =
-    ["share", "reach", "data", "processes", "split", "load_share", "point", "stream"];
+const QUESTIONS: [&str; 9] =
+    ["share", "reach", "data", "processes", "split", "load_share", "point", "stream", "profile"];
 
 /// Those of which one is asked at a time: `--point` may have the shares beside it.
-const LONE_QUESTIONS: [&str; 7] =
-    ["share", "reach", "data", "processes", "split", "load_share", "stream"];
+const LONE_QUESTIONS: [&str; 8] =
+    ["share", "reach", "data", "processes", "split", "load_share", "stream", "profile"];
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true).args(QUESTIONS))]
@@ -55,15 +55,20 @@ pub struct PredictArguments {
     /// gets, for example 'cpus=0-3 mem=bind:0'; once for each stream
     #[arg(long, value_name = "BINDING", conflicts_with_all = ["alpha", "share", "reach", "data"])]
     pub stream: Vec<Binding>,
+    /// A program that `nearfar profile --out FILE` watched: where it lies below the record's roofs
+    /// of memory, by its operational intensity
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
+    pub profile: Option<PathBuf>,
     /// Print JSON (docs/schema/nearfar.predict-1.json; of --processes and --split
-    /// nearfar.predict-sharing-1.json, of --load-share nearfar.predict-hybrid-1.json, of --point
-    /// nearfar.predict-roofline-1.json, of --stream nearfar.predict-flow-1.json)
+    /// nearfar.predict-sharing-1.json, of --load-share nearfar.predict-hybrid-1.json, of --point and
+    /// --profile nearfar.predict-roofline-1.json, of --stream nearfar.predict-flow-1.json)
     #[arg(long)]
     pub json: bool,
 }
 
 /// The options that ask something else than how to split processes.
-const OTHER_QUESTIONS: [&str; 6] = ["share", "reach", "data", "load_share", "point", "stream"];
+const OTHER_QUESTIONS: [&str; 7] =
+    ["share", "reach", "data", "load_share", "point", "stream", "profile"];
 
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]

@@ -16,6 +16,9 @@ pub struct ReportArguments {
     /// metrics for Prometheus (docs/metrics.md)
     #[arg(short, long, value_name = "FILE")]
     pub out: PathBuf,
+    /// A program that `nearfar profile --out FILE` watched: its point among the roofs of a page
+    #[arg(long, value_name = "FILE")]
+    pub profile: Option<PathBuf>,
     /// Theoretical maximum that alphas of .html, .md, .tex and .json are relative to, as for `nearfar
     /// model`: a standard (DDR4-3200x8) or a bandwidth (204.8GB/s); without it, by the record's
     /// memory modules

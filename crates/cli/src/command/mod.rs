@@ -7,6 +7,7 @@ mod doctor;
 mod man;
 mod model;
 mod predict;
+mod profile;
 mod report;
 mod reproduce;
 mod run;
@@ -31,6 +32,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
         Command::Advise(arguments) => advise::run(&arguments),
+        Command::Profile(arguments) => profile::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),

@@ -6,12 +6,13 @@ use anyhow::{Context, bail};
 use nearfar_document::{
     Document, Format, ReportView, write_csv, write_markdown, write_metrics, write_page, write_tex,
 };
-use nearfar_record::Record;
+use nearfar_model::profiled_point;
+use nearfar_record::{Profile, Record};
 use nearfar_report::ModelChoices;
 
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file, written_file};
+use crate::{output, profile_file, record_file, written_file};
 
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;
@@ -25,6 +26,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     if let Some(why) = format.unavailable() {
         bail!("{}: {why}", path.display());
     }
+    let profile = profile_of(arguments, format)?;
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if arguments.gamma.is_some() && matches!(format, Format::Csv | Format::Metrics) {
         bail!(
@@ -36,21 +38,38 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     if let Some(gamma) = &arguments.gamma {
         choices.gamma = Ok(gamma.clone());
     }
-    written_file::write_by(path, |out| write_document(format, &record, &choices, out))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    written_file::write_by(path, |out| {
+        write_document(format, &record, &choices, profile.as_ref(), out)
+    })
+    .with_context(|| format!("cannot write {}", path.display()))?;
     output::say(&format!("report: {}", nearfar_report::printable(&path.display().to_string())));
     Ok(ExitStatus::Done)
+}
+
+/// The profile whose point the page shows; one without a point is refused, with the reason.
+fn profile_of(arguments: &ReportArguments, format: Format) -> anyhow::Result<Option<Profile>> {
+    let Some(path) = &arguments.profile else { return Ok(None) };
+    if !matches!(format, Format::Html) {
+        bail!(
+            "{} has no chart, which --profile is for; leave it out, or give the file the ending .html",
+            arguments.out.display()
+        );
+    }
+    let profile = profile_file::read(path)?;
+    profiled_point(&profile).map_err(|why| anyhow::anyhow!("{}: {why}", path.display()))?;
+    Ok(Some(profile))
 }
 
 fn write_document(
     format: Format,
     record: &Record,
     choices: &ModelChoices,
+    profile: Option<&Profile>,
     out: &mut impl Write,
 ) -> std::io::Result<()> {
     let document = || Document::with_choices(record, choices);
     match format {
-        Format::Html => write_page(record, choices, out),
+        Format::Html => write_page(record, choices, profile, out),
         Format::Json => {
             serde_json::to_writer(&mut *out, &ReportView::new(record, choices))?;
             writeln!(out)

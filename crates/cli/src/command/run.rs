@@ -40,7 +40,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     };
     view.lose(&launched.losses);
     let outcome = wait(&launched, resolution.steering(arguments.no_trace))?;
-    let status = number(outcome.status);
+    let status = status_number(outcome.status);
     let asked = arguments.placement.asked_shares(&resolution.asked.memory);
     view.tell(asked.as_ref(), &outcome, status);
     if !arguments.quiet {
@@ -80,7 +80,7 @@ fn compare(
         Err(Ended::Early(why)) => return refused(arguments, view, why),
         Err(Ended::Unknown(error)) => return Err(error),
         Err(Ended::Failed(status)) => {
-            let status = number(status);
+            let status = status_number(status);
             output::say(&format!(
                 "nearfar: the program ended with status {status}, so there is nothing to compare; run it \
                  without --verify to see what it says"
@@ -91,7 +91,7 @@ fn compare(
     if let Some((outcome, launched)) = last {
         view.lose(&launched.losses);
         let asked = arguments.placement.asked_shares(&resolution.asked.memory);
-        view.tell(asked.as_ref(), &outcome, number(outcome.status));
+        view.tell(asked.as_ref(), &outcome, status_number(outcome.status));
     }
     view.verify(&verification);
     if !arguments.quiet {
@@ -136,7 +136,7 @@ fn wait(launched: &Launched, steering: Steering) -> anyhow::Result<Outcome> {
 }
 
 /// As a shell tells it: the status, or 128 and the number of the signal.
-fn number(status: ProgramStatus) -> u8 {
+pub(super) fn status_number(status: ProgramStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
 }

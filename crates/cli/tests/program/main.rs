@@ -16,6 +16,7 @@ mod model_roofline;
 mod model_sharing;
 mod model_strategy;
 mod models;
+mod profile;
 mod refusals;
 mod run;
 mod simulated;

@@ -18,6 +18,7 @@ mod model_strategy;
 mod model_views;
 mod mutation;
 mod mutilated;
+mod profile;
 mod program;
 mod record_doctor;
 mod refusal;
@@ -164,6 +165,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     views.extend(model_sharing::views());
     views.extend(model_strategy::views());
     views.extend(document::views());
+    views.extend(profile::views());
     views.extend(record_doctor::views());
     views.extend(run::views());
     views.extend(show_view::views());

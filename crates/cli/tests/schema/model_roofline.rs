@@ -46,6 +46,7 @@ pub const NULLS: &[&str] = &[
 /// The same in `predict-roofline`.
 pub const PREDICT_NULLS: &[&str] = &[
     "load_share",
+    "points[].program",
     "points[].gflop_per_s",
     "points[].clusters[].ceiling_gflop_per_s",
     "points[].clusters[].roofs[].roof.level",
@@ -130,6 +131,7 @@ pub fn views() -> Vec<(&'static str, Value)> {
         relative_rms: known.then_some(0.02),
     };
     known.points[0].clusters[0].hybrid_roofs = vec![roof(true), roof(false)];
+    known.points[0].program = Some("triad".into());
     vec![
         ("roofline", serde_json::to_value(RooflineView::new(&record, &model)).unwrap()),
         ("predict-roofline", serde_json::to_value(unknown).unwrap()),

@@ -131,6 +131,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("predict-flow", model_flow::PREDICT_NULLS),
     ("roofline", crate::model_roofline::NULLS),
     ("predict-roofline", crate::model_roofline::PREDICT_NULLS),
+    ("profile", crate::profile::NULLS),
     ("sharing", model_sharing::NULLS),
     ("predict-sharing", model_sharing::PREDICT_NULLS),
     ("hybrid", model_hybrid::NULLS),

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 30] = [
     "topo",
     "topology-export",
     "show",
@@ -33,6 +33,7 @@ const NAMES: [&str; 29] = [
     "predict-hybrid",
     "predict-roofline",
     "predict-flow",
+    "profile",
     "report",
     "compare",
     "run",

@@ -98,6 +98,22 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             }
             lines.add(&choice, series);
         }
+        if let Some((profile, profiled)) = &sources.program
+            && profiled.cluster == chart.cluster
+            && let Some(flops) = profiled.point.flops
+        {
+            let name = format!("program {}", profile.program.name);
+            let mut series = Series::new(&name, Style::Points);
+            let figure = Figure::new(flops / 1e9, None, Unit::GflopPerS);
+            let about = format!(
+                "{name}, by its counters: {} FLOPs per byte read from memory (operational intensity; \
+                 roofs of caches are not for it), {} of its CPU time on this cluster",
+                format_significant(profiled.point.intensity, 3),
+                percent(profiled.cluster_share)
+            );
+            series.point(profiled.point.intensity, &figure, &about);
+            lines.add(&choice, series);
+        }
     }
     if lines.is_empty() {
         return Vec::new();
@@ -114,6 +130,58 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     }]
 }
 
+fn percent(share: f64) -> String {
+    format!("{:.0} %", share * 100.0)
+}
+
 fn is_remote(roof: &RoofPlaceView) -> bool {
     roof.limit == "memory" && roof.is_local == Some(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_measure::simulated::simulate;
+    use nearfar_measure::suite_inputs;
+    use nearfar_model::profiled_point;
+    use nearfar_record::{Experiment, Inputs, Suite, read_profile};
+    use nearfar_report::ModelChoices;
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn a_watched_program_is_a_mark_on_the_chart_of_its_cluster() {
+        let only_roofs = vec![Experiment::Roofs];
+        let inputs = Inputs { experiments: only_roofs, ..suite_inputs(Suite::Standard) };
+        let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
+        let planted = include_bytes!("../../../report/tests/profiles/planted.json");
+        let profile = read_profile(&planted[..]).unwrap();
+        let without = Sources::new(&record, &ModelChoices::of(&record));
+        let drawn = |sources: &Sources<'_>| -> Vec<Value> {
+            let chart = serde_json::to_value(&charts(sources)[0]).unwrap();
+            let mut found = Vec::new();
+            collect(&chart, &mut found);
+            found
+        };
+        assert!(drawn(&without).is_empty());
+        let program = Some((&profile, profiled_point(&profile).unwrap()));
+        let marks = drawn(&Sources { program, ..without });
+        assert_eq!(marks.len(), 1, "on one cluster of four: {marks:?}");
+        assert_eq!(marks[0]["x"][0], 0.083_333_3);
+        assert_eq!(marks[0]["y"][0], 1.0);
+        assert!(marks[0].to_string().contains("100 % of its CPU time on this cluster"));
+    }
+
+    /// The series that are named for a program.
+    fn collect(value: &Value, found: &mut Vec<Value>) {
+        if value["name"].as_str().is_some_and(|name| name.starts_with("program ")) {
+            found.push(value.clone());
+        }
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            Value::Object(fields) => fields.values().for_each(|item| collect(item, found)),
+            _ => (),
+        }
+    }
 }

@@ -12,6 +12,8 @@ use crate::exit_status::ExitStatus;
 pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     if arguments.sharing.processes.is_some() || !arguments.sharing.split.is_empty() {
         sharing::answer(arguments)
+    } else if let Some(profile) = &arguments.profile {
+        roofline::answer_of_profile(arguments, profile)
     } else if !arguments.point.is_empty() {
         roofline::answer(arguments)
     } else if arguments.hybrid.load_share.is_some() {

@@ -1,12 +1,16 @@
 //! Where programs lie below the roofs.
 
+use std::path::Path;
+
 use anyhow::{anyhow, bail};
-use nearfar_model::{Inapplicable, OverlapBounds, ProgramPoint, RecordFigures, hybrid, roofline};
-use nearfar_report::{PredictRooflineView, ProgramShares};
+use nearfar_model::{
+    Inapplicable, OverlapBounds, ProgramPoint, RecordFigures, hybrid, profiled_point, roofline,
+};
+use nearfar_report::{PredictRooflineView, ProgramShares, printable};
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file};
+use crate::{output, profile_file, record_file};
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let points: Vec<ProgramPoint> =
@@ -19,12 +23,6 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
     }
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     let figures = RecordFigures::new(&record);
-    let no_model = |name: &'static str| {
-        move |Inapplicable { why, remedy }| {
-            let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
-            anyhow!("no {name} model: {why}{remedy}")
-        }
-    };
     let model = roofline(&figures).map_err(no_model("roofline"))?;
     let hybrid = match asked.load_share {
         Some(_) => Some(hybrid(&figures, OverlapBounds::NotNegative).map_err(no_model("hybrid"))?),
@@ -35,13 +33,48 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
         load_share,
         fast_shares: &asked.fast_share,
     });
-    let view = PredictRooflineView::new(&record, &model, &points, shares);
+    print(arguments, &PredictRooflineView::new(&record, &model, &points, shares))
+}
+
+/// A profiled program on the cluster that it used most.
+pub(super) fn answer_of_profile(
+    arguments: &PredictArguments,
+    path: &Path,
+) -> anyhow::Result<ExitStatus> {
+    let profile = profile_file::read(path)?;
+    let profiled = profiled_point(&profile).map_err(|why| anyhow!("{}: {why}", path.display()))?;
+    let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    if record.header.host != profile.host {
+        output::say(&printable(&format!(
+            "note: the program was watched on {} and the record is of {}",
+            profile.host, record.header.host
+        )));
+    }
+    let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
+    let Some(model) = model.of_memory(profiled.cluster) else {
+        bail!(
+            "the record has no roof of memory of cluster {}, which the program used most; measure \
+             by `nearfar characterize --suite standard --only roofs`",
+            profiled.cluster
+        );
+    };
+    print(arguments, &PredictRooflineView::of_profile(&record, &model, &profile, &profiled))
+}
+
+fn print(arguments: &PredictArguments, view: &PredictRooflineView) -> anyhow::Result<ExitStatus> {
     if arguments.json {
-        output::print_json(&view)?;
+        output::print_json(view)?;
     } else {
         output::print(&view.text())?;
     }
     Ok(ExitStatus::Done)
+}
+
+fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> anyhow::Error {
+    move |Inapplicable { why, remedy }| {
+        let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
+        anyhow!("no {name} model: {why}{remedy}")
+    }
 }
 
 /// What was given of a program.

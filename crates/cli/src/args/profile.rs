@@ -1,0 +1,69 @@
+//! What the user typed after `profile`.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+pub const AFTER_HELP: &str = "\
+Examples:
+  nearfar profile -- ./solver input.dat
+  nearfar profile --out p.json --pid 4711 --seconds 10
+  nearfar profile p.json --record r.jsonl           show it, with the classes of a record
+  nearfar predict r.jsonl --profile p.json          where it lies below the roofs of memory
+
+Counters of the CPU are believed only after they counted work of ours right (a second or so, before
+the program starts); docs/profiling.md says what they count on which CPU.
+
+Exit status of a started program: its own; 128 and the number of the signal that ended it; 125 where
+nearfar failed before it was started, 126 where it cannot be executed, 127 where there is none.";
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("subject").required(true).args(["file", "pid", "command"]))]
+pub struct ProfileArguments {
+    /// Show a profile that --out wrote; - is standard input
+    #[arg(value_name = "PROFILE")]
+    pub file: Option<PathBuf>,
+    /// Watch a running process of this user, and what it starts
+    #[arg(long, value_name = "PID")]
+    pub pid: Option<u32>,
+    /// Watch it for so long; without it until it ends, or until Ctrl-C
+    #[arg(long, value_name = "S", requires = "pid", value_parser = seconds)]
+    pub seconds: Option<Duration>,
+    /// Write the profile to a file (docs/schema/nearfar.profile-1.json); one that is there is
+    /// replaced
+    #[arg(long, value_name = "FILE", conflicts_with = "file")]
+    pub out: Option<PathBuf>,
+    /// Say to which classes of this record's machine its accesses go
+    #[arg(long, value_name = "RECORD")]
+    pub record: Option<PathBuf>,
+    /// Print JSON (docs/schema/nearfar.profile-1.json); what is said of a started program goes to
+    /// standard error, because standard output is its own
+    #[arg(long)]
+    pub json: bool,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: Option<f64> = text.parse().ok();
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| "give seconds above 0, such as 10 or 0.5".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_are_a_number_above_0() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        for text in ["0", "-1", "", "x", "nan", "inf", "1e300", "5s"] {
+            assert!(seconds(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `profile`: where a program's memory is, where it runs, how much it moves.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitStatus as ProgramStatus};
+
+use anyhow::{Context, bail};
+use nearfar_machine::Machine;
+use nearfar_measure::{now_utc, read_environment};
+use nearfar_model::{ClassRule, RecordFigures, class_shares, classes};
+use nearfar_place::{ProfileOrigin, profile_process, profile_program};
+use nearfar_record::{ClassShares, Profile, Record};
+use nearfar_report::profile_text;
+
+use super::run::status_number;
+use crate::args::ProfileArguments;
+use crate::exit_status::ExitStatus;
+use crate::{live_machine, output, profile_file, record_file, written_file};
+
+pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
+    if arguments.out.as_deref() == Some(Path::new("-")) {
+        bail!("--out names a file; what is watched may write to standard output itself");
+    }
+    if let [program, program_arguments @ ..] = arguments.command.as_slice() {
+        return start(arguments, program, program_arguments);
+    }
+    let record = read_record(arguments)?;
+    let profile = match (&arguments.file, arguments.pid) {
+        (Some(file), _) => profile_file::read(file)?,
+        (None, Some(pid)) => {
+            let machine = live_machine::read()?;
+            profile_process(pid, &origin(&machine), arguments.seconds)
+                .with_context(|| format!("cannot watch process {pid}"))?
+        }
+        (None, None) => bail!("nothing is named that could be watched"),
+    };
+    let profile = classed(profile, record.as_ref())?;
+    write(arguments, &profile)?;
+    if arguments.json {
+        output::print_json(&profile)?;
+    } else {
+        output::print(&profile_text(&profile))?;
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// Standard output and input are the program's.
+fn start(
+    arguments: &ProfileArguments,
+    program: &OsString,
+    program_arguments: &[OsString],
+) -> anyhow::Result<ExitStatus> {
+    let prepared = read_record(arguments).and_then(|record| Ok((record, live_machine::read()?)));
+    let (record, machine) = match prepared {
+        Ok(prepared) => prepared,
+        Err(error) => {
+            output::complain(&error);
+            return Ok(ExitStatus::NotStarted);
+        }
+    };
+    let mut command = Command::new(program);
+    command.args(program_arguments);
+    let (profile, status) = match profile_program(&mut command, &origin(&machine)) {
+        Ok(done) => done,
+        Err(error) => {
+            let status = match error.kind() {
+                io::ErrorKind::NotFound => ExitStatus::NotFound,
+                _ => ExitStatus::NotExecutable,
+            };
+            let named = Path::new(program).display();
+            output::complain(&anyhow::Error::new(error).context(format!("cannot start '{named}'")));
+            return Ok(status);
+        }
+    };
+    // The program has run: what fails from here on is said, and its status stays its own.
+    let told = classed(profile, record.as_ref()).and_then(|profile| {
+        say(arguments, &profile)?;
+        write(arguments, &profile)
+    });
+    if let Err(error) = told {
+        output::complain(&error);
+    }
+    Ok(of_program(status))
+}
+
+fn of_program(status: ProgramStatus) -> ExitStatus {
+    ExitStatus::OfProgram(status_number(status))
+}
+
+fn say(arguments: &ProfileArguments, profile: &Profile) -> anyhow::Result<()> {
+    if arguments.json {
+        return output::say_json(profile);
+    }
+    output::say(profile_text(profile).trim_end());
+    Ok(())
+}
+
+fn origin(machine: &Machine) -> ProfileOrigin<'_> {
+    ProfileOrigin {
+        nearfar: env!("CARGO_PKG_VERSION"),
+        host: record_file::host_name(),
+        started: now_utc(),
+        machine,
+        cpu: read_environment(Path::new("/")).cpu,
+    }
+}
+
+fn read_record(arguments: &ProfileArguments) -> anyhow::Result<Option<Record>> {
+    arguments.record.as_deref().map(record_file::read).transpose()
+}
+
+/// The profile with its accesses by the record's classes, where a record was given.
+fn classed(mut profile: Profile, record: Option<&Record>) -> anyhow::Result<Profile> {
+    let (Some(record), Some(access)) = (record, &profile.access) else { return Ok(profile) };
+    let classes = classes(&RecordFigures::new(record), &ClassRule::default())?;
+    let (shares, unclassed_share) = class_shares(&classes, access).map_err(anyhow::Error::msg)?;
+    let header = &record.header;
+    if header.host != profile.host {
+        profile.notes.push(format!(
+            "the program was watched on {} and the record is of {}: their clusters and nodes are \
+             taken for the same",
+            profile.host, header.host
+        ));
+    }
+    profile.classes = Some(ClassShares {
+        record_host: header.host.clone(),
+        record_started: header.started.clone(),
+        shares,
+        unclassed_share,
+    });
+    Ok(profile)
+}
+
+fn write(arguments: &ProfileArguments, profile: &Profile) -> anyhow::Result<()> {
+    let Some(path) = &arguments.out else { return Ok(()) };
+    let mut json = serde_json::to_vec(profile)?;
+    json.push(b'\n');
+    written_file::write(path, &json)
+        .with_context(|| format!("cannot write the profile '{}'", path.display()))
+}

@@ -1,0 +1,27 @@
+//! Profiles, and what is said of those that are read.
+
+use nearfar_model::profiled_point;
+use nearfar_record::read_profile;
+use nearfar_report::profile_text;
+
+use super::{Outcome, assert_printable, rejected};
+
+/// Profiles: what is read is written and read again as the same, and its text can be made.
+pub fn profile(input: &[u8]) -> Outcome {
+    let profile = match read_profile(input) {
+        Ok(profile) => profile,
+        Err(error) => return rejected(&error),
+    };
+    let written = serde_json::to_vec(&profile).unwrap_or_default();
+    let again = read_profile(&written[..]);
+    assert!(
+        again.is_ok_and(|again| again == profile),
+        "what is written is read as another profile"
+    );
+    assert_printable(&profile_text(&profile));
+    if let Ok(found) = profiled_point(&profile) {
+        assert!(found.point.intensity.is_normal() && found.point.intensity > 0.0);
+        assert!(found.point.flops.is_none_or(|flops| flops.is_normal() && flops > 0.0));
+    }
+    Outcome::Accepted
+}
