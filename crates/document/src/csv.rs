@@ -22,7 +22,7 @@ pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let cases: HashMap<&str, &Case> =
         record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
     let mut writer = csv::Writer::from_writer(out);
-    if record.samples.is_empty() {
+    if record.samples.iter().all(|sample| sample.actors.is_empty()) {
         // A writer takes the heading from the first row.
         return write_heading(&mut writer);
     }

@@ -440,6 +440,7 @@ fn sample(case: &Case, sequence: u64, round: u32, window: u32, mut seen: Window)
         start_ns: nanoseconds(seen.start),
         window_ns: nanoseconds(seen.length),
         actors: seen.actors,
+        run: seen.run,
         disturbances: seen.disturbances,
     }
 }

@@ -104,7 +104,7 @@ fn case_seconds(case: &Case, inputs: &Inputs, machine: &Machine, rates: Rates) -
                 let accesses = bytes / as_float(Chase::NODE_BYTES);
                 ready += accesses * SLOW_ACCESS + bytes / rates.touch + pages;
             }
-            Actor::Compute(_) => {}
+            Actor::Compute(_) | Actor::Command(_) => {}
         }
     }
     ready + f64::from(windows) * longest + FIXED_PER_CASE.as_secs_f64()
@@ -114,7 +114,7 @@ fn per_page(actor: &Actor) -> f64 {
     let pages = match actor {
         Actor::Stream(stream) => stream.pages,
         Actor::Chase(chase) => chase.pages,
-        Actor::Compute(_) => return 0.0,
+        Actor::Compute(_) | Actor::Command(_) => return 0.0,
     };
     if pages == Pages::Small { PER_PAGE } else { PER_BASE_PAGE_OF_HUGE }
 }
@@ -130,7 +130,7 @@ fn pools_of(actor: &Actor) -> Vec<(PoolKey, u64)> {
             (vec![Some(&stream.binding.memory), stream.write_memory.as_ref()], stream.pages)
         }
         Actor::Chase(chase) => (vec![Some(&chase.binding.memory)], chase.pages),
-        Actor::Compute(_) => return Vec::new(),
+        Actor::Compute(_) | Actor::Command(_) => return Vec::new(),
     };
     let policies: Vec<_> = policies.into_iter().flatten().collect();
     let bytes = actor.working_set_bytes() / policies.len().max(1) as u64;

@@ -1,5 +1,6 @@
 //! The one behavioural seam: who answers a case. [`crate::native::NativeExecutor`]
-//! runs it on this machine, [`crate::simulated::SimulatedExecutor`] works it out.
+//! runs it on this machine, [`crate::simulated::SimulatedExecutor`] works it out; programs are
+//! run by the executor of `nearfar-place`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,8 +9,8 @@ use std::time::Duration;
 
 use nearfar_kernels::Mix;
 use nearfar_record::{
-    ActorSample, Case, Chase, Disturbance, Executor as ExecutorKind, PageSizes, Proof, Reason,
-    ThreadSample, TrafficMethod,
+    ActorSample, Case, Chase, CommandRun, Disturbance, Executor as ExecutorKind, PageSizes, Proof,
+    Reason, ThreadSample, TrafficMethod,
 };
 
 use crate::kernel_name::MemoryKernel;
@@ -41,6 +42,8 @@ pub struct Window {
     pub actors: Vec<ActorSample>,
     /// What disturbed it.
     pub disturbances: Vec<Disturbance>,
+    /// What was seen of a program, where the case runs one; `actors` is empty then.
+    pub run: Option<CommandRun>,
 }
 
 /// Why a case gave no windows.

@@ -1,6 +1,8 @@
 //! Which cases a round runs, in which order, and when a case is done.
 
-use nearfar_record::{Aggregate, Case, Part, Rounds, Sample, SampleTotals, round_values};
+use nearfar_record::{
+    Aggregate, Case, Part, Rounds, Sample, SampleTotals, round_values, run_figures,
+};
 use nearfar_stats::estimate_median;
 
 /// When a case has been measured enough.
@@ -37,7 +39,7 @@ impl StoppingRule {
 
     /// Whether a case with these samples needs no further round: both aggregates are
     /// known narrowly enough, and so is every actor where there are several, by windows that
-    /// nothing disturbed.
+    /// nothing disturbed; of a program its time or metric.
     #[must_use]
     pub fn is_done<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> bool {
         let rounds = samples.clone().map(|sample| sample.round + 1).max().unwrap_or(0);
@@ -49,11 +51,16 @@ impl StoppingRule {
         }
         let Some(first) = samples.clone().next() else { return false };
         let totals: Vec<SampleTotals> = samples.map(Sample::totals).collect();
-        let is_narrow = |part: Part, aggregate: Aggregate| {
-            let values = round_values(&totals, part, first.work_of(part), aggregate);
-            estimate_median(&values).is_some_and(|estimate| {
-                estimate.confidence >= 0.95 && estimate.relative_half_width() <= self.target
+        let is_known = |values: &[f64]| {
+            estimate_median(values).is_some_and(|estimate| {
+                estimate.confidence >= 0.95 && estimate.relative_half_width().abs() <= self.target
             })
+        };
+        if first.run.is_some() {
+            return is_known(&run_figures(&totals));
+        }
+        let is_narrow = |part: Part, aggregate: Aggregate| {
+            is_known(&round_values(&totals, part, first.work_of(part), aggregate))
         };
         let actors = if first.actors.len() > 1 { first.actors.len() } else { 0 };
         [Aggregate::Sum, Aggregate::Paced].into_iter().all(|of| is_narrow(Part::Case, of))

@@ -38,6 +38,7 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
         target: TARGET,
         budget_ns: None,
         seed: 1,
+        commands: None,
     }
 }
 
@@ -46,6 +47,6 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
 pub fn suite_experiments(suite: Suite) -> Vec<Experiment> {
     match suite {
         Suite::Quick => vec![Experiment::Pairs, Experiment::Latency],
-        Suite::Standard | Suite::Full => Experiment::ALL.to_vec(),
+        Suite::Standard | Suite::Full => Experiment::OF_MACHINE.to_vec(),
     }
 }

@@ -385,7 +385,7 @@ fn wants_huge_pages(actor: &Actor) -> bool {
             stream.pages != Pages::Small && !dealt
         }
         Actor::Chase(chase) => chase.pages != Pages::Small,
-        Actor::Compute(_) => false,
+        Actor::Compute(_) | Actor::Command(_) => false,
     }
 }
 

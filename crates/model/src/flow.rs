@@ -209,7 +209,7 @@ fn judging_experiment(observed: &Observed) -> Experiment {
     if count(Experiment::Mixes) > 1 {
         return Experiment::Mixes;
     }
-    Experiment::ALL.into_iter().max_by_key(|&it| count(it)).unwrap_or(Experiment::Mixes)
+    Experiment::OF_MACHINE.into_iter().max_by_key(|&it| count(it)).unwrap_or(Experiment::Mixes)
 }
 
 fn by_experiment(cases: &[(Experiment, Vec<f64>)]) -> Vec<FlowErrors> {
@@ -217,5 +217,5 @@ fn by_experiment(cases: &[(Experiment, Vec<f64>)]) -> Vec<FlowErrors> {
         let own = cases.iter().filter(|(it, _)| *it == experiment);
         FlowErrors::of(experiment, &own.map(|(_, errors)| errors.as_slice()).collect::<Vec<_>>())
     };
-    Experiment::ALL.into_iter().filter_map(of).collect()
+    Experiment::OF_MACHINE.into_iter().filter_map(of).collect()
 }

@@ -90,6 +90,12 @@ pub enum ReasonCode {
     NotSimulated,
     /// What was counted in a window contradicts itself.
     Contradiction,
+    /// The program could not be started, or ended in failure.
+    CommandFailed,
+    /// The program ran longer than it may.
+    TimedOut,
+    /// The program's output does not hold the metric.
+    NoMetric,
 }
 
 impl ReasonCode {
@@ -119,7 +125,10 @@ impl ReasonCode {
             | Self::WrongData
             | Self::Threads
             | Self::NotSimulated
-            | Self::Contradiction => Some(Absence::Refused),
+            | Self::Contradiction
+            | Self::CommandFailed
+            | Self::TimedOut
+            | Self::NoMetric => Some(Absence::Refused),
         }
     }
 
@@ -150,6 +159,9 @@ impl ReasonCode {
             Self::Threads => "threads",
             Self::NotSimulated => "not_simulated",
             Self::Contradiction => "contradiction",
+            Self::CommandFailed => "command_failed",
+            Self::TimedOut => "timed_out",
+            Self::NoMetric => "no_metric",
         }
     }
 }

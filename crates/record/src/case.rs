@@ -4,6 +4,7 @@
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use serde::{Deserialize, Serialize};
 
+use crate::command::Command;
 use crate::coordinates::{Coordinates, Roof};
 use crate::experiment::Rounds;
 use crate::header::Inputs;
@@ -31,6 +32,8 @@ pub enum Actor {
     Chase(Chase),
     /// Threads that compute on registers.
     Compute(Compute),
+    /// A program.
+    Command(Command),
 }
 
 /// Threads that run a kernel over arrays. Each thread has its own slice of every
@@ -137,13 +140,14 @@ pub enum Pages {
 }
 
 impl Actor {
-    /// Its kernel's name, as in samples.
+    /// Its kernel's name, as in samples; of a program its label.
     #[must_use]
     pub fn kernel(&self) -> &str {
         match self {
             Self::Stream(stream) => &stream.kernel,
             Self::Chase(_) => Chase::KERNEL,
             Self::Compute(compute) => &compute.kernel,
+            Self::Command(command) => &command.label,
         }
     }
 
@@ -154,16 +158,18 @@ impl Actor {
             Self::Stream(stream) => &stream.variant,
             Self::Chase(_) => Chase::VARIANT,
             Self::Compute(compute) => &compute.variant,
+            Self::Command(_) => Command::VARIANT,
         }
     }
 
-    /// Number of threads.
+    /// Number of threads; 0 for a program, which starts them itself.
     #[must_use]
     pub fn threads(&self) -> u32 {
         match self {
             Self::Stream(stream) => stream.threads,
             Self::Chase(_) => 1,
             Self::Compute(compute) => u32::try_from(compute.thread_cpus.len()).unwrap_or(u32::MAX),
+            Self::Command(_) => 0,
         }
     }
 
@@ -174,6 +180,7 @@ impl Actor {
             Self::Stream(stream) => &stream.thread_cpus,
             Self::Chase(chase) => std::slice::from_ref(&chase.thread_cpu),
             Self::Compute(compute) => &compute.thread_cpus,
+            Self::Command(_) => &[],
         }
     }
 
@@ -181,9 +188,9 @@ impl Actor {
     #[must_use]
     pub fn cpus(&self) -> &CpuSet {
         match self {
-            Self::Stream(Stream { binding, .. }) | Self::Chase(Chase { binding, .. }) => {
-                &binding.cpus
-            }
+            Self::Stream(Stream { binding, .. })
+            | Self::Chase(Chase { binding, .. })
+            | Self::Command(Command { binding, .. }) => &binding.cpus,
             Self::Compute(compute) => &compute.cpus,
         }
     }
@@ -192,20 +199,21 @@ impl Actor {
     #[must_use]
     pub fn memory(&self) -> Option<&MemoryPolicy> {
         match self {
-            Self::Stream(Stream { binding, .. }) | Self::Chase(Chase { binding, .. }) => {
-                Some(&binding.memory)
-            }
+            Self::Stream(Stream { binding, .. })
+            | Self::Chase(Chase { binding, .. })
+            | Self::Command(Command { binding, .. }) => Some(&binding.memory),
             Self::Compute(_) => None,
         }
     }
 
-    /// Bytes of all its arrays; 0 for one that touches no memory.
+    /// Bytes of all its arrays; 0 for one that has none: arithmetic, and programs, whose memory
+    /// is their own affair.
     #[must_use]
     pub fn working_set_bytes(&self) -> u64 {
         match self {
             Self::Stream(stream) => stream.working_set_bytes,
             Self::Chase(chase) => chase.working_set_bytes,
-            Self::Compute(_) => 0,
+            Self::Compute(_) | Self::Command(_) => 0,
         }
     }
 
@@ -216,14 +224,18 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.llc_multiple,
             Self::Chase(chase) => chase.llc_multiple,
-            Self::Compute(_) => None,
+            Self::Compute(_) | Self::Command(_) => None,
         }
     }
 
     /// Whether each thread has one CPU.
     #[must_use]
     pub fn is_pinned(&self) -> bool {
-        !matches!(self, Self::Stream(Stream { pinning: Pinning::Unbound, .. }))
+        match self {
+            Self::Stream(stream) => stream.pinning != Pinning::Unbound,
+            Self::Chase(_) | Self::Compute(_) => true,
+            Self::Command(_) => false,
+        }
     }
 
     /// It as a stream, if it is one.
@@ -231,12 +243,21 @@ impl Actor {
     pub fn as_stream(&self) -> Option<&Stream> {
         match self {
             Self::Stream(stream) => Some(stream),
-            Self::Chase(_) | Self::Compute(_) => None,
+            Self::Chase(_) | Self::Compute(_) | Self::Command(_) => None,
         }
     }
 }
 
 impl Case {
+    /// The program that it runs, if it is a run of one.
+    #[must_use]
+    pub fn command(&self) -> Option<&Command> {
+        match self.actors.as_slice() {
+            [Actor::Command(command)] => Some(command),
+            _ => None,
+        }
+    }
+
     /// Threads of all actors.
     #[must_use]
     pub fn threads(&self) -> u32 {

@@ -26,6 +26,8 @@ pub enum Coordinates {
     Mixes(MixCoordinates),
     /// The time of an access.
     Latency(LatencyCoordinates),
+    /// A program at a placement.
+    Commands(CommandCoordinates),
 }
 
 impl Coordinates {
@@ -41,6 +43,7 @@ impl Coordinates {
             Self::Hybrid(_) => Experiment::Hybrid,
             Self::Mixes(_) => Experiment::Mixes,
             Self::Latency(_) => Experiment::Latency,
+            Self::Commands(_) => Experiment::Commands,
         }
     }
 
@@ -427,4 +430,19 @@ pub struct LatencyLoad {
     pub threads: u32,
     /// [`crate::Stream::pause_cycles`].
     pub pause_cycles: u32,
+}
+
+/// A program on the CPUs of one cluster, with its memory on one node or dealt out over several
+/// (braithwaite2012, chapter 6).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandCoordinates {
+    /// [`crate::Command::label`].
+    pub command: String,
+    /// The cluster of its CPUs.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node that its memory is asked for on; null where pages are dealt out over several.
+    pub memory_node: Option<u32>,
 }

@@ -28,11 +28,27 @@ pub enum Experiment {
     Mixes,
     /// How long one access takes, alone and beside traffic.
     Latency,
+    /// Programs of the user, each at every placement (braithwaite2012, chapter 6).
+    Commands,
 }
 
 impl Experiment {
-    /// All, in the order in which they are measured.
-    pub const ALL: [Self; 8] = [
+    /// All.
+    pub const ALL: [Self; 9] = [
+        Self::Pairs,
+        Self::Scaling,
+        Self::Sharing,
+        Self::Links,
+        Self::Roofs,
+        Self::Hybrid,
+        Self::Mixes,
+        Self::Latency,
+        Self::Commands,
+    ];
+
+    /// Those that characterize a machine, in the order in which they are measured: their cases
+    /// follow from it alone.
+    pub const OF_MACHINE: [Self; 8] = [
         Self::Pairs,
         Self::Scaling,
         Self::Sharing,
@@ -55,6 +71,7 @@ impl Experiment {
             Self::Hybrid => "hybrid",
             Self::Mixes => "mixes",
             Self::Latency => "latency",
+            Self::Commands => "commands",
         }
     }
 }

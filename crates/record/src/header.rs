@@ -4,6 +4,7 @@ use nearfar_machine::{InitiatorKind, Machine};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Pages;
+use crate::command::CommandInputs;
 use crate::environment::Environment;
 use crate::experiment::{Experiment, Grid};
 
@@ -118,4 +119,6 @@ pub struct Inputs {
     pub budget_ns: Option<u64>,
     /// Seed of the cases' order and of the data.
     pub seed: u64,
+    /// Programs and where they are run; null where `commands` is not measured.
+    pub commands: Option<CommandInputs>,
 }

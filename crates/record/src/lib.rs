@@ -9,6 +9,7 @@
 mod absent;
 mod case;
 mod check;
+mod command;
 mod contradiction;
 mod coordinates;
 mod disturbance;
@@ -29,12 +30,15 @@ mod writer;
 pub use absent::{Absence, Absent, Reason, ReasonCode};
 pub use case::{Actor, Case, Chase, Compute, PAUSED_BYTES, Pages, Pinning, Stream};
 pub use check::{Check, Standing};
+pub use command::{
+    Better, Command, CommandInputs, CommandPlacement, CommandProgram, CommandRun, Metric,
+};
 pub use contradiction::History;
 pub use coordinates::{
-    Affinity, ChaseWalk, Coordinates, HybridCoordinates, HybridPoint, LatencyCoordinates,
-    LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, PairCoordinates, Roof,
-    RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates, Stage,
-    TransferKind, Way,
+    Affinity, ChaseWalk, CommandCoordinates, Coordinates, HybridCoordinates, HybridPoint,
+    LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, PairCoordinates,
+    Roof, RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates,
+    Stage, TransferKind, Way,
 };
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
@@ -54,5 +58,8 @@ pub use sample::{
 pub use sample_totals::SampleTotals;
 pub use seal::{Seal, Sealing};
 pub use state_folder::{NoRecord, host_name, newest_record, record_name, state_folder};
-pub use summary::{Aggregate, CaseSummary, Part, Work, round_values, summarize, summarize_case};
+pub use summary::{
+    Aggregate, CaseSummary, Part, RunSummary, Work, round_values, run_figures, summarize,
+    summarize_case, summarize_runs,
+};
 pub use writer::{RecordWriter, WriteError};

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_machine::{MemoryPolicy, NodeSet};
 use serde::{Deserialize, Serialize};
 
+use crate::command::CommandRun;
 use crate::disturbance::Disturbance;
 
 /// One window of one case: what every thread moved in it, where the pages were,
@@ -24,8 +25,10 @@ pub struct Sample {
     pub start_ns: u64,
     /// Length of the window, the same for all threads.
     pub window_ns: u64,
-    /// In the order of the case's actors.
+    /// In the order of the case's actors; empty for a program, of which `run` tells.
     pub actors: Vec<ActorSample>,
+    /// What was seen of a program; null for other actors.
+    pub run: Option<CommandRun>,
     /// What disturbed the window; such a sample is kept and left out of statistics.
     pub disturbances: Vec<Disturbance>,
 }

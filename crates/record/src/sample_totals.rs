@@ -10,6 +10,7 @@ pub struct SampleTotals {
     round: u32,
     is_disturbed: bool,
     seconds: f64,
+    metric: Option<f64>,
     actors: Vec<ActorTotals>,
 }
 
@@ -37,6 +38,7 @@ impl Sample {
             is_disturbed: self.is_disturbed(),
             #[expect(clippy::cast_precision_loss, reason = "a window is far below 2^53 ns")]
             seconds: self.window_ns as f64 / 1e9,
+            metric: self.run.as_ref().and_then(|run| run.metric),
             actors: self.actors.iter().map(ActorTotals::of).collect(),
         }
     }
@@ -53,6 +55,12 @@ impl SampleTotals {
     #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.is_disturbed
+    }
+
+    /// Of a run of a program: the metric that it printed, or its time, s, where none was read.
+    #[must_use]
+    pub fn run_figure(&self) -> f64 {
+        self.metric.unwrap_or(self.seconds)
     }
 
     /// Work a second: useful bytes/s or FLOP/s.

@@ -58,6 +58,23 @@ pub struct CaseSummary {
     pub deviation_between_rounds: Option<f64>,
 }
 
+/// What the runs of a program at one placement say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunSummary {
+    /// Time, s, or the metric, over round values.
+    pub figure: Estimate,
+    /// The least round value.
+    pub least: f64,
+    /// The highest round value.
+    pub most: f64,
+    /// Standard deviation / mean of the round values; `None` with one round.
+    pub deviation: Option<f64>,
+    /// Samples in all.
+    pub samples: usize,
+    /// Samples that something disturbed.
+    pub disturbed: usize,
+}
+
 impl Sample {
     /// Work a second: useful bytes/s or FLOP/s.
     #[must_use]
@@ -91,6 +108,27 @@ pub fn round_values(
         .iter()
         .filter_map(|round| median(round))
         .collect()
+}
+
+/// The figure of each round of a program: as [`round_values`].
+#[must_use]
+pub fn run_figures(samples: &[SampleTotals]) -> Vec<f64> {
+    by_round(samples, SampleTotals::run_figure).iter().filter_map(|round| median(round)).collect()
+}
+
+/// What the runs of a program at one placement say; `None` when there is none.
+#[must_use]
+pub fn summarize_runs<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<RunSummary> {
+    let totals: Vec<SampleTotals> = samples.into_iter().map(Sample::totals).collect();
+    let figures = run_figures(&totals);
+    Some(RunSummary {
+        figure: estimate_median(&figures)?,
+        least: figures.iter().copied().min_by(f64::total_cmp)?,
+        most: figures.iter().copied().max_by(f64::total_cmp)?,
+        deviation: relative_deviation(&figures),
+        samples: totals.len(),
+        disturbed: totals.iter().filter(|totals| totals.is_disturbed()).count(),
+    })
 }
 
 fn by_round(samples: &[SampleTotals], value: impl Fn(&SampleTotals) -> f64) -> Vec<Vec<f64>> {

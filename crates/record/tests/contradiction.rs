@@ -178,6 +178,46 @@ fn actors_are_held_by_the_coordinates_and_the_machine() {
     assert_eq!(unheld("case", "actors"), free);
 }
 
+/// A run of a program is of one that was asked for, on a machine that has its CPUs and nodes.
+#[test]
+fn runs_of_programs_are_held_by_the_plan_and_the_machine() {
+    let header = every_line::known_header();
+    let cases = every_line::cases(&header);
+    let honest = lines_of(&header, cases.iter().find(|case| case.command().is_some()).unwrap());
+    let is_read = |lines: &[Value]| read_record(text(lines).as_slice()).is_ok();
+    assert!(is_read(&honest));
+    let refused = |position: usize, pointer: &str, value: Value| {
+        let mut lines = honest.clone();
+        *lines[position].pointer_mut(pointer).unwrap() = value.clone();
+        assert!(!is_read(&lines), "{pointer} as {value} was read");
+    };
+    refused(0, "/header/inputs/commands", Value::Null);
+    refused(0, "/header/inputs/commands/programs", json!([]));
+    refused(0, "/header/inputs/commands/placements", json!([]));
+    refused(0, "/header/inputs/commands/programs/0/label", json!(""));
+    refused(0, "/header/inputs/commands/metric", Value::Null);
+    refused(1, "/case/actors/0/label", json!("other"));
+    refused(1, "/case/actors/0/program", json!("./other"));
+    refused(1, "/case/actors/0/arguments/0", json!("-m"));
+    refused(1, "/case/actors/0/binding", json!("cpus=0-1 mem=bind:1"));
+    refused(1, "/case/actors/0/binding", json!("cpus=0-9 mem=preferred:1"));
+    refused(1, "/case/coordinates/0/command", json!("other"));
+    refused(1, "/case/coordinates/0/memory_node", Value::Null);
+    refused(2, "/sample/run", Value::Null);
+    refused(2, "/sample/run/metric", Value::Null);
+    refused(2, "/sample/run/metric", json!(-1.0));
+    refused(2, "/sample/run/cpus_seen", json!("0-1,77"));
+    refused(2, "/sample/run/pages", Value::Null);
+    refused(2, "/sample/run/pages_unknown", json!("nobody looked"));
+    refused(2, "/sample/run/pages/page_bytes", json!(4095));
+    refused(2, "/sample/run/pages/method", json!("move_pages"));
+    refused(2, "/sample/run/pages/pages", json!({"77": 1}));
+    let other = cases.iter().find(|case| case.command().is_none()).unwrap();
+    let mut lines = lines_of(&header, other);
+    lines[2]["sample"]["run"] = honest[2]["sample"]["run"].clone();
+    assert!(!is_read(&lines), "a run of a program in a case that has none");
+}
+
 /// What a window moved and computed is held by sums, methods and passes; pages and passes by
 /// one more or less are not, nor where a thread is that may be anywhere, the loop of one that
 /// did nothing, and the most that a set in a cache can have fetched from memory.

@@ -26,6 +26,7 @@ fn sample_of(actors: Vec<ActorSample>, round: u32, window: u32, disturbed: bool)
             .then_some(Disturbance::Switched { times: 1, microseconds: 900 })
             .into_iter()
             .collect(),
+        run: None,
     }
 }
 

@@ -84,6 +84,8 @@ pub struct ShowView {
     pub mixes: Vec<MixView>,
     /// Times of an access.
     pub latency: Vec<LatencyView>,
+    /// Cases of programs; `sensitivity --from` shows their runs.
+    pub placed_programs: usize,
     /// What was not asked for or does not apply.
     pub omitted: Vec<AbsentView>,
     /// What the machine refused.
@@ -147,6 +149,7 @@ impl ShowView {
             hybrid: hybrid_views(figures),
             mixes: mix_views(figures),
             latency: latency_views(figures),
+            placed_programs: record.cases.iter().filter(|case| case.command().is_some()).count(),
             omitted: absent(Absence::Omitted),
             refused: absent(Absence::Refused),
             warnings: record.warnings.clone(),

@@ -51,12 +51,20 @@ impl ShowView {
             Experiment::Hybrid => (!self.hybrid.is_empty(), &|| hybrid_text(&self.hybrid)),
             Experiment::Mixes => (!self.mixes.is_empty(), &|| mixes_text(&self.mixes)),
             Experiment::Latency => (!self.latency.is_empty(), &|| latency_text(&self.latency)),
+            Experiment::Commands => (self.placed_programs > 0, &|| self.programs()),
         };
         match is_there {
             true => text(),
             false if self.experiments.contains(&experiment) => self.why_nothing(experiment),
             false => String::new(),
         }
+    }
+
+    fn programs(&self) -> String {
+        let cases = count(self.placed_programs, "placement");
+        let words =
+            format!("{cases} of programs; `nearfar sensitivity --from RECORD` shows their runs");
+        section(Experiment::Commands.as_str(), &words)
     }
 
     fn why_nothing(&self, experiment: Experiment) -> String {

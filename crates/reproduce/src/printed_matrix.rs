@@ -146,6 +146,7 @@ impl PrintedMatrix<'_> {
             window_ns: WINDOW_NS,
             actors: vec![self.actor_sample(variant, cpu, memory_node, useful_bytes)],
             disturbances: Vec::new(),
+            run: None,
         };
         Ok((case, sample))
     }

@@ -60,8 +60,8 @@ impl Part {
 }
 
 /// The classes of some numbers, the largest first; no classes for no numbers. `None`
-/// when a number is not finite and positive, the span is not in (0, 1), or the noise is
-/// negative or not finite.
+/// when a number is not finite and positive, or two are so far apart that their ratio is not
+/// finite, the span is not in (0, 1), or the noise is negative or not finite.
 #[must_use]
 pub fn partition(values: &[f64], rule: &PartitionRule) -> Option<Vec<Part>> {
     let noise = rule.noise.unwrap_or(0.0);
@@ -76,6 +76,9 @@ pub fn partition(values: &[f64], rule: &PartitionRule) -> Option<Vec<Part>> {
     // Logarithms below the maximum: ascending, from 0.
     let depths: Vec<f64> =
         order.iter().map(|&index| (values[order[0]] / values[index]).ln()).collect();
+    if depths.iter().any(|depth| !depth.is_finite()) {
+        return None;
+    }
     let width = -(1.0 - rule.span).ln() + ROUNDING;
     let mut borders = fewest(&depths, width);
     merge_within_noise(&mut borders, &depths, width, noise);

@@ -180,6 +180,8 @@ fn what_is_no_bandwidth_is_refused() {
     for value in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert_eq!(partition(&[1.0, value], &SPAN), None);
     }
+    // Their ratio is no number.
+    assert_eq!(partition(&[f64::MAX, f64::MIN_POSITIVE], &SPAN), None);
     for span in [0.0, 1.0, -0.1, f64::NAN] {
         assert_eq!(partition(&[1.0], &PartitionRule { span, noise: None }), None);
     }

@@ -12,7 +12,7 @@ use crate::boot::Found;
 pub fn judge(found: &Found) -> Vec<String> {
     let record = &found.record;
     let mut wrong = Vec::new();
-    for experiment in Experiment::ALL.into_iter().filter(|&it| it != Experiment::Pairs) {
+    for experiment in Experiment::OF_MACHINE.into_iter().filter(|&it| it != Experiment::Pairs) {
         let places = record.cases.iter().flat_map(|case| &case.coordinates);
         let cases = places.filter(|place| place.experiment() == experiment).count();
         let omitted = record.absent.iter().filter(|absent| absent.absence == Absence::Omitted);

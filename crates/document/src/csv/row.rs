@@ -167,6 +167,7 @@ impl<'a> Row<'a> {
             Actor::Compute(_) => {
                 Self { actor_kind: Some("compute"), thread_cpus: thread_cpus(), ..row }
             }
+            Actor::Command(_) => Self { actor_kind: Some("command"), ..row },
         }
     }
 

@@ -202,6 +202,7 @@ impl<'a> Contest<'a> {
             window_ns: u64::try_from(window.length.as_nanos())?,
             actors: window.actors,
             disturbances: window.disturbances,
+            run: None,
         };
         // Disturbed windows count: likwid does not see what disturbed its runs.
         entry.disturbed += usize::from(sample.is_disturbed());

@@ -5,6 +5,7 @@ pub mod pairs;
 
 mod affinity;
 mod cache_window;
+mod commands;
 mod hybrid;
 mod latency;
 mod links;
@@ -52,7 +53,8 @@ pub fn phases(experiment: Experiment) -> u32 {
         | Experiment::Links
         | Experiment::Roofs
         | Experiment::Mixes
-        | Experiment::Latency => 1,
+        | Experiment::Latency
+        | Experiment::Commands => 1,
     }
 }
 
@@ -70,5 +72,6 @@ pub fn plan(experiment: Experiment, phase: u32, setting: Setting<'_>, record: &R
         Experiment::Hybrid => hybrid::plan_points(setting, record),
         Experiment::Mixes => mixes::plan(setting),
         Experiment::Latency => latency::plan(setting),
+        Experiment::Commands => commands::plan(setting),
     }
 }

@@ -120,6 +120,7 @@ impl NativeExecutor {
                     length: Duration::from_nanos(windows.length),
                     actors,
                     disturbances,
+                    run: None,
                 }
             })
             .collect())

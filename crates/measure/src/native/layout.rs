@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nearfar_machine::{CpuSet, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Chase, Compute, Pages, Pinning, Stream};
+use nearfar_record::{Actor, Case, Chase, Pages, Pinning, Stream};
 
 use nearfar_sys::HUGE_PAGE_BYTES;
 
@@ -114,7 +114,8 @@ pub(super) fn lay_out(case: &Case) -> Vec<Layout> {
     let lay_out = |actor: &Actor| match actor {
         Actor::Stream(stream) => Layout::of_stream(stream, &mut ends),
         Actor::Chase(chase) => Layout::of_chase(chase, &mut ends),
-        Actor::Compute(compute) => Layout::of_compute(compute),
+        Actor::Compute(compute) => Layout::without_arrays(&compute.thread_cpus, &compute.cpus),
+        Actor::Command(command) => Layout::without_arrays(&[], &command.binding.cpus),
     };
     case.actors.iter().map(lay_out).collect()
 }
@@ -188,10 +189,10 @@ impl Layout {
         }
     }
 
-    fn of_compute(compute: &Compute) -> Self {
+    fn without_arrays(thread_cpus: &[u32], cpus: &CpuSet) -> Self {
         Self {
-            cpus: compute.thread_cpus.iter().map(|&cpu| CpuSet::single(cpu)).collect(),
-            touching_cpus: compute.cpus.clone(),
+            cpus: thread_cpus.iter().map(|&cpu| CpuSet::single(cpu)).collect(),
+            touching_cpus: cpus.clone(),
             destination: None,
             sources: Vec::new(),
             areas: Vec::new(),

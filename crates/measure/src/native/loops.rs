@@ -48,6 +48,10 @@ impl Loops {
             }
             Actor::Chase(actor) => Ok(ActorLoop::Chase { actor, seed }),
             Actor::Compute(actor) => Ok(ActorLoop::Compute(self.compute_loop(actor)?)),
+            Actor::Command(command) => Err(no_variant(format!(
+                "{} is a program and no loop; `nearfar sensitivity` runs it",
+                command.label
+            ))),
         };
         case.actors.iter().map(of_actor).collect()
     }

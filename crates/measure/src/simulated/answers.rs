@@ -7,7 +7,7 @@ use nearfar_flow::SimulatedMachine;
 use nearfar_machine::Cluster;
 use nearfar_record::{Actor, Case, Compute, Reason};
 
-use super::error::not_simulated;
+use super::error::{no_program, not_simulated};
 use crate::experiment::scatter_order;
 
 /// A simulated machine and what is looked up in it again and again.
@@ -64,6 +64,7 @@ impl Answers {
             Actor::Compute(compute) => {
                 Ok(vec![self.compute_rate(compute)?; compute.thread_cpus.len()])
             }
+            Actor::Command(command) => Err(no_program(&command.label)),
         };
         case.actors.iter().enumerate().map(of_actor).collect()
     }

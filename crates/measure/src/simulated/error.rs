@@ -29,6 +29,11 @@ pub(super) fn not_simulated(text: impl ToString) -> Reason {
     Reason { code: ReasonCode::NotSimulated, text: text.to_string() }
 }
 
+/// What no file says anything of: a program of the user.
+pub(super) fn no_program(label: &str) -> Reason {
+    not_simulated(format!("{label} is a program, and simulated machines run none"))
+}
+
 /// What has no place in its memory.
 pub(super) fn no_room(text: String) -> Reason {
     Reason { code: ReasonCode::NoRoom, text }

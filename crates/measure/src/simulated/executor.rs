@@ -83,7 +83,7 @@ impl SimulatedExecutor {
         let work: Vec<Vec<f64>> = (0..).zip(case.actors.iter().zip(rates)).map(of_actor).collect();
         let actors = self.answers.samples(case, &work)?;
         let disturbances = disturbance.map(|(disturbance, _)| disturbance).into_iter().collect();
-        Ok(Window { start: self.clock, length, actors, disturbances })
+        Ok(Window { start: self.clock, length, actors, disturbances, run: None })
     }
 }
 

@@ -161,7 +161,7 @@ impl Answers {
                 let read = bytes_as_float(chase.working_set_bytes);
                 (&chase.binding.memory, None, Arrays { read, written: 0.0 })
             }
-            Actor::Compute(_) => return Ok(None),
+            Actor::Compute(_) | Actor::Command(_) => return Ok(None),
         };
         let (all_others, written) = match write_policy {
             None => (self.spread(policy, &cpus, arrays.read + arrays.written)?, None),

@@ -5,6 +5,7 @@ use nearfar_record::{
 };
 
 use super::answers::Answers;
+use super::error::no_program;
 use crate::executor::{Placement, RanLoop, chase_sample, compute_sample};
 use crate::kernel_name::MemoryKernel;
 
@@ -32,6 +33,7 @@ impl Answers {
                     let threads = threads.map(of_thread).collect();
                     compute_sample(&compute.kernel, &compute.variant, UNROLL, threads)
                 }
+                Actor::Command(command) => return Err(no_program(&command.label)),
             })
         };
         case.actors.iter().zip(work).map(of_actor).collect()

@@ -80,6 +80,7 @@ fn sample(case: &str, rate: f64) -> Sample {
         window_ns: 1_000_000_000,
         actors: vec![actor],
         disturbances: Vec::new(),
+        run: None,
     }
 }
 

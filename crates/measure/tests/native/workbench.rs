@@ -129,6 +129,7 @@ impl Workbench {
                 window_ns: u64::try_from(seen.length.as_nanos()).unwrap(),
                 actors: as_recorded(case, seen),
                 disturbances: seen.disturbances.clone(),
+                run: None,
             })
             .collect();
         history.take_samples(&header, &samples).unwrap();

@@ -121,7 +121,7 @@ fn do_the_same(a: &Case, b: &Case) -> bool {
                     && a.write_memory == b.write_memory
             }
             (Actor::Chase(a), Actor::Chase(b)) => a.pages == b.pages,
-            (Actor::Compute(_), Actor::Compute(_)) => true,
+            (Actor::Compute(_), Actor::Compute(_)) | (Actor::Command(_), Actor::Command(_)) => true,
             _ => false,
         };
         alike

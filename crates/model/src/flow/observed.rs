@@ -237,7 +237,10 @@ fn experiment(coordinates: &Coordinates) -> Option<Experiment> {
             );
             is_shared && place.purpose == RoofPurpose::Roof
         }
-        Coordinates::Scaling(_) | Coordinates::Hybrid(_) | Coordinates::Latency(_) => false,
+        Coordinates::Scaling(_)
+        | Coordinates::Hybrid(_)
+        | Coordinates::Latency(_)
+        | Coordinates::Commands(_) => false,
     };
     tells.then(|| coordinates.experiment())
 }

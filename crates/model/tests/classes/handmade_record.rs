@@ -128,5 +128,6 @@ fn sample(id: &str, measured: &Measured<'_>, round: u32, rate: f64) -> Sample {
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         }],
         disturbances: Vec::new(),
+        run: None,
     }
 }

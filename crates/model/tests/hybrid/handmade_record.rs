@@ -240,5 +240,6 @@ fn sample(id: &str, round: u32, rate: f64, (read, written): (f64, f64)) -> Sampl
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
         }],
         disturbances: Vec::new(),
+        run: None,
     }
 }

@@ -180,5 +180,6 @@ pub fn sample(id: &str, round: usize, node: u32, moved: &[f64]) -> Sample {
         window_ns: 1_000_000_000,
         actors: moved.iter().map(actor).collect(),
         disturbances: Vec::new(),
+        run: None,
     }
 }

@@ -46,6 +46,7 @@ pub fn add_cell(record: &mut Record, cell: &Cell<'_>) {
             window_ns: 1_000_000_000,
             actors: groups.map(|(threads, rate)| moved(threads, rate)).collect(),
             disturbances: Vec::new(),
+            run: None,
         });
     }
 }

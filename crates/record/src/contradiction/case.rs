@@ -5,6 +5,7 @@ use nearfar_machine::{Core, CpuSet, Machine, MemoryPolicy};
 use super::coordinates::check_coordinates;
 use super::history::KnownParts;
 use crate::case::{Actor, Case, Chase, Pinning, Stream};
+use crate::command::Command;
 use crate::header::Header;
 
 /// Above what any machine has CPUs for; sums over actors stay in range.
@@ -31,6 +32,9 @@ pub(super) fn check_case(header: &Header, known: &KnownParts, case: &Case) -> Re
 }
 
 fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(), String> {
+    if let Actor::Command(command) = actor {
+        return check_command(machine, known, command);
+    }
     let moves = !matches!(actor, Actor::Compute(_));
     if actor.threads() == 0 || (moves && actor.working_set_bytes() == 0) {
         return Err(format!(
@@ -43,12 +47,7 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
         return Err(format!("{} threads of one actor", actor.threads()));
     }
     let cpus = actor.cpus();
-    if cpus.is_empty() || !cpus.is_subset(&machine.allowed_cpus) {
-        return Err(format!(
-            "its CPUs {cpus} are not among those that could be used, {}",
-            machine.allowed_cpus
-        ));
-    }
+    check_allowed(machine, cpus)?;
     if let Some(multiple) = actor.llc_multiple().filter(|&multiple| multiple <= 0.0) {
         return Err(format!("a working set of {multiple} times the caches"));
     }
@@ -59,8 +58,23 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
     match actor {
         Actor::Stream(stream) => check_stream(machine, known, stream),
         Actor::Chase(chase) => check_chase(chase),
-        Actor::Compute(_) => Ok(()),
+        Actor::Compute(_) | Actor::Command(_) => Ok(()),
     }
+}
+
+fn check_command(machine: &Machine, known: &KnownParts, command: &Command) -> Result<(), String> {
+    if command.label.is_empty() || command.program.is_empty() {
+        return Err("a program without a name".into());
+    }
+    check_allowed(machine, &command.binding.cpus)?;
+    check_policy(known, &command.binding.memory)
+}
+
+fn check_allowed(machine: &Machine, cpus: &CpuSet) -> Result<(), String> {
+    if !cpus.is_empty() && cpus.is_subset(&machine.allowed_cpus) {
+        return Ok(());
+    }
+    Err(format!("its CPUs {cpus} are not among those that could be used, {}", machine.allowed_cpus))
 }
 
 fn check_stream(machine: &Machine, known: &KnownParts, stream: &Stream) -> Result<(), String> {

@@ -1,5 +1,6 @@
 //! Coordinates that are not those of the case's actors.
 
+mod commands;
 mod hybrid;
 mod latency;
 mod roofs;
@@ -37,6 +38,7 @@ pub(super) fn check_coordinates(
         Coordinates::Hybrid(hybrid) => hybrid::check_hybrid(known, hybrid, case),
         Coordinates::Mixes(_) => check_mix(case),
         Coordinates::Latency(latency) => latency::check_latency(known, latency, case),
+        Coordinates::Commands(command) => commands::check_command(header, known, command, case),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use nearfar_machine::MemoryModule;
 
+use crate::command::CommandInputs;
+use crate::experiment::Experiment;
 use crate::header::{Executor, Header};
 
 /// Far above what any suite asks for; the engine makes room for so many.
@@ -29,6 +31,12 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     if inputs.runs == 0 || inputs.runs > MOST_RUNS {
         return Err(format!("{} runs of a case of scaling", inputs.runs));
     }
+    if let Some(commands) = &inputs.commands {
+        check_commands(commands)?;
+    }
+    if inputs.commands.is_some() != inputs.experiments.contains(&Experiment::Commands) {
+        return Err("programs that are not run, or runs of no programs".into());
+    }
     let mut kernels = inputs.kernels.clone().unwrap_or_default();
     kernels.sort_unstable();
     if let Some(twice) = kernels.windows(2).find(|pair| pair[0] == pair[1]) {
@@ -43,4 +51,18 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
         (Executor::Native, Some(_)) => Err("a machine was measured, yet one is simulated".into()),
         (Executor::Simulated, _) | (Executor::Native, None) => Ok(()),
     }
+}
+
+/// Programs have names, each its own, and something to run.
+fn check_commands(commands: &CommandInputs) -> Result<(), String> {
+    let mut labels: Vec<&str> =
+        commands.programs.iter().map(|program| program.label.as_str()).collect();
+    labels.sort_unstable();
+    if let Some(twice) = labels.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(format!("two programs with the name {}", twice[0]));
+    }
+    if labels.contains(&"") || commands.programs.iter().any(|program| program.program.is_empty()) {
+        return Err("a program without a name".into());
+    }
+    Ok(())
 }

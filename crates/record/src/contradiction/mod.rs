@@ -3,6 +3,7 @@
 //! before it is written.
 
 mod case;
+mod command;
 mod coordinates;
 mod header;
 mod history;

@@ -5,6 +5,7 @@ use crate::disturbance::{Disturbance, disturbances_of_threads};
 use crate::header::{Executor, Header};
 use crate::sample::{ActorSample, PageSizes, Sample, TrafficMethod};
 
+use super::command::check_run;
 use super::history::KnownParts;
 use super::placement::{MAY_BE_NEW, check_cover, check_page_sizes, check_proof};
 
@@ -35,6 +36,12 @@ pub(super) fn check_sample(
 ) -> Result<(), String> {
     check_place(header, case, sample)?;
     check_window(header, sample)?;
+    if let Some(command) = case.command() {
+        return check_run(header, known, command, sample);
+    }
+    if sample.run.is_some() {
+        return Err("a run of a program in a case that has none".into());
+    }
     let threads: Vec<usize> = sample.actors.iter().map(|actor| actor.threads.len()).collect();
     let planned: Vec<usize> = case.actors.iter().map(|actor| actor.threads() as usize).collect();
     if threads != planned {
@@ -170,7 +177,7 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
         Actor::Compute(_) if actor.page_sizes != PageSizes::default() => {
             Err("pages of an actor that touches no memory".into())
         }
-        Actor::Stream(_) | Actor::Chase(_) | Actor::Compute(_) => Ok(()),
+        Actor::Stream(_) | Actor::Chase(_) | Actor::Compute(_) | Actor::Command(_) => Ok(()),
     }
 }
 
@@ -221,7 +228,7 @@ pub(super) fn pass_bytes(actor: &Actor) -> u64 {
     match actor {
         Actor::Stream(stream) => stream.working_set_bytes / u64::from(stream.threads.max(1)),
         Actor::Chase(chase) => chase.working_set_bytes / Chase::NODE_BYTES * 8,
-        Actor::Compute(_) => 0,
+        Actor::Compute(_) | Actor::Command(_) => 0,
     }
 }
 

@@ -3,10 +3,10 @@
 
 use nearfar_machine::{CpuSet, MemoryKind, MemoryPolicy};
 use nearfar_record::{
-    Actor, Affinity, Case, Chase, ChaseWalk, Compute, Coordinates, Header, HybridCoordinates,
-    HybridPoint, LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit,
-    Pages, PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose, ScalingCoordinates,
-    SharingCoordinates, Stage, Stream, TransferKind, Way,
+    Actor, Affinity, Case, Chase, ChaseWalk, Command, CommandCoordinates, Compute, Coordinates,
+    Header, HybridCoordinates, HybridPoint, LatencyCoordinates, LatencyLoad, LinkCoordinates,
+    MixCoordinates, PageSplit, Pages, PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose,
+    ScalingCoordinates, SharingCoordinates, Stage, Stream, TransferKind, Way,
 };
 
 const VARIANT: &str = "avx512";
@@ -50,7 +50,18 @@ fn case(id: &str, coordinates: Vec<Coordinates>, actors: Vec<Actor>) -> Case {
 
 /// One of every kind.
 pub fn cases(header: &Header) -> Vec<Case> {
-    [pairs(header), scaling(), sharing(), links(), roofs(), hybrid(), mixes(), latency()].concat()
+    [
+        pairs(header),
+        scaling(),
+        sharing(),
+        links(),
+        roofs(),
+        hybrid(),
+        mixes(),
+        latency(),
+        commands(header),
+    ]
+    .concat()
 }
 
 fn pairs(header: &Header) -> Vec<Case> {
@@ -364,4 +375,28 @@ fn latency() -> Vec<Case> {
         chase(0, ChaseWalk::PageGroups, Pages::Transparent, Some(load("load", 0))),
         chase(0, ChaseWalk::PageGroups, Pages::Transparent, Some(load("2l1s", 256))),
     ]
+}
+
+/// Every program at every placement.
+fn commands(header: &Header) -> Vec<Case> {
+    let commands = header.inputs.commands.as_ref().unwrap();
+    let cases = commands.programs.iter().flat_map(|program| {
+        commands.placements.iter().map(|at| {
+            let place = Coordinates::Commands(CommandCoordinates {
+                command: program.label.clone(),
+                cluster: at.cluster,
+                cpu_node: at.cpu_node,
+                memory_node: at.memory_node,
+            });
+            let actor = Actor::Command(Command {
+                label: program.label.clone(),
+                program: program.program.clone(),
+                arguments: program.arguments.clone(),
+                binding: at.binding.clone(),
+            });
+            let id = format!("commands/{}/cluster{}", program.label, at.cluster);
+            case(&id, vec![place], vec![actor])
+        })
+    });
+    cases.collect()
 }

@@ -7,8 +7,8 @@ use nearfar_machine::{
     Machine, MemoryKind, MemoryModule, MemoryNode, Package, Source,
 };
 use nearfar_record::{
-    Cgroup, Cpu, Environment, Executor, Experiment, Firmware, Grid, Header, Inputs, Pages, SCHEMA,
-    Simulation, Suite, Versions,
+    Better, Cgroup, CommandInputs, CommandPlacement, CommandProgram, Cpu, Environment, Executor,
+    Experiment, Firmware, Grid, Header, Inputs, Metric, Pages, SCHEMA, Simulation, Suite, Versions,
 };
 
 /// A machine in which everything is known: two packages, each with a node of its own (that of
@@ -152,6 +152,33 @@ pub fn unknown_machine(source: Source) -> Machine {
     machine
 }
 
+/// A program on the CPUs of either cluster, with its memory on a node and dealt out over two.
+pub fn commands() -> CommandInputs {
+    let placement = |cluster, cpu_node, memory_node, binding: &str| CommandPlacement {
+        cluster,
+        cpu_node,
+        memory_node,
+        binding: binding.parse().unwrap(),
+    };
+    CommandInputs {
+        programs: vec![CommandProgram {
+            label: "solver".into(),
+            program: "./solver".into(),
+            arguments: vec!["-n".into(), "5".into()],
+        }],
+        placements: vec![
+            placement(0, Some(0), Some(1), "cpus=0-1 mem=preferred:1"),
+            placement(1, None, None, "cpus=2-3 mem=interleave:0-1"),
+        ],
+        metric: Some(Metric {
+            pattern: "rate: ([0-9.]+)".into(),
+            unit: Some("MB/s".into()),
+            better: Better::Higher,
+        }),
+        timeout_ns: Some(60_000_000_000),
+    }
+}
+
 /// A header in which everything is given.
 pub fn known_header() -> Header {
     let machine = known_machine();
@@ -179,6 +206,7 @@ pub fn known_header() -> Header {
             target: 0.01,
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
+            commands: Some(commands()),
         },
         fingerprint: machine.fingerprint(),
         machine,
@@ -241,6 +269,7 @@ pub fn unknown_header(source: Source) -> Header {
             working_set_bytes: None,
             grid: Grid::Sparse,
             budget_ns: None,
+            commands: Some(CommandInputs { metric: None, timeout_ns: None, ..commands() }),
             ..known.inputs
         },
         machine,

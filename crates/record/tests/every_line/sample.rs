@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
-    Actor, ActorSample, Case, Disturbance, PageNodes, PageSizes, Proof, ProofMethod, Sample,
-    ThreadSample, TrafficMethod,
+    Actor, ActorSample, Case, CommandRun, Disturbance, PageNodes, PageSizes, Proof, ProofMethod,
+    Sample, ThreadSample, TrafficMethod,
 };
 
 /// A node that every machine of these records has, besides those that pages are asked for on.
@@ -21,7 +21,9 @@ pub fn sample(
     disturbances: Vec<Disturbance>,
 ) -> Sample {
     let known = sequence.is_multiple_of(2) || !disturbances.is_empty();
-    let actors = case.actors.iter().enumerate().map(|(position, actor)| {
+    let run = case.command().map(|_| run(sequence, method));
+    let looped = if run.is_some() { &[][..] } else { &case.actors[..] };
+    let actors = looped.iter().enumerate().map(|(position, actor)| {
         let disturbed = position == 0 && !disturbances.is_empty();
         let looks_at_clock = known && case.depends_on_clock();
         let threads = threads(actor, known, looks_at_clock, disturbed);
@@ -37,6 +39,24 @@ pub fn sample(
         window_ns: 5_000_000,
         actors: actors.collect(),
         disturbances,
+        run,
+    }
+}
+
+/// A run of a program, of which every second was not looked at. Records of simulated machines
+/// ask for no metric here.
+fn run(sequence: u64, method: ProofMethod) -> CommandRun {
+    let seen = sequence.is_multiple_of(2);
+    CommandRun {
+        metric: (method != ProofMethod::Simulated).then_some(12.5),
+        pages: seen.then(|| PageNodes {
+            method: ProofMethod::NumaMaps,
+            page_bytes: 4096,
+            pages: BTreeMap::from([(0, 3), (1, 1000)]),
+            unknown: 0,
+        }),
+        pages_unknown: (!seen).then(|| "it ended before".into()),
+        cpus_seen: if seen { "0-1".parse().unwrap() } else { Default::default() },
     }
 }
 
@@ -47,6 +67,7 @@ fn work(actor: &Actor) -> (u64, u64) {
         Actor::Stream(stream) if stream.kernel.ends_with("fma") => (bytes, bytes),
         Actor::Stream(_) | Actor::Chase(_) => (bytes, 0),
         Actor::Compute(_) => (0, 1 << 20),
+        Actor::Command(_) => (0, 0),
     }
 }
 

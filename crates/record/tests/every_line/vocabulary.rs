@@ -31,7 +31,10 @@ pub fn reason_codes() -> Vec<ReasonCode> {
         WrongData => Some(Threads),
         Threads => Some(NotSimulated),
         NotSimulated => Some(Contradiction),
-        Contradiction => None,
+        Contradiction => Some(CommandFailed),
+        CommandFailed => Some(TimedOut),
+        TimedOut => Some(NoMetric),
+        NoMetric => None,
     };
     successors(Some(OneNode), next).collect()
 }

@@ -9,7 +9,7 @@ use crate::handmade::{absent, add, gb, record, stream};
 
 #[test]
 fn an_experiment_that_has_no_case_says_why() {
-    let mut record = record(&Experiment::ALL);
+    let mut record = record(&Experiment::OF_MACHINE);
     for (case, code, text) in [
         ("sharing", ReasonCode::OneCluster, "the machine has one cluster"),
         ("links", ReasonCode::OnePackage, "the machine has one package"),
@@ -43,7 +43,7 @@ fn an_experiment_that_has_no_case_says_why() {
 #[test]
 fn an_experiment_that_was_not_asked_for_is_not_spoken_of() {
     let text = ShowView::new(&record(&[Experiment::Mixes])).text();
-    for experiment in Experiment::ALL {
+    for experiment in Experiment::OF_MACHINE {
         let speaks = text.contains(&format!("\n{experiment}: "));
         assert_eq!(speaks, experiment == Experiment::Mixes, "{text}");
     }

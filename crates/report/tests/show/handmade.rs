@@ -85,6 +85,7 @@ pub fn record(experiments: &[Experiment]) -> Record {
         target: 0.01,
         budget_ns: None,
         seed: 0,
+        commands: None,
     };
     let machine = machine();
     let header = Header {
@@ -164,6 +165,7 @@ pub fn add(
             window_ns: 1_000_000_000,
             actors: actors.collect(),
             disturbances: Vec::new(),
+            run: None,
         });
     }
     record.cases.push(Case { id: id.into(), coordinates, actors });

@@ -111,6 +111,7 @@ impl PrintedGrid<'_> {
             window_ns: WINDOW_NS,
             actors: Vec::new(),
             disturbances: Vec::new(),
+            run: None,
         };
         let groups = [
             (clusters[0], local_threads, self.facts.local[n][m]),

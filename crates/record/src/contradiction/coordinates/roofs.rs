@@ -19,7 +19,9 @@ pub(super) fn check_roof(
     check_loop(actor, &roof.kernel, &roof.variant, roof.threads)?;
     let cluster = cluster_of(known, roof.cluster, actor)?;
     let computes = matches!(actor, Actor::Compute(_));
-    if computes != (roof.roof == Roof::Compute) || matches!(actor, Actor::Chase(_)) {
+    if computes != (roof.roof == Roof::Compute)
+        || matches!(actor, Actor::Chase(_) | Actor::Command(_))
+    {
         return Err(format!("{} does not reach such a roof", actor.kernel()));
     }
     match roof.roof {

@@ -1,0 +1,139 @@
+//! Programs that are run under bindings: what was asked for, and what was seen of a run.
+
+use std::fmt;
+
+use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use serde::{Deserialize, Serialize};
+
+use crate::sample::PageNodes;
+
+/// A program under a binding: an actor that moves data in its own way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Command {
+    /// The name that it goes by among the record's programs.
+    pub label: String,
+    /// The program: a path, or a name that is looked for where PATH says.
+    pub program: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
+    /// CPUs that its threads may use, and policy of its pages.
+    pub binding: Binding,
+}
+
+impl Command {
+    /// The name of its variant in views: it has one.
+    pub const VARIANT: &'static str = "command";
+}
+
+/// What the cases of `commands` are made from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandInputs {
+    /// The programs, in the order in which they were given.
+    pub programs: Vec<CommandProgram>,
+    /// Where each of them is run.
+    pub placements: Vec<CommandPlacement>,
+    /// What is read in a run's output; null where its time counts.
+    pub metric: Option<Metric>,
+    /// Time after which a run is ended and its case refused; null for none.
+    pub timeout_ns: Option<u64>,
+}
+
+/// A program that is run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandProgram {
+    /// [`Command::label`].
+    pub label: String,
+    /// [`Command::program`].
+    pub program: String,
+    /// [`Command::arguments`].
+    pub arguments: Vec<String>,
+}
+
+/// Where programs are run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandPlacement {
+    /// The cluster of its CPUs.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node that its memory is asked for on; null where pages are dealt out over several.
+    pub memory_node: Option<u32>,
+    /// The same as a binding.
+    pub binding: Binding,
+}
+
+impl CommandPlacement {
+    /// CPUs of a cluster with the memory on one node, which is preferred and not forced: a
+    /// program that does not fit is not killed.
+    #[must_use]
+    pub fn on_node(cluster: u32, cpu_node: Option<u32>, cpus: CpuSet, node: u32) -> Self {
+        let binding = Binding { cpus, memory: MemoryPolicy::Preferred(node) };
+        Self { cluster, cpu_node, memory_node: Some(node), binding }
+    }
+}
+
+/// A figure that a program prints.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Metric {
+    /// A regular expression; its first group in its last match is the figure.
+    pub pattern: String,
+    /// Its unit, as the user named it; null where that was not said.
+    pub unit: Option<String>,
+    /// Which figures are good.
+    pub better: Better,
+}
+
+/// Which of two figures is the better one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Better {
+    /// The higher: work a second.
+    Higher,
+    /// The lower: time.
+    Lower,
+}
+
+impl Better {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Higher => "higher",
+            Self::Lower => "lower",
+        }
+    }
+}
+
+impl fmt::Display for Better {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+impl CommandInputs {
+    /// Which figures are good: of times the lower.
+    #[must_use]
+    pub fn better(&self) -> Better {
+        self.metric.as_ref().map_or(Better::Lower, |metric| metric.better)
+    }
+}
+
+/// What was seen of one run of a program; its time is the sample's window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandRun {
+    /// The metric that it printed; null where its time counts.
+    pub metric: Option<f64>,
+    /// Its anonymous pages, with those of its children, at the look that found most of them;
+    /// null where none was seen.
+    pub pages: Option<PageNodes>,
+    /// Why `pages` is null; null where it is not.
+    pub pages_unknown: Option<String>,
+    /// CPUs on which its threads were seen; empty where nobody could look.
+    pub cpus_seen: CpuSet,
+}
