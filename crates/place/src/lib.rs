@@ -8,10 +8,15 @@
 //! [`profile_program`] and [`profile_process`] watch a program without any placement, and count what
 //! it does.
 
+mod command_executor;
+mod command_run;
 mod launch;
 mod loss;
+mod metric_pattern;
+mod output_tail;
 mod pinning;
 mod placement;
+mod process_family;
 mod profile;
 mod program_pages;
 mod resolution;
@@ -20,8 +25,10 @@ mod verification;
 mod watch;
 mod weights;
 
+pub use command_executor::CommandExecutor;
 pub use launch::{Launched, NotLaunched, launch};
 pub use loss::Loss;
+pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use profile::{ProfileOrigin, profile_process, profile_program};

@@ -37,6 +37,7 @@ mod policy;
 mod probe;
 mod process;
 mod process_move;
+mod process_group;
 mod quota;
 mod refusal;
 mod signals;
@@ -72,6 +73,7 @@ pub use process::{
     process_pages, task, tasks,
 };
 pub use process_move::move_process_pages;
+pub use process_group::kill_process_group;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{ArrivedSignal, AwaitedSignals, hear_of_children, send_signal};

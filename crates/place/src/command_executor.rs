@@ -1,0 +1,219 @@
+//! Answers cases by running the user's programs.
+
+use std::collections::HashSet;
+use std::time::{Duration, Instant};
+
+use nearfar_measure::{
+    Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
+};
+use nearfar_record::{Case, Command, CommandRun, Executor as ExecutorKind, Reason, ReasonCode};
+
+use crate::command_run::{Ended, run_command};
+use crate::metric_pattern::MetricPattern;
+use crate::output_tail::last_lines;
+
+/// Runs programs: one run is one window.
+#[derive(Debug)]
+pub struct CommandExecutor {
+    metric: Option<MetricPattern>,
+    timeout: Option<Duration>,
+    interrupt: Interrupt,
+    made: Instant,
+    /// Programs that have had a run that does not count, by their labels.
+    warm: HashSet<String>,
+}
+
+impl CommandExecutor {
+    /// Programs are judged by a metric, or by their time where none is given; one that runs
+    /// longer than `timeout` is ended.
+    #[must_use]
+    pub fn new(
+        metric: Option<MetricPattern>,
+        timeout: Option<Duration>,
+        interrupt: Interrupt,
+    ) -> Self {
+        Self { metric, timeout, interrupt, made: Instant::now(), warm: HashSet::new() }
+    }
+
+    fn window(&self, command: &Command) -> Result<Window, Failure> {
+        let start = self.made.elapsed();
+        let Ended { took, output, pages, cpus } =
+            run_command(command, self.timeout, &self.interrupt)?;
+        let metric = self.metric.as_ref().map(|pattern| pattern.figure(&output)).transpose();
+        let metric = metric.map_err(|what| {
+            let text = format!("{}: {what}; {}", command.label, last_lines(&output));
+            Failure::Refused(Reason { code: ReasonCode::NoMetric, text })
+        })?;
+        let (pages, pages_unknown) = match pages {
+            Ok(pages) => (Some(pages), None),
+            Err(why) => (None, Some(why)),
+        };
+        let run = CommandRun { metric, pages, pages_unknown, cpus_seen: cpus };
+        Ok(Window {
+            start,
+            length: took,
+            actors: Vec::new(),
+            disturbances: Vec::new(),
+            run: Some(run),
+        })
+    }
+}
+
+impl Executor for CommandExecutor {
+    fn kind(&self) -> ExecutorKind {
+        ExecutorKind::Native
+    }
+
+    fn variants(&self) -> OfferedVariants {
+        OfferedVariants::default()
+    }
+
+    fn look(&mut self) -> Result<Rates, Reason> {
+        Err(Reason {
+            code: ReasonCode::UnmeasuredInput,
+            text: "how long a program takes is not known before it has run".into(),
+        })
+    }
+
+    fn now(&self) -> Duration {
+        self.made.elapsed()
+    }
+
+    fn begin_round(&mut self, _cases: &[&Case]) {}
+
+    fn run(&mut self, case: &Case, request: WindowRequest) -> Result<Vec<Window>, Failure> {
+        let Some(command) = case.command() else {
+            return Err(Failure::Refused(Reason {
+                code: ReasonCode::NoVariant,
+                text: "it runs no program; `nearfar characterize` measures it".into(),
+            }));
+        };
+        // What a program reads from disk is in memory after its first run.
+        if !self.warm.contains(&command.label) {
+            self.window(command)?;
+            self.warm.insert(command.label.clone());
+        }
+        (0..request.count).map(|_| self.window(command)).collect()
+    }
+
+    fn peak_resident_bytes(&self) -> Option<u64> {
+        nearfar_sys::peak_resident_bytes(std::path::Path::new("/"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_machine::{Binding, MemoryPolicy};
+    use nearfar_record::{Actor, CommandCoordinates, Coordinates};
+
+    use super::*;
+
+    fn case(program: &str, arguments: &[&str]) -> Case {
+        let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+        let cpus = nearfar_sys::thread_cpus().unwrap();
+        Case {
+            id: "commands/it/cluster0/node0".into(),
+            coordinates: vec![Coordinates::Commands(CommandCoordinates {
+                command: "it".into(),
+                cluster: 0,
+                cpu_node: Some(node),
+                memory_node: Some(node),
+            })],
+            actors: vec![Actor::Command(Command {
+                label: "it".into(),
+                program: program.into(),
+                arguments: arguments.iter().map(ToString::to_string).collect(),
+                binding: Binding { cpus, memory: MemoryPolicy::Preferred(node) },
+            })],
+        }
+    }
+
+    fn run(
+        metric: Option<&str>,
+        timeout: Option<Duration>,
+        case: &Case,
+    ) -> Result<Vec<Window>, Failure> {
+        let metric = metric.map(|pattern| MetricPattern::new(pattern).unwrap());
+        let mut executor = CommandExecutor::new(metric, timeout, Interrupt::default());
+        let request =
+            WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_nanos(1) };
+        executor.run(case, request)
+    }
+
+    fn refusal(ran: Result<Vec<Window>, Failure>) -> (ReasonCode, String) {
+        match ran {
+            Err(Failure::Refused(reason)) => (reason.code, reason.text),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_metric_is_read_and_windows_follow_each_other() {
+        let script = "echo rate: 1; echo rate: 2.5 >&2";
+        let windows = run(Some("rate: ([0-9.]+)"), None, &case("sh", &["-c", script])).unwrap();
+        let metrics: Vec<Option<f64>> =
+            windows.iter().map(|window| window.run.as_ref().unwrap().metric).collect();
+        assert_eq!(metrics, [Some(2.5), Some(2.5)]);
+        assert!(windows[1].start >= windows[0].start + windows[0].length);
+        assert!(windows.iter().all(|window| !window.length.is_zero() && window.actors.is_empty()));
+    }
+
+    /// A child of the shell holds 64 MiB, and only they are looked at who are of the family.
+    #[test]
+    fn pages_and_cpus_of_children_are_seen() {
+        let script = "dd if=/dev/zero of=/dev/null bs=64M count=12; true";
+        let windows = run(None, None, &case("sh", &["-c", script])).unwrap();
+        let run = windows[0].run.clone().unwrap();
+        let pages = run.pages.unwrap_or_else(|| panic!("{:?}", run.pages_unknown));
+        let bytes: u64 = pages.pages.values().sum::<u64>() * pages.page_bytes;
+        assert!(bytes >= 64 << 20, "{bytes}");
+        assert!(run.cpus_seen.is_subset(&nearfar_sys::thread_cpus().unwrap()));
+        assert!(!run.cpus_seen.is_empty() && run.metric.is_none());
+    }
+
+    #[test]
+    fn what_fails_says_what_it_said() {
+        let (code, text) = refusal(run(None, None, &case("sh", &["-c", "echo no disk; exit 7"])));
+        assert_eq!(code, ReasonCode::CommandFailed);
+        assert!(text.contains("status 7") && text.contains("no disk"), "{text}");
+        let (code, text) = refusal(run(None, None, &case("sh", &["-c", "kill -9 $$"])));
+        assert_eq!(code, ReasonCode::CommandFailed);
+        assert!(text.contains("signal 9") && text.contains("printed nothing"), "{text}");
+        let (code, text) = refusal(run(None, None, &case("/no/such/program", &[])));
+        assert_eq!(code, ReasonCode::CommandFailed);
+        assert!(text.contains("/no/such/program"), "{text}");
+        let (code, text) = refusal(run(Some("t=(.*)"), None, &case("echo", &["u=1"])));
+        assert_eq!(code, ReasonCode::NoMetric);
+        assert!(text.contains("u=1"), "{text}");
+    }
+
+    /// Without an end of it and of its child the test would not end either.
+    #[test]
+    fn what_runs_too_long_is_ended_with_its_children() {
+        let timeout = Some(Duration::from_millis(30));
+        let (code, text) = refusal(run(None, timeout, &case("sh", &["-c", "sleep 900 & wait"])));
+        assert_eq!(code, ReasonCode::TimedOut);
+        assert!(text.contains("0.03 s") && text.contains("--timeout"), "{text}");
+    }
+
+    #[test]
+    fn a_placement_that_the_kernel_refuses_is_no_run() {
+        let mut planned = case("echo", &["ran"]);
+        let Actor::Command(command) = &mut planned.actors[0] else { panic!() };
+        command.binding.cpus = nearfar_machine::CpuSet::single(65_535);
+        let (code, text) = refusal(run(None, None, &planned));
+        assert_eq!(code, ReasonCode::Denied);
+        assert!(text.contains("cpus=65535"), "{text}");
+    }
+
+    #[test]
+    fn a_signal_ends_the_program() {
+        let interrupt = Interrupt::default();
+        interrupt.cell().store(2, std::sync::atomic::Ordering::Relaxed);
+        let mut executor = CommandExecutor::new(None, None, interrupt);
+        let request =
+            WindowRequest { round: 0, first: 0, count: 1, shortest: Duration::from_nanos(1) };
+        let ran = executor.run(&case("sleep", &["900"]), request);
+        assert_eq!(ran, Err(Failure::Interrupted));
+    }
+}

@@ -1,0 +1,189 @@
+//! One run of a program under a binding, from its start to its end.
+
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nearfar_machine::CpuSet;
+use nearfar_measure::{Failure, Interrupt};
+use nearfar_record::{Command, PageNodes, Reason, ReasonCode};
+use nearfar_sys::kill_process_group;
+
+use crate::launch::launch;
+use crate::output_tail::{OutputTail, last_lines};
+use crate::process_family::look;
+
+/// The first look at a program comes so long after its start, every other after twice the time:
+/// long runs are looked at seldom, so that looking costs them nothing.
+const FIRST_LOOK: Duration = Duration::from_millis(10);
+
+/// A signal to this program is seen after at most so long.
+const ATTENTION: Duration = Duration::from_millis(100);
+
+/// A run that ended well.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// From just before its start to its end.
+    pub took: Duration,
+    /// The end of its standard output, then of its standard error.
+    pub output: String,
+    /// Its pages at the look that found most, or why there are none.
+    pub pages: Result<PageNodes, String>,
+    /// CPUs on which its threads were seen.
+    pub cpus: CpuSet,
+}
+
+/// Runs a program to its end.
+///
+/// # Errors
+/// When it cannot be started as its binding says, fails, or runs for too long; when this program
+/// is asked to end.
+pub(crate) fn run_command(
+    command: &Command,
+    timeout: Option<Duration>,
+    interrupt: &Interrupt,
+) -> Result<Ended, Failure> {
+    let mut start = std::process::Command::new(&command.program);
+    start.args(&command.arguments).stdin(Stdio::null());
+    // A group of its own, so that it can be ended with its children.
+    start.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let began = Instant::now();
+    let launched = launch(&mut start, &command.binding).map_err(|error| {
+        let text = format!("cannot start {}: {error}", command.program);
+        refused(ReasonCode::CommandFailed, text)
+    })?;
+    let mut child = launched.child;
+    let leader = child.id();
+    if let Some(refusal) = launched.refusals.first() {
+        let text = format!(
+            "the kernel does not let {} run by {}: {refusal}",
+            command.label, command.binding
+        );
+        kill_process_group(leader).ok();
+        child.wait().ok();
+        return Err(refused(ReasonCode::Denied, text));
+    }
+    let tails = [child.stdout.take().map(OutputTail::of), child.stderr.take().map(OutputTail::of)];
+    let mut seen = Seen::default();
+    let (end, ended) = channel();
+    let waiting = thread::spawn(move || {
+        let status = child.wait();
+        // The receiver is gone when the program was given up.
+        end.send((Instant::now(), status)).ok();
+    });
+    let mut given_up = None;
+    let (at, status) = loop {
+        let now = began.elapsed();
+        let next = timeout.map_or(seen.next, |timeout| seen.next.min(timeout));
+        let patience = next.saturating_sub(now).min(ATTENTION);
+        match ended.recv_timeout(patience) {
+            Ok(ended) => break ended,
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(refused(
+                    ReasonCode::Threads,
+                    "the thread that waits for it ended".into(),
+                ));
+            }
+            Err(RecvTimeoutError::Timeout) if given_up.is_some() => {}
+            Err(RecvTimeoutError::Timeout) => {
+                given_up = why_give_up(command, began.elapsed(), timeout, interrupt);
+                if given_up.is_some() {
+                    kill_process_group(leader).ok();
+                } else if began.elapsed() >= seen.next {
+                    seen.look(leader);
+                }
+            }
+        }
+    };
+    waiting.join().ok();
+    if let Some(failure) = given_up {
+        return Err(failure);
+    }
+    let output: String = tails.iter().flatten().map(OutputTail::text).collect();
+    let status = status.map_err(|error| {
+        refused(ReasonCode::CommandFailed, format!("cannot wait for {}: {error}", command.label))
+    })?;
+    if !status.success() {
+        let text = format!("{} {}; {}", command.label, in_words(status), last_lines(&output));
+        return Err(refused(ReasonCode::CommandFailed, text));
+    }
+    let pages = seen.pages();
+    Ok(Ended { took: at.saturating_duration_since(began), output, pages, cpus: seen.cpus })
+}
+
+fn refused(code: ReasonCode, text: String) -> Failure {
+    Failure::Refused(Reason { code, text })
+}
+
+fn why_give_up(
+    command: &Command,
+    ran: Duration,
+    timeout: Option<Duration>,
+    interrupt: &Interrupt,
+) -> Option<Failure> {
+    if interrupt.is_set() {
+        return Some(Failure::Interrupted);
+    }
+    let timeout = timeout.filter(|timeout| ran >= *timeout)?;
+    let text = format!(
+        "{} had not ended after {} s and was ended; give it more time by --timeout",
+        command.label,
+        timeout.as_secs_f64()
+    );
+    Some(refused(ReasonCode::TimedOut, text))
+}
+
+fn in_words(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("ended with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended in failure".into(),
+    }
+}
+
+/// What was seen of a program while it ran.
+#[derive(Debug)]
+struct Seen {
+    /// When to look next, after its start.
+    next: Duration,
+    cpus: CpuSet,
+    pages: Option<Result<PageNodes, String>>,
+}
+
+impl Default for Seen {
+    fn default() -> Self {
+        Self { next: FIRST_LOOK, cpus: CpuSet::default(), pages: None }
+    }
+}
+
+impl Seen {
+    fn look(&mut self, leader: u32) {
+        self.next = self.next.saturating_mul(2);
+        let found = look(Path::new("/"), leader);
+        self.cpus = self.cpus.union(&found.cpus);
+        let count = |pages: &PageNodes| {
+            pages.pages.values().fold(0, |sum: u64, it| sum.saturating_add(*it))
+        };
+        let known = match &self.pages {
+            Some(Ok(pages)) => count(pages),
+            _ => 0,
+        };
+        match found.pages {
+            Ok(pages) if count(&pages) > known => self.pages = Some(Ok(pages)),
+            Err(refusal) if self.pages.is_none() => self.pages = Some(Err(refusal.to_string())),
+            _ => {}
+        }
+    }
+
+    fn pages(&self) -> Result<PageNodes, String> {
+        self.pages.clone().unwrap_or_else(|| {
+            Err(format!(
+                "it ended before it could be looked at, {} ms after its start",
+                FIRST_LOOK.as_millis()
+            ))
+        })
+    }
+}
