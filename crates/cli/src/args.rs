@@ -8,6 +8,7 @@ mod predict;
 mod profile;
 mod report;
 mod run;
+mod sensitivity;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ pub use predict::{PredictArguments, Work};
 pub use profile::ProfileArguments;
 pub use report::ReportArguments;
 pub use run::RunArguments;
+pub use sensitivity::SensitivityArguments;
 
 const EXIT_STATUS: &str = "Exit status:
   0        done: all was measured, or omitted with its reason
@@ -131,6 +133,18 @@ pub enum Command {
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
     Run(Box<RunArguments>),
+    /// How much a program minds where its memory is: its time at every class of placement
+    #[command(after_help = concat!(
+        "Examples:\n",
+        "  nearfar sensitivity --record r.jsonl -- ./solver input.dat\n",
+        "  nearfar sensitivity --metric 'Triad: +([0-9.]+)' --unit MB/s --matrix \\\n",
+        "      --command 'gcc=./stream-gcc' --command 'clang=./stream-clang'\n",
+        "      the best of two builds on every pair, and the classes that follow\n",
+        "  nearfar sensitivity --from runs.jsonl          show runs again\n",
+        "With one memory node there is nothing to choose, and nothing is run. Status 3 when a program\n",
+        "failed at a placement.",
+    ))]
+    Sensitivity(Box<SensitivityArguments>),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",

@@ -12,9 +12,22 @@ use crate::output;
 
 /// A new record's path in the state folder, which is made when it is not there.
 pub fn new_path(host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
-    let folder = state_folder().context(
+    new_path_in(own_folder()?, host, now_utc)
+}
+
+/// The same of a record of a user's programs, which is no newest record of this host: it says
+/// nothing of the machine.
+pub fn new_path_of_runs(host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
+    new_path_in(own_folder()?.join("programs"), host, now_utc)
+}
+
+fn own_folder() -> anyhow::Result<PathBuf> {
+    state_folder().context(
         "neither XDG_STATE_HOME nor HOME is set; say where the record goes with --out FILE",
-    )?;
+    )
+}
+
+fn new_path_in(folder: PathBuf, host: &str, now_utc: &str) -> anyhow::Result<PathBuf> {
     fs::create_dir_all(&folder).with_context(|| {
         format!(
             "cannot make the folder {}; say where the record goes with --out FILE",

@@ -28,7 +28,12 @@ pub fn of_this_machine(
         let names: Vec<String> = Variant::available().iter().map(ToString::to_string).collect();
         bail!("this CPU does not run '{name}'; it runs {}", names.join(", "));
     }
-    Ok(Record::new(Header {
+    Ok(new_of_this_machine(inputs(arguments)?, machine))
+}
+
+/// A record of this machine with these inputs and nothing measured yet.
+pub fn new_of_this_machine(inputs: Inputs, machine: Machine) -> Record {
+    Record::new(Header {
         schema: SCHEMA.into(),
         versions: Versions {
             nearfar: env!("CARGO_PKG_VERSION").into(),
@@ -38,11 +43,11 @@ pub fn of_this_machine(
         started: now_utc(),
         executor: Executor::Native,
         simulation: None,
-        inputs: inputs(arguments)?,
+        inputs,
         fingerprint: machine.fingerprint(),
         machine,
         environment: read_environment(Path::new("/")),
-    }))
+    })
 }
 
 /// A record of a simulated machine with nothing worked out yet.
@@ -109,7 +114,7 @@ fn experiments(arguments: &CharacterizeArguments) -> Vec<Experiment> {
     let is_chosen = |experiment: &Experiment| {
         arguments.only.iter().any(|&name| Experiment::from(name) == *experiment)
     };
-    Experiment::ALL.into_iter().filter(is_chosen).collect()
+    Experiment::OF_MACHINE.into_iter().filter(is_chosen).collect()
 }
 
 /// The record that `--resume` goes on with: `--out`, or the newest one of this host.
@@ -118,6 +123,12 @@ pub fn to_resume(arguments: &CharacterizeArguments) -> anyhow::Result<(Record, P
     let path = arguments.out.clone().map_or_else(newest, Ok)?;
     let mut record = record_file::read(&path)?;
     refuse_edited(&path, &record)?;
+    if record.header.inputs.commands.is_some() {
+        bail!(
+            "{} is a record of programs, which cannot be gone on with; run `nearfar sensitivity` again",
+            path.display()
+        );
+    }
     record.header.inputs.budget_ns = arguments.budget.map(nanoseconds);
     Ok((record, path))
 }

@@ -28,6 +28,7 @@ mod roofline;
 mod roofs;
 mod samples_by_case;
 mod scaling;
+mod sensitivity;
 mod sharing;
 mod sharing_grid;
 mod shortfall;
@@ -92,6 +93,11 @@ pub use roofline::{
 };
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling, widest_runs};
+pub use sensitivity::{
+    BestOfPair, BoundsStanding, MemoryShare, NoPlacements, PlacedRuns, PlacementBounds,
+    PlacementChoice, ProgramClass, ProgramSensitivity, ReferenceClasses, Relative, Sensitivity,
+    command_placements, sensitivity,
+};
 pub use sharing::{
     AboveLone, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName, LoneCurve,
     LonePoint, Loss, MeasuredCell, NoSplit, ProcessSplit, Residual, SharedCell, SharedGrid, Shares,

@@ -62,6 +62,8 @@ mod roofline_place;
 mod run;
 mod run_text;
 mod sealing;
+mod sensitivity;
+mod sensitivity_text;
 mod show;
 mod show_figure;
 mod show_grid;
@@ -132,6 +134,10 @@ pub use reproduce::{PaperView, ReproduceView};
 pub use roofline_place::RoofPlaceView;
 pub use run::{PagesView, RefusedView, RunView, ThreadView, VerificationView};
 pub use sealing::SealingView;
+pub use sensitivity::{
+    BestOfPairView, MemoryShareView, MetricView, PlacedRunsView, PlacementBoundsView,
+    ProgramClassView, ProgramPairView, ProgramView, RunFigureView, SensitivityView,
+};
 pub use show::ShowView;
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};
 pub use show_hybrid::HybridView;

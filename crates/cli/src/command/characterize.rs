@@ -248,7 +248,8 @@ fn check_budget(
     Ok(rates)
 }
 
-fn register_signals(interrupt: &Interrupt) -> anyhow::Result<()> {
+/// Makes signals that ask the program to end interrupt the measurement.
+pub(super) fn register_signals(interrupt: &Interrupt) -> anyhow::Result<()> {
     use signal_hook::consts::{SIGINT, SIGTERM};
     for signal in [SIGINT, SIGTERM] {
         let number = usize::try_from(signal).context("a signal's number is positive")?;

@@ -11,6 +11,7 @@ mod profile;
 mod report;
 mod reproduce;
 mod run;
+mod sensitivity;
 mod show;
 mod simulated;
 mod topo;
@@ -37,6 +38,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => run::run(&arguments),
+        Command::Sensitivity(arguments) => sensitivity::run(&arguments, hwloc_overrides),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);

@@ -16,6 +16,7 @@ mod run;
 mod run_expected;
 mod run_launch;
 mod run_table;
+mod sensitivity;
 mod table;
 mod turns;
 

@@ -19,6 +19,7 @@ mod models;
 mod profile;
 mod refusals;
 mod run;
+mod sensitivity;
 mod simulated;
 mod strangers;
 mod support;

@@ -23,6 +23,7 @@ mod program;
 mod record_doctor;
 mod refusal;
 mod run;
+mod sensitivity;
 mod show_view;
 mod style;
 mod topology_export;
@@ -168,6 +169,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     views.extend(profile::views());
     views.extend(record_doctor::views());
     views.extend(run::views());
+    views.extend(sensitivity::views());
     views.extend(show_view::views());
     views.extend(topology_export::views());
     views
@@ -328,7 +330,7 @@ fn records_of_every_experiment() {
         samples.map(|case| case.split('/').next().unwrap().to_string()).collect()
     };
     let simulated = experiments_of(&["--simulate", "amd-2p"]);
-    assert_eq!(simulated, Experiment::ALL.map(|experiment| experiment.to_string()).into());
+    assert_eq!(simulated, Experiment::OF_MACHINE.map(|experiment| experiment.to_string()).into());
     let measured = experiments_of(&here);
     let everywhere = ["latency", "pairs", "roofs", "scaling"].map(String::from);
     assert!(measured.is_superset(&everywhere.into()), "{measured:?}");

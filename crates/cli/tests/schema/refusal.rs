@@ -139,6 +139,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("latency", crate::model_latency::NULLS),
     ("strategy", crate::model_strategy::NULLS),
     ("distribution", crate::model_distribution::NULLS),
+    ("sensitivity", crate::sensitivity::NULLS),
     ("report", crate::document::NULLS),
     ("advise", crate::advise::NULLS),
     ("compare", crate::compare::NULLS),
@@ -162,6 +163,7 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
 const SIGNED_IN_VIEWS: &[(&str, &[&str])] = &[
     ("show", show_view::SIGNED),
     ("sharing", model_sharing::SIGNED),
+    ("sensitivity", crate::sensitivity::SIGNED),
     ("report", crate::document::SIGNED),
     ("compare", &["cases[].score"]),
     ("reproduce", &["papers[].rows[].printed", "papers[].rows[].ours", "papers[].rows[].error"]),

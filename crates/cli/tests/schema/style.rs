@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 31] = [
     "topo",
     "topology-export",
     "show",
@@ -38,6 +38,7 @@ const NAMES: [&str; 30] = [
     "compare",
     "run",
     "advise",
+    "sensitivity",
 ];
 
 /// JSON Schema ignores words that it does not know: a misspelt one would check nothing.

@@ -1,0 +1,119 @@
+//! What the user typed after `sensitivity`.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use clap::{ArgGroup, Args};
+use nearfar_record::CommandProgram;
+use nearfar_units::parse_duration;
+
+/// The options that say how programs are run.
+const RUN_OPTIONS: [&str; 12] = [
+    "program",
+    "label",
+    "command",
+    "matrix",
+    "cluster",
+    "rounds",
+    "metric",
+    "unit",
+    "lower_is_better",
+    "timeout",
+    "out",
+    "force",
+];
+
+#[derive(Debug, Args)]
+#[command(group = ArgGroup::new("what").required(true).multiple(true)
+    .args(["program", "command", "from"]))]
+pub struct SensitivityArguments {
+    /// The program and its arguments
+    #[arg(last = true, value_name = "CMD")]
+    pub program: Vec<String>,
+    /// What the program is called in tables; without it, by its file's name
+    #[arg(long, value_name = "NAME", requires = "program")]
+    pub label: Option<String>,
+    /// Another program to run side by side, its words with blanks between them; can be repeated
+    #[arg(long, value_name = "LABEL=CMD..")]
+    pub command: Vec<LabelledProgram>,
+    /// A record of this machine: one node of each of its classes is tried, and its classes say what
+    /// bandwidth allows
+    #[arg(long, value_name = "RECORD")]
+    pub record: Option<PathBuf>,
+    /// Every cluster's CPUs with every memory node, instead of one cluster's with one node of each
+    /// class
+    #[arg(long)]
+    pub matrix: bool,
+    /// The cluster on whose CPUs the program runs; without it the first
+    #[arg(long, value_name = "N", conflicts_with = "matrix")]
+    pub cluster: Option<u32>,
+    /// Runs at each placement at most; fewer where the interval is narrow enough before
+    #[arg(long, value_name = "N", default_value_t = 15,
+          value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub rounds: u32,
+    /// A figure in the program's output instead of its time: the first group of this regular
+    /// expression, in its last match
+    #[arg(long, value_name = "REGEX")]
+    pub metric: Option<String>,
+    /// The metric's unit, for example GB/s
+    #[arg(long, value_name = "UNIT", requires = "metric")]
+    pub unit: Option<String>,
+    /// A lower metric is a better one
+    #[arg(long, requires = "metric")]
+    pub lower_is_better: bool,
+    /// End a run that takes longer, for example 60s, and try its placement no more
+    #[arg(long, value_parser = parse_duration, value_name = "TIME")]
+    pub timeout: Option<Duration>,
+    /// Where to write the record of the runs; without it, below the folder of records
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Overwrite an existing record of runs
+    #[arg(long)]
+    pub force: bool,
+    /// Run nothing, and show a record of runs again; - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = RUN_OPTIONS)]
+    pub from: Option<PathBuf>,
+    /// Print JSON (docs/schema/nearfar.sensitivity-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A program with the name that it goes by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabelledProgram(pub CommandProgram);
+
+impl FromStr for LabelledProgram {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (label, words) = text.split_once('=').unwrap_or_default();
+        let mut words = words.split_ascii_whitespace().map(String::from);
+        match (label.trim(), words.next()) {
+            ("", _) | (_, None) => {
+                Err("write LABEL=CMD.., for example 'gcc=./stream-gcc 100'".into())
+            }
+            (label, Some(program)) => Ok(Self(CommandProgram {
+                label: label.into(),
+                program,
+                arguments: words.collect(),
+            })),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_labelled_program_is_split_at_blanks() {
+        let read: LabelledProgram = "gcc -O3=./stream  100 a=b".parse().unwrap();
+        assert_eq!(read.0.label, "gcc -O3");
+        assert_eq!(read.0.program, "./stream");
+        assert_eq!(read.0.arguments, ["100", "a=b"]);
+        for text in ["", "gcc", "gcc=", "=./stream", "gcc= "] {
+            assert!(text.parse::<LabelledProgram>().is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! `sensitivity`: programs at every class of placement.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use nearfar_machine::Machine;
+use nearfar_measure::{Engine, HostLock, Interrupt, Outcome, before_measuring, suite_inputs};
+use nearfar_model::{
+    ClassRule, NoPlacements, PlacementChoice, RecordFigures, ReferenceClasses, classes,
+    command_placements, sensitivity,
+};
+use nearfar_place::{CommandExecutor, MetricPattern};
+use nearfar_record::{
+    Better, CommandInputs, CommandProgram, Experiment, Inputs, Metric, Record, RecordWriter, Suite,
+};
+use nearfar_report::SensitivityView;
+use nearfar_units::nanoseconds;
+
+use super::characterize::register_signals;
+use crate::args::SensitivityArguments;
+use crate::exit_status::ExitStatus;
+use crate::progress::Progress;
+use crate::{live_machine, output, record_file, record_header};
+
+/// Runs at each placement before its interval is looked at: fewer have none of 95 %.
+const LEAST_ROUNDS: u32 = 6;
+
+/// Half-width of the interval of a placement, as a fraction of its median, at which it is done.
+const TARGET: f64 = 0.02;
+
+pub fn run(
+    arguments: &SensitivityArguments,
+    hwloc_overrides: &[String],
+) -> anyhow::Result<ExitStatus> {
+    if let Some(path) = &arguments.from {
+        let record = record_file::read(path)?;
+        let reference = reference(arguments, &record.header.machine)?;
+        let shown = path.display().to_string();
+        show(arguments, &record, Some(shown), reference.as_ref())?;
+        return Ok(ExitStatus::Done);
+    }
+    let metric = arguments.metric.as_deref().map(MetricPattern::new).transpose()?;
+    let programs = programs(arguments)?;
+    let machine = live_machine::read_to_measure()?;
+    let reference = reference(arguments, &machine)?;
+    let choice = match arguments.matrix {
+        true => PlacementChoice::Matrix,
+        false => PlacementChoice::Classes(arguments.cluster),
+    };
+    let classes = reference.as_ref().map(|(_, classes)| classes);
+    let (placements, nothing) = match command_placements(&machine, choice, classes) {
+        Ok(placements) => (placements, None),
+        Err(why @ NoPlacements::OneNode(_)) => (Vec::new(), Some(why.to_string())),
+        Err(why) => return Err(why.into()),
+    };
+    let commands = CommandInputs {
+        programs,
+        placements,
+        metric: arguments.metric.clone().map(|pattern| Metric {
+            pattern,
+            unit: arguments.unit.clone(),
+            better: if arguments.lower_is_better { Better::Lower } else { Better::Higher },
+        }),
+        timeout_ns: arguments.timeout.map(nanoseconds),
+    };
+    let inputs = inputs(arguments.rounds, commands);
+    let record = record_header::new_of_this_machine(inputs, machine);
+    if let Some(why) = nothing {
+        print(arguments, &SensitivityView::new(&record, Err(why), None))?;
+        return Ok(ExitStatus::Done);
+    }
+    let (outcome, path) = measure(arguments, record, metric, hwloc_overrides)?;
+    show(arguments, &outcome.record, Some(path.display().to_string()), reference.as_ref())?;
+    Ok(match outcome.interrupted_by {
+        Some(signal) => ExitStatus::Interrupted(signal),
+        None if outcome.refused > 0 => ExitStatus::Refused,
+        None => ExitStatus::Done,
+    })
+}
+
+/// The programs with their names, each of which is there once.
+fn programs(arguments: &SensitivityArguments) -> anyhow::Result<Vec<CommandProgram>> {
+    let mut programs: Vec<CommandProgram> = Vec::new();
+    if let Some((program, words)) = arguments.program.split_first() {
+        let file = Path::new(program).file_name().and_then(|name| name.to_str());
+        let label = arguments.label.clone().unwrap_or_else(|| file.unwrap_or(program).into());
+        let program = program.clone();
+        programs.push(CommandProgram { label, program, arguments: words.to_vec() });
+    }
+    programs.extend(arguments.command.iter().map(|labelled| labelled.0.clone()));
+    for (position, program) in programs.iter().enumerate() {
+        if program.label.trim().is_empty() || program.program.is_empty() {
+            bail!("a program needs a name; give one by --label NAME");
+        }
+        if programs[..position].iter().any(|earlier| earlier.label == program.label) {
+            bail!(
+                "two programs are called '{}'; give each a name of its own by --label or --command \
+                 LABEL=CMD..",
+                program.label
+            );
+        }
+    }
+    Ok(programs)
+}
+
+fn inputs(rounds: u32, commands: CommandInputs) -> Inputs {
+    Inputs {
+        experiments: vec![Experiment::Commands],
+        // A run takes as long as it takes.
+        window_ns: 0,
+        windows_per_round: 1,
+        min_rounds: LEAST_ROUNDS.min(rounds),
+        max_rounds: rounds,
+        target: TARGET,
+        commands: Some(commands),
+        ..suite_inputs(Suite::Quick)
+    }
+}
+
+/// The classes of `--record`, which must be of the same machine, and its name.
+fn reference(
+    arguments: &SensitivityArguments,
+    machine: &Machine,
+) -> anyhow::Result<Option<(String, ReferenceClasses)>> {
+    let Some(path) = &arguments.record else { return Ok(None) };
+    let record = record_file::read(path)?;
+    record_header::refuse_another_fingerprint(path, &record, machine)?;
+    let classes = classes(&RecordFigures::new(&record), &ClassRule::default())
+        .with_context(|| format!("{}", path.display()))?;
+    let set = classes.sets.first().context("the record has no classes")?;
+    Ok(Some((path.display().to_string(), ReferenceClasses::of(set))))
+}
+
+fn measure(
+    arguments: &SensitivityArguments,
+    record: Record,
+    metric: Option<MetricPattern>,
+    hwloc_overrides: &[String],
+) -> anyhow::Result<(Outcome, PathBuf)> {
+    let _lock = HostLock::take()?;
+    let header = &record.header;
+    let path = match &arguments.out {
+        Some(path) => path.clone(),
+        None => record_file::new_path_of_runs(&header.host, &header.started)?,
+    };
+    let mut writer = RecordWriter::create(&path, arguments.force)?;
+    let interrupt = Interrupt::default();
+    register_signals(&interrupt)?;
+    let mut executor = CommandExecutor::new(metric, arguments.timeout, interrupt.clone());
+    let warnings: Vec<_> = before_measuring(&header.machine, &header.environment, hwloc_overrides)
+        .iter()
+        .map(nearfar_measure::Caution::warning)
+        .collect();
+    let progress = Progress::new();
+    let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
+    let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);
+    engine.begin(&warnings)?;
+    let outcome = engine.measure();
+    progress.finish();
+    Ok((outcome?, path))
+}
+
+fn show(
+    arguments: &SensitivityArguments,
+    record: &Record,
+    path: Option<String>,
+    reference: Option<&(String, ReferenceClasses)>,
+) -> anyhow::Result<()> {
+    let classes = reference.map(|(_, classes)| classes);
+    let found = sensitivity(&RecordFigures::new(record), classes)
+        .context("the record holds no runs of programs; `nearfar sensitivity -- CMD` makes one")?;
+    let reference = reference.map(|(name, classes)| (name.clone(), classes));
+    let mut view = SensitivityView::new(record, Ok(&found), reference);
+    view.record = path;
+    print(arguments, &view)
+}
+
+fn print(arguments: &SensitivityArguments, view: &SensitivityView) -> anyhow::Result<()> {
+    match arguments.json {
+        true => output::print_json(view),
+        false => output::print(&view.text()),
+    }
+}

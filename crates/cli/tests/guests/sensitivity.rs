@@ -1,0 +1,114 @@
+//! `sensitivity` in a guest: a program's pages and CPUs are where each placement says. Its times
+//! mean nothing there.
+
+use std::collections::BTreeSet;
+
+use nearfar_lab::{Ended, Guest, guest_machines, guests_are_left_out};
+use nearfar_record::{PageNodes, Record, read_record};
+use serde_json::Value;
+
+use crate::boot::NEW;
+use crate::turns::Turn;
+use crate::{PROGRAMS, give_up, kernel_of, table};
+
+/// Bytes of the program's buffer, of which it writes all.
+const BUFFER_MIB: u64 = 8;
+
+/// A shell whose child has the memory, and that prints a figure. Its pages are small ones, so that
+/// those that are dealt out over nodes are so by the page.
+const SCRIPT: &str = "
+    echo never >/sys/kernel/mm/transparent_hugepage/enabled
+    program='dd if=/dev/zero of=/dev/null bs=8M count=160 2>/dev/null; echo rate: 7'
+    as-nobody nearfar sensitivity --matrix --rounds 1 --metric 'rate: ([0-9]+)' --unit MB/s \
+        --out /out/matrix.jsonl --json -- sh -c \"$program\" >/out/matrix.json 2>/out/matrix.said
+    echo $? >/out/matrix.status
+    as-nobody nearfar sensitivity --cluster 2 --rounds 1 --label copy \
+        --out /out/levels.jsonl --json -- sh -c \"$program\" >/out/levels.json 2>/out/levels.said
+    echo $? >/out/levels.status
+";
+
+fn boot() -> Option<Ended> {
+    if guests_are_left_out() {
+        table::say("NEARFAR_WITHOUT_GUESTS: left out sensitivity on amd-2p, 2 runs of the program");
+        return None;
+    }
+    let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
+    let kernel = kernel_of(NEW).unwrap_or_else(|error| give_up(&error));
+    let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
+    let guest = Guest {
+        machine: machines.iter().find(|machine| machine.name == "amd-2p").unwrap(),
+        kernel: &kernel,
+        programs,
+        node_mib: 384,
+        devices: &[],
+        script: SCRIPT,
+        limit: std::time::Duration::from_secs(240),
+    };
+    let turn = Turn::take();
+    let ended = guest.run();
+    drop(turn);
+    Some(ended.unwrap_or_else(|error| give_up(&error.to_string())))
+}
+
+/// What a run of the program printed and wrote.
+fn left(ended: &Ended, name: &str) -> (Value, Record) {
+    let file = |ending: &str| {
+        let bytes = ended.files.get(&format!("{name}.{ending}")).cloned().unwrap_or_default();
+        String::from_utf8_lossy(&bytes).trim().to_string()
+    };
+    let said = file("said");
+    assert_eq!(file("status"), "0", "{said}");
+    let record = read_record(file("jsonl").as_bytes()).unwrap_or_else(|it| panic!("{it}\n{said}"));
+    (serde_json::from_str(&file("json")).unwrap(), record)
+}
+
+fn bytes(pages: &PageNodes) -> u64 {
+    pages.pages.values().sum::<u64>() * pages.page_bytes
+}
+
+#[test]
+fn a_program_is_where_every_placement_says() {
+    let Some(ended) = boot() else { return };
+    let (view, record) = left(&ended, "matrix");
+    assert_eq!((record.cases.len(), record.samples.len()), (16, 16));
+    let mut pairs = BTreeSet::new();
+    for sample in &record.samples {
+        let case = record.cases.iter().find(|case| case.id == sample.case).unwrap();
+        let binding = &case.command().unwrap().binding;
+        let node = binding.memory.nodes().unwrap().first().unwrap();
+        let run = sample.run.as_ref().unwrap();
+        let pages = run.pages.as_ref().unwrap_or_else(|| panic!("{run:?}"));
+        assert!(bytes(pages) >= BUFFER_MIB << 20, "{}: {pages:?}", case.id);
+        assert!(pages.fraction_on(node) > 0.99, "{}: {pages:?}", case.id);
+        assert!(!run.cpus_seen.is_empty() && run.cpus_seen.is_subset(&binding.cpus), "{run:?}");
+        assert_eq!(run.metric, Some(7.0));
+        pairs.insert((binding.cpus.to_string(), node));
+    }
+    assert_eq!(pairs.len(), 16);
+    assert_eq!(view["best"].as_array().unwrap().len(), 16);
+    // A figure that is the same everywhere is of one class.
+    assert_eq!(view["classes"].as_array().unwrap().len(), 1, "{view}");
+
+    let (view, record) = left(&ended, "levels");
+    let placements = view["programs"][0]["placements"].as_array().unwrap();
+    let nodes: Vec<Option<u64>> = placements.iter().map(|it| it["memory_node"].as_u64()).collect();
+    // By the firmware's distances: its own, 16, 22, and all in turn.
+    assert_eq!(nodes, [Some(2), Some(3), Some(0), None]);
+    for sample in &record.samples {
+        let run = sample.run.as_ref().unwrap();
+        let pages = run.pages.as_ref().unwrap_or_else(|| panic!("{run:?}"));
+        if sample.case.ends_with("interleave") {
+            for node in 0..4 {
+                let share = pages.fraction_on(node);
+                assert!((share - 0.25).abs() < 0.01, "{share} on node {node}: {pages:?}");
+            }
+        }
+        assert!(run.cpus_seen.is_subset(&"4-5".parse().unwrap()), "{run:?}");
+    }
+    assert_eq!(placements[0]["performance"], 1.0);
+    table::say(&format!(
+        "amd-2p    {:27} sensitivity of a program on 16 pairs and 4 levels, in all {:.1} s",
+        ended.release,
+        ended.elapsed.as_secs_f64()
+    ));
+}

@@ -1,0 +1,164 @@
+//! `sensitivity` where there is one memory node, and of records that were made elsewhere.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{nearfar, refuse, run, text};
+
+fn has_one_node() -> bool {
+    let topo = run(nearfar().args(["topo", "--json"]));
+    let topo: Value = serde_json::from_slice(&topo.stdout).unwrap();
+    topo["nodes"].as_array().unwrap().len() == 1
+}
+
+/// Nothing is run, so that not even a program that there is not does harm.
+#[test]
+fn one_node_leaves_nothing_to_choose() {
+    if !has_one_node() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let witness = folder.path().join("ran");
+    for more in [&[][..], &["--matrix"]] {
+        let arguments = |json: &'static [&str]| {
+            let mut command = nearfar();
+            command.arg("sensitivity").args(more).args(json).args(["--", "touch"]).arg(&witness);
+            command.env("XDG_STATE_HOME", folder.path());
+            run(&mut command)
+        };
+        let said = arguments(&[]);
+        assert_eq!(said.status.code(), Some(0), "{}", text(&said.stderr));
+        assert!(text(&said.stdout).contains("there is nothing to choose"), "{said:?}");
+        let json: Value = serde_json::from_slice(&arguments(&["--json"]).stdout).unwrap();
+        assert!(json["nothing_to_choose"].as_str().unwrap().contains("one memory node"));
+        assert_eq!(json["programs"], Value::Array(Vec::new()));
+    }
+    assert!(!witness.exists());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no record was begun");
+}
+
+#[test]
+fn what_cannot_be_run_or_shown_is_refused() {
+    let refused = |arguments: &[&str], words: &[&str]| {
+        refuse(nearfar().arg("sensitivity").args(arguments), 2, words);
+    };
+    refused(&[], &["CMD"]);
+    refused(&["--metric", "(", "--", "true"], &["no regular expression"]);
+    refused(&["--metric", "rate", "--", "true"], &["no group", "parentheses"]);
+    refused(&["--unit", "GB/s", "--", "true"], &["--metric"]);
+    refused(&["--matrix", "--cluster", "0", "--", "true"], &["--cluster"]);
+    refused(&["--command", "gcc", "--", "true"], &["LABEL=CMD"]);
+    refused(&["--command", "a=true", "--command", "a=false"], &["two programs are called 'a'"]);
+    refused(&["--label", " ", "--", "true"], &["--label"]);
+    refused(&["--record", "/no/such/file", "--", "true"], &["/no/such/file"]);
+    refused(&["--from", "/no/such/file"], &["/no/such/file"]);
+    refused(&["--from", "r.jsonl", "--rounds", "3"], &["--rounds"]);
+    let folder = tempfile::tempdir().unwrap();
+    let machine = simulated(folder.path(), "amd-2p");
+    refused(&["--from", &machine], &["no runs of programs"]);
+    refused(&["--record", &machine, "--", "true"], &["another machine"]);
+}
+
+fn simulated(folder: &Path, name: &str) -> String {
+    let path = folder.join(format!("{name}.jsonl")).display().to_string();
+    let arguments = ["characterize", "--suite", "quick", "--only", "pairs", "--kernel", "triad"];
+    let output = run(nearfar().args(arguments).args(["--simulate", name, "--out", &path]));
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    path
+}
+
+/// A record of runs on amd-2p, written by hand: a program that only moves data, in classes of
+/// 9.3, 5.6 and 3.1 GB/s, and one with a hostile name that failed.
+#[test]
+fn runs_are_shown_beside_the_classes_of_their_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = simulated(folder.path(), "amd-2p");
+    let runs = folder.path().join("runs.jsonl");
+    fs::write(&runs, runs_on(&machine)).unwrap();
+    let runs = runs.to_str().unwrap();
+    let shown = run(nearfar().args(["sensitivity", "--from", runs, "--record", &machine]));
+    let said = text(&shown.stdout);
+    assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+    assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
+    assert!(said.contains("node 0, its own") && said.contains("nodes 0-3 in turn"), "{said}");
+    assert!(!said.contains('\u{1b}') && said.contains("no licence"), "{said}");
+    let json = run(nearfar().args(["sensitivity", "--json", "--from", runs, "--record", &machine]));
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let program = &json["programs"][0];
+    let share = program["sensitivity"]["time_share"].as_f64().unwrap();
+    assert!((share - 1.0).abs() < 0.05, "{share}");
+    for placement in program["placements"].as_array().unwrap() {
+        assert_eq!(placement["standing"], "within", "{placement}");
+    }
+    let resume = ["characterize", "--resume", "--out", runs];
+    refuse(nearfar().args(resume), 2, &["a record of programs", "nearfar sensitivity"]);
+    // Without the machine's classes, and as one of several records.
+    let alone = run(nearfar().args(["sensitivity", "--from", runs]));
+    assert!(text(&alone.stdout).contains("give a record of this machine by --record"));
+    let show = text(&run(nearfar().args(["show", runs])).stdout);
+    assert!(show.contains("8 placements of programs"), "{show}");
+}
+
+/// Lines of a record as a reader takes them.
+fn runs_on(machine: &str) -> String {
+    let first = fs::read_to_string(machine).unwrap().lines().next().unwrap().to_string();
+    let mut header: Value = serde_json::from_str(&first).unwrap();
+    header.as_object_mut().unwrap().remove("seal");
+    let fields = header["header"].as_object_mut().unwrap();
+    fields["executor"] = "native".into();
+    fields["simulation"] = Value::Null;
+    let hostile = "b\u{1b}[2J";
+    let at = |node: Option<u32>| {
+        let memory = node.map_or("interleave:0-3".into(), |node| format!("preferred:{node}"));
+        serde_json::json!({"cluster": 0, "cpu_node": 0, "memory_node": node,
+            "binding": format!("cpus=0-3 mem={memory}")})
+    };
+    let placements = [Some(0), Some(1), Some(2), None];
+    let program =
+        |label: &str| serde_json::json!({"label": label, "program": "./it", "arguments": []});
+    let inputs = fields["inputs"].as_object_mut().unwrap();
+    inputs["experiments"] = serde_json::json!(["commands"]);
+    inputs["window_ns"] = 0.into();
+    inputs["commands"] = serde_json::json!({"programs": [program("a"), program(hostile)],
+        "placements": placements.map(at), "metric": null, "timeout_ns": null});
+    let mut lines = vec![header];
+    let mut samples = Vec::new();
+    for label in ["a", hostile] {
+        for (number, node) in placements.into_iter().enumerate() {
+            let id = format!("commands/{label}/{number}");
+            let coordinates = serde_json::json!([{"experiment": "commands", "command": label,
+                "cluster": 0, "cpu_node": 0, "memory_node": node}]);
+            let mut actor = program(label);
+            actor["actor"] = "command".into();
+            actor["binding"] = at(node)["binding"].clone();
+            lines.push(serde_json::json!({"case": {"id": id, "coordinates": coordinates,
+                "actors": [actor]}}));
+            if label != "a" {
+                samples.push(serde_json::json!({"absent": {"case": id, "coordinates": coordinates,
+                    "absence": "refused", "round": 0,
+                    "reason": {"code": "command_failed", "text": "no licence\u{1b}[2J"}}}));
+                continue;
+            }
+            // ns of 9.3 GB at each class; data in turn wait for each other.
+            let ns = [1.0, 9.3 / 5.6, 9.3 / 3.1, (1.0 + 9.3 / 5.6 + 2.0 * 9.3 / 3.1) / 4.0][number];
+            for round in 0..6_u64 {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "seconds of a test"
+                )]
+                let window_ns = (ns * 1e9) as u64 + round * 1_000_000;
+                let sequence = number as u64 * 6 + round;
+                samples.push(serde_json::json!({"sample": {"case": id, "sequence": sequence,
+                    "round": round, "window": 0, "start_ns": sequence * 4_000_000_000_u64,
+                    "window_ns": window_ns, "actors": [], "disturbances": [],
+                    "run": {"metric": null, "pages": null, "pages_unknown": "too short",
+                        "cpus_seen": ""}}}));
+            }
+        }
+    }
+    lines.extend(samples);
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}

@@ -1,0 +1,277 @@
+//! How sensitive a program is to where its memory is: its time, or a metric that it prints, at
+//! every placement against the local one, beside what classes of bandwidth allow.
+//! Units: ratios to the local placement; time in s, a metric in its own unit.
+//! Source: braithwaite2012, chapter 6, and eq. 4.6 for the bounds.
+//! Holds when: what the program does beside moving data takes the same time everywhere. With a
+//! share s of its local time spent on data, its time elsewhere is 1 - s + s / d, where d is what
+//! the placement gives of the local bandwidth: between 1 (s = 0) and 1 / d (s = 1).
+//! Fails when: latency and not bandwidth holds it up, or its threads fill what carries their data:
+//! classes are those of one thread's streams. Such a program is outside the bounds, and said so.
+
+mod best_programs;
+mod memory_share;
+mod placements;
+mod reference;
+
+use nearfar_machine::{CpuSet, MemoryPolicy};
+use nearfar_record::{
+    Absence, Absent, Better, CommandCoordinates, Coordinates, Metric, PageNodes, Record,
+    RunSummary, Sample, summarize_runs,
+};
+use nearfar_stats::median;
+
+pub use best_programs::{BestOfPair, ProgramClass};
+pub use memory_share::MemoryShare;
+pub use placements::{NoPlacements, PlacementChoice, command_placements, local_node};
+pub use reference::{PlacementBounds, ReferenceClasses};
+
+use crate::record_figures::{CaseFigures, RecordFigures};
+
+/// The programs of a record at their placements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// What is read in their output; `None` where their time counts.
+    pub metric: Option<Metric>,
+    /// Which figures are good.
+    pub better: Better,
+    /// In the order in which they were given.
+    pub programs: Vec<ProgramSensitivity>,
+    /// The best program of each pair of a cluster and a node; empty where programs ran on the
+    /// CPUs of one cluster only.
+    pub best: Vec<BestOfPair>,
+    /// Classes of these pairs, the best first; empty as above.
+    pub classes: Vec<ProgramClass>,
+}
+
+/// A program at its placements.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProgramSensitivity {
+    /// Its label.
+    pub label: String,
+    /// Its placements, in the order of the plan.
+    pub placements: Vec<PlacedRuns>,
+    /// The share of its local time that moves with bandwidth, or why that is not known.
+    pub memory_share: Result<MemoryShare, &'static str>,
+}
+
+/// The runs of a program at one placement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacedRuns {
+    /// The case, by its id.
+    pub case: String,
+    /// The cluster of its CPUs.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node that its memory was asked for on; `None` where pages are dealt out.
+    pub memory_node: Option<u32>,
+    /// CPUs that it could use.
+    pub cpus: CpuSet,
+    /// How its pages were to be placed.
+    pub memory: MemoryPolicy,
+    /// Whether the node is the cluster's own.
+    pub is_local: bool,
+    /// Time, s, or the metric; `None` without runs.
+    pub runs: Option<RunSummary>,
+    /// Performance / that of the local placement with the same CPUs; `None` without both.
+    pub performance: Option<Relative>,
+    /// Median over runs of the fraction of its pages that was on the nodes asked for; `None` where
+    /// nobody could look.
+    pub placed: Option<f64>,
+    /// Median over runs of the bytes that were seen; `None` as above.
+    pub seen_bytes: Option<f64>,
+    /// Why no run could be looked at.
+    pub not_seen: Option<String>,
+    /// Runs of which threads were seen on other CPUs than asked for.
+    pub strayed: usize,
+    /// What classes of bandwidth give against the local placement; `None` where they are not
+    /// known.
+    pub bounds: Option<PlacementBounds>,
+    /// Whether its performance is where the bounds allow; `None` where one of them is not known.
+    pub standing: Option<BoundsStanding>,
+    /// Performance by the program's memory share, from the serial to the overlapping bound;
+    /// `None` where that is not known.
+    pub expected: Option<(f64, f64)>,
+    /// Refusals.
+    pub refused: Vec<Absent>,
+}
+
+/// A ratio with what its parts' intervals leave open.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Relative {
+    /// Of medians.
+    pub ratio: f64,
+    /// From the worst of one and the best of the other to the opposite.
+    pub interval: (f64, f64),
+}
+
+/// Where performance is against the bounds by bandwidth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BoundsStanding {
+    /// Between that of a program that only moves data and that of one that moves none.
+    Within,
+    /// Worse than bandwidth explains.
+    Below,
+    /// Better than bandwidth explains.
+    Above,
+}
+
+/// The programs of a record; `None` where it holds none. `reference` has the classes of the same
+/// machine.
+#[must_use]
+pub fn sensitivity(
+    figures: &RecordFigures<'_>,
+    reference: Option<&ReferenceClasses>,
+) -> Option<Sensitivity> {
+    let record = figures.record();
+    let commands = record.header.inputs.commands.as_ref()?;
+    let better = commands.better();
+    let mut programs: Vec<ProgramSensitivity> = Vec::new();
+    for (place, case) in figures.places(place_of_command) {
+        let Some(runs) = placed_runs(record, place, &case) else { continue };
+        match programs.iter_mut().find(|program| program.label == place.command) {
+            Some(program) => program.placements.push(runs),
+            None => programs.push(ProgramSensitivity {
+                label: place.command.clone(),
+                placements: vec![runs],
+                memory_share: Err("the record's classes were not given"),
+            }),
+        }
+    }
+    for program in &mut programs {
+        program.compare(better, reference);
+    }
+    let best = best_programs::best_of_pairs(&programs, better);
+    let classes = best_programs::classes_of(&best, better);
+    (!programs.is_empty()).then(|| Sensitivity {
+        metric: commands.metric.clone(),
+        better,
+        programs,
+        best,
+        classes,
+    })
+}
+
+fn place_of_command(place: &Coordinates) -> Option<&CommandCoordinates> {
+    match place {
+        Coordinates::Commands(place) => Some(place),
+        _ => None,
+    }
+}
+
+/// `None` for a case that is not in the plan.
+fn placed_runs(
+    record: &Record,
+    place: &CommandCoordinates,
+    case: &CaseFigures<'_>,
+) -> Option<PlacedRuns> {
+    let actor = case.actors().first()?;
+    let memory = actor.memory()?.clone();
+    let samples = case.samples();
+    let pages = |sample: &&Sample| sample.run.as_ref().and_then(|run| run.pages.clone());
+    let pages: Vec<PageNodes> = samples.iter().filter_map(pages).collect();
+    let asked = memory.nodes();
+    let placed = |pages: &PageNodes| -> Option<f64> {
+        Some(asked.as_ref()?.iter().map(|node| pages.fraction_on(node)).sum())
+    };
+    let runs = || samples.iter().filter_map(|sample| sample.run.as_ref());
+    let own = local_node(&record.header.machine, place.cluster);
+    let planned = case.planned();
+    Some(PlacedRuns {
+        case: planned.id.clone(),
+        cluster: place.cluster,
+        cpu_node: place.cpu_node,
+        memory_node: place.memory_node,
+        cpus: actor.cpus().clone(),
+        is_local: place.memory_node.is_some() && place.memory_node == own,
+        runs: summarize_runs(samples.iter().copied()),
+        performance: None,
+        placed: median(&pages.iter().filter_map(placed).collect::<Vec<_>>()),
+        seen_bytes: median(&pages.iter().map(bytes_of).collect::<Vec<_>>()),
+        not_seen: if pages.is_empty() {
+            runs().find_map(|run| run.pages_unknown.clone())
+        } else {
+            None
+        },
+        strayed: runs().filter(|run| !run.cpus_seen.is_subset(actor.cpus())).count(),
+        memory,
+        bounds: None,
+        standing: None,
+        expected: None,
+        refused: planned.absences(Absence::Refused).cloned().collect(),
+    })
+}
+
+fn bytes_of(pages: &PageNodes) -> f64 {
+    let count = pages.pages.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
+    #[expect(clippy::cast_precision_loss, reason = "bytes for people")]
+    let bytes = count as f64 * pages.page_bytes as f64;
+    bytes
+}
+
+impl ProgramSensitivity {
+    /// Sets every placement against the local one with the same CPUs, and against the bounds.
+    fn compare(&mut self, better: Better, reference: Option<&ReferenceClasses>) {
+        let locals: Vec<(u32, Option<u32>, Option<RunSummary>)> = self
+            .placements
+            .iter()
+            .filter(|runs| runs.is_local)
+            .map(|runs| (runs.cluster, runs.memory_node, runs.runs.clone()))
+            .collect();
+        for runs in &mut self.placements {
+            let Some((_, node, local)) =
+                locals.iter().find(|(cluster, ..)| *cluster == runs.cluster)
+            else {
+                continue;
+            };
+            runs.performance = match (&runs.runs, local) {
+                (Some(runs), Some(local)) => relative(runs, local, better),
+                _ => None,
+            };
+            let bounds = |node: u32| reference?.bounds(runs.cluster, &runs.memory, node);
+            runs.bounds = node.and_then(bounds);
+            runs.standing = runs.bounds.as_ref().and_then(|bounds| {
+                let (low, high) = runs.performance?.interval;
+                Some(if high < bounds.d_serial.min(1.0) {
+                    BoundsStanding::Below
+                } else if low > bounds.d_overlap.max(1.0) {
+                    BoundsStanding::Above
+                } else {
+                    BoundsStanding::Within
+                })
+            });
+        }
+        if reference.is_some() {
+            self.memory_share = MemoryShare::of(&self.placements);
+        }
+        if let Ok(share) = &self.memory_share {
+            for runs in &mut self.placements {
+                let expected = |bounds: &PlacementBounds| {
+                    (share.performance(bounds.d_serial), share.performance(bounds.d_overlap))
+                };
+                runs.expected = runs.bounds.as_ref().map(expected);
+            }
+        }
+    }
+}
+
+/// Performance against the local one; `None` where a figure is not positive, so that no ratio
+/// means anything.
+fn relative(runs: &RunSummary, local: &RunSummary, better: Better) -> Option<Relative> {
+    let (over, under) = match better {
+        Better::Higher => (&runs.figure, &local.figure),
+        Better::Lower => (&local.figure, &runs.figure),
+    };
+    let parts = [over.median, under.median, under.interval.0, over.interval.0];
+    if !parts.iter().all(|part| *part > 0.0 && part.is_finite()) {
+        return None;
+    }
+    // The local placement against itself is known exactly.
+    if std::ptr::eq(runs, local) || runs == local {
+        return Some(Relative { ratio: 1.0, interval: (1.0, 1.0) });
+    }
+    let ratio = over.median / under.median;
+    let interval = (over.interval.0 / under.interval.1, over.interval.1 / under.interval.0);
+    let is_sound = [ratio, interval.0, interval.1].iter().all(|it| *it > 0.0 && it.is_finite());
+    is_sound.then_some(Relative { ratio, interval })
+}

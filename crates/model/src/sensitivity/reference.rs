@@ -1,0 +1,77 @@
+//! What classes of bandwidth give a placement, against the local one.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::MemoryPolicy;
+
+use crate::classes::{ClassSet, alphas};
+use crate::data_access::data_access;
+
+/// The classes that clusters reach nodes in, by a record of the same machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReferenceClasses {
+    /// Alpha of each class relative to class 0.
+    pub alphas: Vec<f64>,
+    class_of: BTreeMap<(u32, u32), usize>,
+}
+
+/// What a placement gives a program that does nothing but move data, against the local placement.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlacementBounds {
+    /// Share of the pages by class.
+    pub shares: Vec<f64>,
+    /// Eq. 4.6.
+    pub d: f64,
+    /// Accesses to classes one after the other.
+    pub d_serial: f64,
+    /// Accesses to different classes at the same time.
+    pub d_overlap: f64,
+}
+
+impl ReferenceClasses {
+    /// The classes of a whole machine. A cluster with several initiators reaches a node in the
+    /// fastest class that one of them has.
+    #[must_use]
+    pub fn of(set: &ClassSet) -> Self {
+        let mut class_of: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for class in &set.classes {
+            for pair in &class.pairs {
+                let known = class_of.entry((pair.cluster, pair.memory_node)).or_insert(class.class);
+                *known = class.class.min(*known);
+            }
+        }
+        let alphas = alphas(set, Err("relative ones are needed".into())).relative;
+        Self { alphas, class_of }
+    }
+
+    /// The class in which a cluster reaches a node; `None` where that was not measured.
+    #[must_use]
+    pub fn class(&self, cluster: u32, node: u32) -> Option<usize> {
+        self.class_of.get(&(cluster, node)).copied()
+    }
+
+    /// What pages of a policy give the CPUs of a cluster against its node `local`; `None` where a
+    /// class is not known, or the policy names no nodes.
+    pub(super) fn bounds(
+        &self,
+        cluster: u32,
+        memory: &MemoryPolicy,
+        local: u32,
+    ) -> Option<PlacementBounds> {
+        let alpha = *self.alphas.get(self.class(cluster, local)?)?;
+        let nodes = memory.nodes()?;
+        let mut shares = vec![0.0; self.alphas.len()];
+        #[expect(clippy::cast_precision_loss, reason = "numbers of nodes")]
+        let part = 1.0 / nodes.len() as f64;
+        for node in nodes.iter() {
+            *shares.get_mut(self.class(cluster, node)?)? += part;
+        }
+        let access = data_access(&self.alphas, &shares).ok()?;
+        Some(PlacementBounds {
+            shares: access.shares,
+            d: access.d / alpha,
+            d_serial: access.d_serial / alpha,
+            d_overlap: access.d_overlap / alpha,
+        })
+    }
+}
