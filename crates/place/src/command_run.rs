@@ -12,7 +12,7 @@ use nearfar_measure::{Failure, Interrupt};
 use nearfar_record::{Command, PageNodes, Reason, ReasonCode};
 use nearfar_sys::kill_process_group;
 
-use crate::launch::launch;
+use crate::launch::{NotLaunched, launch};
 use crate::output_tail::{OutputTail, last_lines};
 use crate::process_family::look;
 
@@ -51,21 +51,25 @@ pub(crate) fn run_command(
     // A group of its own, so that it can be ended with its children.
     start.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let began = Instant::now();
-    let launched = launch(&mut start, &command.binding).map_err(|error| {
-        let text = format!("cannot start {}: {error}", command.program);
-        refused(ReasonCode::CommandFailed, text)
+    // Not started under a part of its binding: its figure would be another's.
+    let launched = launch(&mut start, &command.binding, false, true).map_err(|why| match why {
+        NotLaunched::Program(error) => {
+            let text = format!("cannot start {}: {error}", command.program);
+            refused(ReasonCode::CommandFailed, text)
+        }
+        NotLaunched::Lost(losses) => {
+            let reasons: Vec<&str> = losses.iter().map(|loss| loss.reason.as_str()).collect();
+            let text = format!(
+                "the kernel does not let {} run by {}: {}",
+                command.label,
+                command.binding,
+                reasons.join("; ")
+            );
+            refused(ReasonCode::Denied, text)
+        }
     })?;
     let mut child = launched.child;
     let leader = child.id();
-    if let Some(refusal) = launched.refusals.first() {
-        let text = format!(
-            "the kernel does not let {} run by {}: {refusal}",
-            command.label, command.binding
-        );
-        kill_process_group(leader).ok();
-        child.wait().ok();
-        return Err(refused(ReasonCode::Denied, text));
-    }
     let tails = [child.stdout.take().map(OutputTail::of), child.stderr.take().map(OutputTail::of)];
     let mut seen = Seen::default();
     let (end, ended) = channel();

@@ -46,8 +46,9 @@ pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
 pub use profile::{
-    AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA, PairShare, Profile,
-    ProfileCounter, ProfileFigures, ProfileLook, ProfiledCluster, ProfiledProgram, ProgramEnd,
+    AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA,
+    PairShare, Profile, ProfileCounter, ProfileFigures, ProfileLook, ProfiledCluster,
+    ProfiledProgram, ProgramEnd,
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
 pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};

@@ -83,9 +83,7 @@ mod topo;
 mod topo_text;
 mod topology_export;
 
-pub use advise::{
-    AdviceBasisView, AdviseView, AdvisedThreadsView, CandidateView, DemandView,
-};
+pub use advise::{AdviceBasisView, AdviseView, AdvisedThreadsView, CandidateView, DemandView};
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
     ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,

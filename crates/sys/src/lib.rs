@@ -36,8 +36,8 @@ mod perf;
 mod policy;
 mod probe;
 mod process;
-mod process_move;
 mod process_group;
+mod process_move;
 mod quota;
 mod refusal;
 mod signals;
@@ -72,11 +72,13 @@ pub use process::{
     MappedPages, MappingKind, Task, descendants, parse_process_pages, process_of_task,
     process_pages, task, tasks,
 };
-pub use process_move::move_process_pages;
 pub use process_group::kill_process_group;
+pub use process_move::move_process_pages;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{ArrivedSignal, AwaitedSignals, hear_of_children, send_signal};
 pub use thread_policy::set_thread_policy;
 pub use trace::{Change, leave_stopped, next_change, resume, seize};
-pub use usage::{ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage, throttled};
+pub use usage::{
+    ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage, throttled,
+};
