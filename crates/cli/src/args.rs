@@ -23,7 +23,7 @@ pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
 pub use profile::ProfileArguments;
 pub use report::ReportArguments;
-pub use run::RunArguments;
+pub use run::{PlacementChoice, RunArguments};
 pub use sensitivity::SensitivityArguments;
 
 const EXIT_STATUS: &str = "Exit status:

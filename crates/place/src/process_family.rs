@@ -1,12 +1,13 @@
 //! A program with the children that it has started: where their threads are, and their pages.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{PageNodes, ProofMethod};
-use nearfar_sys::{MappedPages, MappingKind, Refusal, base_page_bytes, process_pages, tasks};
+use nearfar_sys::{
+    MappedPages, MappingKind, Refusal, base_page_bytes, descendants, process_pages, tasks,
+};
 
 /// More processes than this are not followed.
 const MOST_PROCESSES: usize = 4096;
@@ -22,7 +23,9 @@ pub(crate) struct Look {
 
 /// Looks at a program and its children. What ends meanwhile is left out.
 pub(crate) fn look(root: &Path, leader: u32) -> Look {
-    let family = family(root, leader);
+    // Where the kernel keeps no lists of children the program itself is what is seen.
+    let children = descendants(root, leader).unwrap_or_default();
+    let family: Vec<u32> = [leader].into_iter().chain(children).take(MOST_PROCESSES).collect();
     let threads = family.iter().filter_map(|&process| tasks(root, process).ok()).flatten();
     let cpus = threads.map(|task| task.last_cpu).collect();
     let mut bytes: BTreeMap<u32, u64> = BTreeMap::new();
@@ -54,26 +57,6 @@ fn add_anonymous(mappings: &[MappedPages], bytes: &mut BTreeMap<u32, u64>) {
     }
 }
 
-/// A process and all below it, by /proc/PID/task/TID/children (proc(5)).
-fn family(root: &Path, leader: u32) -> BTreeSet<u32> {
-    let mut family = BTreeSet::from([leader]);
-    let mut open = vec![leader];
-    while let Some(process) = open.pop() {
-        let threads = fs::read_dir(root.join(format!("proc/{process}/task")));
-        let threads = threads.into_iter().flatten().flatten();
-        let texts =
-            threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
-        for text in texts {
-            for child in text.split_ascii_whitespace().filter_map(|child| child.parse().ok()) {
-                if family.len() < MOST_PROCESSES && family.insert(child) {
-                    open.push(child);
-                }
-            }
-        }
-    }
-    family
-}
-
 #[cfg(test)]
 mod tests {
     use std::process::{Command, Stdio};
@@ -84,8 +67,8 @@ mod tests {
     fn this_process_and_a_child_of_it_are_seen() {
         let mut child = Command::new("cat").stdin(Stdio::piped()).spawn().unwrap();
         let root = Path::new("/");
-        let family = family(root, std::process::id());
-        assert!(family.contains(&child.id()) && family.contains(&std::process::id()), "{family:?}");
+        let children = descendants(root, std::process::id()).unwrap();
+        assert!(children.contains(&child.id()), "{children:?}");
         let look = look(root, std::process::id());
         assert!(!look.cpus.is_empty());
         let pages = look.pages.unwrap();

@@ -12,6 +12,22 @@ use super::predict::share;
 pub struct AdviseArguments {
     /// The record of the machine; - is standard input; without it the newest one of this host
     pub record: Option<PathBuf>,
+    #[command(flatten)]
+    pub demand: DemandArguments,
+    /// The clusters that the program runs on; without it they are chosen
+    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    pub clusters: Option<Vec<u32>>,
+    /// So many candidates, beside the default and what is recommended
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub top: usize,
+    /// Print JSON (docs/schema/nearfar.advise-1.json)
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a program asks of memory.
+#[derive(Debug, Args)]
+pub struct DemandArguments {
     /// Bytes of all the program's data; without it no placement is known to fit
     #[arg(long, value_name = "BYTES", value_parser = working_set)]
     pub working_set: Option<Bytes>,
@@ -24,15 +40,6 @@ pub struct AdviseArguments {
     /// How threads use the data
     #[arg(long, value_enum, value_name = "PATTERN", default_value_t = PatternName::Shared)]
     pub pattern: PatternName,
-    /// The clusters that the program runs on; without it they are chosen
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    pub clusters: Option<Vec<u32>>,
-    /// So many candidates, beside the default and what is recommended
-    #[arg(long, value_name = "N", default_value_t = 8)]
-    pub top: usize,
-    /// Print JSON (docs/schema/nearfar.advise-1.json)
-    #[arg(long)]
-    pub json: bool,
 }
 
 /// How threads use a program's data.
@@ -48,12 +55,12 @@ pub enum PatternName {
     Irregular,
 }
 
-impl AdviseArguments {
-    /// What is asked.
-    pub fn demand(&self) -> Demand {
+impl DemandArguments {
+    /// What is asked of these clusters, or of any.
+    pub fn demand(&self, clusters: Option<Vec<u32>>) -> Demand {
         Demand {
             threads: self.threads,
-            clusters: self.clusters.clone(),
+            clusters,
             working_set_bytes: self.working_set.map(|bytes| bytes.0),
             load_share: self.load_share,
             pattern: match self.pattern {

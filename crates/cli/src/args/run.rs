@@ -2,10 +2,13 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::Args;
 use nearfar_machine::CpuSet;
 use nearfar_place::Placement;
+
+use super::advise::DemandArguments;
 
 pub const AFTER_HELP: &str = "\
 Examples:
@@ -14,6 +17,7 @@ Examples:
   nearfar run --placement local:1 --strict --report where.json -- make test
 
 Placements:
+  auto                  what `nearfar advise` recommends by a record of this machine
   local                 memory near whichever thread touches it first
   local:NODES           the same, on the CPUs near these nodes
   spread                threads evenly over the CPUs, neighbours together; memory near them
@@ -32,7 +36,12 @@ not started (--strict), 126 where it cannot be executed, 127 where there is none
 pub struct RunArguments {
     /// Where its threads and memory are to be; see below
     #[arg(short, long, value_name = "PLACEMENT", default_value = "local")]
-    pub placement: Placement,
+    pub placement: PlacementChoice,
+    /// With `auto`: the record that it goes by; without it the newest one of this host
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    #[command(flatten, next_help_heading = "What the program asks, for auto")]
+    pub demand: DemandArguments,
     /// Only on these CPUs: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = parse_cpus)]
     pub cpus: Option<CpuSet>,
@@ -61,6 +70,23 @@ pub struct RunArguments {
         value_name = "COMMAND"
     )]
     pub command: Vec<OsString>,
+}
+
+/// A placement by its text, or the advised one.
+#[derive(Debug, Clone)]
+pub enum PlacementChoice {
+    /// As it is named.
+    Named(Placement),
+    /// As the record's models advise.
+    Auto,
+}
+
+impl FromStr for PlacementChoice {
+    type Err = <Placement as FromStr>::Err;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "auto" { Ok(Self::Auto) } else { text.parse().map(Self::Named) }
+    }
 }
 
 fn parse_cpus(text: &str) -> Result<CpuSet, String> {

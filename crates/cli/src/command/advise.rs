@@ -11,7 +11,7 @@ use crate::{output, record_file};
 
 pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let demand = arguments.demand();
+    let demand = arguments.demand.demand(arguments.clusters.clone());
     let advice = advise(&RecordFigures::new(&record), &demand).map_err(|error| match &error {
         AdviceError::NoModel(inapplicable) => {
             let command = inapplicable.remedy.as_ref();

@@ -68,7 +68,8 @@ mod tests {
             let page = page(&command).unwrap();
             let (_, unfilled) = page.split_once("\n.nf\n").unwrap();
             let (unfilled, _) = unfilled.split_once("\n.fi").unwrap();
-            let unfilled = unfilled.replace("\\-", "-").replace("\\*(Aq", "'");
+            let unfilled =
+                unfilled.replace("\\-", "-").replace("\\*(Aq", "'").replace("\\\\", "\\");
             for line in text.to_string().lines().skip(1) {
                 assert!(unfilled.lines().any(|kept| kept == line), "'{line}' in {unfilled}");
             }

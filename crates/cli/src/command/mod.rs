@@ -1,6 +1,7 @@
 //! One file per command: arguments in, library calls, a view out.
 
 mod advise;
+mod advised_placement;
 mod characterize;
 mod compare;
 mod doctor;

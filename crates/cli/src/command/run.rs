@@ -9,12 +9,13 @@ use std::time::Instant;
 use anyhow::Context;
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_place::{
-    Launched, NotLaunched, Outcome, Resolution, Side, Steering, Usable, Verdict, launch, resolve,
-    verify, watch,
+    Launched, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict, launch,
+    resolve, verify, watch,
 };
 use nearfar_report::RunView;
 
-use crate::args::RunArguments;
+use super::advised_placement::advised_placement;
+use crate::args::{PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::{live_machine, output, written_file};
 
@@ -26,13 +27,14 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
         nodes: nearfar_sys::usable_nodes(Path::new("/")),
     };
     let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
-    let resolution = resolve(&arguments.placement, arguments.cpus.as_ref(), &usable, machine);
-    let mut view = RunView::new(&arguments.placement, &resolution);
+    let (placement, cpus) = chosen(arguments)?;
+    let resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
+    let mut view = RunView::new(&placement, &resolution);
     if arguments.strict && !resolution.losses.is_empty() {
         return not_started(arguments, view, ExitStatus::NotStarted);
     }
     if arguments.verify {
-        return compare(arguments, &resolution, view);
+        return compare(arguments, &placement, &resolution, view);
     }
     let launched = match start(arguments, Some(&resolution), Stdio::inherit) {
         Ok(launched) => launched,
@@ -41,7 +43,7 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     view.lose(&launched.losses);
     let outcome = wait(&launched, resolution.steering(arguments.no_trace))?;
     let status = status_number(outcome.status);
-    let asked = arguments.placement.asked_shares(&resolution.asked.memory);
+    let asked = placement.asked_shares(&resolution.asked.memory);
     view.tell(asked.as_ref(), &outcome, status);
     if !arguments.quiet {
         output::say(view.text().trim_end());
@@ -50,9 +52,30 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::OfProgram(status))
 }
 
+/// The placement and the CPUs that are asked for: as they are named, or as they are advised.
+fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>)> {
+    let cpus = arguments.cpus.clone();
+    match &arguments.placement {
+        PlacementChoice::Named(placement) => Ok((placement.clone(), cpus)),
+        PlacementChoice::Auto => {
+            let demand = arguments.demand.demand(None);
+            let advised = advised_placement(arguments.record.as_deref(), &demand, arguments.quiet)?;
+            let cpus = match (cpus, advised.cpus) {
+                (Some(own), Some(advised)) if own.intersects(&advised) => {
+                    Some(own.intersection(&advised))
+                }
+                (Some(own), _) => Some(own),
+                (None, advised) => advised,
+            };
+            Ok((advised.placement, cpus))
+        }
+    }
+}
+
 /// Runs the program in turns under the placement and without it.
 fn compare(
     arguments: &RunArguments,
+    placement: &Placement,
     resolution: &Resolution,
     mut view: RunView,
 ) -> anyhow::Result<ExitStatus> {
@@ -90,7 +113,7 @@ fn compare(
     };
     if let Some((outcome, launched)) = last {
         view.lose(&launched.losses);
-        let asked = arguments.placement.asked_shares(&resolution.asked.memory);
+        let asked = placement.asked_shares(&resolution.asked.memory);
         view.tell(asked.as_ref(), &outcome, status_number(outcome.status));
     }
     view.verify(&verification);

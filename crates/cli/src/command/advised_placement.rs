@@ -1,0 +1,76 @@
+//! The placement that a record's models advise, for `run --placement auto`.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use nearfar_advise::{Advice, Candidate, Demand, Ranking, advise};
+use nearfar_machine::CpuSet;
+use nearfar_model::RecordFigures;
+use nearfar_place::Placement;
+use nearfar_record::Executor;
+use nearfar_report::printable;
+use nearfar_units::format_significant;
+
+use crate::{live_machine, output, record_file, record_header};
+
+/// What is advised, and said.
+pub struct AdvisedPlacement {
+    /// Where pages are to be.
+    pub placement: Placement,
+    /// The CPUs of the threads; `None` leaves them as they are.
+    pub cpus: Option<CpuSet>,
+}
+
+/// The placement that is worth it for a program by this machine's record, which is read; else none.
+pub fn advised_placement(
+    named: Option<&Path>,
+    demand: &Demand,
+    is_quiet: bool,
+) -> anyhow::Result<AdvisedPlacement> {
+    let (path, record) = record_file::read_named_or_newest(named)
+        .context("--placement auto takes its advice from a record of this machine")?;
+    if record.header.executor == Executor::Simulated {
+        bail!("{} is of a simulated machine: it says nothing of this one", path.display());
+    }
+    record_header::refuse_another_fingerprint(&path, &record, &live_machine::read()?)?;
+    let advice = advise(&RecordFigures::new(&record), demand)?;
+    let best = match &advice {
+        Advice::OneNode(_) => None,
+        Advice::Ranked(ranking) => worth_it(ranking),
+    };
+    let (placement, cpus) = best.map_or((Placement::Local(None), None), |best| {
+        let cpus = best.bindings().first().map(|binding| binding.cpus.clone());
+        let policy = best.policies.first().cloned();
+        (policy.map_or(Placement::Local(None), Placement::Memory), cpus)
+    });
+    if !is_quiet {
+        output::say(&format!("nearfar: auto: {}", words(&advice, best, &placement, &path)));
+    }
+    Ok(AdvisedPlacement { placement, cpus })
+}
+
+/// The best that gains more than the model can be wrong, for a program of one process: one with
+/// pages of each cluster's own needs a process for each.
+fn worth_it(ranking: &Ranking) -> Option<&Candidate> {
+    let is_worth = |it: &&Candidate| {
+        it.is_eligible() && it.is_claimed && !it.is_default && it.policies.len() == 1
+    };
+    ranking.candidates.iter().find(is_worth)
+}
+
+fn words(advice: &Advice, best: Option<&Candidate>, placement: &Placement, path: &Path) -> String {
+    let by = printable(&path.display().to_string()).into_owned();
+    match (advice, best.and_then(|best| best.gain)) {
+        (Advice::OneNode(node), _) => {
+            format!("pages can lie on node {node} alone; the program starts as by itself")
+        }
+        (_, Some(gain)) => format!(
+            "{placement}, {} % more by {by} (`nearfar advise` says why)",
+            format_significant(100.0 * gain, 2)
+        ),
+        (_, None) => format!(
+            "by {by} no placement gains more than the models can be wrong; the program starts as by \
+             itself"
+        ),
+    }
+}
