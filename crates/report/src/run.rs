@@ -83,9 +83,9 @@ pub struct VerificationView {
     pub placed_median_seconds: f64,
     /// Median time without it, s.
     pub default_median_seconds: f64,
-    /// The second / the first: above 1 the placement is faster.
+    /// Median over rounds of time without it / time under it: above 1 the placement is faster.
     pub ratio: f64,
-    /// 95 % interval of the ratio.
+    /// Interval of the ratio, 95 % with all looks together.
     pub interval: [f64; 2],
     /// What that means.
     pub verdict: &'static str,

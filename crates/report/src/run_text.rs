@@ -83,7 +83,7 @@ impl VerificationView {
             _ => "the times scatter too much to say which is faster",
         };
         let said = format!(
-            "{meaning}: {} s with it, {} s without, ratio {low:.3} to {high:.3} ({} rounds, medians, 95 %)",
+            "{meaning}: {} s with it, {} s without, ratio {low:.3} to {high:.3} ({} rounds, 95 %)",
             significant(self.placed_median_seconds, 3),
             significant(self.default_median_seconds, 3),
             self.rounds
