@@ -58,6 +58,8 @@ function traceOf(series, position, hidden) {
     line: { color, dash, width: 2.5 },
     marker: { color, size: series.style === "stars" ? 14 : 9, symbol: series.style === "stars" ? "star" : mark, line: { color: colour("text"), width: 1 } },
     ...(intervals && { error_y: { type: "data", symmetric: false, array: away(series.high), arrayminus: away(series.low), color, thickness: 1.2, width: 3 } }),
+    // A point on an axis is seen whole.
+    cliponaxis: false,
     visible: !hidden,
   };
 }

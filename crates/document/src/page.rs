@@ -12,7 +12,7 @@ use std::thread::scope;
 use base64ct::{Base64, Encoding};
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use minijinja::{Environment, context, escape_formatter};
+use minijinja::{Environment, HtmlEscape, context, escape_formatter};
 use nearfar_model::profiled_point;
 use nearfar_record::{Profile, Record};
 use nearfar_report::{CompareView, ModelChoices, printable};
@@ -138,11 +138,29 @@ fn templates() -> Result<Environment<'static>, minijinja::Error> {
         }
         _ => escape_formatter(out, state, value),
     });
+    templates.add_filter("code", code);
     templates.add_template("page.html", include_str!("../templates/page.html"))?;
     templates.add_template("section.html", include_str!("../templates/section.html"))?;
     templates.add_template("table.html", include_str!("../templates/table.html"))?;
     templates.add_template("machine.html", include_str!("../templates/machine.html"))?;
     Ok(templates)
+}
+
+/// A sentence whose commands, which stand between backticks, are set as code.
+fn code(sentence: &str) -> minijinja::Value {
+    let escaped = HtmlEscape(&printable(sentence)).to_string();
+    let parts: Vec<&str> = escaped.split('`').collect();
+    let mut set = String::with_capacity(escaped.len());
+    for (position, part) in parts.iter().enumerate() {
+        let is_last = position + 1 == parts.len();
+        match (position % 2, is_last) {
+            (0, _) => set += part,
+            // A backtick without another stays one.
+            (_, true) => set += &format!("`{part}"),
+            (_, false) => set += &format!("<code>{part}</code>"),
+        }
+    }
+    minijinja::Value::from_safe_string(set)
 }
 
 /// The samples that can be asked for.
@@ -207,6 +225,14 @@ mod tests {
         let back: serde_json::Value =
             serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap();
         assert_eq!(back["</script><b>"], "<!--\\u{202e}\\u{1b}");
+    }
+
+    #[test]
+    fn commands_are_set_as_code_and_markup_is_not() {
+        let set = |text: &str| code(text).to_string();
+        assert_eq!(set("try `a <b>` or `c`"), "try <code>a &lt;b&gt;</code> or <code>c</code>");
+        assert_eq!(set("one ` alone <i>"), "one ` alone &lt;i&gt;");
+        assert_eq!(set("`all`"), "<code>all</code>");
     }
 
     /// `printf '' | openssl dgst -sha256 -binary | base64`

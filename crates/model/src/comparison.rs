@@ -25,7 +25,7 @@ use matching::{Matched, match_cases};
 use noise::{CellNoise, GroupNoise};
 use shift::common_shift;
 
-pub use environment::{EnvironmentDifference, environment_differences};
+pub use environment::{EnvironmentDifference, environment_differences, environment_settings};
 pub use figure::{CaseStanding, FEWEST_COMPARED_ROUNDS, Quantity};
 pub use matching::UncomparedCase;
 pub use parts::ComparedPart;

@@ -49,6 +49,7 @@ pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedGroup, ComparedPart, ComparisonRule,
     EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison, PRACTICAL_FLOOR, Quantity,
     RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
+    environment_settings,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use distribution::{

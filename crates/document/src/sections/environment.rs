@@ -1,6 +1,7 @@
 //! What the figures were measured under, and what to know of them.
 
-use nearfar_record::Executor;
+use nearfar_model::environment_settings;
+use nearfar_record::{Executor, Header};
 use nearfar_units::format_significant;
 
 use crate::document::{Section, Sources};
@@ -44,6 +45,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         rows: rows.into_iter().map(|(name, value)| vec![Cell::text(name), value]).collect(),
         notes: Vec::new(),
     }];
+    tables.push(settings(header));
     if !warnings.is_empty() {
         tables.push(Table {
             caption: "What to know about these figures".into(),
@@ -60,4 +62,24 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         findings: Vec::new(),
         model_text: None,
     })
+}
+
+/// Machine, system and inputs as the record tells of them: what `compare` compares.
+fn settings(header: &Header) -> Table {
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        environment_settings(header).into_iter().partition(|(_, value)| value.is_some());
+    let words = |name: &str| name.replace('_', " ");
+    let names: Vec<String> = unknown.iter().map(|(name, _)| words(name)).collect();
+    let row = |(name, value): (&str, Option<String>)| {
+        vec![Cell::text(words(name)), Cell::text(value.unwrap_or_default())]
+    };
+    Table {
+        caption: "Machine, system and inputs".into(),
+        columns: ["what", "value"].map(Column::words).into(),
+        rows: known.into_iter().map(row).collect(),
+        notes: (!names.is_empty())
+            .then(|| format!("Not known, or not set: {}.", names.join(", ")))
+            .into_iter()
+            .collect(),
+    }
 }

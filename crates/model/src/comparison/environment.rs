@@ -22,13 +22,15 @@ pub struct EnvironmentDifference {
 /// a record says of its own samples are no environment.
 #[must_use]
 pub fn environment_differences(a: &Header, b: &Header) -> Vec<EnvironmentDifference> {
-    let (a, b) = (settings(a), settings(b));
+    let (a, b) = (environment_settings(a), environment_settings(b));
     let pairs = a.into_iter().zip(b).filter(|((_, a), (_, b))| a != b);
     pairs.map(|((name, a), (_, b))| EnvironmentDifference { name, a, b }).collect()
 }
 
-/// Name and value of everything that can differ, the same names in the same order for every header.
-fn settings(header: &Header) -> Vec<(&'static str, Option<String>)> {
+/// Name and value of everything about machine, system and inputs that can differ between records, the
+/// same names in the same order for every header; `None` where it does not know.
+#[must_use]
+pub fn environment_settings(header: &Header) -> Vec<(&'static str, Option<String>)> {
     let Header { environment, inputs, machine, simulation, versions, .. } = header;
     let simulation = simulation.as_ref();
     let list = |names: &[String]| names.join(", ");
