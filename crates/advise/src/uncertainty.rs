@@ -26,6 +26,7 @@ pub fn possible_machines(fitted: &FittedFlow) -> Vec<Capacities> {
             .map(|it| {
                 let (low, high) = it.interval;
                 let deviation = (high / low).ln() / WIDTH_OF_INTERVAL;
+                // Within 0.001 to 0.999 there is a quantile.
                 let drawn = normal_quantile(0.001 + 0.998 * random.f64()).unwrap_or(0.0);
                 let size = if deviation.is_finite() { deviation } else { MOST_DEVIATION };
                 drawn * size.clamp(0.0, MOST_DEVIATION)

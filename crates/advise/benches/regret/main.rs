@@ -56,44 +56,57 @@ fn print_table(noise: f64, promised: [Option<f64>; 3], all: &[Outcome]) -> bool 
         100.0 * noise,
         all.len()
     );
-    let of = |pick: &dyn Fn(&Outcome) -> Option<f64>| -> [f64; 3] {
+    // Mean, 95th percentile, worst; `None` where no question is of the kind.
+    let of = |pick: &dyn Fn(&Outcome) -> Option<f64>| -> Option<[f64; 3]> {
         let mut values: Vec<f64> = all.iter().filter_map(pick).collect();
         values.sort_by(f64::total_cmp);
-        let mean = values.iter().sum::<f64>() / values.len().max(1) as f64;
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
         let at = |part: usize| values.get(values.len().saturating_sub(1) * part / 100).copied();
-        [mean, at(95).unwrap_or(0.0), at(100).unwrap_or(0.0)]
-    };
-    let mut kept = true;
-    let mut line = |name: &str, found: [f64; 3], promised: [Option<f64>; 3]| {
-        let cells = found.iter().zip(promised).map(|(found, promised)| {
-            let is_missed = promised.is_some_and(|promised| *found > promised);
-            kept &= !is_missed;
-            let promised = promised.map_or_else(String::new, |it| format!("({:.0})", 100.0 * it));
-            format!("{:6.2} {promised:4}{}", 100.0 * found, if is_missed { " MISSED" } else { "" })
-        });
-        println!("  {name:38} {}", cells.collect::<Vec<_>>().join(" "));
+        Some([mean, at(95)?, at(100)?])
     };
     let none = [None; 3];
     let first = of(&|it| Some(it.first));
-    line("first-ranked", first, promised);
-    let own_law = of(&|it| it.is_own_law.then_some(it.first));
-    line("  machines of the model's law", own_law, none);
-    line("  machines of other laws", of(&|it| it.is_foreign_law.then_some(it.first)), none);
-    line("  machines of papers", of(&|it| it.is_of_paper().then_some(it.first)), none);
-    line("recommended", of(&|it| Some(it.recommended)), none);
+    let mut kept = print_line("first-ranked", first, promised);
+    for (name, regrets) in [
+        ("  machines of the model's law", of(&|it| it.is_own_law.then_some(it.first))),
+        ("  machines of other laws", of(&|it| it.is_foreign_law.then_some(it.first))),
+        ("  machines of papers", of(&|it| it.is_of_paper().then_some(it.first))),
+        ("recommended", of(&|it| Some(it.recommended))),
+    ] {
+        print_line(name, regrets, none);
+    }
     let beyond = of(&|it| Some((it.recommended - it.floor).max(0.0)));
-    line("  beyond the least gain", beyond, [None, None, Some(BESIDE_FLOOR)]);
-    // The first-ranked is ahead of each on the mean.
-    let ahead = |regrets: [f64; 3]| {
-        [Some(first[0]), None, None].map(|it| it.filter(|_| regrets[0] < first[0]))
-    };
+    kept &= print_line("  beyond the least gain", beyond, [None, None, Some(BESIDE_FLOOR)]);
     for (place, name) in truth::RULES.iter().enumerate() {
         let regrets = of(&|it| Some(it.by_rule[place]));
-        line(name, regrets, ahead(regrets));
+        print_line(name, regrets, none);
+        let is_ahead = first.zip(regrets).is_some_and(|(first, regrets)| first[0] < regrets[0]);
+        if !is_ahead {
+            println!("    MISSED: the first-ranked is not ahead of it on the mean");
+        }
+        kept &= is_ahead;
     }
-    line("private data, first-ranked", of(&|it| it.private.map(|it| it.0)), none);
-    line("private data, local", of(&|it| it.private.map(|it| it.1)), none);
+    print_line("private data, first-ranked", of(&|it| it.private.map(|it| it.0)), none);
+    print_line("private data, local", of(&|it| it.private.map(|it| it.1)), none);
     println!();
+    kept
+}
+
+/// Prints regrets beside what is promised of them; whether that is kept, which it is not where there
+/// are none.
+fn print_line(name: &str, regrets: Option<[f64; 3]>, promised: [Option<f64>; 3]) -> bool {
+    let Some(regrets) = regrets else {
+        println!("  {name:38} no question");
+        return promised == [None; 3];
+    };
+    let mut kept = true;
+    let cells = regrets.iter().zip(promised).map(|(found, promised)| {
+        let is_missed = promised.is_some_and(|promised| *found > promised);
+        kept &= !is_missed;
+        let promised = promised.map_or_else(String::new, |it| format!("({:.0})", 100.0 * it));
+        format!("{:6.2} {promised:4}{}", 100.0 * found, if is_missed { " MISSED" } else { "" })
+    });
+    println!("  {name:38} {}", cells.collect::<Vec<_>>().join(" "));
     kept
 }
 
