@@ -69,9 +69,9 @@ fn write_comparison(format: Format, view: &CompareView, out: &mut impl Write) ->
             serde_json::to_writer(&mut *out, view)?;
             writeln!(out)
         }
-        Format::Markdown | Format::Csv | Format::Metrics => {
-            write_markdown(&Document::of_comparison(view), out)
-        }
+        Format::Markdown => write_markdown(&Document::of_comparison(view), out),
+        // [`form`] lets neither through.
+        Format::Csv | Format::Metrics => Err(io::Error::other("a comparison has no such form")),
     }
 }
 

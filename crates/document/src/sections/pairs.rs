@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_report::{CellView, ClassesView, FittedView};
+use nearfar_report::{CellView, ClassView, ClassesView, FittedView};
 
 use super::{grid::Grid, meaning, model};
 use crate::document::{Section, Sources};
@@ -92,6 +92,17 @@ fn matrix(cells: &[CellView], kernel: &str, threads: Threads) -> Option<Table> {
     grid.table(format!("{kernel}, {words}, best variant"), "", Unit::GbPerS)
 }
 
+/// The alpha of a class, or why there is none.
+pub(super) fn alpha(view: &ClassesView, class: &ClassView) -> Cell {
+    class.alpha.map_or_else(
+        || {
+            let why = view.gamma_unknown.clone();
+            Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
+        },
+        |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
+    )
+}
+
 fn class_table(view: &ClassesView) -> Table {
     let interval = |low: f64, high: f64| Some([low, high]);
     let rows = view
@@ -99,13 +110,6 @@ fn class_table(view: &ClassesView) -> Table {
         .iter()
         .map(|class| {
             let max = class.max_gb_per_s;
-            let alpha = class.alpha.map_or_else(
-                || {
-                    let why = view.gamma_unknown.clone();
-                    Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
-                },
-                |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
-            );
             let pairs: Vec<String> = class
                 .pairs
                 .iter()
@@ -114,7 +118,7 @@ fn class_table(view: &ClassesView) -> Table {
             vec![
                 Cell::text(class.class.to_string()),
                 Cell::Figure(Figure::new(max, interval(class.min_gb_per_s, max), Unit::GbPerS)),
-                alpha,
+                alpha(view, class),
                 Cell::Figure(Figure::new(class.alpha_relative, None, Unit::One)),
                 Cell::text(pairs.len().to_string()),
                 Cell::text(pairs.join(" ")),

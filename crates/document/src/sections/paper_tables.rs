@@ -2,7 +2,7 @@
 
 use nearfar_report::{CellView, ClassesView, FittedView};
 
-use super::{grid::Grid, model};
+use super::{grid::Grid, model, pairs::alpha};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, Table};
@@ -16,15 +16,8 @@ pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
 /// Class, maximum, alpha: table 5.2.
 fn classes(view: &ClassesView) -> Table {
     let rows = view.classes.iter().map(|class| {
-        let alpha = class.alpha.map_or_else(
-            || {
-                let why = view.gamma_unknown.clone();
-                Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
-            },
-            |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
-        );
         let maximum = Figure::new(class.max_gb_per_s, None, Unit::GbPerS);
-        vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha]
+        vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha(view, class)]
     });
     let notes = view.gamma.as_ref().map(|gamma| {
         format!("gamma: {}, {} ({})", gamma.name, gamma_words(gamma.gb_per_s), gamma.source)
