@@ -5,6 +5,7 @@
 //! Start with [`Machine`], then [`Cluster`] (who reads memory) and [`Binding`]
 //! (where threads and pages go).
 
+mod accelerator;
 mod binding;
 mod cluster;
 mod fnv1a;
@@ -18,6 +19,7 @@ mod page_weights;
 mod relation;
 mod theoretical_maximum;
 
+pub use accelerator::{AbsentBackend, Accelerator, Backend, HostMemory, TransferDirection};
 pub use binding::{Binding, BindingError, MemoryPolicy};
 pub use cluster::{Cluster, Initiator, InitiatorKind};
 pub use fnv1a::Fnv1a;

@@ -1,0 +1,148 @@
+//! Devices that data is copied to and from, as a programming interface shows them.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::index_set::NodeSet;
+
+/// A programming interface to devices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backend {
+    /// NVIDIA's CUDA driver.
+    Cuda,
+    /// Khronos' OpenCL.
+    Opencl,
+}
+
+impl Backend {
+    /// All, the one that is preferred for a device of both first.
+    pub const ALL: [Self; 2] = [Self::Cuda, Self::Opencl];
+
+    /// The word for it in records, arguments and cases' ids.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cuda => "cuda",
+            Self::Opencl => "opencl",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// A device that can be copied to. One that two interfaces show is there twice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Accelerator {
+    /// Interface and number: `cuda0`.
+    pub id: String,
+    /// The interface that shows it.
+    pub backend: Backend,
+    /// Its number among the interface's devices.
+    pub number: u32,
+    /// Name, as the interface gives it.
+    pub name: String,
+    /// The interface's driver and its version, in words; null when it does not say.
+    pub driver: Option<String>,
+    /// PCIe address, `0000:3b:00.0`, as [`crate::Device::bus_id`]; null where the interface does
+    /// not say it or the device is not on PCIe.
+    pub bus_id: Option<String>,
+    /// Its own memory; null when the interface does not say.
+    pub memory_bytes: Option<u64>,
+    /// Whether its memory is the host's: a CPU, or a graphics unit within one. Copies then cross
+    /// no link.
+    pub shares_host_memory: bool,
+    /// Memory nodes next to it; empty when unknown.
+    pub nodes: NodeSet,
+}
+
+/// A programming interface that shows no device here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AbsentBackend {
+    /// The interface.
+    pub backend: Backend,
+    /// Why, in a sentence without its full stop.
+    pub reason: String,
+}
+
+/// Which way a transfer goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TransferDirection {
+    /// From the host's memory to the device's (SHOC: download; the thesis: write).
+    ToDevice,
+    /// From the device's memory to the host's (SHOC: readback; the thesis: read).
+    ToHost,
+    /// Both at the same time.
+    BothWays,
+    /// From one device's memory to another's.
+    ToPeer,
+}
+
+impl TransferDirection {
+    /// Those between a device and the host.
+    pub const WITH_HOST: [Self; 3] = [Self::ToDevice, Self::ToHost, Self::BothWays];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ToDevice => "to_device",
+            Self::ToHost => "to_host",
+            Self::BothWays => "both_ways",
+            Self::ToPeer => "to_peer",
+        }
+    }
+
+    /// Copies that run at the same time.
+    #[must_use]
+    pub fn ways(self) -> u32 {
+        match self {
+            Self::ToDevice | Self::ToHost | Self::ToPeer => 1,
+            Self::BothWays => 2,
+        }
+    }
+}
+
+impl fmt::Display for TransferDirection {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
+
+/// What the host's pages of a transfer are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostMemory {
+    /// Locked to their place: the device reads and writes them itself.
+    Pinned,
+    /// Ordinary ones: the driver copies through pinned memory of its own.
+    Pageable,
+}
+
+impl HostMemory {
+    /// All.
+    pub const ALL: [Self; 2] = [Self::Pinned, Self::Pageable];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pinned => "pinned",
+            Self::Pageable => "pageable",
+        }
+    }
+}
+
+impl fmt::Display for HostMemory {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.as_str())
+    }
+}
