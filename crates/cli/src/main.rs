@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod exit_status;
 mod foreign_machine;
+mod live_accelerators;
 mod live_machine;
 mod output;
 mod profile_file;

@@ -15,6 +15,7 @@ use nearfar_record::{
 use nearfar_units::nanoseconds;
 
 use crate::args::{CharacterizeArguments, Noise};
+use crate::live_accelerators::live_accelerators;
 use crate::record_file;
 
 /// A record of this machine with nothing measured yet.
@@ -28,7 +29,10 @@ pub fn of_this_machine(
         let names: Vec<String> = Variant::available().iter().map(ToString::to_string).collect();
         bail!("this CPU does not run '{name}'; it runs {}", names.join(", "));
     }
-    Ok(new_of_this_machine(inputs(arguments)?, machine))
+    let inputs = inputs(arguments)?;
+    let measures_devices = inputs.experiments.contains(&Experiment::Devices);
+    let devices = measures_devices.then(|| live_accelerators(&machine));
+    Ok(new_of_this_machine(Inputs { devices, ..inputs }, machine))
 }
 
 /// A record of this machine with these inputs and nothing measured yet.

@@ -12,7 +12,7 @@ use crate::layout::lay_out_machine;
 use crate::machine_file::{self, KernelEntry, MachineFile};
 use crate::noise::Noise;
 use crate::simulated_machine::{KernelBehaviour, SimulatedMachine};
-use crate::{arithmetic, cache_roof, hybrid, latency};
+use crate::{arithmetic, cache_roof, hybrid, latency, simulated_device};
 
 /// From below what any core runs at to above it.
 const GHZ: std::ops::RangeInclusive<f64> = 0.01..=100.0;
@@ -26,13 +26,16 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
     if let Some(paper) = &file.paper {
         bounds::name("paper", paper)?;
     }
-    let machine = lay_out_machine(&name, &file)?;
+    let mut machine = lay_out_machine(&name, &file)?;
     let variants = variants(&file)?;
     let kernels = kernels(&file, &variants)?;
     let mut capacities = calibrate(&file, &machine, &variants)?;
     let saturation = capacities[0].saturation;
     apply_faults(&file, &machine, &mut capacities)?;
     let core_ghz = file.core_ghz.map(|ghz| bounds::number("core_ghz", ghz, &GHZ)).transpose()?;
+    let hubs = simulated_device::hubs(&file)?;
+    let (devices, on_bus) = simulated_device::devices(&file, &machine, &hubs)?.into_iter().unzip();
+    machine.devices = on_bus;
     Ok(SimulatedMachine {
         name,
         title,
@@ -41,6 +44,8 @@ pub(crate) fn assemble(file: MachineFile, text: &str) -> Result<SimulatedMachine
         core_ghz,
         latency: latency::latency(&file, &machine)?,
         overlaps: hybrid::overlaps(&file, &machine)?,
+        hubs,
+        devices,
         machine,
         variants,
         kernels,

@@ -9,8 +9,9 @@ use crate::machine_file::{LARGEST_FILE, parse_machine};
 use crate::simulated_machine::SimulatedMachine;
 
 /// Name and file of each built-in machine.
-const BUILTIN: [(&str, &str); 14] = [
+const BUILTIN: [(&str, &str); 16] = [
     ("amd-2p", include_str!("../../../machines/amd-2p.toml")),
+    ("amd-2p-two-hubs", include_str!("../../../machines/amd-2p-two-hubs.toml")),
     ("intel-2p", include_str!("../../../machines/intel-2p.toml")),
     ("amd-4p", include_str!("../../../machines/amd-4p.toml")),
     ("two-socket-8-nodes", include_str!("../../../machines/two-socket-8-nodes.toml")),
@@ -18,6 +19,7 @@ const BUILTIN: [(&str, &str); 14] = [
         "two-socket-8-nodes-degraded",
         include_str!("../../../machines/two-socket-8-nodes-degraded.toml"),
     ),
+    ("two-socket-4-gpus", include_str!("../../../machines/two-socket-4-gpus.toml")),
     ("two-socket-cxl", include_str!("../../../machines/two-socket-cxl.toml")),
     ("e5520", include_str!("../../../machines/e5520.toml")),
     ("joe0", include_str!("../../../machines/joe0.toml")),

@@ -93,14 +93,19 @@ pub(crate) fn rates_together(asks: &[Ask<'_>]) -> Result<Vec<f64>, FlowError> {
     for ask in asks.iter().filter(|ask| ask.load.threads > 0) {
         busy.push(Busy::find(*ask)?);
     }
-    let found = controller_pressure::slowed(&busy, &flow(&busy)?);
+    Ok(slowed_rates(asks, &busy, &flow(&busy)?))
+}
+
+/// What all asks get, of which those with threads get so much by the flow law.
+pub(crate) fn slowed_rates(asks: &[Ask<'_>], busy: &[Busy<'_>], by_flow: &[f64]) -> Vec<f64> {
+    let found = controller_pressure::slowed(busy, by_flow);
     // A load without threads moves nothing.
     let mut rates = vec![0.0; asks.len()];
     let places = asks.iter().enumerate().filter(|(_, ask)| ask.load.threads > 0);
     for ((index, _), rate) in places.zip(found) {
         rates[index] = rate;
     }
-    Ok(rates)
+    rates
 }
 
 /// What they get by the flow law.

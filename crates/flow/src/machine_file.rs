@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use nearfar_machine::{MemoryKind, Relation};
+use nearfar_machine::{Backend, MemoryKind, Relation};
 use nearfar_units::{excerpt, excerpt_of};
 use serde::Deserialize;
 
@@ -47,6 +47,8 @@ pub(crate) struct MachineFile {
     pub chase: ChaseEntry,
     pub queue: QueueEntry,
     pub overlap: Vec<OverlapEntry>,
+    pub hub: Vec<HubEntry>,
+    pub device: Vec<DeviceEntry>,
     pub noise: NoiseEntry,
     pub clock: ClockEntry,
     pub fault: Vec<Fault>,
@@ -193,6 +195,32 @@ pub(crate) struct OverlapEntry {
     pub slow_stores: BesideEntry,
 }
 
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct HubEntry {
+    pub name: String,
+    pub gb_per_s: f64,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DeviceEntry {
+    pub bus_id: String,
+    pub name: String,
+    pub backend: Option<Backend>,
+    pub memory: Option<String>,
+    /// Those next to it.
+    pub nodes: BTreeSet<u32>,
+    pub link: Option<String>,
+    pub hub: Option<String>,
+    /// GB/s, by memory node.
+    pub to_device: Vec<f64>,
+    pub to_host: Vec<f64>,
+    pub both_ways: Option<f64>,
+    pub pageable: Option<f64>,
+    pub latency_us: Option<f64>,
+}
+
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NoiseEntry {
@@ -309,6 +337,8 @@ impl MachineFile {
                 most_ns: self.queue.most_ns.or(base.queue.most_ns),
             },
             overlap: joined(base.overlap, self.overlap),
+            hub: joined(base.hub, self.hub),
+            device: joined(base.device, self.device),
             noise: NoiseEntry {
                 between_rounds: self.noise.between_rounds.or(base.noise.between_rounds),
                 within_round: self.noise.within_round.or(base.noise.within_round),

@@ -15,6 +15,7 @@ use crate::latency::{Latency, Translation};
 use crate::loads::{Ask, Load, rates_together};
 use crate::mix_name::MixCounts;
 use crate::noise::Noise;
+use crate::simulated_device::{Hub, SimulatedDevice};
 use crate::utilisation;
 
 /// A simulated machine as its file describes it.
@@ -46,6 +47,10 @@ pub struct SimulatedMachine {
     pub latency: Latency,
     /// How accesses to two memories overlap; of several for one cluster and pair the last holds.
     pub overlaps: Vec<Overlap>,
+    /// What its devices share on their way to memory.
+    pub hubs: Vec<Hub>,
+    /// What data is copied to, in the order of their bus ids' first mention.
+    pub devices: Vec<SimulatedDevice>,
     /// How its figures scatter.
     pub noise: Noise,
     /// What is wrong with it.
@@ -116,6 +121,12 @@ impl SimulatedMachine {
     /// [`FlowError::Load`] for a variant, cluster or node that it does not have and for a
     /// `most_per_thread` that is not finite and above 0, and the solver's errors.
     pub fn rates(&self, loads: &[KernelLoad]) -> Result<Vec<f64>, FlowError> {
+        let triads = rates_together(&self.asks(loads)?)?;
+        Ok(self.of_kernels(loads, triads))
+    }
+
+    /// What loads ask of the capacities of their variants.
+    pub(crate) fn asks<'a>(&'a self, loads: &'a [KernelLoad]) -> Result<Vec<Ask<'a>>, FlowError> {
         let mut asks = Vec::new();
         for KernelLoad { kernel, variant, load, most_per_thread } in loads {
             let capacities = self.capacities_of(kernel, variant).ok_or_else(|| {
@@ -133,12 +144,13 @@ impl SimulatedMachine {
             let most = most_per_thread.map(|most| most / self.factor(kernel));
             asks.push(Ask { most, ..Ask::of(capacities, load) });
         }
-        let triads = rates_together(&asks)?;
-        Ok(triads
-            .into_iter()
-            .zip(loads)
-            .map(|(rate, load)| rate * self.factor(&load.kernel))
-            .collect())
+        Ok(asks)
+    }
+
+    /// Useful bytes/s of the loads' kernels, from the triads' in the same time.
+    pub(crate) fn of_kernels(&self, loads: &[KernelLoad], triads: Vec<f64>) -> Vec<f64> {
+        let of_kernel = |(rate, load): (f64, &KernelLoad)| rate * self.factor(&load.kernel);
+        triads.into_iter().zip(loads).map(of_kernel).collect()
     }
 
     fn capacities_of(&self, kernel: &str, variant: &str) -> Option<&Capacities> {
@@ -307,7 +319,7 @@ impl SimulatedMachine {
 
     /// Useful bytes of a kernel against the triad's. A generated mix takes the time of its
     /// loads and its stores.
-    fn factor(&self, kernel: &str) -> f64 {
+    pub(crate) fn factor(&self, kernel: &str) -> f64 {
         let of = |kernel: &str| self.kernels.get(kernel).map(|behaviour| behaviour.factor);
         of(kernel).unwrap_or_else(|| match MixCounts::of_name(kernel) {
             Some(counts) => counts.rate(of("load").unwrap_or(1.0), of(counts.store).unwrap_or(1.0)),

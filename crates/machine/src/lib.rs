@@ -10,6 +10,7 @@ mod binding;
 mod cluster;
 mod fnv1a;
 mod index_set;
+mod link;
 mod machine;
 mod memory_attribute;
 mod memory_channels;

@@ -118,7 +118,7 @@ const HBM: [(&str, f64, &str); 3] = [
 ];
 
 /// Generation, GT/s of a lane, payload and length of its line code.
-const PCIE: [(u32, f64, f64, f64); 6] = [
+pub(crate) const PCIE: [(u32, f64, f64, f64); 6] = [
     (1, 2.5, 8.0, 10.0),
     (2, 5.0, 8.0, 10.0),
     (3, 8.0, 128.0, 130.0),
@@ -127,7 +127,7 @@ const PCIE: [(u32, f64, f64, f64); 6] = [
     (6, 64.0, 242.0, 256.0),
 ];
 
-const LANES: [u32; 6] = [1, 2, 4, 8, 16, 32];
+pub(crate) const LANES: [u32; 6] = [1, 2, 4, 8, 16, 32];
 
 /// Most channels or stacks that a memory node is taken to have; more is a slip of
 /// the finger.
@@ -249,6 +249,15 @@ impl TheoreticalMaximum {
                 Err(TheoreticalMaximumError::NoLink { text: text.into() })
             }
         }
+    }
+
+    /// Of a PCIe link with so many transfers a second and lane, 1e9/s; `None` where no generation
+    /// has these, or no link so many lanes.
+    #[must_use]
+    pub fn of_link(gt_per_s: f64, lanes: u32) -> Option<Self> {
+        // Systems print 2.5, 5.0, 8.0 and so on.
+        let generation = PCIE.into_iter().find(|it| (it.1 - gt_per_s).abs() < 0.05)?;
+        LANES.contains(&lanes).then(|| link(generation, lanes))
     }
 
     /// Every standard that has a name here: channels, stacks, links.

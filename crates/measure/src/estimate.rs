@@ -47,6 +47,12 @@ const UNKNOWN_REMOTE_SLOWDOWN: f64 = 2.0;
 /// Seconds of an access that waits for memory, remote and with its translation missed.
 const SLOW_ACCESS: f64 = 250e-9;
 
+/// Bytes a second of a slow copy to a device: pageable memory over an old link.
+const SLOW_COPY: f64 = 1.5e9;
+
+/// Seconds in which a device is opened and its memory filled.
+const OPEN_DEVICE: f64 = 0.1;
+
 /// How much slower than local memory an actor's may be: its distance over the local one, at
 /// least 1.
 fn slowdown(actor: &Actor, machine: &Machine) -> f64 {
@@ -104,6 +110,13 @@ fn case_seconds(case: &Case, inputs: &Inputs, machine: &Machine, rates: Rates) -
                 let accesses = bytes / as_float(Chase::NODE_BYTES);
                 ready += accesses * SLOW_ACCESS + bytes / rates.touch + pages;
             }
+            Actor::Transfer(_) => {
+                // Opening a device, the copies of the warm-up and those that check the data, and
+                // a window that holds a whole copy at least.
+                let copies = bytes / SLOW_COPY;
+                ready += OPEN_DEVICE + 4.0 * copies;
+                longest = longest.max(copies);
+            }
             Actor::Compute(_) | Actor::Command(_) => {}
         }
     }
@@ -114,6 +127,7 @@ fn per_page(actor: &Actor) -> f64 {
     let pages = match actor {
         Actor::Stream(stream) => stream.pages,
         Actor::Chase(chase) => chase.pages,
+        Actor::Transfer(transfer) => transfer.pages,
         Actor::Compute(_) | Actor::Command(_) => return 0.0,
     };
     if pages == Pages::Small { PER_PAGE } else { PER_BASE_PAGE_OF_HUGE }
@@ -130,7 +144,10 @@ fn pools_of(actor: &Actor) -> Vec<(PoolKey, u64)> {
             (vec![Some(&stream.binding.memory), stream.write_memory.as_ref()], stream.pages)
         }
         Actor::Chase(chase) => (vec![Some(&chase.binding.memory)], chase.pages),
-        Actor::Compute(_) | Actor::Command(_) => return Vec::new(),
+        Actor::Transfer(transfer) if transfer.peer.is_none() => {
+            (vec![Some(&transfer.binding.memory)], transfer.pages)
+        }
+        Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => return Vec::new(),
     };
     let policies: Vec<_> = policies.into_iter().flatten().collect();
     let bytes = actor.working_set_bytes() / policies.len().max(1) as u64;

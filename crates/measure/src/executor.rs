@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use nearfar_kernels::Mix;
+use nearfar_machine::HostMemory;
 use nearfar_record::{
     ActorSample, Case, Chase, CommandRun, Disturbance, Executor as ExecutorKind, PageSizes, Proof,
-    Reason, ThreadSample, TrafficMethod,
+    Reason, ThreadSample, TrafficMethod, Transfer, TransferSample,
 };
 
 use crate::kernel_name::MemoryKernel;
@@ -179,6 +180,7 @@ impl RanLoop<'_> {
             proof: placement.proof,
             write_proof: placement.write_proof,
             page_sizes: placement.page_sizes,
+            transfer: None,
         }
     }
 }
@@ -202,6 +204,39 @@ pub(crate) fn chase_sample(thread: ThreadSample, placement: Placement) -> ActorS
         proof: placement.proof,
         write_proof: None,
         page_sizes: placement.page_sizes,
+        transfer: None,
+    }
+}
+
+/// The sample of a transfer whose thread had so many bytes copied. `seen` are the copies around
+/// the window and their time by the device's clock, ns.
+pub(crate) fn transfer_sample(
+    transfer: &Transfer,
+    thread: ThreadSample,
+    (copies, device_ns): (u64, Option<u64>),
+    placement: Placement,
+) -> ActorSample {
+    // Pinned pages are read and written by the device alone; between devices none are.
+    let most_traffic = match transfer.host_memory {
+        Some(HostMemory::Pageable) => ActorSample::MOST_DEVICE_TRAFFIC,
+        Some(HostMemory::Pinned) => 1,
+        None => 0,
+    };
+    ActorSample {
+        kernel: transfer.direction.as_str().into(),
+        variant: transfer.backend.as_str().into(),
+        unroll: 1,
+        useful_bytes: thread.useful_bytes,
+        traffic_bytes_min: 0,
+        traffic_bytes_max: thread.useful_bytes * most_traffic,
+        traffic_method: TrafficMethod::Device,
+        flops: 0,
+        accesses: thread.useful_bytes / size_of::<f64>() as u64,
+        threads: vec![thread],
+        proof: placement.proof,
+        write_proof: None,
+        page_sizes: placement.page_sizes,
+        transfer: Some(TransferSample { copies, copy_bytes: transfer.memory_bytes(), device_ns }),
     }
 }
 
@@ -226,6 +261,7 @@ pub(crate) fn compute_sample(
         proof: None,
         write_proof: None,
         page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        transfer: None,
     }
 }
 

@@ -39,6 +39,7 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
         budget_ns: None,
         seed: 1,
         commands: None,
+        devices: None,
     }
 }
 

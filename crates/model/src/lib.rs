@@ -33,6 +33,7 @@ mod sharing;
 mod sharing_grid;
 mod shortfall;
 mod strategy;
+mod transfers;
 mod twin_cell;
 mod twin_comparison;
 mod twins;
@@ -111,6 +112,7 @@ pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
     PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
 };
+pub use transfers::{BesideFigures, TransferFigures, transfers};
 pub use twins::{
     FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE, Twins,
     twins,

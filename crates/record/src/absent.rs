@@ -90,6 +90,16 @@ pub enum ReasonCode {
     NotSimulated,
     /// What was counted in a window contradicts itself.
     Contradiction,
+    /// A copy of that size would need more than a quarter of the memory that is free.
+    TooLarge,
+    /// No device that data could be copied to was found.
+    NoDevice,
+    /// Another programming interface that shows the same device is measured.
+    OtherInterface,
+    /// The device failed, is gone, or has no room.
+    DeviceFailed,
+    /// The host's pages could not be locked to their place.
+    NotPinned,
     /// The program could not be started, or ended in failure.
     CommandFailed,
     /// The program ran longer than it may.
@@ -116,6 +126,9 @@ impl ReasonCode {
             | Self::ScreenedOut
             | Self::NodeNotAllowed
             | Self::CpusNotAllowed
+            | Self::TooLarge
+            | Self::NoDevice
+            | Self::OtherInterface
             | Self::Budget => Some(Absence::Omitted),
             Self::NoVariant => None,
             Self::NoRoom
@@ -126,6 +139,8 @@ impl ReasonCode {
             | Self::Threads
             | Self::NotSimulated
             | Self::Contradiction
+            | Self::DeviceFailed
+            | Self::NotPinned
             | Self::CommandFailed
             | Self::TimedOut
             | Self::NoMetric => Some(Absence::Refused),
@@ -159,6 +174,11 @@ impl ReasonCode {
             Self::Threads => "threads",
             Self::NotSimulated => "not_simulated",
             Self::Contradiction => "contradiction",
+            Self::TooLarge => "too_large",
+            Self::NoDevice => "no_device",
+            Self::OtherInterface => "other_interface",
+            Self::DeviceFailed => "device_failed",
+            Self::NotPinned => "not_pinned",
             Self::CommandFailed => "command_failed",
             Self::TimedOut => "timed_out",
             Self::NoMetric => "no_metric",

@@ -1,13 +1,14 @@
 //! A case: the actors that run at the same time, and the case's place in one or
 //! more experiments.
 
-use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use nearfar_machine::{Binding, CpuSet, MemoryPolicy, TransferDirection};
 use serde::{Deserialize, Serialize};
 
 use crate::command::Command;
 use crate::coordinates::{Coordinates, Roof};
 use crate::experiment::Rounds;
 use crate::header::Inputs;
+use crate::transfer::Transfer;
 
 /// Actors that run together, measured over a common window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -32,6 +33,8 @@ pub enum Actor {
     Chase(Chase),
     /// Threads that compute on registers.
     Compute(Compute),
+    /// One thread that lets a device copy.
+    Transfer(Transfer),
     /// A program.
     Command(Command),
 }
@@ -147,6 +150,7 @@ impl Actor {
             Self::Stream(stream) => &stream.kernel,
             Self::Chase(_) => Chase::KERNEL,
             Self::Compute(compute) => &compute.kernel,
+            Self::Transfer(transfer) => transfer.direction.as_str(),
             Self::Command(command) => &command.label,
         }
     }
@@ -158,6 +162,7 @@ impl Actor {
             Self::Stream(stream) => &stream.variant,
             Self::Chase(_) => Chase::VARIANT,
             Self::Compute(compute) => &compute.variant,
+            Self::Transfer(transfer) => transfer.backend.as_str(),
             Self::Command(_) => Command::VARIANT,
         }
     }
@@ -167,7 +172,7 @@ impl Actor {
     pub fn threads(&self) -> u32 {
         match self {
             Self::Stream(stream) => stream.threads,
-            Self::Chase(_) => 1,
+            Self::Chase(_) | Self::Transfer(_) => 1,
             Self::Compute(compute) => u32::try_from(compute.thread_cpus.len()).unwrap_or(u32::MAX),
             Self::Command(_) => 0,
         }
@@ -180,6 +185,7 @@ impl Actor {
             Self::Stream(stream) => &stream.thread_cpus,
             Self::Chase(chase) => std::slice::from_ref(&chase.thread_cpu),
             Self::Compute(compute) => &compute.thread_cpus,
+            Self::Transfer(transfer) => std::slice::from_ref(&transfer.thread_cpu),
             Self::Command(_) => &[],
         }
     }
@@ -190,6 +196,7 @@ impl Actor {
         match self {
             Self::Stream(Stream { binding, .. })
             | Self::Chase(Chase { binding, .. })
+            | Self::Transfer(Transfer { binding, .. })
             | Self::Command(Command { binding, .. }) => &binding.cpus,
             Self::Compute(compute) => &compute.cpus,
         }
@@ -199,8 +206,10 @@ impl Actor {
     #[must_use]
     pub fn memory(&self) -> Option<&MemoryPolicy> {
         match self {
+            Self::Transfer(transfer) if transfer.direction == TransferDirection::ToPeer => None,
             Self::Stream(Stream { binding, .. })
             | Self::Chase(Chase { binding, .. })
+            | Self::Transfer(Transfer { binding, .. })
             | Self::Command(Command { binding, .. }) => Some(&binding.memory),
             Self::Compute(_) => None,
         }
@@ -213,6 +222,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.working_set_bytes,
             Self::Chase(chase) => chase.working_set_bytes,
+            Self::Transfer(transfer) => transfer.memory_bytes(),
             Self::Compute(_) | Self::Command(_) => 0,
         }
     }
@@ -224,7 +234,7 @@ impl Actor {
         match self {
             Self::Stream(stream) => stream.llc_multiple,
             Self::Chase(chase) => chase.llc_multiple,
-            Self::Compute(_) | Self::Command(_) => None,
+            Self::Compute(_) | Self::Transfer(_) | Self::Command(_) => None,
         }
     }
 
@@ -233,7 +243,7 @@ impl Actor {
     pub fn is_pinned(&self) -> bool {
         match self {
             Self::Stream(stream) => stream.pinning != Pinning::Unbound,
-            Self::Chase(_) | Self::Compute(_) => true,
+            Self::Chase(_) | Self::Compute(_) | Self::Transfer(_) => true,
             Self::Command(_) => false,
         }
     }
@@ -243,7 +253,7 @@ impl Actor {
     pub fn as_stream(&self) -> Option<&Stream> {
         match self {
             Self::Stream(stream) => Some(stream),
-            Self::Chase(_) | Self::Compute(_) | Self::Command(_) => None,
+            Self::Chase(_) | Self::Compute(_) | Self::Transfer(_) | Self::Command(_) => None,
         }
     }
 }

@@ -4,6 +4,7 @@ use nearfar_machine::{InitiatorKind, MemoryKind};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::case::Pages;
+use crate::device_coordinates::DeviceCoordinates;
 use crate::experiment::Experiment;
 
 /// A case's place in an experiment.
@@ -26,6 +27,8 @@ pub enum Coordinates {
     Mixes(MixCoordinates),
     /// The time of an access.
     Latency(LatencyCoordinates),
+    /// Transfers to and from devices.
+    Devices(DeviceCoordinates),
     /// A program at a placement.
     Commands(CommandCoordinates),
 }
@@ -43,6 +46,7 @@ impl Coordinates {
             Self::Hybrid(_) => Experiment::Hybrid,
             Self::Mixes(_) => Experiment::Mixes,
             Self::Latency(_) => Experiment::Latency,
+            Self::Devices(_) => Experiment::Devices,
             Self::Commands(_) => Experiment::Commands,
         }
     }

@@ -68,7 +68,10 @@ pub fn disturbances_of_threads(
     actors: &[ActorSample],
     window_ns: u64,
 ) -> Vec<Disturbance> {
-    let threads = || actors.iter().flat_map(|actor| &actor.threads);
+    // The thread of a transfer waits for its device, whose driver maps memory as it likes.
+    let waits = |actor: &Actor| matches!(actor, Actor::Transfer(_));
+    let working = || case.actors.iter().zip(actors).filter(|&(actor, _)| !waits(actor));
+    let threads = || working().flat_map(|(_, sample)| &sample.threads);
     let off_cpu = threads().map(|thread| thread.off_cpu_ns).max().unwrap_or(0);
     let faults = threads().map(|thread| thread.minor_faults).fold(0, u64::saturating_add);
     let moved = case.actors.iter().zip(actors).map(|(actor, sample)| threads_moved(actor, sample));

@@ -28,13 +28,15 @@ pub enum Experiment {
     Mixes,
     /// How long one access takes, alone and beside traffic.
     Latency,
+    /// Transfers between every memory node and every device (braithwaite2012, algorithm 3).
+    Devices,
     /// Programs of the user, each at every placement (braithwaite2012, chapter 6).
     Commands,
 }
 
 impl Experiment {
     /// All.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Pairs,
         Self::Scaling,
         Self::Sharing,
@@ -43,12 +45,13 @@ impl Experiment {
         Self::Hybrid,
         Self::Mixes,
         Self::Latency,
+        Self::Devices,
         Self::Commands,
     ];
 
     /// Those that characterize a machine, in the order in which they are measured: their cases
     /// follow from it alone.
-    pub const OF_MACHINE: [Self; 8] = [
+    pub const OF_MACHINE: [Self; 9] = [
         Self::Pairs,
         Self::Scaling,
         Self::Sharing,
@@ -57,6 +60,7 @@ impl Experiment {
         Self::Hybrid,
         Self::Mixes,
         Self::Latency,
+        Self::Devices,
     ];
 
     /// The word for it in arguments, records and cases' ids.
@@ -71,6 +75,7 @@ impl Experiment {
             Self::Hybrid => "hybrid",
             Self::Mixes => "mixes",
             Self::Latency => "latency",
+            Self::Devices => "devices",
             Self::Commands => "commands",
         }
     }

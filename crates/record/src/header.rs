@@ -7,6 +7,7 @@ use crate::case::Pages;
 use crate::command::CommandInputs;
 use crate::environment::Environment;
 use crate::experiment::{Experiment, Grid};
+use crate::transfer::DeviceInputs;
 
 /// Name and version of the format; the number grows when a field changes meaning.
 pub const SCHEMA: &str = "nearfar.record/1";
@@ -121,4 +122,6 @@ pub struct Inputs {
     pub seed: u64,
     /// Programs and where they are run; null where `commands` is not measured.
     pub commands: Option<CommandInputs>,
+    /// Devices that were found; null where `devices` is not measured.
+    pub devices: Option<DeviceInputs>,
 }

@@ -12,6 +12,7 @@ mod check;
 mod command;
 mod contradiction;
 mod coordinates;
+mod device_coordinates;
 mod disturbance;
 mod environment;
 mod experiment;
@@ -25,6 +26,7 @@ mod sample_totals;
 mod seal;
 mod state_folder;
 mod summary;
+mod transfer;
 mod writer;
 
 pub use absent::{Absence, Absent, Reason, ReasonCode};
@@ -39,6 +41,9 @@ pub use coordinates::{
     LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, PairCoordinates,
     Roof, RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates,
     Stage, TransferKind, Way,
+};
+pub use device_coordinates::{
+    DeviceCoordinates, DeviceStreamCoordinates, TransferBeside, TransferCoordinates,
 };
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
@@ -63,4 +68,5 @@ pub use summary::{
     Aggregate, CaseSummary, Part, RunSummary, Work, round_values, run_figures, summarize,
     summarize_case, summarize_runs,
 };
+pub use transfer::{DeviceInputs, Transfer, TransferSample};
 pub use writer::{RecordWriter, WriteError};

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::CommandRun;
 use crate::disturbance::Disturbance;
+use crate::transfer::TransferSample;
 
 /// One window of one case: what every thread moved in it, where the pages were,
 /// and what disturbed it.
@@ -64,6 +65,15 @@ pub struct ActorSample {
     pub write_proof: Option<Proof>,
     /// Sizes of the pages that were got.
     pub page_sizes: PageSizes,
+    /// What was seen of a transfer; left out for other actors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfer: Option<TransferSample>,
+}
+
+impl ActorSample {
+    /// Of each byte that a device copies so many can cross between the last cache and memory:
+    /// itself, and where the host's pages are pageable, the driver's own write and read of it.
+    pub const MOST_DEVICE_TRAFFIC: u64 = 3;
 }
 
 /// How traffic follows from useful bytes.
@@ -76,6 +86,9 @@ pub enum TrafficMethod {
     Lines,
     /// Caches can have answered everything: nothing at least.
     Cached,
+    /// A device copies: caches may answer it or take what it brings, and pageable memory is
+    /// copied by the driver as well.
+    Device,
     /// Ordinary stores on a CPU known to read the line first.
     Allocate,
     /// Ordinary stores on a CPU that sometimes avoids that read, or is unknown.

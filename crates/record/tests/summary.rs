@@ -66,6 +66,7 @@ fn actor(threads: &[u64], flops: u64) -> ActorSample {
         proof: Some(Proof { before: pages.clone(), after: pages }),
         write_proof: None,
         page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        transfer: None,
     }
 }
 

@@ -65,6 +65,8 @@ mod sealing;
 mod sensitivity;
 mod sensitivity_text;
 mod show;
+mod show_devices;
+mod show_devices_text;
 mod show_figure;
 mod show_grid;
 mod show_hybrid;
@@ -137,6 +139,7 @@ pub use sensitivity::{
     ProgramClassView, ProgramPairView, ProgramView, RunFigureView, SensitivityView,
 };
 pub use show::ShowView;
+pub use show_devices::{BesideView, TransferView};
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};
 pub use show_hybrid::HybridView;
 pub use show_latency::{LatencyView, LoadView, TimeView};

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::classes::ClassesView;
 use crate::sealing::SealingView;
+use crate::show_devices::{TransferView, transfer_views};
 use crate::show_figure::AbsentView;
 use crate::show_hybrid::{HybridView, hybrid_views};
 use crate::show_latency::{LatencyView, latency_views};
@@ -84,6 +85,8 @@ pub struct ShowView {
     pub mixes: Vec<MixView>,
     /// Times of an access.
     pub latency: Vec<LatencyView>,
+    /// Copies between memory and devices.
+    pub devices: Vec<TransferView>,
     /// Cases of programs; `sensitivity --from` shows their runs.
     pub placed_programs: usize,
     /// What was not asked for or does not apply.
@@ -149,6 +152,7 @@ impl ShowView {
             hybrid: hybrid_views(figures),
             mixes: mix_views(figures),
             latency: latency_views(figures),
+            devices: transfer_views(figures),
             placed_programs: record.cases.iter().filter(|case| case.command().is_some()).count(),
             omitted: absent(Absence::Omitted),
             refused: absent(Absence::Refused),

@@ -9,6 +9,7 @@ use crate::figures::{count, percent, simulated_line};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::show::ShowView;
+use crate::show_devices_text::devices_text;
 use crate::show_figure::{AbsentView, section};
 use crate::show_grid::{groups, in_order};
 use crate::show_hybrid::hybrid_text;
@@ -51,6 +52,7 @@ impl ShowView {
             Experiment::Hybrid => (!self.hybrid.is_empty(), &|| hybrid_text(&self.hybrid)),
             Experiment::Mixes => (!self.mixes.is_empty(), &|| mixes_text(&self.mixes)),
             Experiment::Latency => (!self.latency.is_empty(), &|| latency_text(&self.latency)),
+            Experiment::Devices => (!self.devices.is_empty(), &|| devices_text(&self.devices)),
             Experiment::Commands => (self.placed_programs > 0, &|| self.programs()),
         };
         match is_there {

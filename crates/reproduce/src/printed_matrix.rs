@@ -193,6 +193,7 @@ impl PrintedMatrix<'_> {
             proof: Some(Proof { before: pages.clone(), after: pages }),
             write_proof: None,
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+            transfer: None,
         }
     }
 }

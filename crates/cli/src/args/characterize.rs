@@ -36,6 +36,8 @@ pub enum ExperimentName {
     Mixes,
     /// the time of an access, alone and beside traffic
     Latency,
+    /// copies between every memory node and every device (CUDA, OpenCL)
+    Devices,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -181,6 +183,7 @@ impl From<ExperimentName> for Experiment {
             ExperimentName::Hybrid => Self::Hybrid,
             ExperimentName::Mixes => Self::Mixes,
             ExperimentName::Latency => Self::Latency,
+            ExperimentName::Devices => Self::Devices,
         }
     }
 }

@@ -112,13 +112,15 @@ fn record_and_path(
 /// Who answers the cases of a record.
 fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Executor>> {
     let Some(simulation) = &header.simulation else {
-        return Ok(Box::new(NativeExecutor::new(
+        let devices = header.inputs.devices.clone().unwrap_or_default();
+        let executor = NativeExecutor::new(
             header.machine.clone(),
             store_method(&header.environment.cpu),
             header.environment.memory_bytes,
             header.inputs.seed,
             interrupt.clone(),
-        )));
+        );
+        return Ok(Box::new(executor.with_devices(devices.accelerators)));
     };
     let simulated = nearfar_flow::parse_machine(&simulation.name, &simulation.file)?;
     if simulated.machine.fingerprint() != header.fingerprint {

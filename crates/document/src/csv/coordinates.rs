@@ -20,6 +20,7 @@ impl<'a> Row<'a> {
             Coordinates::Hybrid(hybrid) => self.set_hybrid(hybrid),
             Coordinates::Mixes(mix) => self.mix = Some(mix.index),
             Coordinates::Latency(latency) => self.set_latency(latency),
+            Coordinates::Devices(_) => {}
             // Their samples have no actors, and so no rows.
             Coordinates::Commands(_) => {}
         }

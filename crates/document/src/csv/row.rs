@@ -167,6 +167,13 @@ impl<'a> Row<'a> {
             Actor::Compute(_) => {
                 Self { actor_kind: Some("compute"), thread_cpus: thread_cpus(), ..row }
             }
+            Actor::Transfer(transfer) => Self {
+                actor_kind: Some("transfer"),
+                thread_cpus: thread_cpus(),
+                working_set_bytes: Some(transfer.memory_bytes()),
+                pages: Some(transfer.pages),
+                ..row
+            },
             Actor::Command(_) => Self { actor_kind: Some("command"), ..row },
         }
     }

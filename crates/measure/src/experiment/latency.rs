@@ -10,7 +10,9 @@ use nearfar_record::{
     Suite,
 };
 
-use self::sizes::{curve, llc_multiple, memory_bytes, size_word};
+use self::sizes::{curve, llc_multiple, memory_bytes};
+
+pub(super) use self::sizes::size_word;
 use super::Planned;
 use super::setting::Setting;
 use super::unusable::unusable_parts;

@@ -6,6 +6,7 @@ pub mod pairs;
 mod affinity;
 mod cache_window;
 mod commands;
+mod devices;
 mod hybrid;
 mod latency;
 mod links;
@@ -54,6 +55,7 @@ pub fn phases(experiment: Experiment) -> u32 {
         | Experiment::Roofs
         | Experiment::Mixes
         | Experiment::Latency
+        | Experiment::Devices
         | Experiment::Commands => 1,
     }
 }
@@ -72,6 +74,7 @@ pub fn plan(experiment: Experiment, phase: u32, setting: Setting<'_>, record: &R
         Experiment::Hybrid => hybrid::plan_points(setting, record),
         Experiment::Mixes => mixes::plan(setting),
         Experiment::Latency => latency::plan(setting),
+        Experiment::Devices => devices::plan(setting),
         Experiment::Commands => commands::plan(setting),
     }
 }

@@ -5,7 +5,7 @@ use nearfar_record::{ActorSample, ThreadSample, TrafficMethod};
 use super::loops::ActorLoop;
 use super::window::Windows;
 use super::worker::Walk;
-use crate::executor::{Placement, RanLoop, chase_sample, compute_sample};
+use crate::executor::{Placement, RanLoop, chase_sample, compute_sample, transfer_sample};
 
 /// Bytes and operations of one thread in a window.
 #[derive(Debug, Clone, Copy)]
@@ -54,6 +54,13 @@ pub(super) fn actor_sample(
             let threads = threads(&|done| Counts { useful_bytes: 0, flops: done });
             let (name, variant) = (compute_loop.name(), compute_loop.variant().to_string());
             compute_sample(&name, &variant, compute_loop.unroll(), threads)
+        }
+        ActorLoop::Transfer { actor, .. } => {
+            let access = size_of::<f64>() as u64;
+            let counts = |done| Counts { useful_bytes: done / access * access, flops: 0 };
+            // It has one thread.
+            let thread = thread_sample(&walks[0], windows, index, &counts);
+            transfer_sample(actor, thread, walks[0].span(index).copies(), placement.clone())
         }
     }
 }

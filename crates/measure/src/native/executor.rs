@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use nearfar_kernels::Pattern;
-use nearfar_machine::{CpuSet, Machine};
+use nearfar_machine::{Accelerator, CpuSet, Machine};
 use nearfar_record::{
     ActorSample, Case, Disturbance, Executor as ExecutorKind, PageNodes, Proof, Reason, ReasonCode,
     TrafficMethod,
@@ -82,6 +82,12 @@ impl NativeExecutor {
             loops: Loops::default(),
             pools,
         }
+    }
+
+    /// The same with devices that data can be copied to.
+    #[must_use]
+    pub fn with_devices(self, devices: Vec<Accelerator>) -> Self {
+        Self { loops: Loops::with_devices(devices), ..self }
     }
 
     /// Runs a case whose memory is ready, and proves its pages before and after.

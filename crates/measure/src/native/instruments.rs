@@ -1,12 +1,22 @@
 //! What cases are run with: the loops and the clock. Tests put others in their place, that
 //! lie, to see whether it is noticed.
 
+use nearfar_devices::{DeviceError, Transfer};
 use nearfar_kernels::FlopLoop;
+use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 
 use super::chasing::{RunChase, run_chase};
 use super::compute::RunFlops;
 use super::memory_loop::MemoryLoop;
 use super::stream::RunLoop;
+
+/// Opens a transfer between a device and pages of the host.
+pub(super) type OpenTransfer = for<'a> fn(
+    &Accelerator,
+    TransferDirection,
+    HostMemory,
+    &'a mut [f64],
+) -> Result<Transfer<'a>, DeviceError>;
 
 /// What cases are run with.
 #[derive(Debug, Clone, Copy)]
@@ -14,6 +24,7 @@ pub(super) struct Instruments {
     pub run_loop: RunLoop,
     pub run_chase: RunChase,
     pub run_flops: RunFlops,
+    pub open_transfer: OpenTransfer,
     /// CLOCK_MONOTONIC, ns.
     pub clock: fn() -> u64,
 }
@@ -24,6 +35,7 @@ impl Default for Instruments {
             run_loop: MemoryLoop::run,
             run_chase,
             run_flops: FlopLoop::run,
+            open_transfer: |device, way, memory, pages| Transfer::open(device, way, memory, pages),
             clock: nearfar_sys::monotonic_ns,
         }
     }

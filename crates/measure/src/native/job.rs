@@ -25,8 +25,8 @@ impl Slice<'_> {
 pub(super) enum JobSlices<'a> {
     /// Of the array that is written and of those that are read.
     Stream { destination: Option<Slice<'a>>, sources: Vec<Slice<'a>> },
-    /// All that is walked through.
-    Chase(Slice<'a>),
+    /// All that is walked through, or copied.
+    Whole(Slice<'a>),
     /// No memory.
     Nothing,
 }
@@ -38,7 +38,7 @@ impl JobSlices<'_> {
             Self::Stream { destination, sources } => {
                 destination.iter_mut().chain(sources).for_each(|slice| slice.fill(pattern));
             }
-            Self::Chase(slice) => slice.fill(pattern),
+            Self::Whole(slice) => slice.fill(pattern),
             Self::Nothing => {}
         }
     }
@@ -78,12 +78,12 @@ pub(super) fn cut_slices<'a>(
                     at = first + array.slice;
                     let slice = Slice { elements, first_index: first as u64 };
                     match &mut job.slices {
-                        slices if layout.is_chase => *slices = JobSlices::Chase(slice),
+                        slices if layout.is_whole => *slices = JobSlices::Whole(slice),
                         JobSlices::Stream { destination, .. } if is_written => {
                             *destination = Some(slice);
                         }
                         JobSlices::Stream { sources, .. } => sources.push(slice),
-                        JobSlices::Chase(_) | JobSlices::Nothing => {}
+                        JobSlices::Whole(_) | JobSlices::Nothing => {}
                     }
                 }
             }
@@ -140,7 +140,7 @@ mod tests {
             JobSlices::Stream { destination, sources } => {
                 (destination.as_ref(), sources.as_slice())
             }
-            JobSlices::Chase(slice) => (Some(slice), &[][..]),
+            JobSlices::Whole(slice) => (Some(slice), &[][..]),
             JobSlices::Nothing => (None, &[][..]),
         };
         destination.into_iter().chain(sources)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use nearfar_machine::{CpuSet, MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, Case, Chase, Pages, Pinning, Stream};
+use nearfar_record::{Actor, Case, Chase, Pages, Pinning, Stream, Transfer};
 
 use nearfar_sys::HUGE_PAGE_BYTES;
 
@@ -101,7 +101,8 @@ pub(super) struct Layout {
     pub destination: Option<Array>,
     pub sources: Vec<Array>,
     pub areas: Vec<Area>,
-    pub is_chase: bool,
+    /// Whether its one array is one slice of one thread: a chase's, a transfer's.
+    pub is_whole: bool,
 }
 
 /// Where what is laid out in each pool so far ends.
@@ -115,6 +116,7 @@ pub(super) fn lay_out(case: &Case) -> Vec<Layout> {
         Actor::Stream(stream) => Layout::of_stream(stream, &mut ends),
         Actor::Chase(chase) => Layout::of_chase(chase, &mut ends),
         Actor::Compute(compute) => Layout::without_arrays(&compute.thread_cpus, &compute.cpus),
+        Actor::Transfer(transfer) => Layout::of_transfer(transfer, &mut ends),
         Actor::Command(command) => Layout::without_arrays(&[], &command.binding.cpus),
     };
     case.actors.iter().map(lay_out).collect()
@@ -170,7 +172,7 @@ impl Layout {
             destination,
             sources,
             areas,
-            is_chase: false,
+            is_whole: false,
         }
     }
 
@@ -185,7 +187,25 @@ impl Layout {
             areas: area_of([&memory], policy, false).into_iter().collect(),
             destination: Some(memory),
             sources: Vec::new(),
-            is_chase: true,
+            is_whole: true,
+        }
+    }
+
+    /// All of the host's pages are one slice, which the device may write.
+    fn of_transfer(transfer: &Transfer, ends: &mut PoolEnds) -> Self {
+        if transfer.peer.is_some() {
+            return Self::without_arrays(&[transfer.thread_cpu], &transfer.binding.cpus);
+        }
+        let policy = &transfer.binding.memory;
+        let key = PoolKey::new(policy, transfer.pages, false, transfer.memory_bytes());
+        let memory = take_array(&key, elements(transfer.memory_bytes()), 1, ends);
+        Self {
+            cpus: vec![CpuSet::single(transfer.thread_cpu)],
+            touching_cpus: transfer.binding.cpus.clone(),
+            areas: area_of([&memory], policy, false).into_iter().collect(),
+            destination: Some(memory),
+            sources: Vec::new(),
+            is_whole: true,
         }
     }
 
@@ -196,7 +216,7 @@ impl Layout {
             destination: None,
             sources: Vec::new(),
             areas: Vec::new(),
-            is_chase: false,
+            is_whole: false,
         }
     }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use nearfar_kernels::{CATALOG, Flops, NotGenerated, Variant, add_in_sequence};
-use nearfar_record::{Actor, Case, Chase, Compute, Reason, Stream};
+use nearfar_machine::Accelerator;
+use nearfar_record::{Actor, Case, Chase, Compute, Reason, ReasonCode, Stream, Transfer};
 
 use super::compute::ComputeLoop;
 use super::memory_loop::{MemoryLoop, no_variant};
@@ -23,6 +24,17 @@ pub(super) enum ActorLoop<'a> {
         seed: u64,
     },
     Compute(ComputeLoop),
+    Transfer {
+        actor: &'a Transfer,
+        devices: TransferDevices,
+    },
+}
+
+/// The ends of a transfer that are devices.
+#[derive(Debug, Clone)]
+pub(super) struct TransferDevices {
+    pub device: Accelerator,
+    pub peer: Option<Accelerator>,
 }
 
 /// A kernel and a variant, by their names.
@@ -33,9 +45,15 @@ type LoopKey = (String, String);
 pub(super) struct Loops {
     memory_loops: BTreeMap<LoopKey, Result<MemoryLoop, Reason>>,
     compute_loops: BTreeMap<LoopKey, Result<ComputeLoop, Reason>>,
+    devices: Vec<Accelerator>,
 }
 
 impl Loops {
+    /// With the devices that data can be copied to.
+    pub fn with_devices(devices: Vec<Accelerator>) -> Self {
+        Self { devices, ..Self::default() }
+    }
+
     /// What the threads of each actor run. `seed` is for the order of a chase's nodes.
     ///
     /// # Errors
@@ -48,12 +66,24 @@ impl Loops {
             }
             Actor::Chase(actor) => Ok(ActorLoop::Chase { actor, seed }),
             Actor::Compute(actor) => Ok(ActorLoop::Compute(self.compute_loop(actor)?)),
+            Actor::Transfer(actor) => {
+                let device = self.device(&actor.device)?;
+                let peer = actor.peer.as_ref().map(|peer| self.device(peer)).transpose()?;
+                Ok(ActorLoop::Transfer { actor, devices: TransferDevices { device, peer } })
+            }
             Actor::Command(command) => Err(no_variant(format!(
                 "{} is a program and no loop; `nearfar sensitivity` runs it",
                 command.label
             ))),
         };
         case.actors.iter().map(of_actor).collect()
+    }
+
+    fn device(&self, id: &str) -> Result<Accelerator, Reason> {
+        self.devices.iter().find(|device| device.id == id).cloned().ok_or_else(|| Reason {
+            code: ReasonCode::DeviceFailed,
+            text: format!("{id} is not among the devices that were found when measuring began"),
+        })
     }
 
     fn memory_loop(&mut self, stream: &Stream) -> Result<MemoryLoop, Reason> {

@@ -9,6 +9,7 @@
 mod actor_sample;
 mod chasing;
 mod compute;
+mod copying;
 mod core_clock;
 mod dealt_pages;
 mod disturbance;

@@ -305,7 +305,7 @@ mod tests {
                         }
                         destination.into_iter().for_each(|slice| slice.elements.fill(-3.0));
                     }
-                    JobSlices::Chase(slice) => slice.elements.fill(-4.0),
+                    JobSlices::Whole(slice) => slice.elements.fill(-4.0),
                     JobSlices::Nothing => {}
                 }
             }

@@ -5,6 +5,7 @@ use nearfar_record::Reason;
 
 use super::chasing::Chasing;
 use super::compute::Computing;
+use super::copying::Copying;
 use super::instruments::Instruments;
 use super::job::JobSlices;
 use super::loops::ActorLoop;
@@ -16,18 +17,22 @@ pub(super) enum Work<'a> {
     Stream(Stream<'a>),
     Chase(Chasing<'a>),
     Compute(Computing),
+    Transfer(Copying<'a>),
 }
 
 impl<'a> Work<'a> {
     /// Gets ready to do it on these slices, which hold the pattern and whose pages are
     /// present. `None` where the slices are another loop's.
+    ///
+    /// # Errors
+    /// Where a device says no.
     pub fn begin(
         actor_loop: ActorLoop<'_>,
         slices: JobSlices<'a>,
         pattern: &'a Pattern,
         instruments: Instruments,
-    ) -> Option<Self> {
-        match (actor_loop, slices) {
+    ) -> Result<Option<Self>, Reason> {
+        Ok(match (actor_loop, slices) {
             (
                 ActorLoop::Stream { actor, memory_loop },
                 JobSlices::Stream { destination, sources },
@@ -45,7 +50,7 @@ impl<'a> Work<'a> {
                 stream.pause_for(actor.pause_cycles);
                 Some(Self::Stream(stream))
             }
-            (ActorLoop::Chase { actor, seed }, JobSlices::Chase(slice)) => {
+            (ActorLoop::Chase { actor, seed }, JobSlices::Whole(slice)) => {
                 let run_chase = instruments.run_chase;
                 let chasing = Chasing::new(slice.elements, actor.group_bytes, seed, run_chase);
                 Some(Self::Chase(chasing))
@@ -53,8 +58,17 @@ impl<'a> Work<'a> {
             (ActorLoop::Compute(compute_loop), JobSlices::Nothing) => {
                 Some(Self::Compute(Computing::new(compute_loop, instruments.run_flops)))
             }
+            (ActorLoop::Transfer { actor, devices }, slices) => {
+                let slice = match slices {
+                    JobSlices::Whole(slice) => Some(slice),
+                    JobSlices::Nothing => None,
+                    JobSlices::Stream { .. } => return Ok(None),
+                };
+                let open = instruments.open_transfer;
+                Some(Self::Transfer(Copying::new(actor, &devices, slice, open)?))
+            }
             _ => None,
-        }
+        })
     }
 
     /// What was done so far: useful bytes; of arithmetic on registers, operations.
@@ -63,6 +77,7 @@ impl<'a> Work<'a> {
             Self::Stream(stream) => stream.useful_bytes(),
             Self::Chase(chasing) => chasing.useful_bytes(),
             Self::Compute(computing) => computing.flops(),
+            Self::Transfer(copying) => copying.useful_bytes(),
         }
     }
 
@@ -71,12 +86,21 @@ impl<'a> Work<'a> {
         matches!(self, Self::Stream(_))
     }
 
-    /// Passes over all slices or nodes; of arithmetic, calls.
+    /// Time of all copies of a device so far by its own clock, ns; `None` where there is none.
+    pub fn device_ns(&self) -> Option<u64> {
+        match self {
+            Self::Transfer(copying) => copying.device_ns(),
+            Self::Stream(_) | Self::Chase(_) | Self::Compute(_) => None,
+        }
+    }
+
+    /// Passes over all slices or nodes; of arithmetic, calls; of a transfer, copies.
     pub fn passes(&self) -> u64 {
         match self {
             Self::Stream(stream) => stream.passes(),
             Self::Chase(chasing) => chasing.passes(),
             Self::Compute(computing) => computing.calls(),
+            Self::Transfer(copying) => copying.copies(),
         }
     }
 
@@ -86,6 +110,7 @@ impl<'a> Work<'a> {
             Self::Stream(stream) => stream.is_warm(),
             Self::Chase(chasing) => chasing.is_warm(),
             Self::Compute(computing) => computing.is_warm(),
+            Self::Transfer(copying) => copying.is_warm(),
         }
     }
 
@@ -95,6 +120,7 @@ impl<'a> Work<'a> {
             Self::Stream(stream) => stream.set_block(amount),
             Self::Chase(chasing) => chasing.set_block(amount),
             Self::Compute(computing) => computing.set_block(amount),
+            Self::Transfer(copying) => copying.set_block(amount),
         }
     }
 
@@ -104,6 +130,7 @@ impl<'a> Work<'a> {
             Self::Stream(stream) => stream.halve_block(),
             Self::Chase(chasing) => chasing.halve_block(),
             Self::Compute(computing) => computing.halve_block(),
+            Self::Transfer(copying) => copying.halve_block(),
         }
     }
 
@@ -119,6 +146,7 @@ impl<'a> Work<'a> {
                 Ok(())
             }
             Self::Compute(computing) => computing.step(),
+            Self::Transfer(copying) => copying.step(),
         }
     }
 
@@ -131,6 +159,7 @@ impl<'a> Work<'a> {
             Self::Stream(stream) => stream.check_and_mark(),
             Self::Chase(chasing) => chasing.check(),
             Self::Compute(computing) => computing.check(),
+            Self::Transfer(copying) => copying.check(),
         }
     }
 
@@ -138,11 +167,12 @@ impl<'a> Work<'a> {
     ///
     /// # Errors
     /// When it is wrong.
-    pub fn check_results(&self) -> Result<(), Reason> {
+    pub fn check_results(&mut self) -> Result<(), Reason> {
         match self {
             Self::Stream(stream) => stream.check_results(),
             Self::Chase(chasing) => chasing.check(),
             Self::Compute(computing) => computing.check(),
+            Self::Transfer(copying) => copying.check(),
         }
     }
 }

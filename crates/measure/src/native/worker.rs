@@ -36,6 +36,8 @@ pub(super) struct Look {
     pub end: u64,
     pub usage: ThreadUsage,
     pub passes: u64,
+    /// Time of a device's copies so far by its own clock, ns.
+    pub device_ns: Option<u64>,
 }
 
 /// A window's edge, between two looks: what happens while it passes belongs to the
@@ -65,6 +67,16 @@ impl Span {
     /// Time for which the thread had no CPU, ns.
     pub fn off_cpu(&self) -> u64 {
         self.time().saturating_sub(self.cpu_time())
+    }
+
+    /// Copies that began and ended in it, and their time by the device's clock, ns.
+    pub fn copies(&self) -> (u64, Option<u64>) {
+        let (open, close) = (&self.open, &self.close);
+        let device_ns = close.device_ns.zip(open.device_ns);
+        (
+            close.passes.saturating_sub(open.passes),
+            device_ns.map(|(close, open)| close.saturating_sub(open)),
+        )
     }
 
     /// CPU time that the thread had beyond all the time that can have passed by the clock
@@ -131,7 +143,8 @@ impl Clock<'_> {
         let time = self.read()?;
         let cpu_time = thread_cpu_ns();
         let end = self.read()?;
-        Ok(Look { cpu, time, cpu_time, end, usage, passes: work.passes() })
+        let (passes, device_ns) = (work.passes(), work.device_ns());
+        Ok(Look { cpu, time, cpu_time, end, usage, passes, device_ns })
     }
 
     /// The clock of the core, where threads are to look at it.
@@ -185,7 +198,8 @@ fn pin_and_touch<'a>(
         job.slices.fill(pattern);
     }
     meeting.touched();
-    let work = Work::begin(actor_loop, job.slices, pattern, meeting.instruments());
+    let work = Work::begin(actor_loop, job.slices, pattern, meeting.instruments())
+        .map_err(Failure::Refused)?;
     work.ok_or_else(|| {
         Failure::Refused(Reason {
             code: ReasonCode::NoVariant,

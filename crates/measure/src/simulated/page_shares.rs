@@ -161,7 +161,11 @@ impl Answers {
                 let read = bytes_as_float(chase.working_set_bytes);
                 (&chase.binding.memory, None, Arrays { read, written: 0.0 })
             }
-            Actor::Compute(_) | Actor::Command(_) => return Ok(None),
+            Actor::Transfer(transfer) if transfer.peer.is_none() => {
+                let read = bytes_as_float(transfer.memory_bytes());
+                (&transfer.binding.memory, None, Arrays { read, written: 0.0 })
+            }
+            Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => return Ok(None),
         };
         let (all_others, written) = match write_policy {
             None => (self.spread(policy, &cpus, arrays.read + arrays.written)?, None),
@@ -193,7 +197,11 @@ fn proof(bytes_on: &BytesOn) -> Proof {
         clippy::cast_precision_loss,
         reason = "pages of a working set are far below 2^53"
     )]
-    let pages_of = |bytes: f64| (bytes / PAGE_BYTES as f64).round() as u64;
+    // What is there at all is in a page at least.
+    let pages_of = |bytes: f64| {
+        let pages = (bytes / PAGE_BYTES as f64).round() as u64;
+        if bytes > 0.0 { pages.max(1) } else { pages }
+    };
     let pages = PageNodes {
         method: ProofMethod::Simulated,
         page_bytes: PAGE_BYTES,

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use nearfar_flow::SimulatedMachine;
 use nearfar_record::{
-    Cpu, Environment, Executor, Header, Inputs, Record, RecordWriter, SCHEMA, Simulation, Versions,
+    Cpu, DeviceInputs, Environment, Executor, Experiment, Header, Inputs, Record, RecordWriter,
+    SCHEMA, Simulation, Versions,
 };
 
 use super::{SimulateError, SimulatedExecutor};
@@ -15,6 +16,12 @@ use crate::executor::Interrupt;
 #[must_use]
 pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> Record {
     let machine = simulated.machine.clone();
+    let measures_devices = inputs.experiments.contains(&Experiment::Devices);
+    let devices = measures_devices.then(|| DeviceInputs {
+        accelerators: simulated.devices.iter().map(|it| it.accelerator.clone()).collect(),
+        absent: Vec::new(),
+    });
+    let inputs = Inputs { devices, ..inputs };
     let memory_bytes = machine.nodes.iter().map(|node| node.memory_bytes).sum();
     let model_name = machine.packages.first().and_then(|package| package.model.clone());
     Record::new(Header {

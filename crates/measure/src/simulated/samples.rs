@@ -6,7 +6,7 @@ use nearfar_record::{
 
 use super::answers::Answers;
 use super::error::no_program;
-use crate::executor::{Placement, RanLoop, chase_sample, compute_sample};
+use crate::executor::{Placement, RanLoop, chase_sample, compute_sample, transfer_sample};
 use crate::kernel_name::MemoryKernel;
 
 impl Answers {
@@ -32,6 +32,14 @@ impl Answers {
                     };
                     let threads = threads.map(of_thread).collect();
                     compute_sample(&compute.kernel, &compute.variant, UNROLL, threads)
+                }
+                Actor::Transfer(transfer) => {
+                    let mut thread = idle_thread(cpus[0], core_ghz);
+                    thread.useful_bytes = whole(work.first().copied().unwrap_or(0.0), 8);
+                    let copies = thread.useful_bytes / transfer.memory_bytes().max(1);
+                    thread.passes = copies;
+                    // What a device's clock would say is not simulated.
+                    transfer_sample(transfer, thread, (copies, None), self.placement(actor)?)
                 }
                 Actor::Command(command) => return Err(no_program(&command.label)),
             })

@@ -1,4 +1,4 @@
-//! What the streams of a case move on a simulated machine.
+//! What the streams and transfers of a case move on a simulated machine.
 //!
 //! A stream in a cache gets what its level gives. Of those on memory all share the
 //! machine's capacities. One that mixes loads and non-temporal stores by all cores of a cluster,
@@ -9,10 +9,10 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_flow::{HybridBytes, KernelLoad, Load};
+use nearfar_flow::{DeviceLoad, HybridBytes, KernelLoad, Load};
 use nearfar_kernels::Mix;
-use nearfar_machine::Cluster;
-use nearfar_record::{Actor, Case, Reason, Stream};
+use nearfar_machine::{Cluster, MemoryPolicy};
+use nearfar_record::{Actor, Case, Reason, Stream, Transfer};
 
 use super::answers::{Answers, ClusterThreads};
 use super::error::not_simulated;
@@ -28,6 +28,27 @@ pub(super) struct StreamRates {
     pub loads: Vec<KernelLoad>,
     /// What each load gets, useful bytes/s.
     pub rates: Vec<f64>,
+    /// What each transfer gets, bytes/s, by the position of the actor in the case.
+    pub of_transfers: BTreeMap<usize, f64>,
+}
+
+/// A transfer as the simulated machine takes it.
+fn device_load(transfer: &Transfer) -> Result<DeviceLoad, Reason> {
+    let node = match (&transfer.peer, &transfer.binding.memory) {
+        (Some(_), _) => None,
+        (None, MemoryPolicy::Preferred(node)) => Some(*node),
+        (None, other) => {
+            return Err(not_simulated(format!("a transfer whose pages go by mem={other}")));
+        }
+    };
+    Ok(DeviceLoad {
+        device: transfer.device.clone(),
+        peer: transfer.peer.clone(),
+        node,
+        direction: transfer.direction,
+        host_memory: transfer.host_memory,
+        bytes: transfer.bytes,
+    })
 }
 
 /// A stream of a case.
@@ -43,7 +64,11 @@ impl Answers {
         let mut found = StreamRates::default();
         // Whose threads each load is.
         let mut owners: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut transfers: Vec<(usize, DeviceLoad)> = Vec::new();
         for (position, actor) in case.actors.iter().enumerate() {
+            if let Actor::Transfer(transfer) = actor {
+                transfers.push((position, device_load(transfer)?));
+            }
             let Actor::Stream(stream) = actor else { continue };
             let kernel = MemoryKernel::named(&stream.kernel)?;
             let running = Running { stream, kernel, cpus: self.thread_cpus(actor) };
@@ -62,7 +87,10 @@ impl Answers {
             };
             found.of_threads.insert(position, of_threads);
         }
-        found.rates = self.simulated.rates(&found.loads).map_err(not_simulated)?;
+        let (positions, copies): (Vec<usize>, Vec<DeviceLoad>) = transfers.into_iter().unzip();
+        let together = self.simulated.rates_beside(&found.loads, &copies).map_err(not_simulated)?;
+        found.rates = together.loads;
+        found.of_transfers = positions.into_iter().zip(together.transfers).collect();
         for ((position, threads), (load, rate)) in
             owners.into_iter().zip(found.loads.iter().zip(&found.rates))
         {

@@ -70,6 +70,7 @@ fn sample(case: &str, rate: f64) -> Sample {
         proof: None,
         write_proof: None,
         page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        transfer: None,
     };
     Sample {
         case: case.into(),

@@ -240,6 +240,7 @@ fn experiment(coordinates: &Coordinates) -> Option<Experiment> {
         Coordinates::Scaling(_)
         | Coordinates::Hybrid(_)
         | Coordinates::Latency(_)
+        | Coordinates::Devices(_)
         | Coordinates::Commands(_) => false,
     };
     tells.then(|| coordinates.experiment())

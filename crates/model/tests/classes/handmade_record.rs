@@ -126,6 +126,7 @@ fn sample(id: &str, measured: &Measured<'_>, round: u32, rate: f64) -> Sample {
             proof: Some(Proof { before: pages.clone(), after: pages }),
             write_proof: None,
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+            transfer: None,
         }],
         disturbances: Vec::new(),
         run: None,

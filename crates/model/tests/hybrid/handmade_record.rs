@@ -238,6 +238,7 @@ fn sample(id: &str, round: u32, rate: f64, (read, written): (f64, f64)) -> Sampl
             proof: Some(proof(read)),
             write_proof: Some(proof(written)),
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+            transfer: None,
         }],
         disturbances: Vec::new(),
         run: None,

@@ -169,6 +169,7 @@ pub fn sample(id: &str, round: usize, node: u32, moved: &[f64]) -> Sample {
             proof: Some(Proof { before: pages.clone(), after: pages.clone() }),
             write_proof: None,
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+            transfer: None,
         }
     };
     Sample {

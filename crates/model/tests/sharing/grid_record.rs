@@ -110,5 +110,6 @@ fn moved(threads: u32, rate: f64) -> ActorSample {
         proof: Some(Proof { before: pages.clone(), after: pages }),
         write_proof: None,
         page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        transfer: None,
     }
 }

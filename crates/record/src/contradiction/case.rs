@@ -1,12 +1,13 @@
 //! Cases that no plan for the header's machine holds.
 
-use nearfar_machine::{Core, CpuSet, Machine, MemoryPolicy};
+use nearfar_machine::{Core, CpuSet, Machine, MemoryPolicy, TransferDirection};
 
 use super::coordinates::check_coordinates;
 use super::history::KnownParts;
 use crate::case::{Actor, Case, Chase, Pinning, Stream};
 use crate::command::Command;
 use crate::header::Header;
+use crate::transfer::Transfer;
 
 /// Above what any machine has CPUs for; sums over actors stay in range.
 const MOST_THREADS: u64 = 1 << 20;
@@ -58,8 +59,23 @@ fn check_actor(machine: &Machine, known: &KnownParts, actor: &Actor) -> Result<(
     match actor {
         Actor::Stream(stream) => check_stream(machine, known, stream),
         Actor::Chase(chase) => check_chase(chase),
+        Actor::Transfer(transfer) => check_transfer(transfer),
         Actor::Compute(_) | Actor::Command(_) => Ok(()),
     }
+}
+
+/// A transfer is between a device and the host, or between two devices.
+fn check_transfer(transfer: &Transfer) -> Result<(), String> {
+    let between_devices = transfer.direction == TransferDirection::ToPeer;
+    if transfer.device.is_empty() || transfer.bytes == 0 {
+        return Err("a transfer of nothing, or of a device without a name".into());
+    }
+    if transfer.peer.is_some() != between_devices
+        || transfer.host_memory.is_none() != between_devices
+    {
+        return Err(format!("a transfer {} with other ends than that", transfer.direction));
+    }
+    Ok(())
 }
 
 fn check_command(machine: &Machine, known: &KnownParts, command: &Command) -> Result<(), String> {

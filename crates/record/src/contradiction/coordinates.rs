@@ -1,6 +1,7 @@
 //! Coordinates that are not those of the case's actors.
 
 mod commands;
+mod devices;
 mod hybrid;
 mod latency;
 mod roofs;
@@ -38,6 +39,7 @@ pub(super) fn check_coordinates(
         Coordinates::Hybrid(hybrid) => hybrid::check_hybrid(known, hybrid, case),
         Coordinates::Mixes(_) => check_mix(case),
         Coordinates::Latency(latency) => latency::check_latency(known, latency, case),
+        Coordinates::Devices(device) => devices::check_device(known, device, case),
         Coordinates::Commands(command) => commands::check_command(header, known, command, case),
     }
 }

@@ -37,6 +37,9 @@ pub(crate) fn check_header(header: &Header) -> Result<(), String> {
     if inputs.commands.is_some() != inputs.experiments.contains(&Experiment::Commands) {
         return Err("programs that are not run, or runs of no programs".into());
     }
+    if inputs.devices.is_some() != inputs.experiments.contains(&Experiment::Devices) {
+        return Err("devices that are not measured, or transfers that nobody looked for".into());
+    }
     let mut kernels = inputs.kernels.clone().unwrap_or_default();
     kernels.sort_unstable();
     if let Some(twice) = kernels.windows(2).find(|pair| pair[0] == pair[1]) {

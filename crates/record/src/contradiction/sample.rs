@@ -4,6 +4,7 @@ use crate::case::{Actor, Case, Chase};
 use crate::disturbance::{Disturbance, disturbances_of_threads};
 use crate::header::{Executor, Header};
 use crate::sample::{ActorSample, PageSizes, Sample, TrafficMethod};
+use crate::transfer::{Transfer, TransferSample};
 
 use super::command::check_run;
 use super::history::KnownParts;
@@ -147,6 +148,9 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
         }
         TrafficMethod::Allocate => min == max && (useful..=most).contains(&max),
         TrafficMethod::EvasionPossible => min == useful && max <= most,
+        TrafficMethod::Device => {
+            min == 0 && max <= useful.saturating_mul(ActorSample::MOST_DEVICE_TRAFFIC)
+        }
         TrafficMethod::Counted => true,
     };
     if !agrees {
@@ -162,6 +166,13 @@ fn check_counts(actor: &ActorSample) -> Result<(), String> {
 fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
     use TrafficMethod::{Cached, Counted};
     let by_lines = actor.traffic_method == TrafficMethod::Lines;
+    let is_transfer = matches!(planned, Actor::Transfer(_));
+    if is_transfer != (actor.traffic_method == TrafficMethod::Device) {
+        return Err("traffic of a device where none copies, or the other way round".into());
+    }
+    if is_transfer != actor.transfer.is_some() {
+        return Err("copies where no device makes any, or the other way round".into());
+    }
     match planned {
         Actor::Stream(_) if by_lines => Err("a stream's traffic, counted by its accesses".into()),
         Actor::Stream(_) if actor.flops > 0 && actor.accesses == 0 => {
@@ -177,7 +188,26 @@ fn check_work(planned: &Actor, actor: &ActorSample) -> Result<(), String> {
         Actor::Compute(_) if actor.page_sizes != PageSizes::default() => {
             Err("pages of an actor that touches no memory".into())
         }
+        Actor::Transfer(_) if actor.flops > 0 => {
+            Err(format!("{} operations of a transfer", actor.flops))
+        }
+        Actor::Transfer(transfer) => check_copies(transfer, actor),
         Actor::Stream(_) | Actor::Chase(_) | Actor::Compute(_) | Actor::Command(_) => Ok(()),
+    }
+}
+
+/// What was seen of a transfer is of copies of its size.
+fn check_copies(planned: &Transfer, actor: &ActorSample) -> Result<(), String> {
+    match actor.transfer {
+        Some(seen) if seen.copy_bytes != planned.memory_bytes() => Err(format!(
+            "copies of {} bytes where those of {} were planned",
+            seen.copy_bytes,
+            planned.memory_bytes()
+        )),
+        Some(TransferSample { copies: 0, device_ns: Some(ns), .. }) if ns > 0 => {
+            Err(format!("{ns} ns of a device for no copy"))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -228,6 +258,7 @@ pub(super) fn pass_bytes(actor: &Actor) -> u64 {
     match actor {
         Actor::Stream(stream) => stream.working_set_bytes / u64::from(stream.threads.max(1)),
         Actor::Chase(chase) => chase.working_set_bytes / Chase::NODE_BYTES * 8,
+        Actor::Transfer(transfer) => transfer.memory_bytes(),
         Actor::Compute(_) | Actor::Command(_) => 0,
     }
 }

@@ -1,12 +1,14 @@
 //! Cases at a place of every kind in every experiment, on the machines of these records:
 //! cluster 0 has the CPUs 0-1 and node 0, cluster 1 the CPUs 2-3 and node 1.
 
-use nearfar_machine::{CpuSet, MemoryKind, MemoryPolicy};
+use nearfar_machine::{Backend, CpuSet, HostMemory, MemoryKind, MemoryPolicy, TransferDirection};
 use nearfar_record::{
     Actor, Affinity, Case, Chase, ChaseWalk, Command, CommandCoordinates, Compute, Coordinates,
-    Header, HybridCoordinates, HybridPoint, LatencyCoordinates, LatencyLoad, LinkCoordinates,
-    MixCoordinates, PageSplit, Pages, PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose,
-    ScalingCoordinates, SharingCoordinates, Stage, Stream, TransferKind, Way,
+    DeviceCoordinates, DeviceStreamCoordinates, Header, HybridCoordinates, HybridPoint,
+    LatencyCoordinates, LatencyLoad, LinkCoordinates, MixCoordinates, PageSplit, Pages,
+    PairCoordinates, Pinning, Roof, RoofCoordinates, RoofPurpose, ScalingCoordinates,
+    SharingCoordinates, Stage, Stream, Transfer, TransferBeside, TransferCoordinates, TransferKind,
+    Way,
 };
 
 const VARIANT: &str = "avx512";
@@ -59,6 +61,7 @@ pub fn cases(header: &Header) -> Vec<Case> {
         hybrid(),
         mixes(),
         latency(),
+        devices(),
         commands(header),
     ]
     .concat()
@@ -399,4 +402,79 @@ fn commands(header: &Header) -> Vec<Case> {
         })
     });
     cases.collect()
+}
+
+/// Alone, beside streams, beside a second device, between devices; and the streams alone.
+fn devices() -> Vec<Case> {
+    let transfer = |device: &str, cluster: u32, direction: TransferDirection| {
+        let is_to_peer = direction == TransferDirection::ToPeer;
+        let memory = if is_to_peer { "first-touch".into() } else { format!("preferred:{cluster}") };
+        Transfer {
+            device: device.into(),
+            peer: is_to_peer.then(|| "cuda1".into()),
+            backend: Backend::Cuda,
+            direction,
+            host_memory: (!is_to_peer).then_some(HostMemory::Pinned),
+            binding: nearfar_machine::Binding { cpus: cpus_of(cluster), memory: policy(&memory) },
+            thread_cpu: cpus_of(cluster).first().unwrap(),
+            bytes: 1 << 20,
+            pages: Pages::Transparent,
+        }
+    };
+    let place = |transfer: &Transfer, actor: u32, beside: Option<TransferBeside>| {
+        let cluster = if transfer.binding.cpus == cpus_of(0) { 0 } else { 1 };
+        let is_to_peer = transfer.peer.is_some();
+        Coordinates::Devices(DeviceCoordinates::Transfer(TransferCoordinates {
+            device: transfer.device.clone(),
+            actor,
+            cluster,
+            cpu_node: cpu_node_of(cluster),
+            memory_node: (!is_to_peer).then_some(cluster),
+            direction: transfer.direction,
+            host_memory: transfer.host_memory,
+            peer: transfer.peer.clone(),
+            bytes: transfer.bytes,
+            beside,
+        }))
+    };
+    let alone = |direction: TransferDirection| {
+        let transfer = transfer("cuda0", 0, direction);
+        let id = format!("devices/cuda0/{direction}");
+        case(&id, vec![place(&transfer, 0, None)], vec![Actor::Transfer(transfer)])
+    };
+    let mut cases: Vec<Case> = [
+        TransferDirection::ToDevice,
+        TransferDirection::ToHost,
+        TransferDirection::BothWays,
+        TransferDirection::ToPeer,
+    ]
+    .map(alone)
+    .into();
+    let mut loaded = stream("load", 0, 1, "preferred:0");
+    loaded.thread_cpus = vec![1];
+    let with_streams =
+        TransferBeside::Streams { kernel: "load".into(), variant: VARIANT.into(), threads: 1 };
+    let one = transfer("cuda0", 0, TransferDirection::ToHost);
+    cases.push(case(
+        "devices/cuda0/to_host/beside/load",
+        vec![place(&one, 0, Some(with_streams))],
+        vec![Actor::Transfer(one.clone()), Actor::Stream(loaded.clone())],
+    ));
+    let streams = Coordinates::Devices(DeviceCoordinates::Streams(DeviceStreamCoordinates {
+        cluster: 0,
+        cpu_node: cpu_node_of(0),
+        memory_node: 0,
+        kernel: "load".into(),
+        variant: VARIANT.into(),
+        threads: 1,
+    }));
+    cases.push(case("devices/node0/load", vec![streams], vec![Actor::Stream(loaded)]));
+    let other = transfer("cuda1", 1, TransferDirection::ToHost);
+    let beside = |device: &str| Some(TransferBeside::Device { device: device.into() });
+    cases.push(case(
+        "devices/cuda0/to_host/beside/cuda1",
+        vec![place(&one, 0, beside("cuda1")), place(&other, 1, beside("cuda0"))],
+        vec![Actor::Transfer(one), Actor::Transfer(other)],
+    ));
+    cases
 }

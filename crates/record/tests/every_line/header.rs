@@ -3,12 +3,14 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{
-    Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, InitiatorKind, Link,
-    Machine, MemoryKind, MemoryModule, MemoryNode, Package, Source,
+    AbsentBackend, Accelerator, Backend, Cache, CacheKind, Core, Device, DeviceKind, Distances,
+    FirmwareFigure, InitiatorKind, Link, Machine, MemoryKind, MemoryModule, MemoryNode, Package,
+    Source,
 };
 use nearfar_record::{
-    Better, Cgroup, CommandInputs, CommandPlacement, CommandProgram, Cpu, Environment, Executor,
-    Experiment, Firmware, Grid, Header, Inputs, Metric, Pages, SCHEMA, Simulation, Suite, Versions,
+    Better, Cgroup, CommandInputs, CommandPlacement, CommandProgram, Cpu, DeviceInputs,
+    Environment, Executor, Experiment, Firmware, Grid, Header, Inputs, Metric, Pages, SCHEMA,
+    Simulation, Suite, Versions,
 };
 
 /// A machine in which everything is known: two packages, each with a node of its own (that of
@@ -207,6 +209,7 @@ pub fn known_header() -> Header {
             budget_ns: Some(60_000_000_000),
             seed: u64::MAX,
             commands: Some(commands()),
+            devices: Some(devices()),
         },
         fingerprint: machine.fingerprint(),
         machine,
@@ -282,5 +285,27 @@ pub fn unknown_header(source: Source) -> Header {
             ..Environment::default()
         },
         ..known
+    }
+}
+
+/// Two devices, and an interface that shows none.
+fn devices() -> DeviceInputs {
+    let accelerator = |number: u32| Accelerator {
+        id: format!("cuda{number}"),
+        backend: Backend::Cuda,
+        number,
+        name: "An accelerator".into(),
+        driver: Some("CUDA driver 12.8".into()),
+        bus_id: Some(format!("0000:0{number}:00.0")),
+        memory_bytes: Some(3 << 30),
+        shares_host_memory: false,
+        nodes: [number].into_iter().collect(),
+    };
+    DeviceInputs {
+        accelerators: vec![accelerator(0), accelerator(1)],
+        absent: vec![AbsentBackend {
+            backend: Backend::Opencl,
+            reason: "libOpenCL.so.1 is not there".into(),
+        }],
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
     Actor, ActorSample, Case, CommandRun, Disturbance, PageNodes, PageSizes, Proof, ProofMethod,
-    Sample, ThreadSample, TrafficMethod,
+    Sample, ThreadSample, TrafficMethod, TransferSample,
 };
 
 /// A node that every machine of these records has, besides those that pages are asked for on.
@@ -65,7 +65,7 @@ fn work(actor: &Actor) -> (u64, u64) {
     let bytes = if actor.kernel() == "ddot" { 0 } else { 1 << 18 };
     match actor {
         Actor::Stream(stream) if stream.kernel.ends_with("fma") => (bytes, bytes),
-        Actor::Stream(_) | Actor::Chase(_) => (bytes, 0),
+        Actor::Stream(_) | Actor::Chase(_) | Actor::Transfer(_) => (bytes, 0),
         Actor::Compute(_) => (0, 1 << 20),
         Actor::Command(_) => (0, 0),
     }
@@ -103,6 +103,7 @@ fn actor_sample(
     let accesses = useful_bytes / 8;
     let (lines, read_first) = (accesses * 64, useful_bytes * 3 / 2);
     let (traffic_method, min, max) = match (actor, sequence % 4) {
+        (Actor::Transfer(_), _) => (TrafficMethod::Device, 0, useful_bytes),
         (Actor::Chase(_), _) if cached => (TrafficMethod::Cached, 0, lines),
         _ if cached => (TrafficMethod::Cached, 0, useful_bytes),
         (Actor::Chase(_), _) => (TrafficMethod::Lines, lines, lines),
@@ -133,6 +134,14 @@ fn actor_sample(
         page_sizes: PageSizes {
             huge_bytes: known.then_some(2 << 20),
             resident_bytes: known.then_some(8 << 20),
+        },
+        transfer: match actor {
+            Actor::Transfer(transfer) => Some(TransferSample {
+                copies: 17,
+                copy_bytes: transfer.memory_bytes(),
+                device_ns: sequence.is_multiple_of(2).then_some(1_000_000),
+            }),
+            _ => None,
         },
     }
 }

@@ -86,6 +86,7 @@ pub fn record(experiments: &[Experiment]) -> Record {
         budget_ns: None,
         seed: 0,
         commands: None,
+        devices: None,
     };
     let machine = machine();
     let header = Header {
@@ -236,5 +237,6 @@ fn actor_sample(actor: &Actor, done: &[Done]) -> ActorSample {
         proof: actor.memory().map(|_| proof(done[0].on_node_1)),
         write_proof: written.then(|| proof(done[1].on_node_1)),
         page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        transfer: None,
     }
 }

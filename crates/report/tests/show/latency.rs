@@ -146,7 +146,7 @@ fn a_chase_that_caches_answer_is_marked() {
             match actor {
                 Actor::Chase(chase) => chase.llc_multiple = Some(2.0),
                 Actor::Stream(stream) => stream.llc_multiple = Some(1.0),
-                Actor::Compute(_) | Actor::Command(_) => {}
+                Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => {}
             }
         }
     }

@@ -176,6 +176,7 @@ impl PrintedGrid<'_> {
             proof: Some(Proof { before: pages.clone(), after: pages }),
             write_proof: None,
             page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+            transfer: None,
         };
         let stream = Stream {
             kernel: kernel.clone(),

@@ -93,12 +93,12 @@ fn distance(one: u64, other: u64) -> u64 {
     one.max(other).saturating_mul(1000) / one.min(other).max(1)
 }
 
-/// A size in ids: `16KiB`, `64MiB`; exact for whole pages.
-pub(super) fn size_word(bytes: u64) -> String {
-    let (unit, word) = [(GIB, "GiB"), (MIB, "MiB")]
+/// A size in ids: `16KiB`, `64MiB`, `24B`.
+pub(in crate::experiment) fn size_word(bytes: u64) -> String {
+    let (unit, word) = [(GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")]
         .into_iter()
         .find(|&(unit, _)| bytes.is_multiple_of(unit))
-        .unwrap_or((KIB, "KiB"));
+        .unwrap_or((1, "B"));
     format!("{}{word}", bytes / unit)
 }
 

@@ -20,7 +20,7 @@ pub(super) fn check_roof(
     let cluster = cluster_of(known, roof.cluster, actor)?;
     let computes = matches!(actor, Actor::Compute(_));
     if computes != (roof.roof == Roof::Compute)
-        || matches!(actor, Actor::Chase(_) | Actor::Command(_))
+        || matches!(actor, Actor::Chase(_) | Actor::Transfer(_) | Actor::Command(_))
     {
         return Err(format!("{} does not reach such a roof", actor.kernel()));
     }

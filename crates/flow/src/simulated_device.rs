@@ -1,0 +1,196 @@
+//! Devices of a simulated machine, from the keys `device` and `hub` of its file.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{Accelerator, Backend, CpuSet, Device, DeviceKind, Link, Machine, NodeSet};
+use nearfar_units::{Bytes, excerpt};
+use serde::{Deserialize, Serialize};
+
+use crate::bounds::{self, BadKey, GB_PER_S, REMAINDER};
+use crate::machine_file::{DeviceEntry, MachineFile};
+
+const GIGA: f64 = 1e9;
+/// Bounds what a hostile file can ask for: every node meets every device.
+const MOST_DEVICES: usize = 64;
+/// From a hundredth to far above what any driver takes to begin a copy.
+const MICROSECONDS: std::ops::RangeInclusive<f64> = 0.01..=1e6;
+/// Where a file does not say it: what a copy costs before its first byte moves.
+const LATENCY_US: f64 = 10.0;
+/// Where a file does not say it: both ways at once move so much of what each moves alone.
+const BOTH_WAYS: f64 = 1.0;
+
+/// A device, and what copies between it and each memory node move when nothing else does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SimulatedDevice {
+    /// As an interface shows it.
+    pub accelerator: Accelerator,
+    /// The index of the cluster that is next to it: links that this one's accesses cross to reach
+    /// a node are those that copies cross.
+    pub cluster: u32,
+    /// The hub that it is on, by its place in [`crate::SimulatedMachine::hubs`].
+    pub hub: Option<usize>,
+    /// To the device from pinned memory of each node, bytes/s, in the order of the nodes.
+    pub to_device: Vec<f64>,
+    /// From the device to the same.
+    pub to_host: Vec<f64>,
+    /// Both ways at once move this part of what both ways move alone together.
+    pub both_ways: f64,
+    /// Copies of pageable memory move this part of what pinned memory does.
+    pub pageable: f64,
+    /// What a copy takes beside the time of its bytes, seconds.
+    pub latency_s: f64,
+}
+
+/// What devices share on their way to memory.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hub {
+    /// Its name.
+    pub name: String,
+    /// What it carries each way, bytes/s.
+    pub capacity: f64,
+}
+
+/// The hubs, of those with one name the last.
+pub(crate) fn hubs(file: &MachineFile) -> Result<Vec<Hub>, BadKey> {
+    bounds::entries("hub", &file.hub)?;
+    let mut hubs: Vec<Hub> = Vec::new();
+    for (index, entry) in file.hub.iter().enumerate() {
+        let key = format!("hub[{index}]");
+        bounds::name(&format!("{key}.name"), &entry.name)?;
+        let rate = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
+        let hub = Hub { name: entry.name.clone(), capacity: rate * GIGA };
+        match hubs.iter_mut().find(|known| known.name == hub.name) {
+            Some(known) => *known = hub,
+            None => hubs.push(hub),
+        }
+    }
+    Ok(hubs)
+}
+
+/// The devices, of those with one bus id the last.
+pub(crate) fn devices(
+    file: &MachineFile,
+    machine: &Machine,
+    hubs: &[Hub],
+) -> Result<Vec<(SimulatedDevice, Device)>, BadKey> {
+    bounds::entries("device", &file.device)?;
+    let mut last: Vec<(usize, &DeviceEntry)> = Vec::new();
+    for (index, entry) in file.device.iter().enumerate() {
+        bounds::name(&format!("device[{index}].bus_id"), &entry.bus_id.replace(':', "-"))?;
+        match last.iter_mut().find(|(_, known)| known.bus_id == entry.bus_id) {
+            Some(known) => *known = (index, entry),
+            None => last.push((index, entry)),
+        }
+    }
+    if last.len() > MOST_DEVICES {
+        let why = format!("has {} bus ids; at most {MOST_DEVICES}", last.len());
+        return Err(BadKey::new("device", why));
+    }
+    let mut numbers: BTreeMap<Backend, u32> = BTreeMap::new();
+    let of_entry = |(index, entry): (usize, &DeviceEntry)| {
+        let number = numbers.entry(entry.backend.unwrap_or(Backend::Cuda)).or_default();
+        *number += 1;
+        device(&format!("device[{index}]"), entry, *number - 1, machine, hubs)
+    };
+    last.into_iter().map(of_entry).collect()
+}
+
+fn device(
+    key: &str,
+    entry: &DeviceEntry,
+    number: u32,
+    machine: &Machine,
+    hubs: &[Hub],
+) -> Result<(SimulatedDevice, Device), BadKey> {
+    let sub = |name: &str| format!("{key}.{name}");
+    bounds::line(&sub("name"), &entry.name)?;
+    let nodes: NodeSet = entry.nodes.iter().copied().collect();
+    let Some(own) = entry.nodes.first().copied() else {
+        return Err(BadKey::new(sub("nodes"), "names no memory node"));
+    };
+    if let Some(strange) = entry.nodes.iter().find(|&&node| machine.node(node).is_none()) {
+        let why = format!("names memory node {strange}, which does not exist");
+        return Err(BadKey::new(sub("nodes"), why));
+    }
+    let clusters = machine.clusters();
+    let next_to = clusters.iter().find(|cluster| cluster.memory_nodes.contains(own));
+    let Some(cluster) = next_to.map(|cluster| cluster.index) else {
+        return Err(BadKey::new(
+            sub("nodes"),
+            format!("names node {own}, which no cores are next to"),
+        ));
+    };
+    let hub = match &entry.hub {
+        None => None,
+        Some(name) => Some(hubs.iter().position(|hub| hub.name == *name).ok_or_else(|| {
+            let why = format!("is {:?}, and no [[hub]] has that name", excerpt(name));
+            BadKey::new(sub("hub"), why)
+        })?),
+    };
+    let memory_bytes = match entry.memory.as_deref().map(str::parse::<Bytes>) {
+        None => None,
+        Some(Ok(Bytes(size))) if size > 0 => Some(size),
+        Some(_) => return Err(BadKey::new(sub("memory"), "is no size such as \"3 GiB\"")),
+    };
+    let backend = entry.backend.unwrap_or(Backend::Cuda);
+    let accelerator = Accelerator {
+        id: format!("{backend}{number}"),
+        backend,
+        number,
+        name: entry.name.clone(),
+        driver: None,
+        bus_id: Some(entry.bus_id.clone()),
+        memory_bytes,
+        shares_host_memory: false,
+        nodes: nodes.clone(),
+    };
+    let fraction = |name: &str, value: Option<f64>, default: f64| {
+        bounds::number(&sub(name), value.unwrap_or(default), &REMAINDER)
+    };
+    let latency = entry.latency_us.unwrap_or(LATENCY_US);
+    let simulated = SimulatedDevice {
+        cluster,
+        hub,
+        to_device: rates(&sub("to_device"), &entry.to_device, machine)?,
+        to_host: rates(&sub("to_host"), &entry.to_host, machine)?,
+        both_ways: fraction("both_ways", entry.both_ways, BOTH_WAYS)?,
+        pageable: fraction("pageable", entry.pageable, 1.0)?,
+        latency_s: bounds::number(&sub("latency_us"), latency, &MICROSECONDS)? * 1e-6,
+        accelerator,
+    };
+    let cpus: CpuSet = clusters
+        .iter()
+        .filter(|cluster| entry.nodes.iter().any(|&node| cluster.memory_nodes.contains(node)))
+        .flat_map(|cluster| cluster.cpus.iter())
+        .collect();
+    let on_bus = Device {
+        bus_id: entry.bus_id.clone(),
+        kind: DeviceKind::Accelerator,
+        class: Some("3D".into()),
+        vendor_device: None,
+        name: Some(entry.name.clone()),
+        os_names: Vec::new(),
+        nodes,
+        cpus,
+        link: link(&sub("link"), entry.link.as_deref())?,
+    };
+    Ok((simulated, on_bus))
+}
+
+/// One rate for every node, bytes/s.
+fn rates(key: &str, given: &[f64], machine: &Machine) -> Result<Vec<f64>, BadKey> {
+    let nodes = machine.nodes.len();
+    if given.len() != nodes {
+        let why = format!("has {} rates; the machine has {nodes} memory nodes", given.len());
+        return Err(BadKey::new(key, why));
+    }
+    given.iter().map(|&rate| Ok(bounds::number(key, rate, &GB_PER_S)? * GIGA)).collect()
+}
+
+/// A link by its standard's name; what is not said is not known.
+fn link(key: &str, name: Option<&str>) -> Result<Link, BadKey> {
+    let found = name.map_or_else(|| Ok(Link::default()), Link::of_standard);
+    found.map_err(|why| BadKey::new(key, why.to_string()))
+}

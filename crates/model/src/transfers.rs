@@ -1,0 +1,157 @@
+//! Copies between memory and devices, alone and beside what else runs.
+//! Units: bytes/s of all ways together.          Source: braithwaite2012, algorithm 3.
+
+use nearfar_machine::TransferDirection;
+use nearfar_record::{
+    CaseSummary, Coordinates, DeviceCoordinates, Part, TransferBeside, TransferCoordinates,
+};
+use nearfar_stats::median;
+
+use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
+
+/// Copies of one size at one place.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TransferFigures {
+    /// Which case.
+    pub case: PlannedCase,
+    /// Where it stands.
+    pub place: TransferCoordinates,
+    /// By the host's clock, with what a copy takes to begin; `None` without samples.
+    pub by_host: Option<CaseSummary>,
+    /// By the device's own clock, while it copied: median of the samples, bytes/s; `None` where
+    /// the device gives no time.
+    pub by_device: Option<f64>,
+    /// What runs beside it, and what that gets beside and alone; `None` where nothing does.
+    pub beside: Option<BesideFigures>,
+}
+
+/// What runs beside a transfer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BesideFigures {
+    /// Beside the transfer; `None` without samples.
+    pub beside: Option<CaseSummary>,
+    /// The same without the transfer, in the same record; `None` where that was not measured.
+    pub alone: Option<CaseSummary>,
+    /// The transfer without it; `None` where that was not measured.
+    pub transfer_alone: Option<CaseSummary>,
+}
+
+impl TransferFigures {
+    /// Time of one copy by the host's clock, s.
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "a copy is far below 2^53 bytes")]
+    pub fn seconds(&self) -> Option<f64> {
+        let rate = self.by_host.as_ref()?.sum.median;
+        let bytes = self.place.bytes as f64 * f64::from(self.place.direction.ways());
+        (rate > 0.0).then_some(bytes / rate)
+    }
+}
+
+/// The transfers of a record, by device, then what runs beside them, direction, memory, node and
+/// size.
+#[must_use]
+pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
+    let places = || {
+        figures.places(|coordinates| match coordinates {
+            Coordinates::Devices(DeviceCoordinates::Transfer(place)) => Some(place),
+            _ => None,
+        })
+    };
+    let alone = |wanted: &TransferCoordinates| {
+        let mut found = places().filter(|(place, _)| *place == wanted);
+        found.find_map(|(place, case)| case.bandwidth(actor(place)))
+    };
+    let mut all: Vec<TransferFigures> = places()
+        .map(|(place, case)| TransferFigures {
+            case: case.planned(),
+            place: place.clone(),
+            by_host: case.bandwidth(actor(place)),
+            by_device: by_device(&case, place),
+            beside: place.beside.as_ref().map(|beside| BesideFigures {
+                beside: case.bandwidth(Part::Actor(1 - position(place).min(1))),
+                alone: match beside {
+                    TransferBeside::Streams { .. } => streams_alone(figures, place, beside),
+                    TransferBeside::Device { .. } => {
+                        other_of(figures, &case, place).and_then(|other| alone(&other))
+                    }
+                },
+                transfer_alone: alone(&TransferCoordinates {
+                    beside: None,
+                    actor: 0,
+                    ..place.clone()
+                }),
+            }),
+        })
+        .collect();
+    all.sort_by(|one, other| {
+        let key = |it: &TransferFigures| {
+            let place = &it.place;
+            (
+                place.beside.is_some(),
+                place.direction == TransferDirection::ToPeer,
+                place.device.clone(),
+                place.direction,
+                place.host_memory,
+                place.memory_node,
+                place.peer.clone(),
+                place.bytes,
+            )
+        };
+        key(one).cmp(&key(other))
+    });
+    all
+}
+
+fn position(place: &TransferCoordinates) -> usize {
+    usize::try_from(place.actor).unwrap_or(usize::MAX)
+}
+
+fn actor(place: &TransferCoordinates) -> Part {
+    Part::Actor(position(place))
+}
+
+/// Median over the samples that count, as the device's clock has it.
+fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<f64> {
+    let samples = case.samples();
+    let only_disturbed = samples.iter().all(|sample| sample.is_disturbed());
+    let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
+    let rates: Vec<f64> = counted
+        .filter_map(|sample| sample.actors.get(position(place))?.transfer?.device_rate())
+        .collect();
+    median(&rates)
+}
+
+/// The streams of a place without a transfer.
+fn streams_alone(
+    figures: &RecordFigures<'_>,
+    transfer: &TransferCoordinates,
+    beside: &TransferBeside,
+) -> Option<CaseSummary> {
+    let TransferBeside::Streams { kernel, variant, threads } = beside else { return None };
+    let mut places = figures.places(|coordinates| match coordinates {
+        Coordinates::Devices(DeviceCoordinates::Streams(place)) => Some(place),
+        _ => None,
+    });
+    places.find_map(|(place, case)| {
+        let same = (place.cluster, Some(place.memory_node))
+            == (transfer.cluster, transfer.memory_node)
+            && (&place.kernel, &place.variant, place.threads) == (kernel, variant, *threads);
+        if same { case.bandwidth(Part::Case) } else { None }
+    })
+}
+
+/// The place that the other transfer of a case has alone.
+fn other_of(
+    figures: &RecordFigures<'_>,
+    case: &CaseFigures<'_>,
+    place: &TransferCoordinates,
+) -> Option<TransferCoordinates> {
+    let id = case.planned().id;
+    let planned = figures.record().cases.iter().find(|case| case.id == id)?;
+    planned.coordinates.iter().find_map(|coordinates| match coordinates {
+        Coordinates::Devices(DeviceCoordinates::Transfer(other)) if other.actor != place.actor => {
+            Some(TransferCoordinates { beside: None, actor: 0, ..other.clone() })
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,79 @@
+//! Where a case stands among the transfers to and from devices.
+
+use nearfar_machine::{HostMemory, TransferDirection};
+use serde::{Deserialize, Serialize};
+
+/// A place in `devices` (braithwaite2012, algorithm 3).
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "part", rename_all = "snake_case")]
+pub enum DeviceCoordinates {
+    /// A transfer, alone or beside something.
+    Transfer(TransferCoordinates),
+    /// What runs beside transfers elsewhere, alone.
+    Streams(DeviceStreamCoordinates),
+}
+
+/// A device and a memory node, or two devices. A case with two transfers at once has such a place
+/// for each.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TransferCoordinates {
+    /// [`crate::Transfer::device`].
+    pub device: String,
+    /// Position of the transfer among the case's actors.
+    pub actor: u32,
+    /// The cluster of the host's thread.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node of the host's pages; null between devices.
+    pub memory_node: Option<u32>,
+    /// Which way.
+    pub direction: TransferDirection,
+    /// What the host's pages are; null between devices.
+    pub host_memory: Option<HostMemory>,
+    /// [`crate::Transfer::peer`].
+    pub peer: Option<String>,
+    /// Bytes of one copy, each way.
+    pub bytes: u64,
+    /// What runs at the same time; null where nothing does.
+    pub beside: Option<TransferBeside>,
+}
+
+/// What runs at the same time as a transfer: the case's other actor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "beside", rename_all = "snake_case", deny_unknown_fields)]
+pub enum TransferBeside {
+    /// Threads on the node of the host's pages.
+    Streams {
+        /// Kernel by its name.
+        kernel: String,
+        /// Instruction-set variant by its name.
+        variant: String,
+        /// Threads.
+        threads: u32,
+    },
+    /// A transfer of another device, the same way.
+    Device {
+        /// Its [`crate::Transfer::device`].
+        device: String,
+    },
+}
+
+/// The streams that run beside transfers, alone.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeviceStreamCoordinates {
+    /// The cluster of the threads.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// The node of their pages.
+    pub memory_node: u32,
+    /// Kernel by its name.
+    pub kernel: String,
+    /// Instruction-set variant by its name.
+    pub variant: String,
+    /// Threads.
+    pub threads: u32,
+}
