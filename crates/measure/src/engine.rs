@@ -15,7 +15,7 @@ use crate::executor::{
     Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
 };
 use crate::experiment::{Planned, Setting, phases, plan};
-use crate::schedule::{StoppingRule, shuffle};
+use crate::schedule::{StoppingRule, order_of_round};
 use crate::warning;
 
 /// What the measuring loop tells its watcher.
@@ -262,7 +262,7 @@ impl<'a> Engine<'a> {
             self.executor.begin_round(&open);
             let rounds_left = u64::from(most - round);
             let expected = self.runs_done + open.len() as u64 * rounds_left + self.later_runs;
-            for case in shuffle(&open, inputs.seed, round) {
+            for case in order_of_round(&open, inputs.seed, round) {
                 if self.interrupt.is_set() {
                     return Ok(true);
                 }

@@ -29,7 +29,7 @@ pub use estimate::{Estimate, estimate};
 pub use executor::{Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest};
 pub use host_lock::{HostLock, HostLockError};
 pub use kernel_name::{MemoryKernel, flop_names};
-pub use schedule::{StoppingRule, shuffle};
+pub use schedule::{StoppingRule, order_of_round, shuffle};
 pub use suite::{suite_experiments, suite_inputs};
 pub use traffic::{Traffic, store_method, traffic};
 pub use warning::{Caution, after_measuring, before_measuring};

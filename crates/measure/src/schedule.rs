@@ -1,7 +1,7 @@
 //! Which cases a round runs, in which order, and when a case is done.
 
 use nearfar_record::{
-    Aggregate, Case, Part, Rounds, Sample, SampleTotals, round_values, run_figures,
+    Aggregate, Case, Experiment, Part, Rounds, Sample, SampleTotals, round_values, run_figures,
 };
 use nearfar_stats::estimate_median;
 
@@ -66,6 +66,24 @@ impl StoppingRule {
         [Aggregate::Sum, Aggregate::Paced].into_iter().all(|of| is_narrow(Part::Case, of))
             && (0..actors).all(|actor| is_narrow(Part::Actor(actor), Aggregate::Sum))
     }
+}
+
+/// The cases of a round in their order. Those of `devices` go forward and in every other round
+/// backward, as SHOC goes through its sizes: what drifts, drifts for none alone, and neighbours
+/// share what was set up for a device. All others are shuffled.
+#[must_use]
+pub fn order_of_round<'a>(cases: &[&'a Case], seed: u64, round: u32) -> Vec<&'a Case> {
+    let is_of_devices = |case: &&Case| {
+        case.coordinates.iter().any(|place| place.experiment() == Experiment::Devices)
+    };
+    if !cases.iter().all(is_of_devices) {
+        return shuffle(cases, seed, round);
+    }
+    let mut order = cases.to_vec();
+    if !round.is_multiple_of(2) {
+        order.reverse();
+    }
+    order
 }
 
 /// The cases of a round in their order: shuffled anew for every round, the same

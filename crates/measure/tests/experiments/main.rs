@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod any_machine;
+mod devices;
 mod hybrid;
 mod latency;
 mod links;
