@@ -1,0 +1,159 @@
+//! Copies by CUDA's streams.
+
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use super::handles::{Context, Event, Memory, PinnedPages, Stream};
+use crate::device_error::DeviceError;
+use crate::transfer::{Route, Toward};
+
+/// The copies of one step. In the order in which they are given back: streams are waited for
+/// before pages and memories go.
+pub(crate) struct Copies {
+    ways: Vec<Way>,
+    /// Noted before the first copy.
+    began: Event,
+    _pinned: Option<PinnedPages>,
+    /// Way n with memory n. To a peer: the sender's and the receiver's.
+    memories: Vec<Memory>,
+    /// The sender's.
+    context: Rc<Context>,
+}
+
+struct Way {
+    stream: Stream,
+    /// Noted after the copy.
+    ended: Event,
+    route: Route,
+}
+
+impl Way {
+    fn open(context: &Rc<Context>, route: Route) -> Result<Self, DeviceError> {
+        Ok(Self { stream: Stream::open(context)?, ended: Event::new(context)?, route })
+    }
+}
+
+impl Copies {
+    /// Ways between the device and the host.
+    pub(crate) fn with_host(
+        context: Rc<Context>,
+        routes: &[Route],
+        pinned: Option<(*mut c_void, usize)>,
+    ) -> Result<Self, DeviceError> {
+        let of_device = |route: &Route| Memory::take(&context, route.bytes);
+        let memories = routes.iter().map(of_device).collect::<Result<_, _>>()?;
+        let pin = |(start, bytes)| PinnedPages::pin(&context, start, bytes);
+        let pinned = pinned.map(pin).transpose()?;
+        let ways =
+            routes.iter().map(|&route| Way::open(&context, route)).collect::<Result<_, _>>()?;
+        let began = Event::new(&context)?;
+        Ok(Self { ways, began, _pinned: pinned, memories, context })
+    }
+
+    /// From one device to another.
+    pub(crate) fn with_peer(
+        sender: Rc<Context>,
+        receiver: Rc<Context>,
+        bytes: usize,
+    ) -> Result<Self, DeviceError> {
+        receiver.reach(&sender)?;
+        sender.reach(&receiver)?;
+        let memories = vec![Memory::take(&sender, bytes)?, Memory::take(&receiver, bytes)?];
+        let ways = vec![Way::open(&sender, Route { toward: Toward::Peer, bytes })?];
+        let began = Event::new(&sender)?;
+        Ok(Self { ways, began, _pinned: None, memories, context: sender })
+    }
+
+    /// One copy of each way, all at once. Returns what the device's clock says, where it does.
+    pub(crate) fn run(&mut self) -> Result<Option<u64>, DeviceError> {
+        self.context.make_current()?;
+        let Some((first, others)) = self.ways.split_first() else { return Ok(None) };
+        first.stream.note(&self.began)?;
+        // All begin together, as nvbandwidth's streams do (memcpy.cpp).
+        for way in others {
+            way.stream.wait_for(&self.began)?;
+        }
+        for (index, way) in self.ways.iter().enumerate() {
+            self.enqueue(index, way)?;
+            way.stream.note(&way.ended)?;
+        }
+        for way in &self.ways {
+            way.stream.wait()?;
+        }
+        let times = self.ways.iter().map(|way| way.ended.ns_since(&self.began));
+        let times: Option<Vec<u64>> = times.collect();
+        Ok(times.and_then(|times| times.into_iter().max()))
+    }
+
+    fn enqueue(&self, index: usize, way: &Way) -> Result<(), DeviceError> {
+        let functions = &self.context.functions;
+        let (memory, stream) = (&self.memories[index], way.stream.handle);
+        let bytes = way.route.bytes;
+        match way.route.toward {
+            Toward::Device { from } => {
+                // SAFETY: the memory has as many bytes as the way, and so have the host's pages,
+                // which are borrowed until the stream was waited for.
+                let code =
+                    unsafe { (functions.queue_to_device)(memory.address, from, bytes, stream) };
+                self.context.succeeded("cuMemcpyHtoDAsync", code)
+            }
+            Toward::Host { into } => {
+                // SAFETY: as above; nobody looks at the pages before the stream was waited for.
+                let code =
+                    unsafe { (functions.queue_to_host)(into, memory.address, bytes, stream) };
+                self.context.succeeded("cuMemcpyDtoHAsync", code)
+            }
+            Toward::Peer => {
+                let receiver = &self.memories[1];
+                // SAFETY: both memories have this many bytes and are in the contexts beside them.
+                let code = unsafe {
+                    (functions.queue_to_peer)(
+                        receiver.address,
+                        receiver.context.handle,
+                        memory.address,
+                        memory.context.handle,
+                        bytes,
+                        stream,
+                    )
+                };
+                self.context.succeeded("cuMemcpyPeerAsync", code)
+            }
+        }
+    }
+
+    /// Writes words into a memory, outside of any measurement.
+    pub(crate) fn write(
+        &mut self,
+        memory: usize,
+        at: usize,
+        words: &[u64],
+    ) -> Result<(), DeviceError> {
+        let memory = &self.memories[memory];
+        memory.context.make_current()?;
+        let (to, bytes) = (memory.address + at as u64, size_of_val(words));
+        // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were read.
+        let code =
+            unsafe { (memory.context.functions.copy_to_device)(to, words.as_ptr().cast(), bytes) };
+        memory.context.succeeded("cuMemcpyHtoD", code)?;
+        // The call returns when the words are on their way, and the copies' streams do not wait
+        // for them.
+        memory.context.wait()
+    }
+
+    /// Reads words out of a memory, outside of any measurement.
+    pub(crate) fn read(
+        &mut self,
+        memory: usize,
+        at: usize,
+        words: &mut [u64],
+    ) -> Result<(), DeviceError> {
+        let memory = &self.memories[memory];
+        memory.context.make_current()?;
+        let (from, bytes) = (memory.address + at as u64, size_of_val(words));
+        // SAFETY: within the memory, by [`crate::Transfer`]; returns when the words were written.
+        let code = unsafe {
+            (memory.context.functions.copy_to_host)(words.as_mut_ptr().cast(), from, bytes)
+        };
+        memory.context.succeeded("cuMemcpyDtoH", code)
+    }
+}

@@ -1,0 +1,276 @@
+//! What CUDA's driver hands out. Giving it back says nothing and never panics: a device that is
+//! gone cannot be told so.
+
+use std::ffi::c_void;
+use std::ptr;
+use std::rc::Rc;
+
+use nearfar_machine::Accelerator;
+
+use super::devices::{device, start};
+use super::error_name::{PEER_ACCESS_ALREADY_ENABLED, failure};
+use super::functions::{Address, EVENT_DEFAULT, Functions, Handle, STREAM_NON_BLOCKING, SUCCESS};
+use crate::device_error::{DeviceError, Kind};
+
+/// A device's primary context: the one that it shares with other users in this process.
+pub(crate) struct Context {
+    pub(super) functions: Functions,
+    pub(super) handle: Handle,
+    device: i32,
+    label: String,
+}
+
+impl Context {
+    /// Takes the context of a device, which messages name by the label, and makes it the calling
+    /// thread's.
+    ///
+    /// # Errors
+    ///
+    /// The device is there no more, or the driver refuses.
+    pub(crate) fn open(
+        functions: Functions,
+        accelerator: &Accelerator,
+        label: &str,
+    ) -> Result<Self, DeviceError> {
+        start(&functions).map_err(|why| DeviceError::new(Kind::Lost, format!("{label}: {why}")))?;
+        let device = device(&functions, accelerator.number).map_err(|code| DeviceError {
+            what: Kind::Lost,
+            ..failure(&functions, label, "cuDeviceGet", code)
+        })?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: a device of the driver; `handle` has room for the context.
+        let code = unsafe { (functions.retain_context)(&raw mut handle, device) };
+        if code != SUCCESS {
+            return Err(failure(&functions, label, "cuDevicePrimaryCtxRetain", code));
+        }
+        let context = Self { functions, handle, device, label: label.into() };
+        context.make_current()?;
+        Ok(context)
+    }
+
+    /// Makes it the calling thread's: calls mean the context that is.
+    pub(super) fn make_current(&self) -> Result<(), DeviceError> {
+        // SAFETY: a context that is held.
+        let code = unsafe { (self.functions.set_context)(self.handle) };
+        self.succeeded("cuCtxSetCurrent", code)
+    }
+
+    /// Waits for all that the device has to do.
+    pub(super) fn wait(&self) -> Result<(), DeviceError> {
+        // SAFETY: without arguments; means the calling thread's context.
+        let code = unsafe { (self.functions.wait_for_context)() };
+        self.succeeded("cuCtxSynchronize", code)
+    }
+
+    pub(super) fn succeeded(&self, call: &str, code: i32) -> Result<(), DeviceError> {
+        if code == SUCCESS { Ok(()) } else { Err(self.failure(call, code)) }
+    }
+
+    fn failure(&self, call: &str, code: i32) -> DeviceError {
+        failure(&self.functions, &self.label, call, code)
+    }
+
+    /// Lets this device reach another's memory where the two can; copies go by the host else.
+    pub(super) fn reach(&self, peer: &Self) -> Result<(), DeviceError> {
+        self.make_current()?;
+        let mut can = 0;
+        // SAFETY: two devices of the driver; `can` has room for the answer.
+        let code =
+            unsafe { (self.functions.can_access_peer)(&raw mut can, self.device, peer.device) };
+        self.succeeded("cuDeviceCanAccessPeer", code)?;
+        if can == 0 || self.device == peer.device {
+            return Ok(());
+        }
+        // SAFETY: a context that is held, and flags that must be 0.
+        let code = unsafe { (self.functions.enable_peer_access)(peer.handle, 0) };
+        if code == PEER_ACCESS_ALREADY_ENABLED {
+            return Ok(());
+        }
+        self.succeeded("cuCtxEnablePeerAccess", code)
+    }
+
+    /// Gives something back, in this context.
+    fn give_back(&self, give: impl FnOnce(&Functions) -> i32) {
+        if self.make_current().is_ok() {
+            give(&self.functions);
+        }
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: retained once by `open`, released once.
+        unsafe { (self.functions.release_context)(self.device) };
+    }
+}
+
+/// Memory of a device.
+pub(super) struct Memory {
+    pub(super) context: Rc<Context>,
+    pub(super) address: Address,
+}
+
+impl Memory {
+    pub(super) fn take(context: &Rc<Context>, bytes: usize) -> Result<Self, DeviceError> {
+        context.make_current()?;
+        let mut address = 0;
+        // SAFETY: `address` has room for the answer.
+        let code = unsafe { (context.functions.allocate)(&raw mut address, bytes) };
+        context.succeeded(&format!("cuMemAlloc of {bytes} bytes"), code)?;
+        Ok(Self { context: Rc::clone(context), address })
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        self.context.give_back(|functions| {
+            // SAFETY: taken once by `take`, freed once, after the streams were waited for.
+            unsafe { (functions.free)(self.address) }
+        });
+    }
+}
+
+/// The host's pages, locked where they are.
+pub(super) struct PinnedPages {
+    context: Rc<Context>,
+    start: *mut c_void,
+}
+
+impl PinnedPages {
+    pub(super) fn pin(
+        context: &Rc<Context>,
+        start: *mut c_void,
+        bytes: usize,
+    ) -> Result<Self, DeviceError> {
+        context.make_current()?;
+        // SAFETY: the pages are borrowed for as long as the transfer lives, which lets go of them
+        // before it ends.
+        let code = unsafe { (context.functions.register_host)(start, bytes, 0) };
+        let call = format!("cuMemHostRegister of {bytes} bytes");
+        context.succeeded(&call, code).map_err(|error| {
+            let what = if error.what == Kind::Lost { Kind::Lost } else { Kind::NotPinned };
+            DeviceError { what, ..error }
+        })?;
+        Ok(Self { context: Rc::clone(context), start })
+    }
+}
+
+impl Drop for PinnedPages {
+    fn drop(&mut self) {
+        self.context.give_back(|functions| {
+            // SAFETY: registered once by `pin`, after the streams were waited for.
+            unsafe { (functions.unregister_host)(self.start) }
+        });
+    }
+}
+
+/// A queue of copies.
+pub(super) struct Stream {
+    pub(super) context: Rc<Context>,
+    pub(super) handle: Handle,
+}
+
+impl Stream {
+    pub(super) fn open(context: &Rc<Context>) -> Result<Self, DeviceError> {
+        context.make_current()?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: `handle` has room for the stream.
+        let code =
+            unsafe { (context.functions.create_stream)(&raw mut handle, STREAM_NON_BLOCKING) };
+        context.succeeded("cuStreamCreate", code)?;
+        Ok(Self { context: Rc::clone(context), handle })
+    }
+
+    /// Waits for all that is in it.
+    pub(super) fn wait(&self) -> Result<(), DeviceError> {
+        // SAFETY: a stream that is open.
+        let code = unsafe { (self.context.functions.wait_for_stream)(self.handle) };
+        self.context.succeeded("cuStreamSynchronize", code)
+    }
+
+    /// Lets what comes next wait for the event.
+    pub(super) fn wait_for(&self, event: &Event) -> Result<(), DeviceError> {
+        // SAFETY: a stream and an event of one context, and flags that must be 0.
+        let code =
+            unsafe { (self.context.functions.stream_wait_for_event)(self.handle, event.handle, 0) };
+        self.context.succeeded("cuStreamWaitEvent", code)
+    }
+
+    /// Notes the time when all that is in it so far is done.
+    pub(super) fn note(&self, event: &Event) -> Result<(), DeviceError> {
+        // SAFETY: a stream and an event of one context.
+        let code = unsafe { (self.context.functions.record_event)(event.handle, self.handle) };
+        self.context.succeeded("cuEventRecord", code)
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.context.give_back(|functions| {
+            // SAFETY: an open stream; what is in it may still reach the host's pages.
+            unsafe { (functions.wait_for_stream)(self.handle) };
+            // SAFETY: opened once by `open`, closed once.
+            unsafe { (functions.destroy_stream)(self.handle) }
+        });
+    }
+}
+
+/// A note of a time by the device's clock.
+pub(super) struct Event {
+    context: Rc<Context>,
+    handle: Handle,
+}
+
+impl Event {
+    pub(super) fn new(context: &Rc<Context>) -> Result<Self, DeviceError> {
+        context.make_current()?;
+        let mut handle = ptr::null_mut();
+        // SAFETY: `handle` has room for the event.
+        let code = unsafe { (context.functions.create_event)(&raw mut handle, EVENT_DEFAULT) };
+        context.succeeded("cuEventCreate", code)?;
+        Ok(Self { context: Rc::clone(context), handle })
+    }
+
+    /// Nanoseconds from an earlier note to this one; None where the driver does not say, or says
+    /// that none passed.
+    pub(super) fn ns_since(&self, earlier: &Self) -> Option<u64> {
+        let mut ms = 0f32;
+        // SAFETY: two events that are noted; `ms` has room for the answer.
+        let code = unsafe {
+            (self.context.functions.elapsed_ms)(&raw mut ms, earlier.handle, self.handle)
+        };
+        (code == SUCCESS).then(|| nanoseconds(ms)).flatten()
+    }
+}
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        self.context.give_back(|functions| {
+            // SAFETY: created once by `new`, destroyed once.
+            unsafe { (functions.destroy_event)(self.handle) }
+        });
+    }
+}
+
+fn nanoseconds(ms: f32) -> Option<u64> {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "positive and finite; what is too large becomes the largest"
+    )]
+    (ms.is_finite() && ms > 0.0).then(|| (f64::from(ms) * 1e6).round() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nanoseconds;
+
+    #[test]
+    fn a_time_that_did_not_pass_is_none() {
+        assert_eq!(nanoseconds(1.5), Some(1_500_000));
+        assert_eq!(nanoseconds(0.000_5), Some(500));
+        for ms in [0.0, -1.0, f32::NAN, f32::INFINITY] {
+            assert_eq!(nanoseconds(ms), None, "{ms}");
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! CUDA, by NVIDIA's driver (`libcuda.so.1`).
+
+mod copies;
+mod devices;
+mod error_name;
+mod functions;
+mod handles;
+
+pub(crate) use copies::Copies;
+pub(crate) use devices::find;
+pub(crate) use functions::Functions;
+pub(crate) use handles::Context;

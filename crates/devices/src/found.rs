@@ -1,0 +1,39 @@
+//! The devices that there are, by all interfaces.
+
+use nearfar_machine::{AbsentBackend, Accelerator, Backend};
+
+use crate::instruments::Instruments;
+use crate::{cuda, opencl};
+
+/// What all interfaces show.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// Devices, by interface in the order of [`Backend::ALL`], then by number. One that two
+    /// interfaces show is there twice. Their `nodes` are empty: the interfaces do not know them.
+    pub accelerators: Vec<Accelerator>,
+    /// Interfaces that show none, each with its reason.
+    pub absent: Vec<AbsentBackend>,
+}
+
+/// Looks for devices. Each interface shows some, or is told of as absent.
+#[must_use]
+pub fn find_accelerators() -> Found {
+    find_with(Instruments::installed())
+}
+
+pub(crate) fn find_with(instruments: &Instruments) -> Found {
+    let mut found = Found { accelerators: Vec::new(), absent: Vec::new() };
+    for backend in Backend::ALL {
+        let devices = match backend {
+            Backend::Cuda => instruments.cuda.as_ref().map_err(Clone::clone).and_then(cuda::find),
+            Backend::Opencl => {
+                instruments.opencl.as_ref().map_err(Clone::clone).and_then(opencl::find)
+            }
+        };
+        match devices {
+            Ok(devices) => found.accelerators.extend(devices),
+            Err(reason) => found.absent.push(AbsentBackend { backend, reason }),
+        }
+    }
+    found
+}

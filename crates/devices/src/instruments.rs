@@ -1,0 +1,41 @@
+//! What transfers are made with.
+
+use std::sync::OnceLock;
+
+use crate::library::load;
+use crate::{cuda, opencl};
+
+/// The interfaces' functions, or why there are none. A test plants lies here, by putting functions of
+/// its own into a table.
+pub(crate) struct Instruments {
+    pub(crate) cuda: Result<cuda::Functions, String>,
+    pub(crate) opencl: Result<opencl::Functions, String>,
+}
+
+impl Instruments {
+    /// Those of the drivers that are installed. Loaded once and never unloaded: drivers keep
+    /// threads of their own.
+    pub(crate) fn installed() -> &'static Self {
+        static INSTALLED: OnceLock<Instruments> = OnceLock::new();
+        INSTALLED.get_or_init(|| Self { cuda: cuda_driver(), opencl: opencl_loader() })
+    }
+}
+
+fn cuda_driver() -> Result<cuda::Functions, String> {
+    // Without its number the name can be that of a toolkit's stub, which has no driver behind it.
+    let library = load(&["libcuda.so.1", "libcuda.so"])
+        .map_err(|why| format!("NVIDIA's driver (libcuda.so.1) cannot be loaded: {why}"))?;
+    let functions = cuda::Functions::find(&library)
+        .map_err(|why| format!("NVIDIA's driver (libcuda.so.1) cannot be used: {why}"))?;
+    std::mem::forget(library);
+    Ok(functions)
+}
+
+fn opencl_loader() -> Result<opencl::Functions, String> {
+    let library = load(&["libOpenCL.so.1", "libOpenCL.so"])
+        .map_err(|why| format!("OpenCL's loader (libOpenCL.so.1) cannot be loaded: {why}"))?;
+    let functions = opencl::Functions::find(&library)
+        .map_err(|why| format!("OpenCL's loader (libOpenCL.so.1) cannot be used: {why}"))?;
+    std::mem::forget(library);
+    Ok(functions)
+}

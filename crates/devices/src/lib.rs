@@ -1,0 +1,24 @@
+//! Copies between the host's memory and devices, and from one device to another, by CUDA and
+//! by OpenCL.
+//!
+//! The drivers are loaded when they are first asked for: the crate builds without a toolkit and
+//! runs where there is no driver. Each interface is a table of the C functions that are used, so
+//! that a test can put one that lies, or that refuses, in place of a driver's.
+//!
+//! Start with [`find_accelerators`], then [`Transfer`].
+
+mod bus_id;
+mod content;
+mod cuda;
+mod device_error;
+mod found;
+mod host_pages;
+mod instruments;
+mod library;
+mod opencl;
+mod transfer;
+
+pub use bus_id::normalized_bus_id;
+pub use device_error::{DeviceError, Kind};
+pub use found::{Found, find_accelerators};
+pub use transfer::{Copied, Transfer};

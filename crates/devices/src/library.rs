@@ -1,0 +1,68 @@
+//! Shared libraries that are loaded at run time, and tables of the C functions in them.
+
+use std::ffi::c_char;
+
+use libloading::Library;
+
+/// Loads the first of these libraries that is there.
+///
+/// # Errors
+///
+/// Why none could be loaded, as the system's loader says it of the first.
+pub(crate) fn load(names: &[&str]) -> Result<Library, String> {
+    if cfg!(target_feature = "crt-static") {
+        return Err("this program is linked statically and can load no driver; use one that is \
+                    linked dynamically"
+            .into());
+    }
+    let mut first = None;
+    for name in names {
+        // SAFETY: what runs is the initialisation of an installed driver. It is never unloaded
+        // (its users keep it for as long as the process lives), so nothing of it runs at the end.
+        match unsafe { Library::new(*name) } {
+            Ok(library) => return Ok(library),
+            Err(error) => first = first.or(Some(error)),
+        }
+    }
+    Err(first.map_or_else(|| "no library was named".into(), |error| error.to_string()))
+}
+
+/// A table of C functions: name, symbol, arguments, result.
+macro_rules! function_table {
+    ($(#[$about:meta])* $table:ident {
+        $($name:ident = $symbol:literal($($argument:ty),* $(,)?) -> $result:ty;)*
+    }) => {
+        $(#[$about])*
+        #[derive(Clone, Copy)]
+        pub(crate) struct $table {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) -> $result,)*
+        }
+
+        impl $table {
+            /// Finds all of them.
+            ///
+            /// # Errors
+            ///
+            /// The name of one that the library lacks.
+            pub(crate) fn find(library: &libloading::Library) -> Result<Self, String> {
+                Ok(Self {
+                    $($name: {
+                        type Function = unsafe extern "C" fn($($argument),*) -> $result;
+                        // SAFETY: the type is the one that the interface's header declares for
+                        // the symbol.
+                        let found = unsafe { library.get::<Function>($symbol.as_bytes()) };
+                        *found.map_err(|_| format!("it has no function {}", $symbol))?
+                    },)*
+                })
+            }
+        }
+    };
+}
+pub(crate) use function_table;
+
+/// What a C function wrote into a buffer, up to its first NUL, without blanks around it.
+pub(crate) fn text_of(written: &[c_char]) -> String {
+    let bytes: Vec<u8> =
+        written.iter().map(|&byte| byte.cast_unsigned()).take_while(|&byte| byte != 0).collect();
+    String::from_utf8_lossy(&bytes).trim().to_string()
+}
