@@ -1,5 +1,6 @@
 //! Shared libraries that are loaded at run time, and tables of the C functions in them.
 
+use std::error::Error;
 use std::ffi::c_char;
 
 use libloading::Library;
@@ -24,7 +25,10 @@ pub(crate) fn load(names: &[&str]) -> Result<Library, String> {
             Err(error) => first = first.or(Some(error)),
         }
     }
-    Err(first.map_or_else(|| "no library was named".into(), |error| error.to_string()))
+    // What the system says is the error's source.
+    let why = first
+        .map(|error| error.source().map_or_else(|| error.to_string(), |source| source.to_string()));
+    Err(why.unwrap_or_else(|| "no library was named".into()))
 }
 
 /// A table of C functions: name, symbol, arguments, result.

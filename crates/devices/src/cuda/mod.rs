@@ -2,9 +2,13 @@
 
 mod copies;
 mod devices;
+#[cfg(test)]
+mod double;
 mod error_name;
 mod functions;
 mod handles;
+#[cfg(test)]
+mod lies;
 
 pub(crate) use copies::Copies;
 pub(crate) use devices::find;

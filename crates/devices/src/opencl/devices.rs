@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::{Mutex, PoisonError};
 
 use nearfar_machine::{Accelerator, Backend, NodeSet};
 
@@ -38,6 +39,10 @@ pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, String> {
 
 /// Where all devices that can be used are, in the order of their numbers.
 pub(super) fn places(functions: &Functions) -> Result<Vec<Place>, String> {
+    // Drivers start at the first question. PoCL 3.1 shows no device to a second thread that asks
+    // in the meantime.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
     let mut unusable = Vec::new();
     for platform in platforms(functions)? {

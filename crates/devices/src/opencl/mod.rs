@@ -5,6 +5,8 @@ mod devices;
 mod error_name;
 mod functions;
 mod handles;
+#[cfg(test)]
+mod lies;
 
 pub(crate) use copies::Copies;
 pub(crate) use devices::find;

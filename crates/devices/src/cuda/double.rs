@@ -1,0 +1,428 @@
+//! A driver of CUDA for tests: two devices whose memory is the process's own. It keeps
+//! account of what it handed out, holds callers to the driver's rules (a context is current, ranges are
+//! within an allocation, pages are registered once), and can be told to refuse or to lie.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ffi::{c_char, c_void};
+use std::ptr;
+
+use super::functions::{Address, Functions, Handle};
+
+const INVALID_VALUE: i32 = 1;
+const INVALID_CONTEXT: i32 = 201;
+const INVALID_DEVICE: i32 = 101;
+const ALREADY_REGISTERED: i32 = 712;
+const NOT_REGISTERED: i32 = 713;
+
+/// Devices that it shows.
+const DEVICES: i32 = 2;
+
+/// What the double of this thread holds. Handles count from 1.
+#[derive(Default)]
+pub(super) struct State {
+    /// Calls that answer this code, by symbol; with how many calls of it go well before.
+    pub(super) refusals: BTreeMap<&'static str, (u32, i32)>,
+    pub(super) started: bool,
+    current: usize,
+    contexts: [u32; DEVICES as usize],
+    memories: BTreeMap<Address, (usize, Box<[u8]>)>,
+    registered: BTreeMap<usize, usize>,
+    /// Streams and events: whose context.
+    handles: BTreeMap<usize, usize>,
+    next: usize,
+    /// Notes of events: how many copies came before.
+    notes: BTreeMap<usize, u32>,
+    copies: u32,
+}
+
+thread_local! {
+    static STATE: RefCell<State> = RefCell::default();
+}
+
+pub(super) fn with<T>(look: impl FnOnce(&mut State) -> T) -> T {
+    STATE.with_borrow_mut(look)
+}
+
+impl State {
+    /// What was handed out and not given back.
+    pub(super) fn held(&self) -> usize {
+        let contexts: u32 = self.contexts.iter().sum();
+        contexts as usize + self.memories.len() + self.registered.len() + self.handles.len()
+    }
+
+    pub(super) fn is_registered(&self, start: usize) -> bool {
+        self.registered.contains_key(&start)
+    }
+
+    /// The code that a call answers instead of doing anything.
+    fn refusal(&mut self, symbol: &'static str) -> Option<i32> {
+        let (good, code) = self.refusals.get_mut(symbol)?;
+        if *good == 0 {
+            return Some(*code);
+        }
+        *good -= 1;
+        None
+    }
+
+    fn hand_out(&mut self) -> Result<Handle, i32> {
+        let context = self.current()?;
+        self.next += 1;
+        self.handles.insert(self.next, context);
+        Ok(ptr::without_provenance_mut(self.next))
+    }
+
+    fn current(&self) -> Result<usize, i32> {
+        let held = self.current > 0 && self.contexts[self.current - 1] > 0;
+        if held { Ok(self.current) } else { Err(INVALID_CONTEXT) }
+    }
+
+    /// The bytes of a device's memory from an address on.
+    fn memory(&mut self, address: Address, bytes: usize) -> Result<&mut [u8], i32> {
+        let (start, (_, memory)) =
+            self.memories.range_mut(..=address).next_back().ok_or(INVALID_VALUE)?;
+        let at = usize::try_from(address - start).map_err(|_| INVALID_VALUE)?;
+        memory.get_mut(at..at + bytes).ok_or(INVALID_VALUE)
+    }
+
+    fn owner(&self, address: Address) -> Option<usize> {
+        Some(self.memories.get(&address)?.0)
+    }
+}
+
+/// Does what a call does, unless the double is to refuse it.
+fn call(symbol: &'static str, act: impl FnOnce(&mut State) -> Result<(), i32>) -> i32 {
+    with(|state| match state.refusal(symbol) {
+        Some(code) => code,
+        None => act(state).err().unwrap_or(0),
+    })
+}
+
+/// Gives an answer by a pointer.
+fn give<T>(into: *mut T, value: T) {
+    // SAFETY: callers give room for the answer, as the driver's do.
+    unsafe { into.write(value) };
+}
+
+fn give_text(into: *mut c_char, room: i32, text: &str) -> Result<(), i32> {
+    let bytes = text.bytes().chain([0]);
+    let length = usize::try_from(room).unwrap_or(0);
+    if bytes.clone().count() > length {
+        return Err(INVALID_VALUE);
+    }
+    for (index, byte) in bytes.enumerate() {
+        give(into.wrapping_add(index), byte.cast_signed());
+    }
+    Ok(())
+}
+
+fn known(device: i32) -> Result<usize, i32> {
+    let index = usize::try_from(device).map_err(|_| INVALID_DEVICE)?;
+    if device < DEVICES { Ok(index) } else { Err(INVALID_DEVICE) }
+}
+
+unsafe extern "C" fn init(flags: u32) -> i32 {
+    call("cuInit", |state| {
+        state.started = true;
+        if flags == 0 { Ok(()) } else { Err(INVALID_VALUE) }
+    })
+}
+
+unsafe extern "C" fn driver_version(into: *mut i32) -> i32 {
+    call("cuDriverGetVersion", |_| {
+        give(into, 12080);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn error_name(code: i32, into: *mut *const c_char) -> i32 {
+    let name = match code {
+        2 => c"CUDA_ERROR_OUT_OF_MEMORY",
+        100 => c"CUDA_ERROR_NO_DEVICE",
+        719 => c"CUDA_ERROR_LAUNCH_FAILED",
+        712 => c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED",
+        // A driver that is newer knows others; this one is of today.
+        _ => return INVALID_VALUE,
+    };
+    give(into, name.as_ptr());
+    0
+}
+
+unsafe extern "C" fn device_count(into: *mut i32) -> i32 {
+    call("cuDeviceGetCount", |_| {
+        give(into, DEVICES);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn device(into: *mut i32, number: i32) -> i32 {
+    call("cuDeviceGet", |state| {
+        known(number)?;
+        give(into, number);
+        if state.started { Ok(()) } else { Err(3) }
+    })
+}
+
+unsafe extern "C" fn device_name(into: *mut c_char, room: i32, device: i32) -> i32 {
+    call("cuDeviceGetName", |_| give_text(into, room, &format!("Double {}", known(device)?)))
+}
+
+unsafe extern "C" fn device_memory(into: *mut usize, device: i32) -> i32 {
+    call("cuDeviceTotalMem_v2", |_| {
+        give(into, (known(device)? + 1) << 30);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn device_attribute(into: *mut i32, attribute: i32, device: i32) -> i32 {
+    call("cuDeviceGetAttribute", |_| {
+        // The second is within the processor.
+        give(into, if attribute == 18 { device } else { -1 });
+        known(device).map(|_| ())
+    })
+}
+
+unsafe extern "C" fn device_bus_id(into: *mut c_char, room: i32, device: i32) -> i32 {
+    call("cuDeviceGetPCIBusId", |_| {
+        let text = if known(device)? == 0 { "0000:3B:00.0" } else { "nothing of PCIe" };
+        give_text(into, room, text)
+    })
+}
+
+unsafe extern "C" fn can_access_peer(into: *mut i32, one: i32, other: i32) -> i32 {
+    call("cuDeviceCanAccessPeer", |_| {
+        give(into, i32::from(known(one)? != known(other)?));
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn retain_context(into: *mut Handle, device: i32) -> i32 {
+    call("cuDevicePrimaryCtxRetain", |state| {
+        let index = known(device)?;
+        state.contexts[index] += 1;
+        give(into, ptr::without_provenance_mut(index + 1));
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn release_context(device: i32) -> i32 {
+    call("cuDevicePrimaryCtxRelease_v2", |state| {
+        let count = &mut state.contexts[known(device)?];
+        *count = count.checked_sub(1).ok_or(INVALID_CONTEXT)?;
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn wait_for_context() -> i32 {
+    call("cuCtxSynchronize", |state| state.current().map(|_| ()))
+}
+
+unsafe extern "C" fn set_context(context: Handle) -> i32 {
+    call("cuCtxSetCurrent", |state| {
+        state.current = context.addr();
+        state.current().map(|_| ())
+    })
+}
+
+unsafe extern "C" fn enable_peer_access(_peer: Handle, flags: u32) -> i32 {
+    call("cuCtxEnablePeerAccess", |_| if flags == 0 { Ok(()) } else { Err(INVALID_VALUE) })
+}
+
+unsafe extern "C" fn allocate(into: *mut Address, bytes: usize) -> i32 {
+    call("cuMemAlloc_v2", |state| {
+        let context = state.current()?;
+        let memory = vec![0; bytes].into_boxed_slice();
+        let address = memory.as_ptr().addr() as Address;
+        state.memories.insert(address, (context, memory));
+        give(into, address);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn free(address: Address) -> i32 {
+    call("cuMemFree_v2", |state| state.memories.remove(&address).map(|_| ()).ok_or(INVALID_VALUE))
+}
+
+unsafe extern "C" fn register_host(start: *mut c_void, bytes: usize, _flags: u32) -> i32 {
+    call("cuMemHostRegister_v2", |state| {
+        state.current()?;
+        match state.registered.insert(start.addr(), bytes) {
+            None => Ok(()),
+            Some(_) => Err(ALREADY_REGISTERED),
+        }
+    })
+}
+
+unsafe extern "C" fn unregister_host(start: *mut c_void) -> i32 {
+    call("cuMemHostUnregister", |state| {
+        state.registered.remove(&start.addr()).map(|_| ()).ok_or(NOT_REGISTERED)
+    })
+}
+
+/// Copies to a device.
+fn to_device(state: &mut State, to: Address, from: *const c_void, bytes: usize) -> Result<(), i32> {
+    state.current()?;
+    let memory = state.memory(to, bytes)?;
+    // SAFETY: the caller's memory has as many bytes, which is what is tested.
+    unsafe { ptr::copy_nonoverlapping(from.cast::<u8>(), memory.as_mut_ptr(), bytes) };
+    Ok(())
+}
+
+/// Copies to the host.
+fn to_host(state: &mut State, into: *mut c_void, from: Address, bytes: usize) -> Result<(), i32> {
+    state.current()?;
+    let memory = state.memory(from, bytes)?;
+    // SAFETY: as above.
+    unsafe { ptr::copy_nonoverlapping(memory.as_ptr(), into.cast::<u8>(), bytes) };
+    Ok(())
+}
+
+unsafe extern "C" fn copy_to_device(to: Address, from: *const c_void, bytes: usize) -> i32 {
+    call("cuMemcpyHtoD_v2", |state| to_device(state, to, from, bytes))
+}
+
+unsafe extern "C" fn copy_to_host(into: *mut c_void, from: Address, bytes: usize) -> i32 {
+    call("cuMemcpyDtoH_v2", |state| to_host(state, into, from, bytes))
+}
+
+/// A stream of the context that is current.
+fn stream_of_current(state: &State, stream: Handle) -> Result<(), i32> {
+    let context = state.current()?;
+    if state.handles.get(&stream.addr()) == Some(&context) { Ok(()) } else { Err(400) }
+}
+
+unsafe extern "C" fn queue_to_device(
+    to: Address,
+    from: *const c_void,
+    bytes: usize,
+    stream: Handle,
+) -> i32 {
+    call("cuMemcpyHtoDAsync_v2", |state| {
+        stream_of_current(state, stream)?;
+        state.copies += 1;
+        to_device(state, to, from, bytes)
+    })
+}
+
+unsafe extern "C" fn queue_to_host(
+    into: *mut c_void,
+    from: Address,
+    bytes: usize,
+    stream: Handle,
+) -> i32 {
+    call("cuMemcpyDtoHAsync_v2", |state| {
+        stream_of_current(state, stream)?;
+        state.copies += 1;
+        to_host(state, into, from, bytes)
+    })
+}
+
+unsafe extern "C" fn queue_to_peer(
+    to: Address,
+    receiver: Handle,
+    from: Address,
+    sender: Handle,
+    bytes: usize,
+    stream: Handle,
+) -> i32 {
+    call("cuMemcpyPeerAsync", |state| {
+        stream_of_current(state, stream)?;
+        let owners = (state.owner(to), state.owner(from));
+        if owners != (Some(receiver.addr()), Some(sender.addr())) {
+            return Err(INVALID_CONTEXT);
+        }
+        state.copies += 1;
+        let sent = state.memory(from, bytes)?.to_vec();
+        state.memory(to, bytes)?.copy_from_slice(&sent);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn create_stream(into: *mut Handle, _flags: u32) -> i32 {
+    call("cuStreamCreate", |state| {
+        give(into, state.hand_out()?);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn destroy_stream(stream: Handle) -> i32 {
+    call("cuStreamDestroy_v2", |state| state.handles.remove(&stream.addr()).map(|_| ()).ok_or(400))
+}
+
+unsafe extern "C" fn wait_for_stream(stream: Handle) -> i32 {
+    call("cuStreamSynchronize", |state| stream_of_current(state, stream))
+}
+
+unsafe extern "C" fn stream_wait_for_event(stream: Handle, event: Handle, _flags: u32) -> i32 {
+    call("cuStreamWaitEvent", |state| {
+        stream_of_current(state, event)?;
+        stream_of_current(state, stream)
+    })
+}
+
+unsafe extern "C" fn create_event(into: *mut Handle, _flags: u32) -> i32 {
+    call("cuEventCreate", |state| {
+        give(into, state.hand_out()?);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn destroy_event(event: Handle) -> i32 {
+    call("cuEventDestroy_v2", |state| state.handles.remove(&event.addr()).map(|_| ()).ok_or(400))
+}
+
+unsafe extern "C" fn record_event(event: Handle, stream: Handle) -> i32 {
+    call("cuEventRecord", |state| {
+        stream_of_current(state, event)?;
+        stream_of_current(state, stream)?;
+        state.notes.insert(event.addr(), state.copies);
+        Ok(())
+    })
+}
+
+/// A millisecond for each copy between the two notes.
+unsafe extern "C" fn elapsed_ms(into: *mut f32, start: Handle, end: Handle) -> i32 {
+    call("cuEventElapsedTime", |state| {
+        let note = |event: Handle| state.notes.get(&event.addr()).copied().ok_or(400);
+        let copies = note(end)?.checked_sub(note(start)?).ok_or(INVALID_VALUE)?;
+        #[expect(clippy::cast_precision_loss, reason = "a few copies")]
+        give(into, copies as f32);
+        Ok(())
+    })
+}
+
+/// The double's table.
+pub(super) const FUNCTIONS: Functions = Functions {
+    init,
+    driver_version,
+    error_name,
+    device_count,
+    device,
+    device_name,
+    device_memory,
+    device_attribute,
+    device_bus_id,
+    can_access_peer,
+    retain_context,
+    release_context,
+    wait_for_context,
+    set_context,
+    enable_peer_access,
+    allocate,
+    free,
+    register_host,
+    unregister_host,
+    copy_to_device,
+    copy_to_host,
+    queue_to_device,
+    queue_to_host,
+    queue_to_peer,
+    create_stream,
+    destroy_stream,
+    wait_for_stream,
+    stream_wait_for_event,
+    create_event,
+    destroy_event,
+    record_event,
+    elapsed_ms,
+};

@@ -1,0 +1,462 @@
+//! Transfers by PoCL with single functions of it replaced: what they leave undone is seen, what
+//! they refuse is told.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
+
+use super::functions::{Functions, Handle, MEM_USE_HOST_PTR};
+use crate::device_error::{DeviceError, Kind};
+use crate::found::find_with;
+use crate::instruments::Instruments;
+use crate::transfer::Transfer;
+
+/// More than one piece, and no whole number of them.
+const ELEMENTS: usize = (1 << 17) + 77;
+
+/// The real loader's.
+fn honest() -> Functions {
+    let found = Instruments::installed().opencl.as_ref();
+    *found.expect("these tests need PoCL: scripts/install-packages test")
+}
+
+fn instruments(opencl: Functions) -> Instruments {
+    Instruments { cuda: Err("not asked for".into()), opencl: Ok(opencl) }
+}
+
+/// A device of PoCL.
+fn device() -> Accelerator {
+    let found = find_with(&instruments(honest()));
+    let is_pocl = |device: &Accelerator| {
+        device.driver.as_ref().is_some_and(|driver| driver.starts_with("Portable Computing"))
+    };
+    found
+        .accelerators
+        .into_iter()
+        .find(is_pocl)
+        .expect("these tests need PoCL: scripts/install-packages test")
+}
+
+/// Opens a transfer with these functions, copies and looks.
+fn copied(
+    opencl: Functions,
+    direction: TransferDirection,
+    memory: HostMemory,
+) -> Result<Option<u64>, DeviceError> {
+    let mut host: Vec<f64> = (0..ELEMENTS).map(|index| index as f64 + 0.5).collect();
+    let mut transfer =
+        Transfer::open_with(&instruments(opencl), &device(), direction, memory, &mut host)?;
+    let result = transfer.copy().and_then(|copied| {
+        transfer.check()?;
+        Ok(copied.device_ns)
+    });
+    if let Err(error) = &result
+        && error.what != Kind::WrongData
+    {
+        assert_eq!(transfer.copy().expect_err("it is broken"), *error);
+    }
+    result
+}
+
+/// An event of a command that does nothing.
+fn nothing_queued(queue: Handle, memory: Handle, event: *mut Handle) -> i32 {
+    // SAFETY: the caller's queue, one memory of it, and nothing to wait for.
+    unsafe {
+        (honest().enqueue_migrate_mem_objects)(
+            queue,
+            1,
+            &raw const memory,
+            0,
+            0,
+            ptr::null(),
+            event,
+        )
+    }
+}
+
+/// Does what it should where it is waited for at once, which only looks do.
+unsafe extern "C" fn write_does_nothing(
+    queue: Handle,
+    memory: Handle,
+    blocking: u32,
+    at: usize,
+    bytes: usize,
+    from: *const c_void,
+    count: u32,
+    wait: *const Handle,
+    event: *mut Handle,
+) -> i32 {
+    if blocking == 0 {
+        return nothing_queued(queue, memory, event);
+    }
+    // SAFETY: the caller's arguments.
+    unsafe {
+        (honest().enqueue_write_buffer)(
+            queue, memory, blocking, at, bytes, from, count, wait, event,
+        )
+    }
+}
+
+unsafe extern "C" fn write_stops_short(
+    queue: Handle,
+    memory: Handle,
+    blocking: u32,
+    at: usize,
+    bytes: usize,
+    from: *const c_void,
+    count: u32,
+    wait: *const Handle,
+    event: *mut Handle,
+) -> i32 {
+    let bytes = if blocking == 0 { bytes - 1 } else { bytes };
+    // SAFETY: the caller's arguments, at most one byte less.
+    unsafe {
+        (honest().enqueue_write_buffer)(
+            queue, memory, blocking, at, bytes, from, count, wait, event,
+        )
+    }
+}
+
+unsafe extern "C" fn read_does_nothing(
+    queue: Handle,
+    memory: Handle,
+    blocking: u32,
+    at: usize,
+    bytes: usize,
+    into: *mut c_void,
+    count: u32,
+    wait: *const Handle,
+    event: *mut Handle,
+) -> i32 {
+    if blocking == 0 {
+        return nothing_queued(queue, memory, event);
+    }
+    // SAFETY: the caller's arguments.
+    unsafe {
+        (honest().enqueue_read_buffer)(queue, memory, blocking, at, bytes, into, count, wait, event)
+    }
+}
+
+unsafe extern "C" fn reading_back_does_nothing(
+    queue: Handle,
+    memory: Handle,
+    _: u32,
+    _: usize,
+    _: usize,
+    _: *mut c_void,
+    _: u32,
+    _: *const Handle,
+    event: *mut Handle,
+) -> i32 {
+    nothing_queued(queue, memory, event)
+}
+
+#[test]
+fn a_copy_that_is_not_made_or_stops_short_is_seen() {
+    let functions = honest();
+    let no_write = Functions { enqueue_write_buffer: write_does_nothing, ..functions };
+    let no_read = Functions { enqueue_read_buffer: read_does_nothing, ..functions };
+    let short = Functions { enqueue_write_buffer: write_stops_short, ..functions };
+    let blind = Functions { enqueue_read_buffer: reading_back_does_nothing, ..functions };
+    let (out, back, both) =
+        (TransferDirection::ToDevice, TransferDirection::ToHost, TransferDirection::BothWays);
+    for (case, functions, direction) in [
+        ("nothing goes out", no_write, out),
+        ("of both ways nothing goes out", no_write, both),
+        ("nothing comes in", no_read, back),
+        ("of both ways nothing comes in", no_read, both),
+        ("the last byte does not go out", short, out),
+        ("reading back does nothing", blind, out),
+    ] {
+        for memory in HostMemory::ALL {
+            let error = copied(functions, direction, memory).expect_err(case);
+            assert_eq!(error.what, Kind::WrongData, "{case}: {error}");
+            assert!(error.text.contains(&device().id), "{case}: {error}");
+        }
+    }
+}
+
+fn refuse(code: *mut i32, answer: i32) -> Handle {
+    // SAFETY: callers give room for the code.
+    unsafe { code.write(answer) };
+    ptr::null_mut()
+}
+
+unsafe extern "C" fn no_room(
+    _: Handle,
+    _: u64,
+    _: usize,
+    _: *mut c_void,
+    code: *mut i32,
+) -> Handle {
+    refuse(code, -4)
+}
+
+unsafe extern "C" fn too_large(
+    _: Handle,
+    _: u64,
+    _: usize,
+    _: *mut c_void,
+    code: *mut i32,
+) -> Handle {
+    refuse(code, -61)
+}
+
+unsafe extern "C" fn no_host_pages(
+    context: Handle,
+    flags: u64,
+    bytes: usize,
+    host: *mut c_void,
+    code: *mut i32,
+) -> Handle {
+    if flags & MEM_USE_HOST_PTR != 0 {
+        return refuse(code, -37);
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { (honest().create_buffer)(context, flags, bytes, host, code) }
+}
+
+unsafe extern "C" fn no_map(
+    _: Handle,
+    _: Handle,
+    _: u32,
+    _: u64,
+    _: usize,
+    _: usize,
+    _: u32,
+    _: *const Handle,
+    _: *mut Handle,
+    code: *mut i32,
+) -> *mut c_void {
+    refuse(code, -12)
+}
+
+unsafe extern "C" fn maps_elsewhere(
+    queue: Handle,
+    memory: Handle,
+    blocking: u32,
+    flags: u64,
+    at: usize,
+    bytes: usize,
+    count: u32,
+    wait: *const Handle,
+    event: *mut Handle,
+    code: *mut i32,
+) -> *mut c_void {
+    // SAFETY: the caller's arguments.
+    let mapped = unsafe {
+        (honest().enqueue_map_buffer)(
+            queue, memory, blocking, flags, at, bytes, count, wait, event, code,
+        )
+    };
+    mapped.wrapping_byte_add(64)
+}
+
+unsafe extern "C" fn no_queue(_: Handle, _: Handle, _: u64, code: *mut i32) -> Handle {
+    refuse(code, -5)
+}
+
+unsafe extern "C" fn lost_at_write(
+    _: Handle,
+    _: Handle,
+    _: u32,
+    _: usize,
+    _: usize,
+    _: *const c_void,
+    _: u32,
+    _: *const Handle,
+    _: *mut Handle,
+) -> i32 {
+    -36
+}
+
+unsafe extern "C" fn fails_to_wait(_: u32, _: *const Handle) -> i32 {
+    -14
+}
+
+unsafe extern "C" fn failed_without_room(
+    _: Handle,
+    _: u32,
+    _: usize,
+    into: *mut c_void,
+    _: *mut usize,
+) -> i32 {
+    // SAFETY: callers give room for a status.
+    unsafe { into.cast::<i32>().write(-4) };
+    0
+}
+
+unsafe extern "C" fn lost_at_flush(_: Handle) -> i32 {
+    -2
+}
+
+unsafe extern "C" fn unknown_at_flush(_: Handle) -> i32 {
+    -9999
+}
+
+#[test]
+fn each_refusal_is_told() {
+    let functions = honest();
+    for (functions, what, expected) in [
+        (
+            Functions { create_buffer: no_room, ..functions },
+            Kind::NoRoom,
+            "CL_MEM_OBJECT_ALLOCATION_FAILURE",
+        ),
+        (
+            Functions { create_buffer: too_large, ..functions },
+            Kind::NoRoom,
+            "CL_INVALID_BUFFER_SIZE",
+        ),
+        (
+            Functions { create_buffer: no_host_pages, ..functions },
+            Kind::NotPinned,
+            "CL_INVALID_HOST_PTR",
+        ),
+        (Functions { enqueue_map_buffer: no_map, ..functions }, Kind::NotPinned, "CL_MAP_FAILURE"),
+        (
+            Functions { enqueue_map_buffer: maps_elsewhere, ..functions },
+            Kind::NotPinned,
+            "maps the pages elsewhere",
+        ),
+        (
+            Functions { create_command_queue: no_queue, ..functions },
+            Kind::NoRoom,
+            "clCreateCommandQueue failed: CL_OUT_OF_RESOURCES",
+        ),
+        (
+            Functions { enqueue_write_buffer: lost_at_write, ..functions },
+            Kind::Lost,
+            "clEnqueueWriteBuffer failed: CL_INVALID_COMMAND_QUEUE",
+        ),
+        (
+            Functions { flush: lost_at_flush, ..functions },
+            Kind::Lost,
+            "clFlush failed: CL_DEVICE_NOT_AVAILABLE",
+        ),
+        (
+            Functions { flush: unknown_at_flush, ..functions },
+            Kind::Failed,
+            "clFlush failed: OpenCL's error -9999",
+        ),
+        (
+            Functions {
+                wait_for_events: fails_to_wait,
+                get_event_info: failed_without_room,
+                ..functions
+            },
+            Kind::NoRoom,
+            "failed: CL_MEM_OBJECT_ALLOCATION_FAILURE",
+        ),
+    ] {
+        let error =
+            copied(functions, TransferDirection::BothWays, HostMemory::Pinned).expect_err(expected);
+        assert_eq!(error.what, what, "{error}");
+        assert!(error.text.contains(expected), "{error}");
+        assert!(error.text.contains(&device().id), "{error}");
+    }
+}
+
+unsafe extern "C" fn no_times(_: Handle, _: u32, _: usize, _: *mut c_void, _: *mut usize) -> i32 {
+    -7
+}
+
+unsafe extern "C" fn stopped_clock(
+    _: Handle,
+    _: u32,
+    _: usize,
+    into: *mut c_void,
+    _: *mut usize,
+) -> i32 {
+    // SAFETY: callers give room for a time.
+    unsafe { into.cast::<u64>().write(42) };
+    0
+}
+
+#[test]
+fn a_clock_that_says_nothing_is_none() {
+    let functions = honest();
+    for get_event_profiling_info in [no_times, stopped_clock] {
+        let functions = Functions { get_event_profiling_info, ..functions };
+        let times = copied(functions, TransferDirection::BothWays, HostMemory::Pageable);
+        assert_eq!(times, Ok(None));
+    }
+}
+
+unsafe extern "C" fn address_by_khronos(
+    device: Handle,
+    what: u32,
+    room: usize,
+    into: *mut c_void,
+    length: *mut usize,
+) -> i32 {
+    if what == 0x410f {
+        // SAFETY: the caller has room for four words and for their length.
+        unsafe { into.cast::<[u32; 4]>().write([0x1_0000, 0xaf, 0x1f, 7]) };
+        // SAFETY: as above.
+        unsafe { length.write(16) };
+        return 0;
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { (honest().get_device_info)(device, what, room, into, length) }
+}
+
+unsafe extern "C" fn address_of_nvidia(
+    device: Handle,
+    what: u32,
+    room: usize,
+    into: *mut c_void,
+    length: *mut usize,
+) -> i32 {
+    let answer = match what {
+        0x4008 => 0x3b_u32,
+        0x4009 => 0x0a,
+        0x400a => 0x1,
+        // SAFETY: the caller's arguments.
+        _ => return unsafe { (honest().get_device_info)(device, what, room, into, length) },
+    };
+    // SAFETY: the caller has room for a word and for its length.
+    unsafe { into.cast::<u32>().write(answer) };
+    // SAFETY: as above.
+    unsafe { length.write(4) };
+    0
+}
+
+unsafe extern "C" fn address_of_amd(
+    device: Handle,
+    what: u32,
+    room: usize,
+    into: *mut c_void,
+    length: *mut usize,
+) -> i32 {
+    if what != 0x4037 {
+        // SAFETY: the caller's arguments.
+        return unsafe { (honest().get_device_info)(device, what, room, into, length) };
+    }
+    let mut topology = [0u8; 24];
+    topology[0] = 1;
+    topology[21..].copy_from_slice(&[0xc3, 0x02, 0x01]);
+    // SAFETY: the caller has room for the topology and for its length.
+    unsafe { into.cast::<[u8; 24]>().write(topology) };
+    // SAFETY: as above.
+    unsafe { length.write(24) };
+    0
+}
+
+/// Each extension's form of a PCIe address; PoCL's devices have none.
+#[test]
+fn addresses_are_read_as_each_extension_writes_them() {
+    let functions = honest();
+    for (get_device_info, expected) in [
+        (functions.get_device_info, None),
+        (address_by_khronos as _, Some("10000:af:1f.7")),
+        (address_of_nvidia as _, Some("0001:3b:01.2")),
+        (address_of_amd as _, Some("0000:c3:02.1")),
+    ] {
+        let functions = Functions { get_device_info, ..functions };
+        let found = find_with(&instruments(functions));
+        let number = device().number as usize;
+        assert_eq!(found.accelerators[number].bus_id.as_deref(), expected);
+    }
+}
