@@ -1,6 +1,7 @@
 //! A transfer: copies of the same bytes, again and again, and whether they arrive.
 
 use std::ffi::c_void;
+use std::fmt;
 use std::rc::Rc;
 
 use nearfar_machine::{Accelerator, Backend, HostMemory, TransferDirection};
@@ -36,6 +37,13 @@ pub struct Transfer<'a> {
     broken: Option<DeviceError>,
     /// The device, for messages.
     device: String,
+}
+
+impl fmt::Debug for Transfer<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // What a driver's handles are tells nothing.
+        out.debug_struct("Transfer").field("device", &self.device).finish_non_exhaustive()
+    }
 }
 
 /// The copies of one step, by interface.
