@@ -1,6 +1,6 @@
 //! Copies between memory and devices as `show` prints them.
 
-use nearfar_machine::{HostMemory, TransferDirection};
+use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 use nearfar_model::{BesideFigures, RecordFigures, TransferFigures, transfers};
 use nearfar_record::TransferBeside;
 use serde::Serialize;
@@ -37,6 +37,9 @@ pub struct TransferView {
     pub copy_us: Option<f64>,
     /// What runs at the same time, or null.
     pub beside: Option<BesideView>,
+    /// Whether the device's memory is the host's.
+    #[serde(skip)]
+    pub shares_host_memory: bool,
 }
 
 /// What runs at the same time as copies, and what both lose.
@@ -61,18 +64,20 @@ pub struct BesideView {
 /// The transfers of a record.
 pub(crate) fn transfer_views(figures: &RecordFigures<'_>) -> Vec<TransferView> {
     let devices = figures.record().header.inputs.devices.as_ref();
-    let name = |id: &str| {
+    let known = |id: &str| {
         let all = devices.map_or(&[][..], |devices| &devices.accelerators);
-        all.iter().find(|device| device.id == id).map(|device| device.name.clone())
+        all.iter().find(|device| device.id == id)
     };
-    transfers(figures).iter().map(|transfer| view(transfer, &name)).collect()
+    let view_of = |transfer: &TransferFigures| view(transfer, known(&transfer.place.device));
+    transfers(figures).iter().map(view_of).collect()
 }
 
-fn view(transfer: &TransferFigures, name: &dyn Fn(&str) -> Option<String>) -> TransferView {
+fn view(transfer: &TransferFigures, device: Option<&Accelerator>) -> TransferView {
     let place = transfer.place.clone();
     TransferView {
         case: CaseView::new(&transfer.case),
-        device_name: name(&place.device),
+        device_name: device.map(|device| device.name.clone()),
+        shares_host_memory: device.is_some_and(|device| device.shares_host_memory),
         device: place.device,
         cluster: place.cluster,
         memory_node: place.memory_node,

@@ -6,7 +6,7 @@ use nearfar_units::{Bytes, format_significant};
 use crate::printable::printable;
 use crate::show_devices::{BesideView, TransferView};
 use crate::show_figure::{BandwidthView, Footnotes, caption, section};
-use crate::show_grid::{Side, grid, groups, sorted};
+use crate::show_grid::{Side, grid, groups, in_order, sorted};
 use crate::table::table_with_numbers;
 
 /// A table of devices and nodes for each way and memory, one of sizes for each device, and what
@@ -19,6 +19,15 @@ pub(crate) fn devices_text(views: &[TransferView]) -> String {
          interval. pinned: pages locked to their place, which the device reads and writes itself; \
          pageable: ordinary ones, which the driver copies first. both ways: at once, the sum.",
     );
+    let shared = in_order(
+        views.iter().filter(|view| view.shares_host_memory).map(|view| printable(&view.device)),
+    );
+    if !shared.is_empty() {
+        text += &caption(&format!(
+            "{} has no memory of its own: copies go within the host's memory and cross no link",
+            shared.join(", ")
+        ));
+    }
     let mut footnotes = Footnotes::default();
     let alone: Vec<&TransferView> =
         views.iter().filter(|view| view.beside.is_none() && view.peer.is_none()).collect();

@@ -4,6 +4,7 @@
 
 mod advise;
 mod compare;
+mod devices;
 mod edited;
 mod export_topology;
 mod interruption;

@@ -3,6 +3,7 @@
 
 mod chase;
 mod compute;
+mod transfer;
 
 use std::cell::Cell;
 use std::hint::black_box;

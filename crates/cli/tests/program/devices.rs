@@ -1,0 +1,102 @@
+//! Copies to devices, by the OpenCL of PoCL, which shows the CPUs as devices.
+
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::{measuring, nearfar, run, text};
+
+/// The program with PoCL's own cache in `folder`, and devices by its variable.
+fn with_pocl(folder: &Path, devices: &str) -> Command {
+    let mut command = nearfar();
+    command.env("POCL_CACHE_DIR", folder).env("POCL_DEVICES", devices);
+    command
+}
+
+fn show(path: &str) -> Value {
+    let output = run(nearfar().args(["show", path, "--json"]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// Both ways, both memories, sizes, beside streams, a second device, and between devices: every
+/// byte checked and every page proven, or the case would be refused.
+#[test]
+fn every_kind_of_copy_runs_by_opencl() {
+    let _measuring = measuring();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl").display().to_string();
+    let mut command = with_pocl(folder.path(), "pthread pthread");
+    command.args(["characterize", "--only", "devices", "--suite", "standard", "--samples", "1"]);
+    let output = run(command.args(["--window", "5ms", "--out", &path]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let view = show(&path);
+    assert_eq!(view["refused"].as_array().unwrap().len(), 0, "{}", view["refused"]);
+    let copies = view["devices"].as_array().unwrap();
+    let has = |wanted: &dyn Fn(&Value) -> bool| {
+        let found: Vec<&Value> = copies.iter().filter(|&copy| wanted(copy)).collect();
+        assert!(!found.is_empty(), "{copies:#?}");
+        for copy in found {
+            assert!(copy["bandwidth"]["sum_gb_per_s"].as_f64().unwrap() > 0.0, "{copy}");
+            assert!(copy["device_clock_gb_per_s"].as_f64().unwrap() > 0.0, "{copy}");
+        }
+    };
+    for device in ["opencl0", "opencl1"] {
+        for direction in ["to_device", "to_host", "both_ways"] {
+            has(&|copy| {
+                copy["device"] == device
+                    && copy["direction"] == direction
+                    && copy["host_memory"] == "pinned"
+                    && copy["bytes"] == 64 << 20
+            });
+        }
+        has(&|copy| copy["device"] == device && copy["host_memory"] == "pageable");
+        has(&|copy| copy["device"] == device && copy["bytes"] == 1024);
+        has(&|copy| copy["device"] == device && copy["peer"].is_string());
+    }
+    // Streams and a second thread need a second core.
+    let cores = view["devices"].as_array().unwrap().iter().any(|copy| copy["beside"].is_object());
+    let left_out = view["omitted"].to_string();
+    assert!(cores || left_out.contains("one_core"), "{left_out}");
+    let whole = std::fs::read_to_string(&path).unwrap();
+    let samples = || {
+        let lines = whole.lines().filter(|line| line.starts_with("{\"sample\""));
+        lines.map(|line| serde_json::from_str::<Value>(line).unwrap()["sample"].clone())
+    };
+    for sample in samples() {
+        for actor in sample["actors"].as_array().unwrap() {
+            let Some(seen) = actor.get("transfer") else { continue };
+            assert!(seen["copies"].as_u64().unwrap() > 0, "{sample}");
+        }
+    }
+}
+
+/// Where nothing shows a device, the record says of each interface why, and the rest is measured.
+#[test]
+fn without_a_driver_the_reasons_are_in_the_record() {
+    let _measuring = measuring();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl").display().to_string();
+    let empty = folder.path().join("none");
+    std::fs::create_dir(&empty).unwrap();
+    let mut command = nearfar();
+    command.env("OCL_ICD_VENDORS", &empty);
+    command.args(["characterize", "--only", "pairs,devices", "--suite", "quick"]);
+    command.args(["--kernel", "load", "--working-set", "8MiB", "--window", "5ms"]);
+    let output = run(command.args(["--out", &path]));
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let view = show(&path);
+    assert!(!view["pairs"].as_array().unwrap().is_empty());
+    let of_devices: Vec<&Value> = view["omitted"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|absent| absent["case"] == "devices")
+        .collect();
+    assert_eq!(of_devices.len(), 1, "{}", view["omitted"]);
+    assert_eq!(of_devices[0]["code"], "no_device");
+    let reason = of_devices[0]["reason"].as_str().unwrap();
+    // A machine with NVIDIA's driver has CUDA's devices, and this test is not for it.
+    assert!(reason.contains("cuda: ") && reason.contains("opencl: "), "{reason}");
+}
