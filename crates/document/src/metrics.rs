@@ -24,7 +24,7 @@ use exposition::Exposition;
 pub fn write_metrics(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let figures = RecordFigures::new(record);
     let mut exposition = Exposition::new(&record.header);
-    origin::add(record, &mut exposition);
+    origin::add(&figures, &mut exposition);
     figures::add(&figures, &mut exposition);
     exposition.write(out)
 }

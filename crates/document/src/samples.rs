@@ -56,12 +56,11 @@ impl Samples {
         let mut taken = Vec::new();
         for behind in wanted {
             let Some(case) = planned.get(behind.case.as_str()) else { continue };
-            let values: Vec<(f64, bool)> = figures
-                .samples_of(&behind.case)
+            let totals = figures.of_case(case).totals();
+            let values: Vec<(f64, bool)> = totals
                 .iter()
-                .filter_map(|sample| {
-                    let value = value(case, &sample.totals(), behind.counted)?;
-                    Some((value, sample.is_disturbed()))
+                .filter_map(|totals| {
+                    Some((value(case, totals, behind.counted)?, totals.is_disturbed()))
                 })
                 .collect();
             if !values.is_empty() {

@@ -1,10 +1,12 @@
 //! What a record's figures rest on: how many samples, how many of them disturbed,
 //! and how well it is known where their pages were.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
-use nearfar_machine::MemoryPolicy;
-use nearfar_record::{Actor, ActorSample, Case, PageNodes, Proof, ProofMethod, Record};
+use nearfar_machine::{MemoryPolicy, NodeSet};
+use nearfar_record::{Actor, PageNodes, Proof, ProofMethod, Sample};
+
+use crate::record_figures::RecordFigures;
 
 /// What a record's figures rest on.
 #[derive(Debug, Clone, PartialEq)]
@@ -27,14 +29,61 @@ pub struct Evidence {
     pub huge_page_share: Option<f64>,
 }
 
+/// Where the pages of an actor's array are to be.
+struct Array {
+    /// `None` where they may be anywhere.
+    nodes: Option<NodeSet>,
+    /// The share of each node; empty where pages are not dealt out.
+    dealt: Vec<(u32, f64)>,
+}
+
+impl Array {
+    fn new(policy: &MemoryPolicy) -> Self {
+        Self { nodes: policy.nodes(), dealt: dealt_shares(policy) }
+    }
+
+    /// The array that an actor's `proof` is of, and that of its `write_proof`.
+    fn of(actor: &Actor) -> [Option<Self>; 2] {
+        let written = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
+        [actor.memory(), written].map(|policy| policy.map(Self::new))
+    }
+}
+
 impl Evidence {
-    fn add_pages(&mut self, policy: &MemoryPolicy, pages: &PageNodes) {
-        let Some(asked) = policy.nodes() else { return };
+    fn add_pages(&mut self, array: &Array, pages: &PageNodes) {
+        let Some(asked) = &array.nodes else { return };
         let placed: f64 = asked.iter().map(|node| pages.fraction_on(node)).sum();
         self.least_placed = Some(self.least_placed.map_or(placed, |known| known.min(placed)));
-        for (node, share) in dealt_shares(policy) {
+        for &(node, share) in &array.dealt {
             let off = (pages.fraction_on(node) - share).abs();
             self.worst_share = Some(self.worst_share.map_or(off, |known| known.max(off)));
+        }
+    }
+
+    /// Adds what proves that pages of these arrays, in the order of the actors, are where they are
+    /// to be.
+    fn add_proofs(&mut self, arrays: &[[Option<Array>; 2]], sample: &Sample) {
+        let proofs = arrays.iter().zip(&sample.actors).flat_map(|(arrays, found)| {
+            let proofs = [found.proof.as_ref(), found.write_proof.as_ref()];
+            arrays.iter().zip(proofs).filter_map(|(array, proof)| Some((array.as_ref()?, proof)))
+        });
+        let (mut touches_memory, mut is_proven, mut weakest) = (false, true, None);
+        for (array, proof) in proofs {
+            touches_memory = true;
+            // One array whose pages nobody saw leaves the whole sample unproven.
+            let Some(Proof { before, after }) = proof else {
+                is_proven = false;
+                continue;
+            };
+            weakest = weakest.max(Some(before.method.max(after.method)));
+            self.add_pages(array, before);
+            if after != before {
+                self.add_pages(array, after);
+            }
+        }
+        self.on_memory += usize::from(touches_memory);
+        if let Some(weakest) = weakest.filter(|_| is_proven) {
+            *self.proven_by.entry(weakest).or_default() += 1;
         }
     }
 }
@@ -50,21 +99,10 @@ fn dealt_shares(policy: &MemoryPolicy) -> Vec<(u32, f64)> {
     weights.into_iter().map(|(node, weight)| (node, f64::from(weight) / all)).collect()
 }
 
-/// An actor's policies and what proves that its pages are where these put them.
-fn proofs<'a>(
-    planned: &'a Actor,
-    found: &'a ActorSample,
-) -> impl Iterator<Item = (&'a MemoryPolicy, Option<&'a Proof>)> {
-    let written = planned.as_stream().and_then(|stream| stream.write_memory.as_ref());
-    let parts = [(planned.memory(), &found.proof), (written, &found.write_proof)];
-    parts.into_iter().filter_map(|(policy, proof)| Some((policy?, proof.as_ref())))
-}
-
 /// Weighs the evidence of a record.
 #[must_use]
-pub fn weigh_evidence(record: &Record) -> Evidence {
-    let cases: HashMap<&str, &Case> =
-        record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
+pub fn weigh_evidence(figures: &RecordFigures<'_>) -> Evidence {
+    let record = figures.record();
     let mut evidence = Evidence {
         samples: record.samples.len(),
         disturbed: record.samples.iter().filter(|sample| sample.is_disturbed()).count(),
@@ -75,30 +113,17 @@ pub fn weigh_evidence(record: &Record) -> Evidence {
         huge_page_share: None,
     };
     let (mut huge, mut resident) = (0, 0);
-    for sample in &record.samples {
-        let Some(case) = cases.get(sample.case.as_str()) else {
-            continue;
-        };
-        let actors = || case.actors.iter().zip(&sample.actors);
-        let mut methods: Vec<Option<ProofMethod>> = Vec::new();
-        for (policy, proof) in actors().flat_map(|(planned, found)| proofs(planned, found)) {
-            methods.push(proof.map(|proof| proof.before.method.max(proof.after.method)));
-            for pages in proof.iter().flat_map(|proof| [&proof.before, &proof.after]) {
-                evidence.add_pages(policy, pages);
-            }
-        }
-        evidence.on_memory += usize::from(!methods.is_empty());
-        // One array whose pages nobody saw leaves the whole sample unproven.
-        let all: Option<Vec<ProofMethod>> = methods.into_iter().collect();
-        if let Some(weakest) = all.and_then(|methods| methods.into_iter().max()) {
-            *evidence.proven_by.entry(weakest).or_default() += 1;
-        }
-        for (_, found) in actors() {
-            if let (Some(h), Some(r)) =
-                (found.page_sizes.huge_bytes, found.page_sizes.resident_bytes)
-            {
-                huge = u64::saturating_add(huge, h);
-                resident = u64::saturating_add(resident, r);
+    for case in &record.cases {
+        let arrays: Vec<[Option<Array>; 2]> = case.actors.iter().map(Array::of).collect();
+        for sample in figures.samples_of(&case.id) {
+            evidence.add_proofs(&arrays, sample);
+            for found in sample.actors.iter().take(arrays.len()) {
+                if let (Some(h), Some(r)) =
+                    (found.page_sizes.huge_bytes, found.page_sizes.resident_bytes)
+                {
+                    huge = u64::saturating_add(huge, h);
+                    resident = u64::saturating_add(resident, r);
+                }
             }
         }
     }

@@ -55,7 +55,7 @@ impl<'a> RecordFigures<'a> {
         Self {
             record,
             planned: record.cases.iter().map(|case| case.id.as_str()).collect(),
-            samples: SamplesByCase::new(&record.samples),
+            samples: SamplesByCase::new(record),
             absent,
         }
     }
@@ -139,6 +139,12 @@ impl<'a> CaseFigures<'a> {
     #[must_use]
     pub fn samples(&self) -> &'a [&'a Sample] {
         self.samples.samples
+    }
+
+    /// What each of its samples moved, in their order.
+    #[must_use]
+    pub fn totals(&self) -> &'a [SampleTotals] {
+        self.samples.totals
     }
 
     /// Useful bytes of a part of it; `None` without samples.

@@ -3,24 +3,24 @@
 //! memory: all cores fetch them, once.
 
 use std::collections::HashMap;
-use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
-use std::thread::{available_parallelism, scope};
+use std::thread::{ScopedJoinHandle, available_parallelism, scope};
 
-use nearfar_record::{CaseSummary, Part, Sample, SampleTotals, Work, summarize};
+use nearfar_record::{CaseSummary, Part, Record, Sample, SampleTotals, Work, summarize};
 
 /// Samples and their totals, those of one case side by side.
 #[derive(Debug)]
 pub(crate) struct SamplesByCase<'a> {
-    samples: Vec<&'a Sample>,
-    totals: Vec<SampleTotals>,
-    cases: HashMap<&'a str, OfCase>,
+    /// Positions among `cases`, by id.
+    positions: HashMap<&'a str, usize>,
+    cases: Vec<OfCase<'a>>,
 }
 
-#[derive(Debug)]
-struct OfCase {
-    positions: Range<usize>,
+#[derive(Debug, Default)]
+struct OfCase<'a> {
+    samples: Vec<&'a Sample>,
+    totals: Vec<SampleTotals>,
     /// Of the useful bytes of all actors, once it was asked for: most tables do.
     summary: OnceLock<Option<CaseSummary>>,
 }
@@ -33,34 +33,45 @@ pub(crate) struct CaseSamples<'a> {
     summary: Option<&'a OnceLock<Option<CaseSummary>>>,
 }
 
+/// A sample with the position of its case, where the plan has it.
+type Placed<'a> = (Option<usize>, &'a Sample, SampleTotals);
+
 impl<'a> SamplesByCase<'a> {
-    pub fn new(samples: &'a [Sample]) -> Self {
-        let mut numbers: HashMap<&str, usize> = HashMap::new();
-        let number_of = |sample: &'a Sample| {
-            let next = numbers.len();
-            (*numbers.entry(&sample.case).or_insert(next), sample)
-        };
-        let mut numbered: Vec<(usize, &Sample)> = samples.iter().map(number_of).collect();
-        numbered.sort_by_key(|(number, _)| *number);
-        let mut cases = HashMap::with_capacity(numbers.len());
-        let mut from = 0;
-        for of_case in numbered.chunk_by(|one, next| one.0 == next.0) {
-            let positions = from..from + of_case.len();
-            from = positions.end;
-            cases.insert(&*of_case[0].1.case, OfCase { positions, summary: OnceLock::new() });
+    pub fn new(record: &'a Record) -> Self {
+        let ids = record.cases.iter().map(|case| case.id.as_str());
+        let positions = ids.enumerate().map(|(position, id)| (id, position)).collect();
+        let mut sorted = Self { cases: Vec::new(), positions };
+        sorted.cases.resize_with(record.cases.len(), OfCase::default);
+        for (position, sample, totals) in
+            placed(&record.samples, &sorted.positions).into_iter().flatten()
+        {
+            let position = position.unwrap_or_else(|| sorted.position(&sample.case));
+            let of_case = &mut sorted.cases[position];
+            of_case.samples.push(sample);
+            of_case.totals.push(totals);
         }
-        let samples: Vec<&Sample> = numbered.into_iter().map(|(_, sample)| sample).collect();
-        Self { totals: totals(&samples), samples, cases }
+        sorted
+    }
+
+    /// Where a case stands; one that the plan lacks comes behind it.
+    fn position(&mut self, id: &'a str) -> usize {
+        let next = self.cases.len();
+        let position = *self.positions.entry(id).or_insert(next);
+        if position == next {
+            self.cases.push(OfCase::default());
+        }
+        position
     }
 
     pub fn of_case(&self, id: &str) -> CaseSamples<'_> {
-        let Some(OfCase { positions, summary }) = self.cases.get(id) else {
+        let Some(of_case) = self.positions.get(id).and_then(|&position| self.cases.get(position))
+        else {
             return CaseSamples::default();
         };
         CaseSamples {
-            samples: &self.samples[positions.clone()],
-            totals: &self.totals[positions.clone()],
-            summary: Some(summary),
+            samples: &of_case.samples,
+            totals: &of_case.totals,
+            summary: Some(&of_case.summary),
         }
     }
 }
@@ -73,15 +84,19 @@ impl CaseSamples<'_> {
     }
 }
 
-fn totals(samples: &[&Sample]) -> Vec<SampleTotals> {
+/// Samples with their totals and the positions of their cases, in parts that are in the order of the
+/// record.
+fn placed<'a>(samples: &'a [Sample], positions: &HashMap<&str, usize>) -> Vec<Vec<Placed<'a>>> {
     let workers = available_parallelism().map_or(1, usize::from);
     let part = samples.len().div_ceil(workers).max(1);
-    let of_part = |part: &[&Sample]| part.iter().map(|sample| sample.totals()).collect::<Vec<_>>();
+    let place = |sample: &'a Sample| {
+        (positions.get(sample.case.as_str()).copied(), sample, sample.totals())
+    };
+    let of_part = |part: &'a [Sample]| part.iter().map(place).collect::<Vec<_>>();
     scope(|scope| {
         let parts = samples.chunks(part).map(|part| scope.spawn(move || of_part(part)));
         let parts: Vec<_> = parts.collect();
-        let done =
-            parts.into_iter().map(|part| part.join().unwrap_or_else(|panic| resume_unwind(panic)));
-        done.flatten().collect()
+        let ended = parts.into_iter().map(ScopedJoinHandle::join);
+        ended.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }

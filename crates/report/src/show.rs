@@ -109,7 +109,7 @@ impl ShowView {
     pub fn of(figures: &RecordFigures<'_>) -> Self {
         let record = figures.record();
         let (scaling, widest_runs) = scaling_views(figures);
-        let evidence = weigh_evidence(record);
+        let evidence = weigh_evidence(figures);
         let absent = |wanted: Absence| {
             record
                 .absent

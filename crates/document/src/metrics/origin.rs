@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use nearfar_model::weigh_evidence;
+use nearfar_model::{RecordFigures, weigh_evidence};
 use nearfar_record::{Absence, Record, Sealing, Suite};
 
 use super::exposition::Exposition;
@@ -10,10 +10,11 @@ use super::family::{Family, SCHEMA};
 use super::labels::Labels;
 
 /// Adds what the record is, and what its figures rest on.
-pub(super) fn add(record: &Record, out: &mut Exposition) {
+pub(super) fn add(figures: &RecordFigures<'_>, out: &mut Exposition) {
+    let record = figures.record();
     add_header(record, out);
     add_cases(record, out);
-    add_evidence(record, out);
+    add_evidence(figures, out);
     for warning in &record.warnings {
         out.count(Family::Warning, Labels::default().with("code", &warning.code), 1);
     }
@@ -71,8 +72,8 @@ fn add_cases(record: &Record, out: &mut Exposition) {
     }
 }
 
-fn add_evidence(record: &Record, out: &mut Exposition) {
-    let evidence = weigh_evidence(record);
+fn add_evidence(figures: &RecordFigures<'_>, out: &mut Exposition) {
+    let evidence = weigh_evidence(figures);
     out.count(Family::Samples, Labels::default(), evidence.samples);
     out.count(Family::DisturbedSamples, Labels::default(), evidence.disturbed);
     for (method, samples) in evidence.proven_by {
