@@ -11,7 +11,9 @@ pub struct SampleTotals {
     is_disturbed: bool,
     seconds: f64,
     metric: Option<f64>,
-    actors: Vec<ActorTotals>,
+    /// Most cases have one actor: what needs no place of its own in memory costs nothing.
+    first: Option<ActorTotals>,
+    others: Vec<ActorTotals>,
 }
 
 /// Of one actor, or of several.
@@ -33,13 +35,15 @@ impl Sample {
     /// Its totals.
     #[must_use]
     pub fn totals(&self) -> SampleTotals {
+        let mut actors = self.actors.iter().map(ActorTotals::of);
         SampleTotals {
             round: self.round,
             is_disturbed: self.is_disturbed(),
             #[expect(clippy::cast_precision_loss, reason = "a window is far below 2^53 ns")]
             seconds: self.window_ns as f64 / 1e9,
             metric: self.run.as_ref().and_then(|run| run.metric),
-            actors: self.actors.iter().map(ActorTotals::of).collect(),
+            first: actors.next(),
+            others: actors.collect(),
         }
     }
 }
@@ -66,11 +70,13 @@ impl SampleTotals {
     /// Work a second: useful bytes/s or FLOP/s.
     #[must_use]
     pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
-        let actors = match part {
-            Part::Case => &self.actors[..],
-            Part::Actor(position) => self.actors.get(position..=position).unwrap_or_default(),
+        let mut actors = self.actors();
+        let of_part = match part {
+            Part::Case => actors.fold(ActorTotals::NONE, ActorTotals::with),
+            Part::Actor(position) => {
+                actors.nth(position).map_or(ActorTotals::NONE, |it| ActorTotals::NONE.with(it))
+            }
         };
-        let of_part = actors.iter().copied().fold(ActorTotals::NONE, ActorTotals::with);
         let total = match work {
             Work::UsefulBytes => of_part.useful_bytes,
             Work::Flops => of_part.flops,
@@ -86,8 +92,13 @@ impl SampleTotals {
     /// The same with some of the actors alone.
     #[must_use]
     pub fn of_actors(&self, is_chosen: impl Fn(usize) -> bool) -> Self {
-        let chosen = self.actors.iter().enumerate().filter(|(position, _)| is_chosen(*position));
-        Self { actors: chosen.map(|(_, actor)| *actor).collect(), ..*self }
+        let chosen = self.actors().enumerate().filter(|(position, _)| is_chosen(*position));
+        let mut chosen = chosen.map(|(_, actor)| actor);
+        Self { first: chosen.next(), others: chosen.collect(), ..*self }
+    }
+
+    fn actors(&self) -> impl Iterator<Item = ActorTotals> {
+        self.first.iter().chain(&self.others).copied()
     }
 }
 

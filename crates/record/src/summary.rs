@@ -104,16 +104,13 @@ pub fn round_values(
     work: Work,
     aggregate: Aggregate,
 ) -> Vec<f64> {
-    by_round(samples, |sample| sample.rate(part, work, aggregate))
-        .iter()
-        .filter_map(|round| median(round))
-        .collect()
+    of_rounds(&by_round(samples, |sample| sample.rate(part, work, aggregate)), median)
 }
 
 /// The figure of each round of a program: as [`round_values`].
 #[must_use]
 pub fn run_figures(samples: &[SampleTotals]) -> Vec<f64> {
-    by_round(samples, SampleTotals::run_figure).iter().filter_map(|round| median(round)).collect()
+    of_rounds(&by_round(samples, SampleTotals::run_figure), median)
 }
 
 /// What the runs of a program at one placement say; `None` when there is none.
@@ -131,14 +128,25 @@ pub fn summarize_runs<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Opti
     })
 }
 
-fn by_round(samples: &[SampleTotals], value: impl Fn(&SampleTotals) -> f64) -> Vec<Vec<f64>> {
+/// Values with their rounds, those of one round side by side.
+fn by_round(samples: &[SampleTotals], value: impl Fn(&SampleTotals) -> f64) -> Vec<(u32, f64)> {
     let only_disturbed = samples.iter().all(SampleTotals::is_disturbed);
     let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
     let mut values: Vec<(u32, f64)> =
         counted.map(|sample| (sample.round(), value(sample))).collect();
     values.sort_by_key(|(round, _)| *round);
-    let rounds = values.chunk_by(|one, next| one.0 == next.0);
-    rounds.map(|round| round.iter().map(|(_, value)| *value).collect()).collect()
+    values
+}
+
+/// What the values of each round give, of rounds that give something.
+fn of_rounds(values: &[(u32, f64)], figure: impl Fn(&[f64]) -> Option<f64>) -> Vec<f64> {
+    let mut of_round = Vec::new();
+    let figures = values.chunk_by(|one, next| one.0 == next.0).filter_map(|round| {
+        of_round.clear();
+        of_round.extend(round.iter().map(|(_, value)| *value));
+        figure(&of_round)
+    });
+    figures.collect()
 }
 
 /// What the samples of one case say of the useful bytes of all its actors; `None` when there
@@ -153,13 +161,10 @@ pub fn summarize_case<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Opti
 #[must_use]
 pub fn summarize(samples: &[SampleTotals], part: Part, work: Work) -> Option<CaseSummary> {
     let rounds = by_round(samples, |sample| sample.rate(part, work, Aggregate::Sum));
-    let sums: Vec<f64> = rounds.iter().filter_map(|round| median(round)).collect();
+    let sums = of_rounds(&rounds, median);
     let paces = round_values(samples, part, work, Aggregate::Paced);
-    let spreads: Vec<f64> = rounds
-        .iter()
-        .filter(|round| round.len() > 1)
-        .filter_map(|round| relative_spread(round))
-        .collect();
+    let spread = |round: &[f64]| (round.len() > 1).then(|| relative_spread(round)).flatten();
+    let spreads = of_rounds(&rounds, spread);
     let disturbed = samples.iter().filter(|sample| sample.is_disturbed()).count();
     Some(CaseSummary {
         sum: estimate_median(&sums)?,
