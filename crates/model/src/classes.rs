@@ -14,7 +14,7 @@ use nearfar_machine::TheoreticalMaximum;
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 
 use crate::class_notes::{Judged, LeftOut, Surroundings, describe};
-use crate::pairs::{Cell, Figure, Pairs, pairs};
+use crate::pairs::{Cell, Figure, Pairs};
 use crate::record_figures::RecordFigures;
 
 /// What the classes are made from.
@@ -201,16 +201,16 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         return Err(NoClasses::Span(rule.span.to_string()));
     }
     let record = figures.record();
-    let matrix = pairs(figures);
+    let matrix = figures.pairs();
     if matrix.cells().all(|(.., cell)| cell.figures.is_empty()) {
         return Err(NoClasses::NoPairs);
     }
-    let most = most_threads(&matrix);
-    let (judged, left_out) = judge(&matrix, rule, &most);
+    let most = most_threads(matrix);
+    let (judged, left_out) = judge(matrix, rule, &most);
     if judged.is_empty() {
         return Err(NoClasses::NotMeasured {
             asked: format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule)),
-            there: describe_content(&matrix),
+            there: describe_content(matrix),
         });
     }
     let deviations: Vec<(f64, usize)> =
@@ -240,7 +240,7 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
             classes: part(&group, rule.span, standard_error),
         })
         .collect();
-    add_others(&mut sets, &matrix, rule, &most);
+    add_others(&mut sets, matrix, rule, &most);
     let mut found = Classes {
         rule: rule.clone(),
         noise,

@@ -15,7 +15,7 @@ use nearfar_record::Experiment;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::{NumaFactor, latency};
-use crate::pairs::{Pairs, pairs};
+use crate::pairs::Pairs;
 use crate::record_figures::RecordFigures;
 
 /// The values of one attribute.
@@ -55,11 +55,11 @@ const KERNELS: [(MemoryAttribute, &[&str]); 3] = [
 pub fn memory_attributes(figures: &RecordFigures<'_>) -> Result<MemoryAttributes, Inapplicable> {
     let header = &figures.record().header;
     let initiators = initiator_cpus(&header.machine, header.inputs.initiator);
-    let matrix = pairs(figures);
+    let matrix = figures.pairs();
     let mut found = MemoryAttributes { measured: Vec::new(), unmeasured: Vec::new() };
     for (attribute, kernels) in KERNELS {
         let candidates =
-            kernels.iter().map(|kernel| bandwidth(&initiators, &matrix, attribute, kernel));
+            kernels.iter().map(|kernel| bandwidth(&initiators, matrix, attribute, kernel));
         // Of equals the last would be taken.
         match candidates.rev().max_by_key(|candidate| candidate.values.len()) {
             Some(most) if !most.values.is_empty() => found.measured.push(most),

@@ -96,11 +96,10 @@ impl Pairs {
     /// The thread count with the highest median sum, and its best figure.
     #[must_use]
     pub fn peak(&self, initiator: u32, node: u32, kernel: &str) -> Option<(u32, &Figure)> {
-        self.thread_counts(initiator, kernel)
-            .into_iter()
-            .filter_map(|threads| {
-                Some((threads, self.cell(initiator, node, kernel, threads)?.best()?))
-            })
+        let of = |threads| (initiator, node, kernel.into(), threads);
+        self.cells
+            .range(of(0)..=of(u32::MAX))
+            .filter_map(|((.., threads), cell)| Some((*threads, cell.best()?)))
             .max_by(|a, b| a.1.summary.sum.median.total_cmp(&b.1.summary.sum.median))
     }
 

@@ -44,7 +44,6 @@ use nearfar_record::Experiment;
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
-use crate::roofs::roofs;
 
 /// The charts of a record's clusters.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +57,7 @@ pub struct Roofline {
 /// # Errors
 /// Where the record holds no roof of anything.
 pub fn roofline(figures: &RecordFigures<'_>) -> Result<Roofline, Inapplicable> {
-    let charts = Chart::all(&figures.record().header.machine, &roofs(figures));
+    let charts = Chart::all(&figures.record().header.machine, figures.roofs());
     if charts.iter().all(|chart| chart.ceilings.is_empty() && chart.roofs.is_empty()) {
         return Err(Inapplicable::without(figures.record(), Experiment::Roofs));
     }

@@ -3,6 +3,7 @@
 //! memory: all cores fetch them, once.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread::{ScopedJoinHandle, available_parallelism, scope};
@@ -12,15 +13,16 @@ use nearfar_record::{CaseSummary, Part, Record, Sample, SampleTotals, Work, summ
 /// Samples and their totals, those of one case side by side.
 #[derive(Debug)]
 pub(crate) struct SamplesByCase<'a> {
-    /// Positions among `cases`, by id.
-    positions: HashMap<&'a str, usize>,
-    cases: Vec<OfCase<'a>>,
-}
-
-#[derive(Debug, Default)]
-struct OfCase<'a> {
     samples: Vec<&'a Sample>,
     totals: Vec<SampleTotals>,
+    /// Positions among `cases`, by id.
+    numbers: HashMap<&'a str, usize>,
+    cases: Vec<OfCase>,
+}
+
+#[derive(Debug)]
+struct OfCase {
+    positions: Range<usize>,
     /// Of the useful bytes of all actors, once it was asked for: most tables do.
     summary: OnceLock<Option<CaseSummary>>,
 }
@@ -33,45 +35,40 @@ pub(crate) struct CaseSamples<'a> {
     summary: Option<&'a OnceLock<Option<CaseSummary>>>,
 }
 
-/// A sample with the position of its case, where the plan has it.
-type Placed<'a> = (Option<usize>, &'a Sample, SampleTotals);
-
 impl<'a> SamplesByCase<'a> {
     pub fn new(record: &'a Record) -> Self {
-        let ids = record.cases.iter().map(|case| case.id.as_str());
-        let positions = ids.enumerate().map(|(position, id)| (id, position)).collect();
-        let mut sorted = Self { cases: Vec::new(), positions };
-        sorted.cases.resize_with(record.cases.len(), OfCase::default);
-        for (position, sample, totals) in
-            placed(&record.samples, &sorted.positions).into_iter().flatten()
-        {
-            let position = position.unwrap_or_else(|| sorted.position(&sample.case));
-            let of_case = &mut sorted.cases[position];
-            of_case.samples.push(sample);
-            of_case.totals.push(totals);
+        let mut numbers: HashMap<&str, usize> = HashMap::with_capacity(record.cases.len());
+        for case in &record.cases {
+            number_of(&mut numbers, &case.id);
         }
-        sorted
-    }
-
-    /// Where a case stands; one that the plan lacks comes behind it.
-    fn position(&mut self, id: &'a str) -> usize {
-        let next = self.cases.len();
-        let position = *self.positions.entry(id).or_insert(next);
-        if position == next {
-            self.cases.push(OfCase::default());
+        let known = by_all_cores(&record.samples, |sample| numbers.get(&*sample.case).copied());
+        let of_samples = record.samples.iter().zip(known);
+        let of_samples: Vec<usize> = of_samples
+            .map(|(sample, known)| known.unwrap_or_else(|| number_of(&mut numbers, &sample.case)))
+            .collect();
+        let cases = positions(&of_samples, numbers.len());
+        let mut next: Vec<usize> = cases.iter().map(|positions| positions.start).collect();
+        let mut order = vec![0; of_samples.len()];
+        for (position, number) in of_samples.into_iter().enumerate() {
+            order[next[number]] = position;
+            next[number] += 1;
         }
-        position
+        let samples: Vec<&Sample> =
+            order.into_iter().map(|position| &record.samples[position]).collect();
+        let totals = by_all_cores(&samples, |sample| sample.totals());
+        let of_case = |positions| OfCase { positions, summary: OnceLock::new() };
+        Self { samples, totals, numbers, cases: cases.into_iter().map(of_case).collect() }
     }
 
     pub fn of_case(&self, id: &str) -> CaseSamples<'_> {
-        let Some(of_case) = self.positions.get(id).and_then(|&position| self.cases.get(position))
-        else {
+        let found = self.numbers.get(id).and_then(|&number| self.cases.get(number));
+        let Some(OfCase { positions, summary }) = found else {
             return CaseSamples::default();
         };
         CaseSamples {
-            samples: &of_case.samples,
-            totals: &of_case.totals,
-            summary: Some(&of_case.summary),
+            samples: &self.samples[positions.clone()],
+            totals: &self.totals[positions.clone()],
+            summary: Some(summary),
         }
     }
 }
@@ -84,19 +81,35 @@ impl CaseSamples<'_> {
     }
 }
 
-/// Samples with their totals and the positions of their cases, in parts that are in the order of the
-/// record.
-fn placed<'a>(samples: &'a [Sample], positions: &HashMap<&str, usize>) -> Vec<Vec<Placed<'a>>> {
-    let workers = available_parallelism().map_or(1, usize::from);
-    let part = samples.len().div_ceil(workers).max(1);
-    let place = |sample: &'a Sample| {
-        (positions.get(sample.case.as_str()).copied(), sample, sample.totals())
+/// The number of a case, known already or new.
+fn number_of<'a>(numbers: &mut HashMap<&'a str, usize>, id: &'a str) -> usize {
+    let next = numbers.len();
+    *numbers.entry(id).or_insert(next)
+}
+
+/// Where the samples of each case stand once they are sorted.
+fn positions(of_samples: &[usize], cases: usize) -> Vec<Range<usize>> {
+    let mut counts = vec![0; cases];
+    for &number in of_samples {
+        counts[number] += 1;
+    }
+    let mut end = 0;
+    let mut next = |count: usize| {
+        let start = end;
+        end += count;
+        start..end
     };
-    let of_part = |part: &'a [Sample]| part.iter().map(place).collect::<Vec<_>>();
+    counts.into_iter().map(&mut next).collect()
+}
+
+/// What is made of each, in their order.
+fn by_all_cores<From: Sync, To: Send>(all: &[From], of: impl Fn(&From) -> To + Sync) -> Vec<To> {
+    let workers = available_parallelism().map_or(1, usize::from);
+    let part = all.len().div_ceil(workers).max(1);
+    let of_part = |part: &[From]| part.iter().map(&of).collect::<Vec<To>>();
     scope(|scope| {
-        let parts = samples.chunks(part).map(|part| scope.spawn(move || of_part(part)));
-        let parts: Vec<_> = parts.collect();
+        let parts: Vec<_> = all.chunks(part).map(|part| scope.spawn(|| of_part(part))).collect();
         let ended = parts.into_iter().map(ScopedJoinHandle::join);
-        ended.map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        ended.flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }

@@ -42,7 +42,7 @@ pub use self::question::{NoSplit, SplitAnswer, SplitQuestion};
 pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{CaseFigures, RecordFigures};
-use crate::sharing_grid::{SharingCell, sharing_grid};
+use crate::sharing_grid::SharingCell;
 
 /// Where the laws differ by more than this in a cell that was not measured, it is worth measuring.
 pub const WORTH_MEASURING: f64 = 0.05;
@@ -153,12 +153,12 @@ pub struct AboveLone {
 /// # Errors
 /// Where no grid holds lone figures of both groups and a cell in which both run.
 pub fn sharing(figures: &RecordFigures<'_>) -> Result<Sharing, Inapplicable> {
-    let cells = sharing_grid(figures);
+    let cells = figures.sharing_grid();
     if cells.iter().all(|cell| cell.total.is_none()) {
         return Err(Inapplicable::without(figures.record(), Experiment::Sharing));
     }
     let lone = LonePairs::new(figures);
-    let mut by_place: BTreeMap<GridPlace, Vec<SharingCell>> = BTreeMap::new();
+    let mut by_place: BTreeMap<GridPlace, Vec<&SharingCell>> = BTreeMap::new();
     for cell in cells {
         by_place.entry(GridPlace::of(&cell.place)).or_default().push(cell);
     }
@@ -236,7 +236,7 @@ impl<'a> LonePairs<'a> {
 impl SharedGrid {
     fn fitted(
         place: GridPlace,
-        cells: Vec<SharingCell>,
+        cells: Vec<&SharingCell>,
         lone: &LonePairs<'_>,
     ) -> Result<Self, String> {
         let planned = |of: fn(&SharingCoordinates) -> u32| {
@@ -247,12 +247,12 @@ impl SharedGrid {
         let mut absent = BTreeMap::new();
         for cell in cells {
             let at = (cell.place.local_threads, cell.place.remote_threads);
-            match cell.total {
+            match cell.total.clone() {
                 Some(total) => {
-                    let found = MeasuredCell { total, local: cell.local, remote: cell.remote };
-                    measured.entry(at).or_insert(found);
+                    let (local, remote) = (cell.local.clone(), cell.remote.clone());
+                    measured.entry(at).or_insert(MeasuredCell { total, local, remote });
                 }
-                None => absent.extend(why_absent(&cell).map(|why| (at, why))),
+                None => absent.extend(why_absent(cell).map(|why| (at, why))),
             }
         }
         let points = |is_local: bool| {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, RecordFigures, classes, pairs, weigh_evidence};
+use nearfar_model::{ClassRule, RecordFigures, classes, weigh_evidence};
 use nearfar_record::{Absence, Executor, Experiment, Record, Suite, Warning};
 use serde::Serialize;
 
@@ -142,7 +142,7 @@ impl ShowView {
             least_placed: evidence.least_placed,
             worst_share_deviation: evidence.worst_share,
             huge_page_share: evidence.huge_page_share,
-            pairs: cell_views(&pairs(figures)),
+            pairs: cell_views(figures.pairs()),
             classes: classes_view(figures),
             scaling,
             widest_runs,

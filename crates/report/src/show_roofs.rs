@@ -1,7 +1,7 @@
 //! The roofs of clusters as `show` prints them.
 
 use nearfar_machine::{CpuSet, MemoryKind};
-use nearfar_model::{RecordFigures, RoofFigures, roofs};
+use nearfar_model::{RecordFigures, RoofFigures};
 use nearfar_record::{Roof, RoofPurpose};
 use serde::Serialize;
 
@@ -67,7 +67,7 @@ pub(crate) fn roof_views(figures: &RecordFigures<'_>) -> Vec<RoofView> {
         let of = clusters.iter().find(|cluster| cluster.index == index);
         of.map_or_else(CpuSet::new, |cluster| cluster.cpus.clone())
     };
-    roofs(figures).iter().map(|roof| view(roof, cpus(roof.place.cluster))).collect()
+    figures.roofs().iter().map(|roof| view(roof, cpus(roof.place.cluster))).collect()
 }
 
 fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {

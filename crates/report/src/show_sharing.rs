@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use nearfar_model::{RecordFigures, SharingCell, sharing_grid};
+use nearfar_model::{RecordFigures, SharingCell};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
@@ -42,7 +42,7 @@ pub struct SharingView {
 
 /// The grids of a record.
 pub(crate) fn sharing_views(figures: &RecordFigures<'_>) -> Vec<SharingView> {
-    sharing_grid(figures).iter().map(view).collect()
+    figures.sharing_grid().iter().map(view).collect()
 }
 
 fn view(cell: &SharingCell) -> SharingView {

@@ -12,14 +12,12 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{CpuSet, Machine, MemoryKind, NodeSet};
-use nearfar_record::{CaseSummary, Experiment, Roof, RoofPurpose, Suite};
+use nearfar_record::{CaseSummary, Experiment, Roof, RoofCoordinates, RoofPurpose, Suite};
 use nearfar_stats::Estimate;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::latency;
-use crate::pairs::pairs;
 use crate::record_figures::RecordFigures;
-use crate::roofs::roofs;
 
 /// What a line costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -255,12 +253,13 @@ fn roof_transfers(
     kind: MemoryKind,
     line_bytes: u32,
 ) -> Transfers {
-    let all: Vec<_> = roofs(figures)
-        .into_iter()
+    let all: Vec<_> = figures
+        .roofs()
+        .iter()
         .filter(|roof| roof.place.purpose == RoofPurpose::Roof)
-        .filter_map(|roof| Some((roof.place, roof.is_local, roof.bandwidth?)))
+        .filter_map(|roof| Some((&roof.place, roof.is_local, roof.bandwidth.as_ref()?)))
         .collect();
-    let most = |(place, ..): &(nearfar_record::RoofCoordinates, _, _)| match place.roof {
+    let most = |(place, ..): &(&RoofCoordinates, _, _)| match place.roof {
         Roof::Contended { clusters, .. } => Some(clusters),
         _ => None,
     };
@@ -270,7 +269,7 @@ fn roof_transfers(
     let mut alone: BTreeMap<(String, String), Gathered> = BTreeMap::new();
     for (place, is_local, bandwidth) in all {
         let key = (place.kernel.clone(), place.variant.clone());
-        let ns = transfer_ns(place.threads, line_bytes, &bandwidth);
+        let ns = transfer_ns(place.threads, line_bytes, bandwidth);
         let [own, remote, central, spread] = found.entry(key.clone()).or_default();
         let is_of_kind = |node| is_of_kind(machine, node, kind);
         let gathered = match place.roof {
@@ -305,7 +304,7 @@ fn pair_transfers(
     kind: MemoryKind,
     line_bytes: u32,
 ) -> Transfers {
-    let matrix = pairs(figures);
+    let matrix = figures.pairs();
     let mut found = Transfers::new();
     if matrix.initiators.iter().any(|row| row.kind != "cluster") {
         return found;
