@@ -14,7 +14,7 @@ mod roofs;
 mod scaling;
 mod sharing;
 
-use nearfar_report::FittedView;
+use nearfar_report::{FittedView, ModelKind};
 pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;
 
@@ -38,16 +38,16 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// The model of that name.
-fn model<'a>(sources: &'a Sources<'_>, name: &str) -> Option<&'a FittedView> {
-    sources.models.iter().find(|model| model.section().0 == name)
+/// That model.
+fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {
+    sources.models.iter().find(|model| model.kind() == kind)
 }
 
-/// What the models of these names say to do, and their texts.
-fn meaning(sources: &Sources<'_>, names: &[&str]) -> (Vec<String>, Option<String>) {
-    let models = || names.iter().filter_map(|name| model(sources, name));
+/// What these models say to do, and their texts.
+fn meaning(sources: &Sources<'_>, kinds: &[ModelKind]) -> (Vec<String>, Option<String>) {
+    let models = || kinds.iter().filter_map(|&kind| model(sources, kind));
     let findings = models().flat_map(FittedView::advice).collect();
-    let texts: Vec<String> = models().map(|model| without_colours(&model.section().1)).collect();
+    let texts: Vec<String> = models().map(|model| without_colours(&model.body())).collect();
     (findings, (!texts.is_empty()).then(|| texts.join("\n").trim_start_matches('\n').into()))
 }
 

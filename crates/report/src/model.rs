@@ -9,6 +9,7 @@ use crate::measured::MeasuredView;
 use crate::model_distribution::DistributionView;
 use crate::model_flow::FlowView;
 use crate::model_hybrid::HybridModelView;
+use crate::model_kind::ModelKind;
 use crate::model_latency::LatencyModelView;
 use crate::model_roofline::RooflineView;
 use crate::model_sharing::SharingModelView;
@@ -88,18 +89,33 @@ impl FittedView {
         }
     }
 
-    /// The model's name, and the same without what was measured.
+    /// The model.
     #[must_use]
-    pub fn section(&self) -> (&'static str, String) {
+    pub fn kind(&self) -> ModelKind {
         match self {
-            Self::Classes(view) => ("classes", view.body()),
-            Self::Latency(view) => ("latency", view.body()),
-            Self::Sharing(view) => ("sharing", view.body()),
-            Self::Roofline(view) => ("roofline", view.body()),
-            Self::Hybrid(view) => ("hybrid", view.body()),
-            Self::Distribution(view) => ("distribution", view.body()),
-            Self::Flow(view) => ("flow", view.body()),
-            Self::Strategy(view) => ("strategy", view.body()),
+            Self::Classes(_) => ModelKind::Classes,
+            Self::Latency(_) => ModelKind::Latency,
+            Self::Sharing(_) => ModelKind::Sharing,
+            Self::Roofline(_) => ModelKind::Roofline,
+            Self::Hybrid(_) => ModelKind::Hybrid,
+            Self::Distribution(_) => ModelKind::Distribution,
+            Self::Flow(_) => ModelKind::Flow,
+            Self::Strategy(_) => ModelKind::Strategy,
+        }
+    }
+
+    /// The text without what was measured.
+    #[must_use]
+    pub fn body(&self) -> String {
+        match self {
+            Self::Classes(view) => view.body(),
+            Self::Latency(view) => view.body(),
+            Self::Sharing(view) => view.body(),
+            Self::Roofline(view) => view.body(),
+            Self::Hybrid(view) => view.body(),
+            Self::Distribution(view) => view.body(),
+            Self::Flow(view) => view.body(),
+            Self::Strategy(view) => view.body(),
         }
     }
 }
@@ -111,7 +127,7 @@ impl ModelView {
         Self {
             schema: "nearfar.model/1",
             measured: MeasuredView::new(record),
-            models: fitted.iter().map(|view| view.section().0).collect(),
+            models: fitted.iter().map(|view| view.kind().as_str()).collect(),
             unavailable,
         }
     }
@@ -120,8 +136,8 @@ impl ModelView {
     #[must_use]
     pub fn text(&self, fitted: &[FittedView]) -> String {
         let mut text = self.measured.heading();
-        for (name, body) in fitted.iter().map(FittedView::section) {
-            text += &format!("\n== {name} ==\n{body}");
+        for view in fitted {
+            text += &format!("\n== {} ==\n{}", view.kind().as_str(), view.body());
         }
         for unavailable in &self.unavailable {
             text += &format!("\n== {} ==\n", unavailable.model);

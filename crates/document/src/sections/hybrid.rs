@@ -1,6 +1,6 @@
 //! Loads and stores over a fast and a slow memory.
 
-use nearfar_report::{FittedView, HybridModelView};
+use nearfar_report::{FittedView, HybridModelView, ModelKind};
 
 use super::{meaning, model};
 use crate::document::{Section, Sources};
@@ -37,10 +37,10 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         rows: rows.collect(),
         notes: Vec::new(),
     }];
-    if let Some(FittedView::Hybrid(view)) = model(sources, "hybrid") {
+    if let Some(FittedView::Hybrid(view)) = model(sources, ModelKind::Hybrid) {
         tables.extend(overlaps(view));
     }
-    let (findings, model_text) = meaning(sources, &["hybrid"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Hybrid]);
     Some(Section {
         id: "hybrid",
         title: "Fast and slow memory",

@@ -1,6 +1,6 @@
 //! How long an access takes, idle and beside traffic.
 
-use nearfar_report::{FittedView, LatencyModelView, LoadedCurveView};
+use nearfar_report::{FittedView, LatencyModelView, LoadedCurveView, ModelKind};
 use nearfar_units::Bytes;
 
 use super::{grid::Grid, meaning, model};
@@ -13,12 +13,12 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         return None;
     }
     let mut tables: Vec<Table> = idle(sources).into_iter().collect();
-    if let Some(FittedView::Latency(view)) = model(sources, "latency") {
+    if let Some(FittedView::Latency(view)) = model(sources, ModelKind::Latency) {
         tables.extend(factors(view));
         tables.extend(levels(view));
         tables.extend(view.curves.iter().map(loaded));
     }
-    let (findings, model_text) = meaning(sources, &["latency"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Latency]);
     Some(Section {
         id: "latency",
         title: "Time of an access",

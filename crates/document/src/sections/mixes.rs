@@ -1,5 +1,7 @@
 //! Sets of streams at once.
 
+use nearfar_report::ModelKind;
+
 use super::meaning;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
@@ -28,7 +30,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             ]
         })
     });
-    let (findings, model_text) = meaning(sources, &["flow"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Flow]);
     Some(Section {
         id: "mixes",
         title: "Several streams at once",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_report::{CellView, ClassView, ClassesView, FittedView};
+use nearfar_report::{CellView, ClassView, ClassesView, FittedView, ModelKind};
 
 use super::{grid::Grid, meaning, model};
 use crate::document::{Section, Sources};
@@ -22,7 +22,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         return None;
     }
     let mut tables = Vec::new();
-    if let Some(FittedView::Classes(classes)) = model(sources, "classes") {
+    if let Some(FittedView::Classes(classes)) = model(sources, ModelKind::Classes) {
         tables.push(class_table(classes));
     }
     let kernels: Vec<&str> = in_order(cells.iter().map(|cell| cell.kernel.as_str()));
@@ -37,7 +37,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             tables.extend(table);
         }
     }
-    let (findings, model_text) = meaning(sources, &["classes", "strategy"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Classes, ModelKind::Strategy]);
     Some(Section {
         id: "pairs",
         title: "Bandwidth of each group of cores with each memory node",

@@ -1,6 +1,6 @@
 //! Bandwidth classes and pairs as braithwaite2012 prints them (tables 5.2 and 5.3).
 
-use nearfar_report::{CellView, ClassesView, FittedView};
+use nearfar_report::{CellView, ClassesView, FittedView, ModelKind};
 
 use super::{grid::Grid, model, pairs::alpha};
 use crate::document::Sources;
@@ -9,7 +9,9 @@ use crate::table::{Cell, Column, Table};
 
 /// The tables; none where there are no classes.
 pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
-    let Some(FittedView::Classes(view)) = model(sources, "classes") else { return Vec::new() };
+    let Some(FittedView::Classes(view)) = model(sources, ModelKind::Classes) else {
+        return Vec::new();
+    };
     std::iter::once(classes(view)).chain(pairs(view, &sources.show.pairs)).collect()
 }
 

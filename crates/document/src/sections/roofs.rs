@@ -1,7 +1,7 @@
 //! Roofs of bandwidth and of arithmetic, and points below them.
 
 use nearfar_record::RoofPurpose;
-use nearfar_report::RoofView;
+use nearfar_report::{ModelKind, RoofView};
 
 use super::{grid::Grid, meaning};
 use crate::document::{Section, Sources};
@@ -20,7 +20,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         let of: Vec<&RoofView> = all.iter().filter(|roof| roof.cluster == cluster).collect();
         [ceilings(cluster, &of), roofs(cluster, &of), points(cluster, &of)]
     });
-    let (findings, model_text) = meaning(sources, &["roofline"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Roofline]);
     Some(Section {
         id: "roofline",
         title: "Roofline",

@@ -1,5 +1,7 @@
 //! Threads and affinity.
 
+use nearfar_report::ModelKind;
+
 use super::meaning;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
@@ -49,7 +51,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             notes: Vec::new(),
         }
     };
-    let (findings, model_text) = meaning(sources, &["distribution"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Distribution]);
     Some(Section {
         id: "scaling",
         title: "Threads and affinity",

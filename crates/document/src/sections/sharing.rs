@@ -1,6 +1,6 @@
 //! Local and remote threads on one node.
 
-use nearfar_report::SharingView;
+use nearfar_report::{ModelKind, SharingView};
 
 use super::{grid::Grid, meaning};
 use crate::document::{Section, Sources};
@@ -22,7 +22,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         )
     };
     let tables = all.chunk_by(|one, next| place(one) == place(next)).filter_map(table).collect();
-    let (findings, model_text) = meaning(sources, &["sharing"]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Sharing]);
     Some(Section {
         id: "sharing",
         title: "Near and far threads on one memory node",
