@@ -5,27 +5,23 @@
 //! script and loads nothing but what it names by its hash.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, IntoInnerError, Write};
+use std::io::{self, Write};
 use std::panic::resume_unwind;
 use std::thread::scope;
 
 use base64ct::{Base64, Encoding};
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
 use nearfar_model::profiled_point;
 use nearfar_record::{Profile, Record};
 use nearfar_report::{CompareView, ModelChoices, printable};
-use serde::Serialize;
-use serde_json::ser::Serializer;
 use sha2::{Digest, Sha256};
 
-use crate::chart_library::{CHART_LIBRARY, HOW_TO_GET_IT};
+use crate::chart_library::{CHART_LIBRARY, ChartLibrary, HOW_TO_GET_IT};
 use crate::charts::{self, Chart, MachineDrawing, Plot};
 use crate::document::{Document, Sources};
 use crate::figure::Behind;
+use crate::page_data::PageData;
 use crate::page_view::PageSection;
-use crate::printable_json::PrintableJson;
 use crate::samples::Samples;
 use crate::table::Cell;
 
@@ -47,15 +43,12 @@ const SCRIPT: &str = concat!(
 /// An empty style element, which the library makes and fills by rules.
 const EMPTY: &str = "";
 
-/// Bytes that are packed at once.
-const GATHERED: usize = 64 << 10;
-
 /// What stands on a page.
 struct Contents<'a> {
     document: &'a Document,
     drawing: Option<MachineDrawing>,
-    charts: Vec<Chart>,
-    samples: Samples,
+    charts: &'a [Chart],
+    samples: &'a Samples,
 }
 
 /// Writes a record as a page, with the point of a program that was watched among its roofs; without
@@ -72,15 +65,16 @@ pub fn write_page(
 ) -> io::Result<()> {
     let program = profile.and_then(|profile| Some((profile, profiled_point(profile).ok()?)));
     let sources = Sources { program, ..Sources::new(record, choices) };
-    let (document, charts) = scope(|scope| {
-        let charts = scope.spawn(|| charts::all(&sources));
-        let document = scope.spawn(|| Document::of(&sources));
-        let document = document.join().unwrap_or_else(|panic| resume_unwind(panic));
-        (document, charts.join().unwrap_or_else(|panic| resume_unwind(panic)))
-    });
-    let samples = Samples::new(&sources.figures, behind(&document, &charts));
-    let drawing = charts::drawing(&sources);
-    write(&Contents { document: &document, drawing, charts, samples }, out)
+    let (document, charts) = beside(|| Document::of(&sources), || charts::all(&sources));
+    let ((samples, drawing), data) = beside(
+        || {
+            let samples = Samples::new(&sources.figures, behind(&document, &charts));
+            (samples, charts::drawing(&sources))
+        },
+        || PageData::of_charts(&charts),
+    );
+    let (document, charts, samples) = (&document, &charts, &samples);
+    write(&Contents { document, drawing, charts, samples }, data?, out)
 }
 
 /// Writes what differs between two records as a page.
@@ -90,17 +84,49 @@ pub fn write_page(
 pub fn write_comparison_page(view: &CompareView, out: &mut impl Write) -> io::Result<()> {
     let document = Document::of_comparison(view);
     let charts = charts::comparison(view);
-    let samples = Samples::default();
-    write(&Contents { document: &document, drawing: None, charts, samples }, out)
+    let (document, charts, samples) = (&document, &charts, &Samples::default());
+    let contents = Contents { document, drawing: None, charts, samples };
+    write(&contents, PageData::of_charts(charts)?, out)
 }
 
-fn write(contents: &Contents<'_>, out: &mut impl Write) -> io::Result<()> {
+/// Both side by side, each in a thread of its own, as in [`Sources::new`].
+fn beside<One: Send, Two: Send>(
+    one: impl FnOnce() -> One + Send,
+    two: impl FnOnce() -> Two + Send,
+) -> (One, Two) {
+    scope(|scope| {
+        let (one, two) = (scope.spawn(one), scope.spawn(two));
+        let one = one.join().unwrap_or_else(|panic| resume_unwind(panic));
+        (one, two.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    })
+}
+
+/// Writes a page of which the charts' data are packed already.
+fn write(contents: &Contents<'_>, data: PageData, out: &mut impl Write) -> io::Result<()> {
     let Some(library) = CHART_LIBRARY else { return Err(io::Error::other(HOW_TO_GET_IT)) };
+    let templates = templates().map_err(io::Error::other)?;
+    let (body, data) =
+        beside(|| body(contents, &library, &templates), || data.with(contents.samples));
+    // What is the program's own, or has been made safe, and is not escaped.
+    let scripts = context! { data => data?, library => library.script, script => SCRIPT };
+    let scripts = templates.get_template("scripts.html").and_then(|of| of.render(scripts));
+    for part in [body, scripts] {
+        out.write_all(part.map_err(io::Error::other)?.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// The page as far as its data.
+fn body(
+    contents: &Contents<'_>,
+    library: &ChartLibrary,
+    templates: &Environment<'_>,
+) -> Result<String, minijinja::Error> {
     let Contents { document, drawing, charts, samples } = contents;
     let sections: Vec<PageSection> = document
         .sections
         .iter()
-        .map(|section| PageSection::new(section, charts, samples, drawing.clone()))
+        .map(|section| PageSection::new(section, charts, samples, drawing.as_ref()))
         .collect();
     let page = context! {
         title => document.title,
@@ -113,24 +139,12 @@ fn write(contents: &Contents<'_>, out: &mut impl Write) -> io::Result<()> {
         all => samples.all,
         license => library.license.lines().collect::<Vec<_>>(),
     };
-    // What is the program's own, or has been made safe, and is not escaped.
+    // The program's own, which is not escaped.
     let safe = context! {
         policy => policy(&[library.script, SCRIPT], &[STYLE, EMPTY]),
         style => STYLE,
-        library => library.script,
-        script => SCRIPT,
-        data => packed(&PageData { charts, samples })?,
     };
-    let written = templates()
-        .and_then(|templates| templates.get_template("page.html")?.render(context! { page, safe }));
-    out.write_all(written.map_err(io::Error::other)?.as_bytes())
-}
-
-/// What the page's script draws.
-#[derive(Serialize)]
-struct PageData<'a> {
-    charts: &'a [Chart],
-    samples: &'a Samples,
+    templates.get_template("page.html")?.render(context! { page, safe })
 }
 
 fn templates() -> Result<Environment<'static>, minijinja::Error> {
@@ -143,6 +157,7 @@ fn templates() -> Result<Environment<'static>, minijinja::Error> {
     });
     templates.add_filter("code", code);
     templates.add_template("page.html", include_str!("../templates/page.html"))?;
+    templates.add_template("scripts.html", include_str!("../templates/scripts.html"))?;
     templates.add_template("section.html", include_str!("../templates/section.html"))?;
     templates.add_template("table.html", include_str!("../templates/table.html"))?;
     templates.add_template("machine.html", include_str!("../templates/machine.html"))?;
@@ -203,35 +218,9 @@ fn policy(scripts: &[&str], styles: &[&str]) -> String {
     )
 }
 
-/// JSON with every text in it made printable, packed by gzip, in base64: no text of it can end
-/// the element that it stands in. Packed fast: harder packing makes a page a twentieth smaller and
-/// takes longer than everything else about it. Gathered first: each write to the packer, however
-/// short, costs as much as tens of thousands of letters.
-fn packed(value: &impl Serialize) -> io::Result<String> {
-    let packer = GzEncoder::new(Vec::new(), Compression::new(4));
-    let mut gathered = BufWriter::with_capacity(GATHERED, packer);
-    value.serialize(&mut Serializer::with_formatter(&mut gathered, PrintableJson))?;
-    let packer = gathered.into_inner().map_err(IntoInnerError::into_error)?;
-    Ok(Base64::encode_string(&packer.finish()?))
-}
-
 #[cfg(test)]
 mod tests {
-    use flate2::read::GzDecoder;
-
     use super::*;
-
-    #[test]
-    fn data_cannot_end_its_element() {
-        let data = serde_json::json!({ "</script><b>": "<!--\u{202e}\u{1b}" });
-        let text = packed(&data).unwrap();
-        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "+/=".contains(letter);
-        assert!(text.chars().all(is_plain), "{text}");
-        let bytes = Base64::decode_vec(&text).unwrap();
-        let back: serde_json::Value =
-            serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap();
-        assert_eq!(back["</script><b>"], "<!--\\u{202e}\\u{1b}");
-    }
 
     #[test]
     fn commands_are_set_as_code_and_markup_is_not() {

@@ -14,7 +14,7 @@ pub(crate) struct PageSection<'a> {
     title: &'a str,
     about: &'a str,
     findings: &'a [String],
-    drawing: Option<MachineDrawing>,
+    drawing: Option<&'a MachineDrawing>,
     charts: Vec<PageChart>,
     tables: Vec<PageTable<'a>>,
     model_lines: Vec<&'a str>,
@@ -62,7 +62,7 @@ impl<'a> PageSection<'a> {
         section: &'a Section,
         charts: &[Chart],
         samples: &Samples,
-        drawing: Option<MachineDrawing>,
+        drawing: Option<&'a MachineDrawing>,
     ) -> Self {
         let charts = charts.iter().filter(|chart| chart.section == section.id);
         Self {

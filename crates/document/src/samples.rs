@@ -8,6 +8,7 @@ use nearfar_record::{Actor, Aggregate, Case, Part, SampleTotals, Work};
 use serde::Serialize;
 
 use crate::figure::{Behind, Counted};
+use crate::rounding::rounded;
 
 /// Samples that a page holds in all: of four digits and a comma each, about 1 MB.
 const BUDGET: usize = 200_000;
@@ -155,7 +156,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 /// Four significant digits.
 fn short(value: f64) -> f64 {
-    format!("{value:.3e}").parse().unwrap_or(f64::NAN)
+    rounded(value, 4)
 }
 
 #[cfg(test)]
