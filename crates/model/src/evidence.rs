@@ -4,12 +4,10 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{MemoryPolicy, NodeSet};
-use nearfar_record::{Actor, PageNodes, Proof, ProofMethod, Sample};
-
-use crate::record_figures::RecordFigures;
+use nearfar_record::{Actor, Case, PageNodes, Proof, ProofMethod, Sample};
 
 /// What a record's figures rest on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
     /// Samples in the record.
     pub samples: usize,
@@ -29,41 +27,59 @@ pub struct Evidence {
     pub huge_page_share: Option<f64>,
 }
 
-/// Where the pages of an actor's array are to be.
+/// Where the pages of the arrays of a case are to be.
+pub(crate) struct Arrays {
+    /// Of each actor the array that its `proof` is of, and that of its `write_proof`.
+    of_actors: Vec<[Option<Array>; 2]>,
+}
+
 struct Array {
-    /// `None` where they may be anywhere.
+    /// `None` where its pages may be anywhere.
     nodes: Option<NodeSet>,
     /// The share of each node; empty where pages are not dealt out.
     dealt: Vec<(u32, f64)>,
 }
 
-impl Array {
-    fn new(policy: &MemoryPolicy) -> Self {
-        Self { nodes: policy.nodes(), dealt: dealt_shares(policy) }
-    }
-
-    /// The array that an actor's `proof` is of, and that of its `write_proof`.
-    fn of(actor: &Actor) -> [Option<Self>; 2] {
-        let written = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
-        [actor.memory(), written].map(|policy| policy.map(Self::new))
+impl Arrays {
+    pub fn of(case: &Case) -> Self {
+        let of_actor = |actor: &Actor| {
+            let written = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
+            let array = |policy: &MemoryPolicy| Array {
+                nodes: policy.nodes(),
+                dealt: dealt_shares(policy),
+            };
+            [actor.memory(), written].map(|policy| policy.map(array))
+        };
+        Self { of_actors: case.actors.iter().map(of_actor).collect() }
     }
 }
 
-impl Evidence {
-    fn add_pages(&mut self, array: &Array, pages: &PageNodes) {
-        let Some(asked) = &array.nodes else { return };
-        let placed: f64 = asked.iter().map(|node| pages.fraction_on(node)).sum();
-        self.least_placed = Some(self.least_placed.map_or(placed, |known| known.min(placed)));
-        for &(node, share) in &array.dealt {
-            let off = (pages.fraction_on(node) - share).abs();
-            self.worst_share = Some(self.worst_share.map_or(off, |known| known.max(off)));
+/// Evidence while samples are added to it.
+#[derive(Debug, Default)]
+pub(crate) struct Weighing {
+    evidence: Evidence,
+    huge_bytes: u64,
+    resident_bytes: u64,
+}
+
+impl Weighing {
+    /// Adds a sample of a case with these arrays; `None` where the plan lacks the case.
+    pub fn add(&mut self, arrays: Option<&Arrays>, sample: &Sample) {
+        self.evidence.samples += 1;
+        self.evidence.disturbed += usize::from(sample.is_disturbed());
+        let Some(Arrays { of_actors }) = arrays else { return };
+        self.add_proofs(of_actors, sample);
+        for found in sample.actors.iter().take(of_actors.len()) {
+            let sizes = &found.page_sizes;
+            if let (Some(huge), Some(resident)) = (sizes.huge_bytes, sizes.resident_bytes) {
+                self.huge_bytes = self.huge_bytes.saturating_add(huge);
+                self.resident_bytes = self.resident_bytes.saturating_add(resident);
+            }
         }
     }
 
-    /// Adds what proves that pages of these arrays, in the order of the actors, are where they are
-    /// to be.
-    fn add_proofs(&mut self, arrays: &[[Option<Array>; 2]], sample: &Sample) {
-        let proofs = arrays.iter().zip(&sample.actors).flat_map(|(arrays, found)| {
+    fn add_proofs(&mut self, of_actors: &[[Option<Array>; 2]], sample: &Sample) {
+        let proofs = of_actors.iter().zip(&sample.actors).flat_map(|(arrays, found)| {
             let proofs = [found.proof.as_ref(), found.write_proof.as_ref()];
             arrays.iter().zip(proofs).filter_map(|(array, proof)| Some((array.as_ref()?, proof)))
         });
@@ -76,15 +92,57 @@ impl Evidence {
                 continue;
             };
             weakest = weakest.max(Some(before.method.max(after.method)));
-            self.add_pages(array, before);
+            self.evidence.add_pages(array, before);
             if after != before {
-                self.add_pages(array, after);
+                self.evidence.add_pages(array, after);
             }
         }
-        self.on_memory += usize::from(touches_memory);
+        self.evidence.on_memory += usize::from(touches_memory);
         if let Some(weakest) = weakest.filter(|_| is_proven) {
-            *self.proven_by.entry(weakest).or_default() += 1;
+            *self.evidence.proven_by.entry(weakest).or_default() += 1;
         }
+    }
+
+    /// Adds what other samples gave.
+    pub fn join(&mut self, other: Self) {
+        let (own, new) = (&mut self.evidence, other.evidence);
+        own.samples += new.samples;
+        own.disturbed += new.disturbed;
+        own.on_memory += new.on_memory;
+        for (method, samples) in new.proven_by {
+            *own.proven_by.entry(method).or_default() += samples;
+        }
+        own.least_placed = either(own.least_placed, new.least_placed, f64::min);
+        own.worst_share = either(own.worst_share, new.worst_share, f64::max);
+        self.huge_bytes = self.huge_bytes.saturating_add(other.huge_bytes);
+        self.resident_bytes = self.resident_bytes.saturating_add(other.resident_bytes);
+    }
+
+    /// What all samples together say.
+    pub fn evidence(self) -> Evidence {
+        #[expect(clippy::cast_precision_loss, reason = "a share for people")]
+        let share = self.huge_bytes as f64 / self.resident_bytes as f64;
+        Evidence { huge_page_share: (self.resident_bytes > 0).then_some(share), ..self.evidence }
+    }
+}
+
+impl Evidence {
+    fn add_pages(&mut self, array: &Array, pages: &PageNodes) {
+        let Some(asked) = &array.nodes else { return };
+        let placed: f64 = asked.iter().map(|node| pages.fraction_on(node)).sum();
+        self.least_placed = either(self.least_placed, Some(placed), f64::min);
+        for &(node, share) in &array.dealt {
+            let off = (pages.fraction_on(node) - share).abs();
+            self.worst_share = either(self.worst_share, Some(off), f64::max);
+        }
+    }
+}
+
+/// Of two the one that is chosen, or the only one.
+fn either(one: Option<f64>, two: Option<f64>, choose: fn(f64, f64) -> f64) -> Option<f64> {
+    match (one, two) {
+        (Some(one), Some(two)) => Some(choose(one, two)),
+        (one, two) => one.or(two),
     }
 }
 
@@ -97,38 +155,4 @@ fn dealt_shares(policy: &MemoryPolicy) -> Vec<(u32, f64)> {
     };
     let all: f64 = weights.iter().map(|&(_, weight)| f64::from(weight)).sum();
     weights.into_iter().map(|(node, weight)| (node, f64::from(weight) / all)).collect()
-}
-
-/// Weighs the evidence of a record.
-#[must_use]
-pub fn weigh_evidence(figures: &RecordFigures<'_>) -> Evidence {
-    let record = figures.record();
-    let mut evidence = Evidence {
-        samples: record.samples.len(),
-        disturbed: record.samples.iter().filter(|sample| sample.is_disturbed()).count(),
-        on_memory: 0,
-        proven_by: BTreeMap::new(),
-        least_placed: None,
-        worst_share: None,
-        huge_page_share: None,
-    };
-    let (mut huge, mut resident) = (0, 0);
-    for case in &record.cases {
-        let arrays: Vec<[Option<Array>; 2]> = case.actors.iter().map(Array::of).collect();
-        for sample in figures.samples_of(&case.id) {
-            evidence.add_proofs(&arrays, sample);
-            for found in sample.actors.iter().take(arrays.len()) {
-                if let (Some(h), Some(r)) =
-                    (found.page_sizes.huge_bytes, found.page_sizes.resident_bytes)
-                {
-                    huge = u64::saturating_add(huge, h);
-                    resident = u64::saturating_add(resident, r);
-                }
-            }
-        }
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a share for people")]
-    let share = huge as f64 / resident as f64;
-    evidence.huge_page_share = (resident > 0).then_some(share);
-    evidence
 }

@@ -58,7 +58,7 @@ pub use distribution::{
     LEAST_DIP_P, Mode, ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice,
     ThreadSettings, distribution,
 };
-pub use evidence::{Evidence, weigh_evidence};
+pub use evidence::Evidence;
 pub use flow::{
     FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowLayout, FlowLink, FlowParameter,
     FlowPart, FlowPlacement, FlowPrediction, FlowStream, LinkEnds, PlacementKind, PlacementLimit,

@@ -10,6 +10,7 @@ use nearfar_record::{
 };
 use nearfar_stats::median;
 
+use crate::evidence::Evidence;
 use crate::pairs::{Pairs, pairs};
 use crate::roofs::{RoofFigures, roofs};
 use crate::samples_by_case::{CaseSamples, SamplesByCase};
@@ -52,7 +53,8 @@ pub struct CaseFigures<'a> {
 }
 
 impl<'a> RecordFigures<'a> {
-    /// Sorts a record's samples and absences by case, and adds up what the threads did.
+    /// Sorts a record's samples and absences by case, adds up what the threads did, and weighs what
+    /// proves where their pages were.
     #[must_use]
     pub fn new(record: &'a Record) -> Self {
         let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
@@ -74,6 +76,12 @@ impl<'a> RecordFigures<'a> {
     #[must_use]
     pub fn record(&self) -> &'a Record {
         self.record
+    }
+
+    /// What its figures rest on.
+    #[must_use]
+    pub fn evidence(&self) -> &Evidence {
+        self.samples.evidence()
     }
 
     /// The record's [`pairs`], worked out once.

@@ -8,7 +8,9 @@ use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::thread::{ScopedJoinHandle, available_parallelism, scope};
 
-use nearfar_record::{CaseSummary, Part, Record, Sample, SampleTotals, Work, summarize};
+use nearfar_record::{Case, CaseSummary, Part, Record, Sample, SampleTotals, Work, summarize};
+
+use crate::evidence::{Arrays, Evidence, Weighing};
 
 /// Samples and their totals, those of one case side by side.
 #[derive(Debug)]
@@ -18,6 +20,7 @@ pub(crate) struct SamplesByCase<'a> {
     /// Positions among `cases`, by id.
     numbers: HashMap<&'a str, usize>,
     cases: Vec<OfCase>,
+    evidence: Evidence,
 }
 
 #[derive(Debug)]
@@ -38,11 +41,16 @@ pub(crate) struct CaseSamples<'a> {
 impl<'a> SamplesByCase<'a> {
     pub fn new(record: &'a Record) -> Self {
         let mut numbers: HashMap<&str, usize> = HashMap::with_capacity(record.cases.len());
+        let mut plan = Vec::with_capacity(record.cases.len());
         for case in &record.cases {
-            number_of(&mut numbers, &case.id);
+            if number_of(&mut numbers, &case.id) == plan.len() {
+                plan.push(case);
+            }
         }
-        let known = by_all_cores(&record.samples, |sample| numbers.get(&*sample.case).copied());
-        let of_samples = record.samples.iter().zip(known);
+        let known = by_all_cores(parts_of(&record.samples), |part| {
+            part.iter().map(|sample| numbers.get(&*sample.case).copied()).collect::<Vec<_>>()
+        });
+        let of_samples = record.samples.iter().zip(known.into_iter().flatten());
         let of_samples: Vec<usize> = of_samples
             .map(|(sample, known)| known.unwrap_or_else(|| number_of(&mut numbers, &sample.case)))
             .collect();
@@ -55,9 +63,29 @@ impl<'a> SamplesByCase<'a> {
         }
         let samples: Vec<&Sample> =
             order.into_iter().map(|position| &record.samples[position]).collect();
-        let totals = by_all_cores(&samples, |sample| sample.totals());
+        let mut totals = Vec::with_capacity(samples.len());
+        let mut weighing = Weighing::default();
+        let looked_at = by_all_cores(shares(&cases, samples.len()), |numbers| {
+            look_at(
+                numbers.map(|number| (plan.get(number).copied(), &samples[cases[number].clone()])),
+            )
+        });
+        for (of_share, weighed) in looked_at {
+            totals.extend(of_share);
+            weighing.join(weighed);
+        }
         let of_case = |positions| OfCase { positions, summary: OnceLock::new() };
-        Self { samples, totals, numbers, cases: cases.into_iter().map(of_case).collect() }
+        Self {
+            samples,
+            totals,
+            numbers,
+            cases: cases.into_iter().map(of_case).collect(),
+            evidence: weighing.evidence(),
+        }
+    }
+
+    pub fn evidence(&self) -> &Evidence {
+        &self.evidence
     }
 
     pub fn of_case(&self, id: &str) -> CaseSamples<'_> {
@@ -102,14 +130,50 @@ fn positions(of_samples: &[usize], cases: usize) -> Vec<Range<usize>> {
     counts.into_iter().map(&mut next).collect()
 }
 
-/// What is made of each, in their order.
-fn by_all_cores<From: Sync, To: Send>(all: &[From], of: impl Fn(&From) -> To + Sync) -> Vec<To> {
-    let workers = available_parallelism().map_or(1, usize::from);
-    let part = all.len().div_ceil(workers).max(1);
-    let of_part = |part: &[From]| part.iter().map(&of).collect::<Vec<To>>();
+/// As many samples in each part as in the others.
+fn parts_of(samples: &[Sample]) -> std::slice::Chunks<'_, Sample> {
+    samples.chunks(samples.len().div_ceil(workers()).max(1))
+}
+
+/// The numbers of cases that lie side by side, with about as many samples as the others.
+fn shares(cases: &[Range<usize>], samples: usize) -> Vec<Range<usize>> {
+    let workers = workers();
+    let end = |worker: usize| {
+        let end = worker * samples / workers;
+        if worker == workers { cases.len() } else { cases.partition_point(|it| it.start < end) }
+    };
+    (0..workers).map(|worker| end(worker)..end(worker + 1)).collect()
+}
+
+/// What samples moved, and what proves where their pages were: both at once, because to fetch them
+/// takes longer than to add them up.
+fn look_at<'a>(
+    cases: impl Iterator<Item = (Option<&'a Case>, &'a [&'a Sample])>,
+) -> (Vec<SampleTotals>, Weighing) {
+    let (mut totals, mut weighing) = (Vec::new(), Weighing::default());
+    for (case, samples) in cases {
+        let arrays = case.map(Arrays::of);
+        for sample in samples {
+            totals.push(sample.totals());
+            weighing.add(arrays.as_ref(), sample);
+        }
+    }
+    (totals, weighing)
+}
+
+fn workers() -> usize {
+    available_parallelism().map_or(1, usize::from)
+}
+
+/// What is made of each part, in their order.
+fn by_all_cores<Part: Send, Made: Send>(
+    parts: impl IntoIterator<Item = Part>,
+    of: impl Fn(Part) -> Made + Sync,
+) -> Vec<Made> {
+    let of = &of;
     scope(|scope| {
-        let parts: Vec<_> = all.chunks(part).map(|part| scope.spawn(|| of_part(part))).collect();
-        let ended = parts.into_iter().map(ScopedJoinHandle::join);
-        ended.flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        let running: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || of(part))).collect();
+        let ended = running.into_iter().map(ScopedJoinHandle::join);
+        ended.map(|made| made.unwrap_or_else(|panic| resume_unwind(panic))).collect()
     })
 }

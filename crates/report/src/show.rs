@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, RecordFigures, classes, weigh_evidence};
+use nearfar_model::{ClassRule, RecordFigures, classes};
 use nearfar_record::{Absence, Executor, Experiment, Record, Suite, Warning};
 use serde::Serialize;
 
@@ -109,7 +109,7 @@ impl ShowView {
     pub fn of(figures: &RecordFigures<'_>) -> Self {
         let record = figures.record();
         let (scaling, widest_runs) = scaling_views(figures);
-        let evidence = weigh_evidence(figures);
+        let evidence = figures.evidence();
         let absent = |wanted: Absence| {
             record
                 .absent
@@ -136,8 +136,8 @@ impl ShowView {
             samples_on_memory: evidence.on_memory,
             proven_by: evidence
                 .proven_by
-                .into_iter()
-                .map(|(method, samples)| (method.as_str(), samples))
+                .iter()
+                .map(|(method, &samples)| (method.as_str(), samples))
                 .collect(),
             least_placed: evidence.least_placed,
             worst_share_deviation: evidence.worst_share,

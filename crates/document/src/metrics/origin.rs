@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use nearfar_model::{RecordFigures, weigh_evidence};
+use nearfar_model::RecordFigures;
 use nearfar_record::{Absence, Record, Sealing, Suite};
 
 use super::exposition::Exposition;
@@ -73,14 +73,14 @@ fn add_cases(record: &Record, out: &mut Exposition) {
 }
 
 fn add_evidence(figures: &RecordFigures<'_>, out: &mut Exposition) {
-    let evidence = weigh_evidence(figures);
+    let evidence = figures.evidence();
     out.count(Family::Samples, Labels::default(), evidence.samples);
     out.count(Family::DisturbedSamples, Labels::default(), evidence.disturbed);
-    for (method, samples) in evidence.proven_by {
+    for (method, samples) in &evidence.proven_by {
         out.count(
             Family::ProvenSamples,
             Labels::default().with("method", method.as_str()),
-            samples,
+            *samples,
         );
     }
     if let Some(placed) = evidence.least_placed {
