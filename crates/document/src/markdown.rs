@@ -15,7 +15,7 @@ use crate::table::{Cell, Table};
 pub fn write_markdown(document: &Document, out: &mut impl Write) -> io::Result<()> {
     writeln!(out, "# nearfar: {}\n", escaped(&document.title))?;
     for caution in &document.cautions {
-        writeln!(out, "> **{}**\n", escaped(caution))?;
+        writeln!(out, "> **{}**\n", with_code(caution))?;
     }
     write_list(&document.summary, out)?;
     for section in &document.sections {
@@ -42,7 +42,7 @@ fn write_section(section: &Section, out: &mut impl Write) -> io::Result<()> {
 
 fn write_list(sentences: &[String], out: &mut impl Write) -> io::Result<()> {
     for sentence in sentences {
-        writeln!(out, "- {}", escaped(sentence))?;
+        writeln!(out, "- {}", with_code(sentence))?;
     }
     if sentences.is_empty() { Ok(()) } else { writeln!(out) }
 }
@@ -121,6 +121,24 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
+/// A sentence in which nothing is markup but its commands, which stand between backticks.
+fn with_code(sentence: &str) -> String {
+    let parts: Vec<&str> = sentence.split('`').collect();
+    let mut set = String::with_capacity(sentence.len());
+    for (position, part) in parts.iter().enumerate() {
+        let is_last = position + 1 == parts.len();
+        // Blanks beside code are its own; only the sentence's first are none.
+        let blank = if position > 0 && part.starts_with(' ') { " " } else { "" };
+        match (position % 2, is_last || part.trim().is_empty()) {
+            (1, false) => set += &format!("`{}`", printable(part)),
+            (1, true) if is_last => set += &format!("\\`{blank}{}", escaped(part)),
+            (1, true) => set += "\\`\\`",
+            _ => set += &format!("{blank}{}", escaped(part)),
+        }
+    }
+    set
+}
+
 /// Lines that are shown as they are, in a fence that they cannot close.
 fn block(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
@@ -142,6 +160,15 @@ mod tests {
         assert_eq!(escaped("- 1. item"), "\\- 1. item");
         assert_eq!(escaped("    12) item"), "12\\) item");
         assert_eq!(escaped("9.28 GB/s"), "9.28 GB/s");
+    }
+
+    #[test]
+    fn commands_are_code_and_a_backtick_alone_is_one() {
+        assert_eq!(with_code("try `a <b> _c_` or <b>"), "try `a <b> _c_` or &lt;b&gt;");
+        assert_eq!(with_code("`all`"), "`all`");
+        assert_eq!(with_code("one ` alone"), "one \\` alone");
+        assert_eq!(with_code("two `` _x_"), "two \\`\\` \\_x\\_");
+        assert_eq!(with_code("a `b` - c"), "a `b` \\- c");
     }
 
     #[test]
