@@ -3,7 +3,7 @@
 
 use nearfar_machine::CpuSet;
 use nearfar_record::Way;
-use nearfar_report::{ClusterView, LinkView, NodeView, TopoView};
+use nearfar_report::{CellView, ClusterView, LinkView, NodeView, TopoView};
 use nearfar_units::Bytes;
 use serde::Serialize;
 
@@ -161,19 +161,19 @@ fn widest(sources: &Sources<'_>) -> f64 {
     pairs.chain(links).filter(|gb| gb.is_finite()).fold(0.0, f64::max)
 }
 
-/// The best of a cluster with a node over kernels and thread counts, and with what.
-fn best_pair(sources: &Sources<'_>, cluster: u32, node: u32) -> Option<(Figure, String)> {
+/// The best of a cluster with a node over kernels and thread counts; where its parts were measured
+/// and not the whole, the best of a part.
+fn best_pair<'a>(
+    sources: &'a Sources<'_>,
+    cluster: u32,
+    node: u32,
+) -> Option<(&'a CellView, Figure)> {
     let cells = sources.show.pairs.iter();
-    let of = cells.filter(|cell| {
-        cell.initiator == "cluster" && (cell.index, cell.memory_node) == (cluster, node)
-    });
+    let of = cells.filter(|cell| (cell.cluster, cell.memory_node) == (cluster, node));
     let best = of
-        .filter_map(|cell| Some((cell, cell.figures.first()?)))
-        .max_by(|one, next| one.1.bandwidth.sum_gb_per_s.total_cmp(&next.1.bandwidth.sum_gb_per_s));
-    best.map(|(cell, figure)| {
-        let with = format!("{}, {} threads", cell.kernel, cell.threads);
-        (Figure::sum(&figure.bandwidth), with)
-    })
+        .filter_map(|cell| Some((cell, &cell.figures.first()?.bandwidth)))
+        .max_by(|one, next| one.1.sum_gb_per_s.total_cmp(&next.1.sum_gb_per_s));
+    best.map(|(cell, bandwidth)| (cell, Figure::sum(bandwidth)))
 }
 
 fn line_width(gb_per_s: f64, scale: f64) -> f64 {
@@ -245,9 +245,16 @@ impl MachineDrawing {
         let bandwidth = best_pair(sources, cluster.index, node.os_index);
         let (label, title, width) = bandwidth.map_or_else(
             || ("not measured".into(), "not measured".into(), 1.0),
-            |(figure, with)| {
-                let width = line_width(figure.value, scale);
-                (format!("{} GB/s", figure.text), format!("{} ({with})", figure.words()), width)
+            |(cell, figure)| {
+                let threads = if cell.threads == 1 { "thread" } else { "threads" };
+                let with = format!("{}, {} {threads}", cell.kernel, cell.threads);
+                let (whose, which) = match cell.initiator.as_str() {
+                    "cluster" => (String::new(), String::new()),
+                    part => (format!("{part} "), format!("{part} {}: ", cell.index)),
+                };
+                let label = format!("{whose}{} GB/s", figure.text);
+                let title = format!("{which}{} ({with})", figure.words());
+                (label, title, line_width(figure.value, scale))
             },
         );
         let half = (CLUSTER_WIDTH - 12.0) / 2.0;
