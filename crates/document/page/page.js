@@ -52,6 +52,7 @@ function clicked(view, point) {
     const series = view.state.layer.series[line];
     if (series.behind[one]) view.samples(series.behind[one], series.name);
   }
+  if (view.chart.kind === "spread") openGroup(view, point.curveNumber);
 }
 
 async function start() {

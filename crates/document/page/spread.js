@@ -35,3 +35,9 @@ function drawSpread(view) {
     .map((group) => element("p", { textContent: `${group.name}: ${group.words}${group.modes.map(([, words]) => `; ${words}`).join("")}` }));
   view.place.querySelector(".reasons").replaceChildren(...told);
 }
+
+/* Violins come first, one for each group; the marks of their modes stand behind them. */
+function openGroup(view, position) {
+  const group = view.state.layer.groups[position];
+  if (group) view.samples(group.behind, `${view.chart.title}: ${group.name}`);
+}

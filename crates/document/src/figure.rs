@@ -66,6 +66,8 @@ pub enum Counted {
     ActorBytes(usize),
     /// Operations of the actor at this position.
     ActorFlops(usize),
+    /// Useful bytes of the actor at this position / those of all.
+    ActorShare(usize),
     /// The time of an access of the first chase.
     AccessTime,
 }
@@ -77,6 +79,7 @@ impl Counted {
         match self {
             Self::Bytes | Self::PacedBytes | Self::ActorBytes(_) => Unit::GbPerS,
             Self::ActorFlops(_) => Unit::GflopPerS,
+            Self::ActorShare(_) => Unit::One,
             Self::AccessTime => Unit::Ns,
         }
     }
@@ -89,6 +92,9 @@ impl fmt::Display for Counted {
             Self::PacedBytes => out.write_str("threads x the slowest"),
             Self::ActorBytes(position) | Self::ActorFlops(position) => {
                 write!(out, "actor {position} of the case")
+            }
+            Self::ActorShare(position) => {
+                return write!(out, "actor {position} of the case / all actors");
             }
             Self::AccessTime => out.write_str("the chase"),
         }?;

@@ -182,13 +182,13 @@ fn code(sentence: &str) -> minijinja::Value {
 }
 
 /// The samples that can be asked for.
-fn behind(document: &Document, charts: &[Chart]) -> BTreeSet<Behind> {
+pub(crate) fn behind(document: &Document, charts: &[Chart]) -> BTreeSet<Behind> {
     let mut behind = BTreeSet::new();
     for chart in charts {
         match &chart.plot {
             Plot::HeatMap(map) => behind.extend(map.behind().cloned()),
             Plot::Lines(lines) => behind.extend(lines.behind().cloned()),
-            Plot::Spread(_) => {}
+            Plot::Spread(spread) => behind.extend(spread.behind().cloned()),
         }
     }
     let tables = document.sections.iter().flat_map(|section| &section.tables);

@@ -96,6 +96,9 @@ fn value(case: &Case, totals: &SampleTotals, counted: Counted) -> Option<f64> {
         Counted::PacedBytes => rate(Part::Case, bytes, Aggregate::Paced) / 1e9,
         Counted::ActorBytes(actor) => rate(Part::Actor(actor), bytes, sum) / 1e9,
         Counted::ActorFlops(actor) => rate(Part::Actor(actor), Work::Flops, sum) / 1e9,
+        Counted::ActorShare(actor) => {
+            rate(Part::Actor(actor), bytes, sum) / rate(Part::Case, bytes, sum)
+        }
         Counted::AccessTime => {
             let chase = case.actors.iter().position(|actor| matches!(actor, Actor::Chase(_)))?;
             // An access of a chase is 8 useful bytes.
@@ -166,9 +169,13 @@ mod tests {
     use nearfar_record::Suite;
     use nearfar_report::ModelChoices;
 
+    use serde_json::Value;
+
     use super::*;
+    use crate::charts;
     use crate::document::{Document, Sources};
     use crate::figure::Figure;
+    use crate::page::behind;
     use crate::table::Cell;
 
     #[test]
@@ -240,5 +247,51 @@ mod tests {
             });
         }
         assert_eq!(counted.len(), 6, "{counted:?}");
+    }
+
+    /// The same of charts: points of lines, and runs.
+    #[test]
+    fn points_lie_among_their_samples() {
+        let machine = read_machine("joe0").unwrap();
+        let record = simulate(&machine, suite_inputs(Suite::Standard), true).unwrap();
+        let sources = Sources::new(&record, &ModelChoices::of(&record));
+        let charts = charts::all(&sources);
+        let samples = Samples::new(&sources.figures, behind(&Document::of(&sources), &charts));
+        let known = serde_json::to_value(&samples).unwrap();
+        let check = |value: &Value, behind: &Value| {
+            let is_it = |of: &&Value| ["case", "counted"].iter().all(|key| of[key] == behind[key]);
+            let of = known["cases"].as_array().unwrap().iter().find(is_it).unwrap();
+            let end = |end: usize| of["quantiles"][end].as_f64().unwrap();
+            let value = value.as_f64().unwrap();
+            assert!((0.999 * end(0)..=1.001 * end(6)).contains(&value), "{value} of {of}");
+        };
+        for id in
+            ["scaling-threads", "latency-sizes", "latency-loaded", "sharing-factor", "scaling-runs"]
+        {
+            let chart = charts.iter().find(|chart| chart.id == id).unwrap();
+            let chart = serde_json::to_value(chart).unwrap();
+            let mut checked = 0;
+            for layer in chart["layers"].as_array().unwrap() {
+                let series = layer["series"].as_array().into_iter().flatten();
+                for series in series.filter(|series| series["style"] != "edge") {
+                    let behind = series["behind"].as_array().unwrap().iter();
+                    for (value, behind) in series["y"].as_array().unwrap().iter().zip(behind) {
+                        let is_bend = series["style"] == "stars";
+                        assert_eq!(behind.is_null(), is_bend, "{id}: {series}");
+                        if !is_bend {
+                            check(value, behind);
+                            checked += 1;
+                        }
+                    }
+                }
+                for group in layer["groups"].as_array().into_iter().flatten() {
+                    for value in group["values"].as_array().unwrap() {
+                        check(value, &group["behind"]);
+                        checked += 1;
+                    }
+                }
+            }
+            assert!(checked > 0, "{id}");
+        }
     }
 }

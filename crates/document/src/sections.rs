@@ -14,6 +14,7 @@ mod roofs;
 mod scaling;
 mod sharing;
 
+pub(crate) use latency::Chases;
 use nearfar_report::{FittedView, ModelKind};
 pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;

@@ -8,6 +8,7 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
+use crate::sections::Chases;
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -15,7 +16,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         FittedView::Latency(view) => Some(&**view),
         _ => None,
     });
-    let loaded = model.and_then(loaded);
+    let loaded = model.and_then(|view| loaded(view, &Chases::new(&sources.show.latency)));
     [idle(sources, model), sizes(sources), loaded].into_iter().flatten().collect()
 }
 
@@ -101,7 +102,7 @@ fn walk_words(chase: &nearfar_report::LatencyView) -> String {
     )
 }
 
-fn loaded(view: &LatencyModelView) -> Option<Chart> {
+fn loaded(view: &LatencyModelView, chases: &Chases<'_>) -> Option<Chart> {
     let x = Axis { title: "traffic beside it, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Beside"]);
@@ -109,12 +110,11 @@ fn loaded(view: &LatencyModelView) -> Option<Chart> {
         let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];
         let name = format!("cluster {} on node {}", curve.cluster, curve.memory_node);
         let mut series = Series::new(&name, Style::Line);
-        if let Some(ns) = curve.unloaded_ns {
-            let figure = Figure::new(ns, curve.unloaded_interval_ns, Unit::Ns);
+        if let Some(figure) = chases.unloaded(curve) {
             series.point(0.0, &figure, "no traffic");
         }
         for point in &curve.points {
-            let figure = Figure::new(point.median_ns, Some(point.interval_ns), Unit::Ns);
+            let figure = chases.loaded(curve, point);
             let traffic = Figure::new(
                 point.traffic_gb_per_s,
                 Some(point.traffic_interval_gb_per_s),

@@ -7,7 +7,7 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::spread::{Group, Spread};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Counted, Figure, Unit};
+use crate::figure::{Behind, Counted, Figure, Unit};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     [threads(&sources.show.scaling), runs(sources)].into_iter().flatten().collect()
@@ -70,7 +70,8 @@ fn runs(sources: &Sources<'_>) -> Option<Chart> {
         let choice =
             [format!("{} {}", view.kernel, view.variant), format!("{} threads", view.threads)];
         let (name, values) = (view.affinity.as_str().to_string(), paced.runs_gb_per_s.clone());
-        spread.add(&choice, Group { name, values, modes, words });
+        let behind = Behind { case: view.case.case.clone(), counted: Counted::PacedBytes };
+        spread.add(&choice, Group { name, values, modes, words, behind });
     }
     (!spread.is_empty()).then(|| Chart {
         id: "scaling-runs",

@@ -1,5 +1,7 @@
 //! Near and far threads on one memory node, and the sharing factor.
 
+use std::collections::HashMap;
+
 use nearfar_report::{FittedView, SharedCellView, SharingModelView, SharingView};
 
 use super::heat_map::{Content, HeatMap, Place};
@@ -14,7 +16,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         FittedView::Sharing(view) => Some(&**view),
         _ => None,
     });
-    [map(sources, model), model.and_then(factor)].into_iter().flatten().collect()
+    let factor = model.and_then(|model| factor(model, &sources.show.sharing));
+    [map(sources, model), factor].into_iter().flatten().collect()
 }
 
 fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart> {
@@ -78,11 +81,24 @@ fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart>
     })
 }
 
+/// Of a case with both groups, of which the near one comes first.
+const FAR_SHARE: Counted = Counted::ActorShare(1);
+
+/// Node with near and far cluster, kernel, variant, near and far threads.
+type CellKey<'a> = ((u32, u32, u32), &'a str, &'a str, (u32, u32));
+
+fn key(cell: &SharingView) -> CellKey<'_> {
+    let clusters = (cell.memory_node, cell.local_cluster, cell.remote_cluster);
+    (clusters, &cell.kernel, &cell.variant, (cell.local_threads, cell.remote_threads))
+}
+
 /// beta over the near threads, a line for each number of far ones.
-fn factor(model: &SharingModelView) -> Option<Chart> {
+fn factor(model: &SharingModelView, measured: &[SharingView]) -> Option<Chart> {
     let x = Axis { title: "near threads", scale: Scale::FromZero };
     let y = Axis { title: "beta: far / both", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Grid"]);
+    let cases: HashMap<CellKey<'_>, &str> =
+        measured.iter().map(|cell| (key(cell), cell.case.case.as_str())).collect();
     for grid in &model.grids {
         let place = &grid.place;
         let choice = [format!(
@@ -97,8 +113,18 @@ fn factor(model: &SharingModelView) -> Option<Chart> {
         cells.sort_by_key(|cell| (cell.remote_threads, cell.local_threads));
         for of in cells.chunk_by(|one, next| one.remote_threads == next.remote_threads) {
             let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
-            let measured = |cell: &SharedCellView| cell.measured.as_ref()?.beta;
-            let predicted = |cell: &SharedCellView| Some(cell.predicted.as_ref()?.beta);
+            let ratio = |beta: f64| Figure::new(beta, None, Unit::One);
+            let measured = |cell: &SharedCellView| {
+                let beta = ratio(cell.measured.as_ref()?.beta?);
+                let (kernel, variant) = (place.kernel.as_str(), place.variant.as_str());
+                let clusters = (place.memory_node, place.local_cluster, place.remote_cluster);
+                let threads = (cell.local_threads, cell.remote_threads);
+                Some(match cases.get(&(clusters, kernel, variant, threads)) {
+                    Some(case) => beta.of_samples(case, FAR_SHARE),
+                    None => beta,
+                })
+            };
+            let predicted = |cell: &SharedCellView| Some(ratio(cell.predicted.as_ref()?.beta));
             let points = of_beta(format!("{far} far"), Style::Points, of, measured);
             let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
             // Model and measurement of one number of threads have one colour.
@@ -123,15 +149,14 @@ fn of_beta(
     name: String,
     style: Style,
     cells: &[&SharedCellView],
-    beta: impl Fn(&SharedCellView) -> Option<f64>,
+    beta: impl Fn(&SharedCellView) -> Option<Figure>,
 ) -> Series {
     let mut series = Series::new(name, style);
     // Where one group is alone beta is 0 or 1 by its definition.
     let shared = cells.iter().filter(|cell| cell.local_threads > 0 && cell.remote_threads > 0);
     for cell in shared {
-        let Some(beta) = beta(cell) else { continue };
+        let Some(figure) = beta(cell) else { continue };
         let about = format!("{} near, {} far", cell.local_threads, cell.remote_threads);
-        let figure = Figure::new(beta, None, Unit::One);
         series.point(f64::from(cell.local_threads), &figure, &about);
     }
     series

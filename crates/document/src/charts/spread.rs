@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Selectors, drawn};
+use crate::figure::Behind;
 
 /// Layers of groups of runs.
 #[derive(Debug, Clone, Serialize)]
@@ -27,6 +28,8 @@ pub(crate) struct Group {
     pub modes: Vec<(f64, String)>,
     /// What is said of the modes.
     pub words: String,
+    /// The samples behind the runs.
+    pub behind: Behind,
 }
 
 impl Spread {
@@ -46,5 +49,10 @@ impl Spread {
 
     pub fn is_empty(&self) -> bool {
         self.layers.is_empty()
+    }
+
+    /// The samples behind its runs.
+    pub fn behind(&self) -> impl Iterator<Item = &Behind> {
+        self.layers.iter().flat_map(|layer| &layer.groups).map(|group| &group.behind)
     }
 }

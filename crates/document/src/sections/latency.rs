@@ -1,6 +1,10 @@
 //! How long an access takes, idle and beside traffic.
 
-use nearfar_report::{FittedView, LatencyModelView, LoadedCurveView, ModelKind};
+use std::collections::HashMap;
+
+use nearfar_report::{
+    FittedView, LatencyModelView, LatencyView, LoadedCurveView, LoadedPointView, ModelKind,
+};
 use nearfar_units::Bytes;
 
 use super::{grid::Grid, meaning, model};
@@ -16,7 +20,8 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     if let Some(FittedView::Latency(view)) = model(sources, ModelKind::Latency) {
         tables.extend(factors(view));
         tables.extend(levels(view));
-        tables.extend(view.curves.iter().map(loaded));
+        let chases = Chases::new(&sources.show.latency);
+        tables.extend(view.curves.iter().map(|curve| loaded(curve, &chases)));
     }
     let (findings, model_text) = meaning(sources, &[ModelKind::Latency]);
     Some(Section {
@@ -30,6 +35,52 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         findings,
         model_text,
     })
+}
+
+/// Chases by cluster, node and the bits of their times: what curves are made of.
+pub(crate) struct Chases<'a>(HashMap<(u32, u32, u64), Vec<&'a LatencyView>>);
+
+impl<'a> Chases<'a> {
+    pub fn new(all: &'a [LatencyView]) -> Self {
+        let mut chases: HashMap<_, Vec<&LatencyView>> = HashMap::new();
+        for chase in all {
+            let Some(time) = &chase.latency else { continue };
+            let key = (chase.cluster, chase.memory_node, time.median_ns.to_bits());
+            chases.entry(key).or_default().push(chase);
+        }
+        Self(chases)
+    }
+
+    /// The time of the same access without load; `None` where it was not measured.
+    pub fn unloaded(&self, curve: &LoadedCurveView) -> Option<Figure> {
+        let figure = Figure::new(curve.unloaded_ns?, curve.unloaded_interval_ns, Unit::Ns);
+        Some(self.with_samples(curve, figure, |chase| chase.load.is_none()))
+    }
+
+    /// The time of an access at a point of a curve.
+    pub fn loaded(&self, curve: &LoadedCurveView, point: &LoadedPointView) -> Figure {
+        let figure = Figure::new(point.median_ns, Some(point.interval_ns), Unit::Ns);
+        self.with_samples(curve, figure, |chase| {
+            chase.load.as_ref().is_some_and(|load| {
+                (&load.kernel, &load.variant) == (&curve.kernel, &curve.variant)
+                    && (load.threads, load.pause_cycles) == (curve.threads, point.pause_cycles)
+            })
+        })
+    }
+
+    fn with_samples(
+        &self,
+        curve: &LoadedCurveView,
+        time: Figure,
+        is_it: impl Fn(&LatencyView) -> bool,
+    ) -> Figure {
+        let key = (curve.cluster, curve.memory_node, time.value.to_bits());
+        let found = self.0.get(&key).and_then(|all| all.iter().find(|chase| is_it(chase)));
+        match found {
+            Some(chase) => time.of_samples(&chase.case.case, Counted::AccessTime),
+            None => time,
+        }
+    }
 }
 
 fn idle(sources: &Sources<'_>) -> Option<Table> {
@@ -87,10 +138,9 @@ fn levels(view: &LatencyModelView) -> Option<Table> {
     })
 }
 
-fn loaded(curve: &LoadedCurveView) -> Table {
+fn loaded(curve: &LoadedCurveView, chases: &Chases<'_>) -> Table {
     let mut rows = Vec::new();
-    if let Some(ns) = curve.unloaded_ns {
-        let time = Figure::new(ns, curve.unloaded_interval_ns, Unit::Ns);
+    if let Some(time) = chases.unloaded(curve) {
         rows.push(vec![Cell::text("no load"), Cell::Figure(time)]);
     }
     for point in &curve.points {
@@ -99,8 +149,7 @@ fn loaded(curve: &LoadedCurveView) -> Table {
             Some(point.traffic_interval_gb_per_s),
             Unit::GbPerS,
         );
-        let time = Figure::new(point.median_ns, Some(point.interval_ns), Unit::Ns);
-        rows.push(vec![Cell::Figure(traffic), Cell::Figure(time)]);
+        rows.push(vec![Cell::Figure(traffic), Cell::Figure(chases.loaded(curve, point))]);
     }
     Table {
         caption: format!(
