@@ -6,6 +6,7 @@ mod exit_status;
 mod foreign_machine;
 mod live_accelerators;
 mod live_machine;
+mod near_device;
 mod output;
 mod profile_file;
 mod progress;

@@ -3,6 +3,7 @@
 //! the two cannot differ. Nothing here measures or models.
 
 mod advise;
+mod advise_device;
 mod advise_text;
 mod characterize;
 mod class_map;
@@ -86,6 +87,7 @@ mod topo_text;
 mod topology_export;
 
 pub use advise::{AdviceBasisView, AdviseView, AdvisedThreadsView, CandidateView, DemandView};
+pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
     ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,

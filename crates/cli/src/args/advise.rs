@@ -17,6 +17,10 @@ pub struct AdviseArguments {
     /// The clusters that the program runs on; without it they are chosen
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
     pub clusters: Option<Vec<u32>>,
+    /// For a program that copies to and from this device (cuda0, opencl0 or its PCIe address):
+    /// the memory nodes by what the record measured of such copies
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["clusters", "working_set", "threads", "load_share"])]
+    pub device: Option<String>,
     /// So many candidates, beside the default and what is recommended
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub top: usize,

@@ -14,6 +14,7 @@ pub const AFTER_HELP: &str = "\
 Examples:
   nearfar run --placement interleave -- ./solver input.dat
   nearfar run --placement weighted:0=3,2=1 --cpus 0-7 -- ./solver input.dat
+  nearfar run --near nvme0n1 -- ./reader
   nearfar run --placement local:1 --strict --report where.json -- make test
 
 Placements:
@@ -37,6 +38,10 @@ pub struct RunArguments {
     /// Where its threads and memory are to be; see below
     #[arg(short, long, value_name = "PLACEMENT", default_value = "local")]
     pub placement: PlacementChoice,
+    /// On the CPUs next to this device, memory near them: its PCIe address, the system's name for it
+    /// (eth0, nvme0n1) or an accelerator (cuda0)
+    #[arg(long, value_name = "DEVICE", conflicts_with = "placement")]
+    pub near: Option<String>,
     /// With `auto`: the record that it goes by; without it the newest one of this host
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,

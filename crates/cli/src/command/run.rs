@@ -17,6 +17,7 @@ use nearfar_report::RunView;
 use super::advised_placement::advised_placement;
 use crate::args::{PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
+use crate::near_device::nodes_near_device;
 use crate::{live_machine, output, written_file};
 
 const NOT_STARTED: &str = "the program was not started";
@@ -55,6 +56,10 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
 /// The placement and the CPUs that are asked for: as they are named, or as they are advised.
 fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>)> {
     let cpus = arguments.cpus.clone();
+    if let Some(device) = &arguments.near {
+        let nodes = nodes_near_device(&live_machine::read()?, device)?;
+        return Ok((Placement::Local(Some(nodes)), cpus));
+    }
     match &arguments.placement {
         PlacementChoice::Named(placement) => Ok((placement.clone(), cpus)),
         PlacementChoice::Auto => {

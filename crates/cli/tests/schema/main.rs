@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where")]
 
 mod advise;
+mod advise_device;
 mod compare;
 mod contract;
 mod document;
@@ -156,6 +157,7 @@ fn every_view() -> Vec<(&'static str, Value)> {
     add("machines", serde_json::to_value(machines));
     add("kernels", serde_json::to_value(KernelsView::new(|_| vec!["avx2".into()])));
     views.extend(advise::views());
+    views.extend(advise_device::views());
     views.extend(compare::views());
     views.extend(model_views::views());
     views.extend(model_distribution::views());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 31] = [
+const NAMES: [&str; 32] = [
     "topo",
     "topology-export",
     "show",
@@ -38,6 +38,7 @@ const NAMES: [&str; 31] = [
     "compare",
     "run",
     "advise",
+    "advise-device",
     "sensitivity",
 ];
 
