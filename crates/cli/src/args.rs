@@ -167,6 +167,12 @@ pub enum Command {
     /// Reads a foreign topology in a process of its own (used by `topo`)
     #[command(hide = true)]
     ReadTopology(MachineSource),
+    /// Looks for devices in a process of its own (used by `doctor` and `characterize`)
+    #[command(hide = true)]
+    ReadDevices {
+        /// The interface: cuda or opencl
+        backend: String,
+    },
 }
 
 #[derive(Debug, Args)]

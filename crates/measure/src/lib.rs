@@ -10,6 +10,7 @@ pub mod experiment;
 pub mod native;
 pub mod simulated;
 
+mod accelerator_checks;
 mod checks;
 mod engine;
 mod environment;
@@ -22,6 +23,7 @@ mod suite;
 mod traffic;
 mod warning;
 
+pub use accelerator_checks::check_accelerators;
 pub use checks::check_machine;
 pub use engine::{Engine, Outcome, Status, now_utc};
 pub use environment::read_environment;

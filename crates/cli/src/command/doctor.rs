@@ -4,11 +4,12 @@
 use std::path::Path;
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_measure::{check_machine, read_environment};
+use nearfar_measure::{check_accelerators, check_machine, read_environment};
 use nearfar_report::{DoctorView, RecordDoctorView};
 
 use crate::args::DoctorArguments;
 use crate::exit_status::ExitStatus;
+use crate::live_accelerators::live_accelerators;
 use crate::{live_machine, output, record_file};
 
 pub fn run(arguments: &DoctorArguments, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
@@ -26,7 +27,9 @@ fn look_over_machine(
     let machine = live_machine::read()?;
     let environment = read_environment(root);
     let probes = nearfar_sys::probe_calls(&machine.allowed_nodes);
-    let checks = check_machine(&machine, &environment, hwloc_overrides, &probes);
+    let mut checks = check_machine(&machine, &environment, hwloc_overrides, &probes);
+    let devices = live_accelerators(&machine);
+    checks.extend(check_accelerators(&machine, &devices.accelerators, &devices.absent));
     let view = DoctorView { schema: "nearfar.doctor/1", checks };
     if arguments.json {
         output::print_json(&view)?;

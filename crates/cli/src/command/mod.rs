@@ -22,7 +22,7 @@ use clap::CommandFactory;
 
 use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
-use crate::{foreign_machine, output};
+use crate::{foreign_machine, live_accelerators, output};
 
 /// Runs a command.
 pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
@@ -48,5 +48,6 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         }
         Command::Man { out } => man::run(out.as_deref()),
         Command::ReadTopology(source) => foreign_machine::serve(&source),
+        Command::ReadDevices { backend } => live_accelerators::serve(&backend),
     }
 }

@@ -5,6 +5,7 @@
 mod advise;
 mod compare;
 mod devices;
+mod doctor;
 mod edited;
 mod export_topology;
 mod interruption;

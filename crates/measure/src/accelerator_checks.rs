@@ -1,0 +1,188 @@
+//! Looks over the devices that data can be copied to (`nearfar doctor`).
+
+use nearfar_machine::{AbsentBackend, Accelerator, Backend, Device, DeviceKind, Machine};
+use nearfar_record::{Check, Standing};
+use nearfar_units::Bytes;
+
+/// A check of each device, and of each interface that shows none.
+#[must_use]
+pub fn check_accelerators(
+    machine: &Machine,
+    accelerators: &[Accelerator],
+    absent: &[AbsentBackend],
+) -> Vec<Check> {
+    let of_devices = accelerators.iter().map(|accelerator| device_check(machine, accelerator));
+    of_devices.chain(absent.iter().map(|absent| absence_check(machine, absent))).collect()
+}
+
+fn device_check(machine: &Machine, accelerator: &Accelerator) -> Check {
+    let nameless = if accelerator.name.is_empty() { "without a name" } else { &accelerator.name };
+    let mut parts = vec![format!("{}: {nameless}", accelerator.id)];
+    let unplaced = match &accelerator.bus_id {
+        Some(bus_id) => {
+            parts.push(format!("at {bus_id}"));
+            accelerator.nodes.is_empty().then(|| {
+                let is_shown = machine.devices.iter().any(|device| device.bus_id == *bus_id);
+                if is_shown {
+                    "the machine does not say next to which memory node it is"
+                } else {
+                    "the machine's PCIe devices do not show it, so its memory node is not known"
+                }
+            })
+        }
+        None if accelerator.shares_host_memory => {
+            parts.push("shares the host's memory".into());
+            None
+        }
+        None => Some("its interface does not say where it is, so its memory node is not known"),
+    };
+    if !accelerator.nodes.is_empty() {
+        let several = if accelerator.nodes.len() == 1 { "" } else { "s" };
+        parts.push(format!("next to node{several} {}", accelerator.nodes));
+    }
+    parts.extend(accelerator.memory_bytes.map(|bytes| format!("memory {}", Bytes(bytes))));
+    let driver = accelerator.driver.as_deref().unwrap_or("not known");
+    parts.push(format!("driver {driver}"));
+    let finding = parts.join(", ");
+    Check {
+        check: accelerator.backend.as_str().into(),
+        standing: if unplaced.is_some() { Standing::Unknown } else { Standing::Fine },
+        finding: unplaced.map_or_else(|| finding.clone(), |why| format!("{finding}; {why}")),
+        remedy: None,
+    }
+}
+
+/// Most machines have no device, and nothing needs to be done then. One that has a device that
+/// the interface's driver is made for has no driver.
+fn absence_check(machine: &Machine, absent: &AbsentBackend) -> Check {
+    let without: Vec<&str> = machine
+        .devices
+        .iter()
+        .filter(|device| is_made_for(absent.backend, device))
+        .map(|device| device.bus_id.as_str())
+        .collect();
+    let interface = match absent.backend {
+        Backend::Cuda => "CUDA",
+        Backend::Opencl => "OpenCL",
+    };
+    let remedy = (!without.is_empty()).then(|| {
+        let installed = match absent.backend {
+            Backend::Cuda => "install NVIDIA's driver; in a container, have it show its devices",
+            Backend::Opencl => "install AMD's driver with its OpenCL (ROCm); in a container, have it show its devices",
+        };
+        format!("to measure copies to {}: {installed}", without.join(", "))
+    });
+    Check {
+        check: absent.backend.as_str().into(),
+        standing: if remedy.is_some() { Standing::Warning } else { Standing::Fine },
+        finding: format!("{interface} shows no device: {}", absent.reason),
+        remedy,
+    }
+}
+
+/// Whether a PCIe device is one of those that an interface's main driver drives.
+fn is_made_for(backend: Backend, device: &Device) -> bool {
+    let vendor = match backend {
+        Backend::Cuda => "10de:",
+        Backend::Opencl => "1002:",
+    };
+    let is_theirs = device.vendor_device.as_ref().is_some_and(|id| id.starts_with(vendor));
+    device.kind == DeviceKind::Accelerator && is_theirs
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_machine::{CpuSet, Link, NodeSet};
+
+    use super::*;
+
+    fn machine(devices: &[(&str, &str)]) -> Machine {
+        let mut machine = nearfar_topology::parse_synthetic("pack:2 [numa] core:2 pu:1").unwrap();
+        machine.devices = devices
+            .iter()
+            .map(|(bus_id, vendor_device)| Device {
+                bus_id: (*bus_id).into(),
+                kind: DeviceKind::Accelerator,
+                class: None,
+                vendor_device: Some((*vendor_device).into()),
+                name: None,
+                os_names: Vec::new(),
+                nodes: NodeSet::new(),
+                cpus: CpuSet::new(),
+                link: Link::default(),
+            })
+            .collect();
+        machine
+    }
+
+    fn accelerator(bus_id: Option<&str>, nodes: &[u32], shares_host_memory: bool) -> Accelerator {
+        Accelerator {
+            id: "cuda0".into(),
+            backend: Backend::Cuda,
+            number: 0,
+            name: "NVIDIA H100".into(),
+            driver: Some("NVIDIA 570.86.15, CUDA 12.8".into()),
+            bus_id: bus_id.map(Into::into),
+            memory_bytes: Some(80 << 30),
+            shares_host_memory,
+            nodes: nodes.iter().copied().collect(),
+        }
+    }
+
+    fn standing_of(machine: &Machine, accelerator: Accelerator) -> (Standing, String) {
+        let checks = check_accelerators(machine, &[accelerator], &[]);
+        let [check] = &checks[..] else { panic!("{checks:?}") };
+        assert_eq!(check.check, "cuda");
+        (check.standing, check.finding.clone())
+    }
+
+    #[test]
+    fn a_device_is_told_with_its_place_and_driver() {
+        let machine = machine(&[("0000:3b:00.0", "10de:2330")]);
+        let (standing, finding) =
+            standing_of(&machine, accelerator(Some("0000:3b:00.0"), &[1], false));
+        assert_eq!(standing, Standing::Fine);
+        assert_eq!(
+            finding,
+            "cuda0: NVIDIA H100, at 0000:3b:00.0, next to node 1, memory 80 GiB, driver NVIDIA \
+             570.86.15, CUDA 12.8"
+        );
+        let (standing, finding) = standing_of(&machine, accelerator(None, &[0, 1], true));
+        assert_eq!(standing, Standing::Fine);
+        assert!(finding.contains("shares the host's memory, next to nodes 0-1"), "{finding}");
+    }
+
+    #[test]
+    fn a_device_without_a_place_is_unknown_with_the_reason() {
+        let machine = machine(&[("0000:3b:00.0", "10de:2330")]);
+        for (bus_id, reason) in [
+            (Some("0000:3b:00.0"), "the machine does not say next to which"),
+            (Some("0000:af:00.0"), "PCIe devices do not show it"),
+            (None, "its interface does not say where it is"),
+        ] {
+            let (standing, finding) = standing_of(&machine, accelerator(bus_id, &[], false));
+            assert_eq!(standing, Standing::Unknown, "{finding}");
+            assert!(finding.contains(reason), "{finding}");
+        }
+    }
+
+    #[test]
+    fn an_interface_without_a_device_is_fine_unless_the_machine_has_one_for_it() {
+        let absent = Backend::ALL.map(|backend| AbsentBackend { backend, reason: "why".into() });
+        for (devices, cuda, opencl) in [
+            (&[][..], Standing::Fine, Standing::Fine),
+            (&[("0000:3b:00.0", "10de:2330")], Standing::Warning, Standing::Fine),
+            (&[("0000:c3:00.0", "1002:740f")], Standing::Fine, Standing::Warning),
+            (&[("0000:01:00.0", "1a03:2000")], Standing::Fine, Standing::Fine),
+        ] {
+            let checks = check_accelerators(&machine(devices), &[], &absent);
+            let standings: Vec<Standing> = checks.iter().map(|check| check.standing).collect();
+            assert_eq!(standings, [cuda, opencl], "{devices:?}");
+            for check in checks {
+                assert!(check.finding.ends_with(" shows no device: why"), "{check:?}");
+                let names_it = check.remedy.is_some_and(|remedy| remedy.contains(devices[0].0));
+                assert_eq!(names_it, check.standing == Standing::Warning);
+            }
+        }
+    }
+}
