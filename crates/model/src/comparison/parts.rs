@@ -53,6 +53,7 @@ pub(super) fn parts_in_common(
             places.entry(place).or_default().push(index);
         }
     }
+    let ways = ways(&places, machine, &clusters);
     let mut parts = Vec::new();
     for verdict in [Verdict::Worse, Verdict::Better] {
         let mut left: BTreeSet<usize> =
@@ -62,9 +63,25 @@ pub(super) fn parts_in_common(
                 of.iter().copied().filter(|&index| compared[index].verdict == verdict).collect()
             };
             let explained = |of: &[usize]| of.iter().filter(|index| left.contains(index)).count();
-            let causes = places.iter().filter(|(_, of)| {
-                explained(of) >= FEWEST_CASES && with(of).len() * ONE_IN >= of.len()
-            });
+            let differs = |of: &[usize]| {
+                let count = with(of).len();
+                count > 0 && count * ONE_IN >= of.len()
+            };
+            let is_cause = |place: Place, of: &[usize]| match place {
+                // Both ways, or it is one of them.
+                Place::PackageLink { first, second } => {
+                    let ways = [ways.get(&(first, second)), ways.get(&(second, first))];
+                    ways.iter().all(|way| way.is_some_and(|paths| most_differ(paths, differs)))
+                }
+                Place::PackageToPackage { from, to } => {
+                    let paths = ways.get(&(from, to));
+                    differs(of) || paths.is_some_and(|paths| most_differ(paths, differs))
+                }
+                _ => differs(of),
+            };
+            let causes = places
+                .iter()
+                .filter(|(place, of)| explained(of) >= FEWEST_CASES && is_cause(**place, of));
             let best = causes.min_by_key(|(place, of)| (Reverse(explained(of)), of.len(), **place));
             let Some((&place, of)) = best else { break };
             let members = with(of);
@@ -75,6 +92,33 @@ pub(super) fn parts_in_common(
         }
     }
     parts
+}
+
+/// The cases of the paths from one package to the memory of another, by these two.
+type Ways<'a> = BTreeMap<(u32, u32), Vec<&'a [usize]>>;
+
+fn ways<'a>(
+    places: &'a BTreeMap<Place, Vec<usize>>,
+    machine: &Machine,
+    clusters: &[Cluster],
+) -> Ways<'a> {
+    let mut ways = Ways::new();
+    for (place, of) in places {
+        let Place::Path { cluster, node } = *place else { continue };
+        let from = clusters.iter().find(|it| it.index == cluster);
+        let from = from.and_then(|cluster| machine.only_package(&cluster.cpus));
+        let to = machine.node(node).and_then(|node| machine.only_package(&node.locality));
+        if let Some(way) = from.zip(to).filter(|(from, to)| from != to) {
+            ways.entry(way).or_default().push(of);
+        }
+    }
+    ways
+}
+
+/// Whether two of three paths differ: what they share is then named and not they, though most cases
+/// that use it ask too little of it to show it.
+fn most_differ(paths: &[&[usize]], differs: impl Fn(&[usize]) -> bool) -> bool {
+    paths.iter().filter(|of| differs(of)).count() * 3 >= paths.len() * 2
 }
 
 /// The parts that a case uses.
@@ -94,6 +138,7 @@ fn places_of(case: &Case, machine: &Machine, clusters: &[Cluster]) -> BTreeSet<P
                 if let Some((from, to)) = from.zip(package)
                     && from != to
                 {
+                    places.insert(Place::PackageLink { first: from.min(to), second: from.max(to) });
                     places.insert(Place::PackageToPackage { from, to });
                 }
             }

@@ -88,6 +88,24 @@ fn one_slower_pair_is_found_and_named_and_nothing_else() {
     assert!(worse * 10 >= of * 9, "{worse} of {of} cases of the slower pair are worse");
 }
 
+/// Of a link that is narrower the path of each pair differs, by all threads alone: the link is
+/// named, and of one that is narrower in one direction the direction.
+#[test]
+fn a_narrower_link_is_one_part() {
+    let both: Share = |cluster, node, threads| {
+        if cluster / 4 != node / 4 && threads == 8 { 0.8 } else { 1.0 }
+    };
+    let one: Share = |cluster, node, threads| {
+        if cluster < 4 && node > 3 && threads == 8 { 0.8 } else { 1.0 }
+    };
+    let places = |share: Share| {
+        let (a, b) = pair(0.008, 300, share);
+        compare(&a, &b).parts.into_iter().map(|part| part.place).collect::<Vec<_>>()
+    };
+    assert_eq!(places(both), [Place::PackageLink { first: 0, second: 1 }]);
+    assert_eq!(places(one), [Place::PackageToPackage { from: 0, to: 1 }]);
+}
+
 /// What is worse one way round is better the other, and by the inverse.
 #[test]
 fn both_orders_say_the_same() {
