@@ -77,6 +77,26 @@ async function openSamples(page, chart, problems) {
   const told = await chart.locator(".told").textContent();
   if (!told) { problems.push(`${id}: the keyboard tells nothing`); return false; }
   await page.keyboard.press("Enter");
+  return lookAtSamples(page, id, problems);
+}
+
+/* Points at a run and opens its samples. */
+async function openRun(page, chart, problems) {
+  const id = await chart.getAttribute("id");
+  const run = chart.locator(".violinlayer .points path").first();
+  await run.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = await run.boundingBox();
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.waitForTimeout(200);
+  await page.mouse.click(x + width / 2, y + height / 2);
+  await page.waitForTimeout(100);
+  const opened = await lookAtSamples(page, id, problems);
+  if (!opened) problems.push(`${id}: a run opens no samples`);
+  return opened;
+}
+
+/* Whether samples were opened, with bars and quantiles; they are closed again. */
+async function lookAtSamples(page, id, problems) {
   const dialog = page.locator("#samples");
   if (!await dialog.isVisible()) return false;
   const bars = await dialog.locator(".bars .point").count();
@@ -121,7 +141,7 @@ async function look(browser, file) {
       if (!Object.values(marks).some((count) => count > 0)) problems.push(`${id}: nothing is drawn`);
       if (marks.heat && !marks.numbers) problems.push(`${id}: no number is written`);
       operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"));
-      if (!id.startsWith("scaling-runs")) opened += await openSamples(page, chart, problems);
+      opened += await (id === "scaling-runs" ? openRun : openSamples)(page, chart, problems);
     }
     await pictures(page, name, problems);
   }

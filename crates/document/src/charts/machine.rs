@@ -361,3 +361,29 @@ fn best_link(links: &[LinkView], from: u32, to: u32) -> Option<(Figure, &str)> {
     of.filter_map(|link| Some((Figure::sum(link.total.as_ref()?), link.kernel.as_str())))
         .max_by(|one, next| one.0.value.total_cmp(&next.0.value))
 }
+
+#[cfg(test)]
+mod tests {
+    use nearfar_flow::read_machine;
+    use nearfar_machine::InitiatorKind;
+    use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_record::{Experiment, Inputs, Suite};
+    use nearfar_report::ModelChoices;
+
+    use super::*;
+
+    #[test]
+    fn cores_that_were_measured_one_by_one_have_their_bandwidths() {
+        let experiments = vec![Experiment::Pairs];
+        let suite = suite_inputs(Suite::Quick);
+        let inputs = Inputs { experiments, initiator: InitiatorKind::Core, ..suite };
+        let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
+        let drawing = drawing(&Sources::new(&record, &ModelChoices::of(&record))).unwrap();
+        let is_of_core =
+            |text: &&DrawnText| text.text.starts_with("core ") && text.text.ends_with(" GB/s");
+        assert_eq!(drawing.texts.iter().filter(is_of_core).count(), 4);
+        assert!(drawing.texts.iter().all(|text| text.text != "not measured"));
+        let is_titled = |line: &&DrawnLine| line.title.contains("1 thread)");
+        assert_eq!(drawing.lines.iter().filter(is_titled).count(), 4);
+    }
+}
