@@ -30,6 +30,7 @@ mod fit;
 mod observed;
 mod parameters;
 mod placements;
+mod possible;
 mod prediction;
 
 use std::collections::BTreeSet;

@@ -8,6 +8,7 @@ use nearfar_stats::{Fit, FitRule, Loss, fit_with_derivatives, solve_least_square
 
 use super::case::{FlowCase, FlowLayout};
 use super::parameters::{self, FlowParameter, Parameters, scaled_loads};
+use super::possible::Posterior;
 
 /// A residual beyond so many standard errors counts less (Huber).
 const HUBER: f64 = 2.5;
@@ -45,6 +46,8 @@ pub struct FittedFlow {
     pub not_foretold: usize,
     /// Whether the fit ended because nothing was left to gain.
     pub has_converged: bool,
+    /// How far the numbers can be off, together.
+    pub(crate) posterior: Posterior,
 }
 
 /// What cases say of a parameter.
@@ -222,6 +225,7 @@ impl Problem<'_> {
             left_out: foretold,
             not_foretold,
             has_converged: fit.has_converged,
+            posterior: Posterior::new(at, covariance),
         })
     }
 }

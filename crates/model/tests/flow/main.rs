@@ -188,6 +188,30 @@ fn what_no_case_fills_is_not_bound() {
     assert!(!fitted.fairness.is_bound);
 }
 
+/// The fitted machine lies among those that are possible, which scatter by what cases leave open.
+#[test]
+fn possible_machines_scatter_as_the_numbers_are_sure() {
+    let mut truth = machine();
+    // Nothing fills an issue limit; paths are filled by their own cases.
+    truth.issue = vec![Some(1e12); 3];
+    let mut random = fastrand::Rng::with_seed(7);
+    let fitted = fit_flow(&layout(), &cases(&truth, 8, &mut random), is_mix).unwrap();
+    assert_eq!(fitted.possible(&[]), fitted.capacities);
+    let mut spread = [0.0_f64; 2];
+    for _ in 0..50 {
+        let normal: Vec<f64> =
+            (0..fitted.freedoms()).map(|_| if random.bool() { 1.0 } else { -1.0 }).collect();
+        let machine = fitted.possible(&normal);
+        assert!((1.0..=25.0).contains(&machine.saturation), "{machine:?}");
+        let moved = |pick: &dyn Fn(&Capacities) -> f64| {
+            (pick(&machine) / pick(&fitted.capacities)).ln().abs()
+        };
+        spread[0] = spread[0].max(moved(&|it| it.path[0][0].unwrap()));
+        spread[1] = spread[1].max(moved(&|it| it.issue[0].unwrap()));
+    }
+    assert!(spread[0] > 0.0 && spread[0] < 0.1 && spread[1] > 0.2, "{spread:?}");
+}
+
 /// A kernel that moves fewer bytes through the same parts.
 #[test]
 fn a_further_kernel_has_ratios_of_its_own() {
