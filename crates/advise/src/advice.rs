@@ -45,6 +45,8 @@ pub struct Ranking {
     pub candidates: Vec<Candidate>,
     /// The position of what happens without advice; `None` where the data finds no room then.
     pub default: Option<usize>,
+    /// Whether its pages are where they were seen, and not where the pattern says.
+    pub is_default_seen: bool,
     /// The position of the best that is worth it, else of the default; `None` where nothing finds
     /// room.
     pub recommended: Option<usize>,
@@ -117,6 +119,7 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
         }
         is_kept || is_default(placing)
     });
+    let mut is_default_seen = false;
     let of_pair =
         default_team.and_then(|team| hybrid_candidates(hybrid.as_ref(), figures, demand, team));
     let mut all = of_pair.unwrap_or_else(|| {
@@ -125,6 +128,7 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
         for (place, (_, placing)) in placings.iter_mut().enumerate() {
             if is_default(placing) {
                 by_itself = placing.default_candidate();
+                is_default_seen = by_itself.is_some() && placing.as_seen().is_some();
             }
             let is_by_cluster = place == 0 || is_default(placing);
             all.extend(placing.candidates(is_by_cluster));
@@ -146,6 +150,7 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
         kernel_load_share,
         candidates: all,
         default,
+        is_default_seen,
         recommended,
         unmeasured: usable.into_iter().filter(|node| !reached.contains(node)).collect(),
         flow,
@@ -191,8 +196,11 @@ fn measure_by_default(
         let is_known =
             |it: &Candidate| it.team == candidate.team && it.policies == candidate.policies;
         // The default of private data is the local placement of its team.
-        let is_default = default
-            .is_some_and(|it| is_known(it) && !candidate.needs_change && it.room == candidate.room);
+        let is_alike = |it: &Candidate| {
+            it.room == candidate.room && (candidate.predicted / it.predicted - 1.0).abs() <= SAME
+        };
+        let is_default =
+            default.is_some_and(|it| is_known(it) && !candidate.needs_change && is_alike(it));
         if is_default || distinct.iter().any(is_known) {
             continue;
         }

@@ -1,4 +1,6 @@
-//! What a program asks of memory, as far as its user knows.
+//! What a program asks of memory, as far as its user knows or a profile told.
+
+use nearfar_model::SeenAccess;
 
 /// How the threads of a program use its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -26,6 +28,8 @@ pub struct Demand {
     pub load_share: Option<f64>,
     /// How threads use the data.
     pub pattern: Pattern,
+    /// Where its accesses went when nobody placed it; `None` where that was not seen.
+    pub seen: Option<SeenAccess>,
 }
 
 impl Pattern {

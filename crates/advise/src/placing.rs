@@ -8,7 +8,7 @@ use nearfar_model::{Flow, first_cause};
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
 use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
-use crate::question::{KernelRatios, PageNode, Question, Shares};
+use crate::question::{KernelRatios, PageNode, Question, Shares, Workers};
 use crate::room::{room, room_share, takes_pages};
 use crate::subsets::equal_shares;
 use crate::team::Team;
@@ -16,6 +16,10 @@ use crate::uncertainty::possible_machines;
 
 /// So many of the best starts are candidates, beside each lone node and all nodes.
 const KEPT: usize = 10;
+
+/// A program's accesses to nodes that nothing is known of may be this share: what is left of it are
+/// pages of its libraries.
+const MOST_UNKNOWN: f64 = 0.02;
 
 /// A team's question, and what the machine says of its nodes.
 pub(crate) struct Placing<'a> {
@@ -65,8 +69,27 @@ impl<'a> Placing<'a> {
         Some(Self { team: team.clone(), machine, flow, demand, question, orders, clusters })
     }
 
-    /// Pages as they come to lie by themselves; `None` where there is no room for all.
+    /// Where the accesses of each cluster went when the program was seen with nobody placing it, where
+    /// that is known of every node that they went to.
+    pub fn as_seen(&self) -> Option<Vec<Shares>> {
+        let seen = self.demand.seen.as_ref()?;
+        let of_worker = |worker: &Workers| {
+            let on = seen.of(worker.cluster);
+            let share = |it: &PageNode| on.get(&it.node).copied().unwrap_or(0.0);
+            let shares: Shares = self.question.page_nodes.iter().map(share).collect();
+            let known: f64 = shares.iter().sum();
+            let is_whole = known.is_finite() && (known - 1.0).abs() < MOST_UNKNOWN;
+            is_whole.then(|| shares.iter().map(|share| share / known).collect())
+        };
+        self.question.workers.iter().map(of_worker).collect()
+    }
+
+    /// Pages as they come to lie by themselves: as they were seen, else by the pattern; `None` where
+    /// there is no room for all.
     pub fn by_itself(&self) -> Option<Vec<Shares>> {
+        if let Some(seen) = self.as_seen() {
+            return Some(seen);
+        }
         let homes = if self.demand.pattern == Pattern::Private { self.orders.len() } else { 1 };
         let start: Vec<Shares> = self.orders[..homes].iter().map(|it| self.alone(it[0])).collect();
         if self.question.fits(&start) {

@@ -103,13 +103,8 @@ pub enum Command {
     ))]
     Predict(Box<PredictArguments>),
     /// Where a program's threads and pages belong, what that gains, and the command for it
-    #[command(after_help = concat!(
-        "Examples:\n",
-        "  nearfar advise r.jsonl --threads 16 --working-set 8GiB\n",
-        "  nearfar advise --clusters 0,1 --pattern private --load-share 0.67\n",
-        "Nothing is recommended that gains less than 5 % or than twice the model's error.",
-    ))]
-    Advise(AdviseArguments),
+    #[command(after_help = advise::AFTER_HELP)]
+    Advise(Box<AdviseArguments>),
     /// Where a program's memory is, where it runs, and how much it moves
     #[command(after_help = profile::AFTER_HELP)]
     Profile(Box<ProfileArguments>),

@@ -22,6 +22,7 @@ mod memory_limit;
 mod mixes;
 mod pairs;
 mod place;
+mod profiled_demand;
 mod profiled_program;
 mod record_figures;
 mod roofline;
@@ -86,6 +87,7 @@ pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use pairs::{Cell, Figure, InitiatorRow, Pairs, pairs};
 pub use place::Place;
+pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{

@@ -1,11 +1,14 @@
 //! The view of where a program's threads and pages belong.
 
 use nearfar_advise::{Advice, AdvisingModel, Candidate, Demand, Ranking, Room};
-use nearfar_record::{Experiment, Record};
+use nearfar_model::ProfiledDemand;
+use nearfar_place::Verification;
+use nearfar_record::{Experiment, Profile, Record};
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
 use crate::model_flow_part::FlowPartView;
+use crate::run::VerificationView;
 
 /// `advise RECORD --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,6 +20,8 @@ pub struct AdviseView {
     pub measured: MeasuredView,
     /// What was asked.
     pub demand: DemandView,
+    /// The profile that a part of it is from; null where none was given.
+    pub profile: Option<AdviceProfileView>,
     /// The kernel whose figures are shown and how sure they are; null where there is nothing to
     /// choose.
     pub basis: Option<AdviceBasisView>,
@@ -29,6 +34,58 @@ pub struct AdviseView {
     pub recommended: Option<usize>,
     /// The same in sentences, and what to know of it.
     pub advice: Vec<String>,
+    /// Whether a program was faster for it; null where that was not asked, or there was nothing to
+    /// compare.
+    pub verification: Option<VerificationView>,
+}
+
+/// What a profile told of the program.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct AdviceProfileView {
+    /// The program's name.
+    pub program: String,
+    /// Host that it was watched on.
+    pub host: String,
+    /// When watching it began, UTC, RFC 3339.
+    pub started: String,
+    /// What was taken from it: `threads`, `working_set_bytes`, `accesses`.
+    pub taken: Vec<&'static str>,
+    /// Where its accesses went, shares by memory node, the lowest first; empty where that is not known.
+    pub accesses: Vec<NodeAccessView>,
+    /// The share of its lines that came from near memory, where that differs from the share of its
+    /// pages there; null where not counted, or alike.
+    pub uneven_local_share: Option<f64>,
+    /// What it does not tell, in sentences.
+    pub unknown: Vec<String>,
+}
+
+/// The accesses to a memory node.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct NodeAccessView {
+    /// The node.
+    pub memory_node: u32,
+    /// The share of all accesses.
+    pub share: f64,
+}
+
+impl AdviceProfileView {
+    /// What a profile told, of which what is named was taken.
+    #[must_use]
+    pub fn new(profile: &Profile, told: &ProfiledDemand, taken: Vec<&'static str>) -> Self {
+        let access = told.access.as_ref();
+        let nodes = access.into_iter().flat_map(|it| it.of_all());
+        Self {
+            program: profile.program.name.clone(),
+            host: profile.host.clone(),
+            started: profile.started.clone(),
+            taken,
+            accesses: nodes
+                .map(|(&memory_node, &share)| NodeAccessView { memory_node, share })
+                .collect(),
+            uneven_local_share: access.and_then(|it| it.uneven).map(|(counted, _)| counted),
+            unknown: told.unknown.clone(),
+        }
+    }
 }
 
 /// What a program asks.
@@ -45,7 +102,7 @@ pub struct DemandView {
     /// `shared`, `private`, `regular` or `irregular`.
     pub pattern: &'static str,
     /// Where pages come to lie without advice, in words.
-    pub default_is: &'static str,
+    pub default_is: String,
 }
 
 /// What the predictions rest on.
@@ -126,13 +183,15 @@ impl AdviseView {
                 working_set_bytes: demand.working_set_bytes,
                 load_share: demand.load_share,
                 pattern: demand.pattern.as_str(),
-                default_is: demand.pattern.default_words(),
+                default_is: demand.pattern.default_words().into(),
             },
+            profile: None,
             basis: None,
             candidates: Vec::new(),
             not_shown: 0,
             recommended: None,
             advice: Vec::new(),
+            verification: None,
         };
         match advice {
             Advice::OneNode(node) => view.advice.push(format!(
@@ -143,7 +202,24 @@ impl AdviseView {
         view
     }
 
+    /// The same with what the program's profile told.
+    #[must_use]
+    pub fn with_profile(mut self, profile: AdviceProfileView) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// The same with what comparing found.
+    #[must_use]
+    pub fn with_verification(mut self, found: Option<&Verification>) -> Self {
+        self.verification = found.map(VerificationView::new);
+        self
+    }
+
     fn take(&mut self, ranking: &Ranking, most: usize) {
+        if ranking.is_default_seen {
+            self.demand.default_is = "pages where the profile saw them".into();
+        }
         let model = &ranking.flow;
         self.basis = Some(AdviceBasisView {
             kernel: model.layout.kernels.get(ranking.kernel).cloned().unwrap_or_default(),

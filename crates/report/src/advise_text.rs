@@ -2,7 +2,7 @@
 
 use nearfar_advise::{AdvisingModel, Candidate, Ranking, Room};
 
-use crate::advise::{AdviseView, CandidateView};
+use crate::advise::{AdviceProfileView, AdviseView, CandidateView, NodeAccessView};
 use crate::figures::{count, significant};
 use crate::model_flow_text::percents;
 use crate::paragraph::{folded, paragraph};
@@ -19,6 +19,9 @@ impl AdviseView {
     pub fn text(&self) -> String {
         let mut text = self.measured.heading();
         text += &paragraph("", &format!("For {}.", self.demand_words()));
+        if let Some(profile) = &self.profile {
+            text += &profile.lines();
+        }
         if let Some(basis) = &self.basis {
             let by_hybrid = self.candidates.iter().any(|it| it.model == "hybrid");
             let figures = if by_hybrid {
@@ -48,6 +51,9 @@ impl AdviseView {
                 let lines = folded(command.split(' '), COMMAND_WIDTH);
                 text += &format!("  -> {}\n", lines.join(" \\\n     "));
             }
+        }
+        if let Some(verification) = &self.verification {
+            text += &verification.lines();
         }
         text
     }
@@ -235,6 +241,43 @@ impl AdviseView {
             ));
         }
         cautions
+    }
+}
+
+impl AdviceProfileView {
+    fn lines(&self) -> String {
+        let taken: Vec<&str> = self
+            .taken
+            .iter()
+            .map(|name| match *name {
+                "working_set_bytes" => "the size of its data",
+                "accesses" => "where its accesses go without advice",
+                name => name,
+            })
+            .collect();
+        let what = if taken.is_empty() { "nothing".into() } else { taken.join(", ") };
+        let said = format!("From the profile of {} on {}: {what}", self.program, self.host);
+        let mut text = paragraph("", &(printable(&said).into_owned() + "."));
+        if !self.accesses.is_empty() {
+            let share =
+                |it: &NodeAccessView| format!("node {} {}", it.memory_node, percents(it.share));
+            let shares: Vec<String> = self.accesses.iter().map(share).collect();
+            text += &paragraph("  ", &format!("Its accesses went to {}.", shares.join(", ")));
+        }
+        if let Some(counted) = self.uneven_local_share {
+            text += &paragraph(
+                "  ",
+                &format!(
+                    "Its pages are used unevenly: {} of its lines came from near memory, which is \
+                     taken for the default. A placement page by page deals hot and cold alike.",
+                    percents(counted)
+                ),
+            );
+        }
+        for sentence in &self.unknown {
+            text += &paragraph("  ", &printable(sentence));
+        }
+        text
     }
 }
 

@@ -86,7 +86,10 @@ mod topo;
 mod topo_text;
 mod topology_export;
 
-pub use advise::{AdviceBasisView, AdviseView, AdvisedThreadsView, CandidateView, DemandView};
+pub use advise::{
+    AdviceBasisView, AdviceProfileView, AdviseView, AdvisedThreadsView, CandidateView, DemandView,
+    NodeAccessView,
+};
 pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{

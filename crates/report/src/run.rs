@@ -75,7 +75,7 @@ pub struct ThreadView {
 }
 
 /// The program's time under the placement and without it.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct VerificationView {
     /// Runs on each side.
     pub rounds: u32,
@@ -146,14 +146,20 @@ impl RunView {
 
     /// Adds what comparing found.
     pub fn verify(&mut self, found: &Verification) {
-        self.verification = Some(VerificationView {
+        self.verification = Some(VerificationView::new(found));
+    }
+}
+
+impl VerificationView {
+    pub(crate) fn new(found: &Verification) -> Self {
+        Self {
             rounds: found.rounds,
             placed_median_seconds: found.placed_seconds,
             default_median_seconds: found.default_seconds,
             ratio: found.ratio,
             interval: found.interval.into(),
             verdict: found.verdict.as_str(),
-        });
+        }
     }
 }
 

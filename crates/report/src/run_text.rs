@@ -74,7 +74,7 @@ impl PagesView {
 }
 
 impl VerificationView {
-    fn lines(&self) -> String {
+    pub(crate) fn lines(&self) -> String {
         let [low, high] = self.interval;
         let meaning = match self.verdict {
             "faster" => "the placement is faster",

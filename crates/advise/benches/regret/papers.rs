@@ -44,6 +44,7 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
             working_set_bytes: None,
             load_share: None,
             pattern: Pattern::Shared,
+            seen: None,
         };
         let Advice::Ranked(ranking) = advise(&figures, &demand).unwrap() else { continue };
         let (kernel, variant) = (&ranking.flow.layout.kernels[0], &ranking.flow.variants[0]);

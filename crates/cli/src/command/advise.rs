@@ -1,21 +1,38 @@
 //! `advise`: where a program's threads and pages belong.
 
-use anyhow::anyhow;
-use nearfar_advise::{AdviceError, DeviceAdviceError, advise, advise_device};
-use nearfar_model::RecordFigures;
-use nearfar_record::Record;
-use nearfar_report::{AdviseDeviceView, AdviseView};
+use std::path::Path;
 
-use crate::args::AdviseArguments;
+use anyhow::{anyhow, bail};
+use nearfar_advise::{
+    Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise, advise_device,
+};
+use nearfar_model::{RecordFigures, profiled_demand};
+use nearfar_place::{Placement, Verdict};
+use nearfar_record::Record;
+use nearfar_report::{AdviceProfileView, AdviseDeviceView, AdviseView};
+
+use super::advised_placement::{refuse_elsewhere, worth_it};
+use super::run::{Compared, compare};
+use crate::args::{AdviseArguments, PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file};
+use crate::{output, profile_file, record_file};
 
 pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
-    let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    if [&arguments.record, &arguments.profile].iter().all(|it| is_input(it.as_deref())) {
+        bail!("the record and the profile cannot both be standard input; name a file for one");
+    }
+    let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if let Some(device) = &arguments.device {
         return for_device(arguments, &record, device);
     }
-    let demand = arguments.demand.demand(arguments.clusters.clone());
+    if arguments.verify {
+        refuse_elsewhere(&path, &record)?;
+    }
+    let mut demand = arguments.demand.demand(arguments.clusters.clone());
+    let profile = match &arguments.profile {
+        Some(file) => Some(take_profile(file, &record, &mut demand)?),
+        None => None,
+    };
     let advice = advise(&RecordFigures::new(&record), &demand).map_err(|error| match &error {
         AdviceError::NoModel(inapplicable) => {
             let command = inapplicable.remedy.as_ref();
@@ -24,13 +41,125 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
         }
         AdviceError::Demand(_) => anyhow!(error),
     })?;
-    let view = AdviseView::new(&record, &demand, &advice, arguments.top);
+    let mut view = AdviseView::new(&record, &demand, &advice, arguments.top);
+    if let Some(profile) = profile {
+        view = view.with_profile(profile);
+    }
+    let mut status = ExitStatus::Done;
+    if arguments.verify {
+        match verified(arguments, &advice)? {
+            Tried::Compared(found) => {
+                if found.verification.verdict == Verdict::Slower {
+                    status = ExitStatus::CheckFailed;
+                }
+                view = view.with_verification(Some(&found.verification));
+            }
+            Tried::Nothing(why) => view.advice.push(why),
+            Tried::Ended(ended) => return Ok(ended),
+        }
+    }
     if arguments.json {
         output::print_json(&view)?;
     } else {
         output::print(&view.text())?;
     }
-    Ok(ExitStatus::Done)
+    Ok(status)
+}
+
+fn is_input(named: Option<&Path>) -> bool {
+    named.is_some_and(|path| path.as_os_str() == "-")
+}
+
+/// Fills a demand from a profile, where the command line does not say it.
+fn take_profile(
+    file: &Path,
+    record: &Record,
+    demand: &mut Demand,
+) -> anyhow::Result<AdviceProfileView> {
+    let profile = profile_file::read(file)?;
+    let machine = &record.header.machine;
+    let clusters = machine.clusters();
+    let is_used = |cluster: u32| demand.clusters.as_ref().is_none_or(|it| it.contains(&cluster));
+    let cpus = || clusters.iter().filter(|it| is_used(it.index)).map(|it| &it.cpus);
+    let cores = machine.cores.iter().filter(|core| cpus().any(|it| it.intersects(&core.cpus)));
+    let mut told = profiled_demand(&profile, &clusters, cores.count());
+    if record.header.host != profile.host {
+        told.unknown.insert(
+            0,
+            format!(
+                "It was watched on {} and the record is of {}.",
+                profile.host, record.header.host
+            ),
+        );
+    }
+    let mut taken = Vec::new();
+    if demand.threads.is_none() && told.threads.is_some() {
+        (demand.threads, taken) = (told.threads, vec!["threads"]);
+    }
+    if demand.working_set_bytes.is_none() && told.working_set_bytes.is_some() {
+        demand.working_set_bytes = told.working_set_bytes;
+        taken.push("working_set_bytes");
+    }
+    if told.access.is_some() {
+        demand.seen.clone_from(&told.access);
+        taken.push("accesses");
+    }
+    Ok(AdviceProfileView::new(&profile, &told, taken))
+}
+
+/// What became of trying out what is recommended.
+enum Tried {
+    Compared(Box<Compared>),
+    /// Why there is nothing to compare, in a sentence.
+    Nothing(String),
+    /// The program did not run to its end, which is said.
+    Ended(ExitStatus),
+}
+
+/// Runs the program in turns under what is recommended for one process and without it.
+fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Tried> {
+    let ranking = match advice {
+        Advice::Ranked(ranking) => ranking,
+        Advice::OneNode(_) => {
+            return Ok(Tried::Nothing("Nothing was compared: there is one placement.".into()));
+        }
+    };
+    let best = worth_it(ranking);
+    let Some((best, policy)) = best.and_then(|best| Some((best, best.policies.first()?))) else {
+        let why = if is_by_cluster(ranking) {
+            "what is recommended is for a process on each cluster, and no placement of a single \
+             process gains as much as can be told"
+        } else {
+            "what is recommended is what happens without advice"
+        };
+        return Ok(Tried::Nothing(format!("Nothing was compared: {why}.")));
+    };
+    let run = RunArguments {
+        placement: PlacementChoice::Named(Placement::Memory(policy.clone())),
+        near: None,
+        record: None,
+        demand: arguments.demand.clone(),
+        cpus: best.bindings().first().map(|binding| binding.cpus.clone()),
+        strict: false,
+        verify: true,
+        no_trace: false,
+        quiet: false,
+        report: None,
+        command: arguments.command.clone(),
+    };
+    Ok(match compare(&run)? {
+        Ok(compared) => {
+            // What could not be had, and where its pages were.
+            output::say(compared.view.text().trim_end());
+            Tried::Compared(Box::new(compared))
+        }
+        Err(status) => Tried::Ended(status),
+    })
+}
+
+fn is_by_cluster(ranking: &Ranking) -> bool {
+    let best = ranking.recommended.and_then(|it| ranking.candidates.get(it));
+    best.is_some_and(|best| best.policies.len() > 1)
 }
 
 /// The memory nodes for copies to and from a device.

@@ -1,4 +1,5 @@
-//! The placement that a record's models advise, for `run --placement auto`.
+//! The placement that a record's models advise for one process of this machine, for `run --placement
+//! auto` and `advise --verify`.
 
 use std::path::Path;
 
@@ -7,7 +8,7 @@ use nearfar_advise::{Advice, Candidate, Demand, Ranking, advise};
 use nearfar_machine::CpuSet;
 use nearfar_model::RecordFigures;
 use nearfar_place::Placement;
-use nearfar_record::Executor;
+use nearfar_record::{Executor, Record};
 use nearfar_report::printable;
 use nearfar_units::format_significant;
 
@@ -29,10 +30,7 @@ pub fn advised_placement(
 ) -> anyhow::Result<AdvisedPlacement> {
     let (path, record) = record_file::read_named_or_newest(named)
         .context("--placement auto takes its advice from a record of this machine")?;
-    if record.header.executor == Executor::Simulated {
-        bail!("{} is of a simulated machine: it says nothing of this one", path.display());
-    }
-    record_header::refuse_another_fingerprint(&path, &record, &live_machine::read()?)?;
+    refuse_elsewhere(&path, &record)?;
     let advice = advise(&RecordFigures::new(&record), demand)?;
     let best = match &advice {
         Advice::OneNode(_) => None,
@@ -49,9 +47,17 @@ pub fn advised_placement(
     Ok(AdvisedPlacement { placement, cpus })
 }
 
+/// Refuses a record that is not of this machine.
+pub fn refuse_elsewhere(path: &Path, record: &Record) -> anyhow::Result<()> {
+    if record.header.executor == Executor::Simulated {
+        bail!("{} is of a simulated machine: it says nothing of this one", path.display());
+    }
+    record_header::refuse_another_fingerprint(path, record, &live_machine::read()?)
+}
+
 /// The best that gains more than the model can be wrong, for a program of one process: one with
 /// pages of each cluster's own needs a process for each.
-fn worth_it(ranking: &Ranking) -> Option<&Candidate> {
+pub fn worth_it(ranking: &Ranking) -> Option<&Candidate> {
     let is_worth = |it: &&Candidate| {
         it.is_eligible() && it.is_claimed && !it.is_default && it.policies.len() == 1
     };

@@ -9,8 +9,8 @@ use std::time::Instant;
 use anyhow::Context;
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_place::{
-    Launched, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict, launch,
-    resolve, verify, watch,
+    Launched, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict,
+    Verification, launch, resolve, verify, watch,
 };
 use nearfar_report::RunView;
 
@@ -23,19 +23,25 @@ use crate::{live_machine, output, written_file};
 const NOT_STARTED: &str = "the program was not started";
 
 pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
-    let usable = Usable {
-        cpus: nearfar_sys::thread_cpus(),
-        nodes: nearfar_sys::usable_nodes(Path::new("/")),
-    };
-    let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
-    let (placement, cpus) = chosen(arguments)?;
-    let resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
-    let mut view = RunView::new(&placement, &resolution);
+    if arguments.verify {
+        return Ok(match compare(arguments)? {
+            Ok(Compared { mut view, verification }) => {
+                view.verify(&verification);
+                if !arguments.quiet {
+                    output::say(view.text().trim_end());
+                }
+                write_report(arguments, &view)?;
+                match verification.verdict {
+                    Verdict::Slower => ExitStatus::CheckFailed,
+                    Verdict::Faster | Verdict::Same | Verdict::Undecided => ExitStatus::Done,
+                }
+            }
+            Err(status) => status,
+        });
+    }
+    let (placement, resolution, mut view) = resolved(arguments)?;
     if arguments.strict && !resolution.losses.is_empty() {
         return not_started(arguments, view, ExitStatus::NotStarted);
-    }
-    if arguments.verify {
-        return compare(arguments, &placement, &resolution, view);
     }
     let launched = match start(arguments, Some(&resolution), Stdio::inherit) {
         Ok(launched) => launched,
@@ -51,6 +57,19 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     }
     write_report(arguments, &view)?;
     Ok(ExitStatus::OfProgram(status))
+}
+
+/// What is asked for, what it means here, and what is told of it before the program starts.
+fn resolved(arguments: &RunArguments) -> anyhow::Result<(Placement, Resolution, RunView)> {
+    let usable = Usable {
+        cpus: nearfar_sys::thread_cpus(),
+        nodes: nearfar_sys::usable_nodes(Path::new("/")),
+    };
+    let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
+    let (placement, cpus) = chosen(arguments)?;
+    let resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
+    let view = RunView::new(&placement, &resolution);
+    Ok((placement, resolution, view))
 }
 
 /// The placement and the CPUs that are asked for: as they are named, or as they are advised.
@@ -77,16 +96,24 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>
     }
 }
 
-/// Runs the program in turns under the placement and without it.
-fn compare(
-    arguments: &RunArguments,
-    placement: &Placement,
-    resolution: &Resolution,
-    mut view: RunView,
-) -> anyhow::Result<ExitStatus> {
+/// A program that was run in turns under a placement and without it.
+pub(super) struct Compared {
+    /// What became of the placement when it ran last.
+    pub view: RunView,
+    /// What comparing found.
+    pub verification: Verification,
+}
+
+/// Runs the program in turns under the placement and without it. Where it does not run to its end
+/// the status for that, which is said.
+pub(super) fn compare(arguments: &RunArguments) -> anyhow::Result<Result<Compared, ExitStatus>> {
+    let (placement, resolution, mut view) = resolved(arguments)?;
+    if arguments.strict && !resolution.losses.is_empty() {
+        return Ok(Err(not_started(arguments, view, ExitStatus::NotStarted)?));
+    }
     let mut last: Option<(Outcome, Launched)> = None;
     let verified = verify(|side| {
-        let placed = (side == Side::Placed).then_some(resolution);
+        let placed = (side == Side::Placed).then_some(&resolution);
         let begun = Instant::now();
         let launched = start(arguments, placed, Stdio::null).map_err(Ended::Early)?;
         let steering = placed.map_or_else(
@@ -105,7 +132,7 @@ fn compare(
     });
     let verification = match verified {
         Ok(verification) => verification.context("the program took no time")?,
-        Err(Ended::Early(why)) => return refused(arguments, view, why),
+        Err(Ended::Early(why)) => return Ok(Err(refused(arguments, view, why)?)),
         Err(Ended::Unknown(error)) => return Err(error),
         Err(Ended::Failed(status)) => {
             let status = status_number(status);
@@ -113,7 +140,7 @@ fn compare(
                 "nearfar: the program ended with status {status}, so there is nothing to compare; run it \
                  without --verify to see what it says"
             ));
-            return Ok(ExitStatus::OfProgram(status));
+            return Ok(Err(ExitStatus::OfProgram(status)));
         }
     };
     if let Some((outcome, launched)) = last {
@@ -121,15 +148,7 @@ fn compare(
         let asked = placement.asked_shares(&resolution.asked.memory);
         view.tell(asked.as_ref(), &outcome, status_number(outcome.status));
     }
-    view.verify(&verification);
-    if !arguments.quiet {
-        output::say(view.text().trim_end());
-    }
-    write_report(arguments, &view)?;
-    Ok(match verification.verdict {
-        Verdict::Slower => ExitStatus::CheckFailed,
-        Verdict::Faster | Verdict::Same | Verdict::Undecided => ExitStatus::Done,
-    })
+    Ok(Ok(Compared { view, verification }))
 }
 
 /// Why comparing ended before its verdict.

@@ -115,3 +115,103 @@ fn one_node_leaves_nothing_to_choose_and_impossible_demands_are_refused() {
     ask(&["--load-share", "1.5"], &["0 to 1"]);
     ask(&["--working-set", "0"], &["nothing to place"]);
 }
+
+/// The planted profile (of two threads, on cluster 0, a quarter of the pages on node 1) as if it had
+/// been taken on a simulated machine.
+fn profile(folder: &Path, machine: &str, change: impl Fn(&mut Value)) -> PathBuf {
+    let planted = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/profiles/planted.json");
+    let mut profile: Value = serde_json::from_slice(&std::fs::read(planted).unwrap()).unwrap();
+    let topo = run(nearfar().args(["topo", "--simulate", machine, "--json"]));
+    let topo: Value = serde_json::from_slice(&topo.stdout).unwrap();
+    let of = |cluster: &Value| {
+        let own = cluster["memory_nodes"].clone();
+        serde_json::json!({
+            "index": cluster["index"], "cpus": cluster["cpus"], "cpu_node": own[0],
+            "memory_nodes": own
+        })
+    };
+    let clusters = topo["clusters"].as_array().unwrap().iter().map(of);
+    profile["clusters"] = clusters.collect::<Vec<Value>>().into();
+    change(&mut profile);
+    let path = folder.join("profile.json");
+    std::fs::write(&path, profile.to_string()).unwrap();
+    path
+}
+
+#[test]
+fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "intel-2p", "pairs,links,roofs,mixes");
+    let uneven =
+        |share: f64| move |it: &mut Value| it["figures"]["local_dram_share"] = share.into();
+    let even = profile(folder.path(), "intel-2p", uneven(0.75));
+    let even = even.to_str().unwrap();
+    let cluster = ["--clusters", "0", "--threads", "4"];
+    let default_of = |view: &Value| {
+        let all = view["candidates"].as_array().unwrap();
+        let default = all.iter().find(|it| it["is_default"] == true).unwrap();
+        default["predicted_gb_per_s"].as_f64().unwrap()
+    };
+    let view = asked(&record, &["--profile", even]);
+    assert_eq!(view["demand"]["threads"], 2);
+    assert_eq!(view["demand"]["working_set_bytes"], 100_663_296);
+    let taken = serde_json::json!(["threads", "working_set_bytes", "accesses"]);
+    assert_eq!(view["profile"]["taken"], taken);
+    assert_eq!(view["profile"]["accesses"][1]["share"], 0.25);
+    assert!(view["demand"]["default_is"].as_str().unwrap().contains("profile"), "{view}");
+
+    // The command line wins; what is known of accesses still tells the default.
+    let placed = asked(&record, &cluster);
+    let seen = asked(&record, &[&cluster[..], &["--profile", even]].concat());
+    assert_eq!(seen["demand"]["threads"], 4);
+    assert_eq!(seen["profile"]["taken"], serde_json::json!(["working_set_bytes", "accesses"]));
+    let off = (default_of(&seen) / default_of(&placed) - 1.0).abs();
+    assert!(off > 0.01, "a quarter on another node: {seen}");
+    // Hot pages are near: that is nearer to all pages near.
+    let hot = profile(folder.path(), "intel-2p", uneven(0.97));
+    let hot = asked(&record, &[&cluster[..], &["--profile", hot.to_str().unwrap()]].concat());
+    assert_eq!(hot["profile"]["uneven_local_share"], 0.97);
+    let nearer = (default_of(&hot) / default_of(&placed) - 1.0).abs();
+    assert!(nearer < off, "{nearer} and {off}");
+
+    // What it does not know is said.
+    let blind = profile(folder.path(), "intel-2p", |it| {
+        it["access"] = Value::Null;
+        it["classes"] = Value::Null;
+        it["access_unknown"] = "no look counted its pages".into();
+        it["most_bytes"] = Value::Null;
+    });
+    let blind = ["--profile", blind.to_str().unwrap()];
+    let text = printed(&record, &blind);
+    for words in ["From the profile of triad", "no look counted", "--working-set", "--load-share"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    assert!(asked(&record, &blind)["demand"]["default_is"].as_str().unwrap().contains("first"));
+    let both = ["-", "--profile", "-"];
+    refuse(nearfar().arg("advise").args(both), 2, &["both be standard input"]);
+}
+
+#[test]
+fn verification_is_of_this_machine_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "intel-2p", "pairs,links,roofs,mixes");
+    let ran = folder.path().join("ran");
+    let touch = ["--", "touch", ran.to_str().unwrap()];
+    let ask = |arguments: &[&str], words: &[&str]| {
+        refuse(nearfar().arg("advise").arg(&record).args(arguments), 2, words);
+    };
+    ask(&[&["--verify"], &touch[..]].concat(), &["simulated machine", "nothing of this one"]);
+    ask(&["--verify"], &["COMMAND"]);
+    ask(&touch, &["--verify"]);
+    // On several nodes a record of the suite quick holds too little to advise.
+    if nearfar_sys::usable_nodes(Path::new("/")).unwrap().len() == 1 {
+        let own = folder.path().join("own.jsonl");
+        let quick = ["characterize", "--suite", "quick", "--kernel", "load", "--window", "5ms"];
+        let output = run(nearfar().args(quick).args(["--working-set", "8MiB", "--out"]).arg(&own));
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let said = printed(&own, &[&["--verify"], &touch[..]].concat());
+        assert!(said.contains("Nothing was compared"), "{said}");
+    }
+    assert!(!ran.exists());
+}

@@ -1,9 +1,10 @@
 //! What `advise` prints, with every optional field given and null, and of mutilated records.
 
 use nearfar_advise::{Advice, AdviceError, Demand, Pattern, advise};
-use nearfar_model::RecordFigures;
-use nearfar_record::{Experiment, Inputs, Record, Suite};
-use nearfar_report::AdviseView;
+use nearfar_model::{RecordFigures, profiled_demand};
+use nearfar_place::{Verdict, Verification};
+use nearfar_record::{Experiment, Inputs, Record, Suite, read_profile};
+use nearfar_report::{AdviceProfileView, AdviseView};
 use serde_json::Value;
 
 use crate::mutilated::mutilate;
@@ -15,6 +16,8 @@ pub const NULLS: &[&str] = &[
     "demand.clusters",
     "demand.working_set_bytes",
     "demand.load_share",
+    "profile",
+    "profile.uneven_local_share",
     "basis",
     "basis.kernel_load_share",
     "candidates[].binding",
@@ -28,10 +31,18 @@ pub const NULLS: &[&str] = &[
     "candidates[].limit.memory_kind",
     "candidates[].command",
     "recommended",
+    "verification",
 ];
 
 fn demand(pattern: Pattern) -> Demand {
-    Demand { threads: None, clusters: None, working_set_bytes: None, load_share: None, pattern }
+    Demand {
+        threads: None,
+        clusters: None,
+        working_set_bytes: None,
+        load_share: None,
+        pattern,
+        seen: None,
+    }
 }
 
 /// What the flow and the hybrid model need of a machine.
@@ -53,6 +64,30 @@ fn view(record: &Record, demand: &Demand) -> Result<AdviseView, AdviceError> {
     Ok(AdviseView::new(record, demand, &advice, 3))
 }
 
+/// A view with what a profile told, whose pages are used evenly or not, and what comparing found.
+fn of_profile(record: &Record, local_share: Option<f64>) -> AdviseView {
+    let text = include_bytes!("../../../report/tests/profiles/planted.json");
+    let mut profile = read_profile(&text[..]).unwrap();
+    let clusters = record.header.machine.clusters();
+    profile.clusters.truncate(1);
+    profile.clusters[0].cpus = clusters[0].cpus.clone();
+    profile.clusters[0].memory_nodes = clusters[0].memory_nodes.iter().collect();
+    profile.figures.local_dram_share = local_share;
+    let told = profiled_demand(&profile, &clusters[..1], 8);
+    let demand = Demand { seen: told.access.clone(), ..demand(Pattern::Shared) };
+    let found = Verification {
+        rounds: 8,
+        placed_seconds: 0.9,
+        default_seconds: 1.0,
+        ratio: 1.1,
+        interval: (1.05, 1.15),
+        verdict: Verdict::Faster,
+    };
+    let taken = vec!["threads", "working_set_bytes", "accesses"];
+    let profile = AdviceProfileView::new(&profile, &told, taken);
+    view(record, &demand).unwrap().with_profile(profile).with_verification(Some(&found))
+}
+
 /// The views by their schemas' names.
 pub fn views() -> Vec<(&'static str, Value)> {
     let record = measured("joe0");
@@ -68,6 +103,7 @@ pub fn views() -> Vec<(&'static str, Value)> {
     let mut views: Vec<AdviseView> = views.map(|demand| view(&record, &demand).unwrap()).into();
     let shared = demand(Pattern::Shared);
     views.push(AdviseView::new(&record, &shared, &Advice::OneNode(0), 8));
+    views.extend([Some(0.95), None].map(|share| of_profile(&record, share)));
     views.into_iter().map(|view| ("advise", serde_json::to_value(view).unwrap())).collect()
 }
 
@@ -98,6 +134,7 @@ fn advice_by_mutilated_records_is_finite_or_says_what_it_lacks() {
                 working_set_bytes: Some(1 << random.u32(20..45)),
                 load_share: (trial % 4 < 2).then(|| random.f64()),
                 pattern: Pattern::ALL[trial % 4],
+                seen: None,
             };
             match view(&broken, &asked) {
                 Ok(view) => {

@@ -1,0 +1,240 @@
+//! What a profile says of a program's demand: how much data, how many threads, and where its accesses
+//! went.
+//!
+//! ```text
+//! a(c, m) = t(c) s(m)                       every page as hot as every other
+//! a(c, m) x L / l                           m near c        L: counted local share of lines
+//! a(c, m) x (1 - L) / (1 - l)               m far from c    l: local share by pages
+//! ```
+//!
+//! with t(c) the share of CPU time of cluster c and s(m) the share of pages on node m, look by
+//! look (`Profile::access`). The second and third line are for programs whose pages are used
+//! unevenly, of which a counter told. Source: ours. Fails when: hot and cold pages of the same kind,
+//! near or far, lie on different nodes.
+
+use std::collections::BTreeMap;
+
+use nearfar_record::{AccessShares, Profile, ProfiledCluster};
+
+/// Pages are called unevenly used where the two local shares differ by more.
+const UNEVEN: f64 = 0.05;
+
+/// Where a program's accesses went, as shares.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeenAccess {
+    /// Of all its threads, by memory node.
+    all: BTreeMap<u32, f64>,
+    /// Of the threads of each cluster, by memory node.
+    clusters: BTreeMap<u32, BTreeMap<u32, f64>>,
+    /// The local share that a counter told, where it differs from that by pages, and that by pages.
+    pub uneven: Option<(f64, f64)>,
+}
+
+/// A program's demand as far as its profile knows it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ProfiledDemand {
+    /// The most threads that were seen.
+    pub threads: Option<u32>,
+    /// The most bytes that were seen.
+    pub working_set_bytes: Option<u64>,
+    /// Where its accesses went.
+    pub access: Option<SeenAccess>,
+    /// What the profile does not tell, and why, in sentences.
+    pub unknown: Vec<String>,
+}
+
+impl SeenAccess {
+    /// `None` where nothing was seen, or shares are no shares.
+    fn new(
+        access: &AccessShares,
+        clusters: &[ProfiledCluster],
+        counted: Option<f64>,
+    ) -> Option<Self> {
+        let is_local = |cluster: u32, node: u32| {
+            clusters.iter().any(|it| it.index == cluster && it.memory_nodes.contains(&node))
+        };
+        let known: Vec<(u32, u32, f64)> =
+            access.pairs.iter().map(|it| (it.cluster, it.memory_node, it.share)).collect();
+        let sum = |is_own: &dyn Fn(u32, u32) -> bool| -> f64 {
+            known.iter().filter(|(cluster, node, _)| is_own(*cluster, *node)).map(|it| it.2).sum()
+        };
+        let total = sum(&|_, _| true);
+        let local = sum(&is_local) / total;
+        let is_between = |share: &f64| *share > 0.0 && *share < 1.0;
+        // Where all pages are near, or all far, hotter ones are where the others are.
+        let uneven = counted.filter(|_| is_between(&local)).filter(|it| (0.0..=1.0).contains(it));
+        let uneven = uneven.filter(|counted| (counted - local).abs() > UNEVEN);
+        let mut seen = Self {
+            all: BTreeMap::new(),
+            clusters: BTreeMap::new(),
+            uneven: uneven.map(|counted| (counted, local)),
+        };
+        for (cluster, node, share) in known {
+            let hot = uneven.map_or(1.0, |counted| {
+                if is_local(cluster, node) {
+                    counted / local
+                } else {
+                    (1.0 - counted) / (1.0 - local)
+                }
+            });
+            *seen.all.entry(node).or_default() += share * hot;
+            let own = seen.clusters.entry(cluster).or_default();
+            *own.entry(node).or_default() += share * hot;
+        }
+        let are_shares = normalise(&mut seen.all);
+        seen.clusters.retain(|_, own| normalise(own));
+        are_shares.then_some(seen)
+    }
+
+    /// The shares of a cluster's accesses by memory node; of one whose threads did not run, those of
+    /// all.
+    #[must_use]
+    pub fn of(&self, cluster: u32) -> &BTreeMap<u32, f64> {
+        self.clusters.get(&cluster).unwrap_or(&self.all)
+    }
+
+    /// The shares of all accesses by memory node.
+    #[must_use]
+    pub fn of_all(&self) -> &BTreeMap<u32, f64> {
+        &self.all
+    }
+}
+
+/// Makes a sum of 1; whether that can be.
+fn normalise(shares: &mut BTreeMap<u32, f64>) -> bool {
+    let sum: f64 = shares.values().sum();
+    shares.values_mut().for_each(|share| *share /= sum);
+    sum.is_normal() && shares.values().all(|share| share.is_finite() && *share >= 0.0)
+}
+
+/// What a profile says of its program's demand on a machine of these clusters and so many cores.
+#[must_use]
+pub fn profiled_demand(
+    profile: &Profile,
+    clusters: &[nearfar_machine::Cluster],
+    cores: usize,
+) -> ProfiledDemand {
+    let mut unknown = Vec::new();
+    let threads = (profile.most_threads > 0).then_some(profile.most_threads);
+    let threads = threads.filter(|&threads| {
+        let is_possible = threads as usize <= cores;
+        if !is_possible {
+            unknown.push(format!(
+                "The profile saw {threads} threads, more than the {cores} cores of the record's \
+                 machine: one on every core is taken (--threads)."
+            ));
+        }
+        is_possible
+    });
+    if profile.most_threads == 0 {
+        unknown.push("The profile saw no thread: one on every core is taken (--threads).".into());
+    }
+    let working_set_bytes = profile.most_bytes.filter(|bytes| *bytes > 0);
+    if working_set_bytes.is_none() {
+        unknown.push(
+            "The profile saw no pages, so that nothing is known to find room (--working-set)."
+                .into(),
+        );
+    }
+    let is_same = |(ours, theirs): (&nearfar_machine::Cluster, &ProfiledCluster)| {
+        ours.index == theirs.index
+            && ours.cpus == theirs.cpus
+            && ours.memory_nodes.iter().eq(theirs.memory_nodes.iter().copied())
+    };
+    let are_same = clusters.len() == profile.clusters.len()
+        && clusters.iter().zip(&profile.clusters).all(is_same);
+    let access = match &profile.access {
+        Some(_) if !are_same => Err("it was watched on a machine of other clusters".to_owned()),
+        Some(access) => {
+            SeenAccess::new(access, &profile.clusters, profile.figures.local_dram_share)
+                .ok_or_else(|| "its shares do not add up".to_owned())
+        }
+        None => Err(profile.access_unknown.clone().unwrap_or_else(|| "it is not there".into())),
+    };
+    let access = access.map_err(|why| {
+        unknown.push(format!("Where its accesses went is not known: {why}."));
+    });
+    let access = access.ok();
+    if access.is_some() && profile.figures.local_dram_share.is_none() {
+        let why = profile.figures.unknown.get("local_dram_share");
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        unknown.push(format!(
+            "Whether some of its pages are used more than others was not counted{why}: all are \
+             taken to be used alike."
+        ));
+    }
+    unknown.push(
+        "No counter tells the share of loads (--load-share), and looks from outside do not tell how \
+         threads share data (--pattern)."
+            .into(),
+    );
+    ProfiledDemand { threads, working_set_bytes, access, unknown }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_machine::Cluster;
+    use nearfar_record::read_profile;
+
+    use super::*;
+
+    fn planted() -> Profile {
+        let text = include_bytes!("../../report/tests/profiles/planted.json");
+        read_profile(&text[..]).unwrap()
+    }
+
+    fn clusters(profile: &Profile) -> Vec<Cluster> {
+        let of = |it: &ProfiledCluster| Cluster {
+            index: it.index,
+            cpus: it.cpus.clone(),
+            memory_nodes: it.memory_nodes.iter().copied().collect(),
+            cpu_node: it.cpu_node,
+        };
+        profile.clusters.iter().map(of).collect()
+    }
+
+    #[test]
+    fn what_was_seen_is_taken_and_what_was_not_is_said() {
+        let mut profile = planted();
+        profile.figures.local_dram_share = None;
+        let own = clusters(&profile);
+        let told = profiled_demand(&profile, &own, 8);
+        assert_eq!((told.threads, told.working_set_bytes), (Some(2), Some(100_663_296)));
+        let seen = told.access.unwrap();
+        assert_eq!(*seen.of(0), BTreeMap::from([(0, 0.75), (1, 0.25)]));
+        // Cluster 1 did nothing: what all threads did is taken.
+        assert_eq!((seen.of(1), seen.uneven), (seen.of_all(), None));
+        assert!(told.unknown.iter().any(|it| it.contains("was not counted")), "{:?}", told.unknown);
+
+        profile.most_bytes = None;
+        let lacking = profiled_demand(&profile, &own[..1], 1);
+        assert_eq!((lacking.threads, lacking.working_set_bytes), (None, None));
+        assert_eq!(lacking.access, None);
+        for words in ["more than the 1 cores", "saw no pages", "other clusters"] {
+            assert!(lacking.unknown.iter().any(|it| it.contains(words)), "{words}");
+        }
+        profile.access = None;
+        profile.access_unknown = Some("no look counted its pages".into());
+        let lacking = profiled_demand(&profile, &own, 8);
+        assert!(lacking.unknown.iter().any(|it| it.contains("no look counted")));
+    }
+
+    /// Three quarters of the pages are near, and nine tenths of the lines came from there.
+    #[test]
+    fn counted_lines_move_the_shares_of_pages() {
+        let mut profile = planted();
+        let own = clusters(&profile);
+        profile.figures.local_dram_share = Some(0.9);
+        let seen = profiled_demand(&profile, &own, 8).access.unwrap();
+        let near = seen.of(0)[&0];
+        assert!((near - 0.9).abs() < 1e-9 && (seen.of(0)[&1] - 0.1).abs() < 1e-9, "{seen:?}");
+        assert_eq!(seen.uneven, Some((0.9, 0.75)));
+        for (counted, is_uneven) in [(0.78, false), (f64::NAN, false), (7.0, false), (0.0, true)] {
+            profile.figures.local_dram_share = Some(counted);
+            let seen = profiled_demand(&profile, &own, 8).access.unwrap();
+            assert_eq!(seen.uneven.is_some(), is_uneven, "{counted}");
+            let sum: f64 = seen.of_all().values().sum();
+            assert!((sum - 1.0).abs() < 1e-9, "{counted}: {seen:?}");
+        }
+    }
+}
