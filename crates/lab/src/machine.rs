@@ -127,9 +127,10 @@ impl GuestMachine {
             "-machine".into(),
             format!("q35,sata=off,smbus=off,hmat={hmat}"),
             // Without cx16: QEMU 7.2's emulation of cmpxchg16b now and then kills kernels
-            // from 6.12 on (double fault in the slab allocator).
+            // from 6.12 on (double fault in the slab allocator). Without erms: kernels
+            // then clear pages by words, of which emulation does one at a time as it does bytes.
             "-cpu".into(),
-            format!("max,-cx16,vendor={}", self.vendor),
+            format!("max,-cx16,-erms,vendor={}", self.vendor),
             "-smp".into(),
             format!(
                 "{},sockets={packages},dies={dies},cores={cores},threads={threads}",

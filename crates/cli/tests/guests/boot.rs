@@ -53,18 +53,8 @@ pub struct Run {
 pub enum Expectation {
     /// Of the matrix of pairs, worked out case by case.
     Pairs(Expected),
-    /// Every other experiment, with all that it plans.
+    /// Every other experiment that is run, with all that it plans.
     Experiments,
-}
-
-impl Expectation {
-    /// What is not as it must be, in sentences.
-    pub fn judge(&self, machine: &GuestMachine, found: &Found) -> Vec<String> {
-        match self {
-            Self::Pairs(expected) => expected.judge(machine, found),
-            Self::Experiments => experiments::judge(found),
-        }
-    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +126,14 @@ impl Boot {
 }
 
 impl Run {
+    /// What is not as it must be, in sentences.
+    pub fn judge(&self, machine: &GuestMachine, found: &Found) -> Vec<String> {
+        match &self.expected {
+            Expectation::Pairs(expected) => expected.judge(machine, found),
+            Expectation::Experiments => experiments::judge(self.only, found),
+        }
+    }
+
     pub fn new(name: &'static str, user: User, expected: Expected) -> Self {
         Self {
             name,

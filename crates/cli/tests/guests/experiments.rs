@@ -1,4 +1,4 @@
-//! What a record of every experiment but `pairs` must hold: each has cases or says why it has
+//! What a record of experiments other than `pairs` must hold: each has cases or says why it has
 //! none, and every case has its samples with every page proven. Where pages must be is in the
 //! cases, and a reader takes no sample whose proof differs from that.
 
@@ -8,11 +8,12 @@ use nearfar_record::{Absence, Experiment, ProofMethod};
 
 use crate::boot::Found;
 
-/// What is not as it must be, in sentences.
-pub fn judge(found: &Found) -> Vec<String> {
+/// What is not as it must be, in sentences, where these experiments were run.
+pub fn judge(only: &str, found: &Found) -> Vec<String> {
     let record = &found.record;
     let mut wrong = Vec::new();
-    for experiment in Experiment::OF_MACHINE.into_iter().filter(|&it| it != Experiment::Pairs) {
+    let is_run = |it: &Experiment| only.split(',').any(|name| name == it.as_str());
+    for experiment in Experiment::OF_MACHINE.into_iter().filter(is_run) {
         let places = record.cases.iter().flat_map(|case| &case.coordinates);
         let cases = places.filter(|place| place.experiment() == experiment).count();
         let omitted = record.absent.iter().filter(|absent| absent.absence == Absence::Omitted);

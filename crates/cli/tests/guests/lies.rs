@@ -110,12 +110,11 @@ pub fn cpuset_migration() -> Vec<Run> {
         },
         ..Expected::all()
     };
-    let window = "2s";
     vec![
-        Run { window, ..within_part("cpuset stays", Expected::all()) },
+        Run { window: "300ms", ..within_part("cpuset stays", Expected::all()) },
         Run {
             before: format!("{PART}{lose_node_1}"),
-            window,
+            window: "1s",
             wants: "after the case: 0.0 % of the pages",
             ..within_part("cpuset loses node 1", expected)
         },
@@ -148,7 +147,7 @@ pub fn numa_balancing() -> Vec<Run> {
         Run {
             before: format!("{PART}{off}"),
             through,
-            window,
+            window: "500ms",
             ..within_part("no balancing, no mbind", Expected::all())
         },
     ]

@@ -90,7 +90,7 @@ fn check(boot: &Boot) -> Option<Ended> {
     let mut wrong = Vec::new();
     for (number, run) in boot.runs.iter().enumerate() {
         let found = run.read(number, &ended);
-        let mut faults = run.expected.judge(&machine, &found);
+        let mut faults = run.judge(&machine, &found);
         let mut reasons = found.record.absent.iter().map(|absent| &absent.reason.text);
         if !run.wants.is_empty() && !reasons.any(|reason| reason.contains(run.wants)) {
             faults.push(format!("no refusal says '{}'", run.wants));
