@@ -33,6 +33,7 @@ mod vocabulary;
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use jsonschema::Validator;
 use nearfar_machine::Source;
@@ -97,8 +98,10 @@ fn record_text(lines: &[Line]) -> Vec<u8> {
     text
 }
 
-/// The views of every command, with every optional field given and null.
-fn every_view() -> Vec<(&'static str, Value)> {
+/// The views of every command, with every optional field given and null, made once.
+static EVERY_VIEW: LazyLock<Vec<(&'static str, Value)>> = LazyLock::new(make_views);
+
+fn make_views() -> Vec<(&'static str, Value)> {
     let mut views = Vec::new();
     let mut add = |name, view: serde_json::Result<Value>| views.push((name, view.unwrap()));
     add("topo", serde_json::to_value(TopoView::new(&every_line::known_machine())));
@@ -210,9 +213,9 @@ fn lines_of_every_kind_are_what_the_schema_says_and_leave_nothing_out() {
 #[test]
 fn views_of_every_kind_are_what_the_schemas_say_and_leave_nothing_out() {
     let mut found: std::collections::BTreeMap<&str, BTreeSet<String>> = Default::default();
-    for (name, view) in every_view() {
-        assert_valid(&validator(name), &view);
-        paths_in(&view, "", &property_paths(&schema(name)), found.entry(name).or_default());
+    for (name, view) in EVERY_VIEW.iter() {
+        assert_valid(&validator(name), view);
+        paths_in(view, "", &property_paths(&schema(name)), found.entry(name).or_default());
     }
     for (name, paths) in found {
         assert_eq!(paths, property_paths(&schema(name)), "{name}");

@@ -1,12 +1,14 @@
 //! Damages a valid document in one place, so that a schema that lets anything
 //! pass is found out.
 
+use std::mem;
+
 use serde_json::{Value, json};
 
 use crate::contract::join;
 
 /// What was done to a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Damage {
     /// A field that no format has was added to an object.
     UnknownField,
@@ -22,70 +24,70 @@ pub enum Damage {
     OtherWord,
 }
 
-/// A document with one damage.
-#[derive(Debug)]
-pub struct Damaged {
-    pub damage: Damage,
-    /// Where, for people and for lists: positions in arrays are left out.
-    pub path: String,
-    pub document: Value,
-}
-
 /// Positions looked at in one array; the rest is of the same types.
 const POSITIONS: usize = 3;
 
-/// Every damage to every place of a document.
-pub fn damage_everywhere(document: &Value) -> Vec<Damaged> {
-    let mut found = Vec::new();
-    damage_below(document, &mut Vec::new(), "", &mut found);
-    found
+/// Shows a document with every damage to every place of it, one at a time: what was done, where, and
+/// the document. A place is for people and for lists: positions in arrays are left out.
+pub fn damage_everywhere(document: &Value, mut show: impl FnMut(Damage, &str, &Value)) {
+    let mut damaged = Damaged { document: document.clone(), steps: Vec::new(), show: &mut show };
+    damaged.damage_below(document, "");
+    assert_eq!(damaged.document, *document, "a damage was left");
 }
 
-fn damage_below(root: &Value, steps: &mut Vec<Step>, path: &str, found: &mut Vec<Damaged>) {
-    let value = steps.iter().fold(root, |value, step| step.get(value));
-    let mut put = |damage, replacement: Value| {
-        let mut document = root.clone();
-        *steps.iter().fold(&mut document, |value, step| step.get_mut(value)) = replacement;
-        found.push(Damaged { damage, path: path.into(), document });
-    };
-    for other in values_of_other_types(value) {
-        put(Damage::WrongType, other);
+/// A document that is damaged in place, and mended before the next damage.
+struct Damaged<'a, Show> {
+    document: Value,
+    steps: Vec<Step>,
+    show: &'a mut Show,
+}
+
+impl<Show: FnMut(Damage, &str, &Value)> Damaged<'_, Show> {
+    fn put(&mut self, damage: Damage, path: &str, replacement: Value) {
+        let kept = mem::replace(self.place(), replacement);
+        (self.show)(damage, path, &self.document);
+        *self.place() = kept;
     }
-    put(Damage::Negative, json!(-1.5));
-    if !value.is_null() {
-        put(Damage::Null, Value::Null);
+
+    fn place(&mut self) -> &mut Value {
+        self.steps.iter().fold(&mut self.document, |value, step| step.get_mut(value))
     }
-    if value.is_string() {
-        put(Damage::OtherWord, json!("no such word"));
-    }
-    match value {
-        Value::Object(fields) => {
-            let mut more = fields.clone();
-            more.insert("no_such_field".into(), json!({}));
-            put(Damage::UnknownField, Value::Object(more));
-            for name in fields.keys() {
-                let mut fewer = fields.clone();
-                fewer.remove(name);
-                let mut document = root.clone();
-                *steps.iter().fold(&mut document, |value, step| step.get_mut(value)) =
-                    Value::Object(fewer);
-                let path = join(path, name);
-                found.push(Damaged { damage: Damage::MissingField, path, document });
-            }
-            for name in fields.keys() {
-                steps.push(Step::Field(name.clone()));
-                damage_below(root, steps, &join(path, name), found);
-                steps.pop();
-            }
+
+    fn damage_below(&mut self, value: &Value, path: &str) {
+        for other in values_of_other_types(value) {
+            self.put(Damage::WrongType, path, other);
         }
-        Value::Array(items) => {
-            for position in 0..items.len().min(POSITIONS) {
-                steps.push(Step::Position(position));
-                damage_below(root, steps, &format!("{path}[]"), found);
-                steps.pop();
-            }
+        self.put(Damage::Negative, path, json!(-1.5));
+        if !value.is_null() {
+            self.put(Damage::Null, path, Value::Null);
         }
-        _ => {}
+        if value.is_string() {
+            self.put(Damage::OtherWord, path, json!("no such word"));
+        }
+        match value {
+            Value::Object(fields) => {
+                let mut more = fields.clone();
+                more.insert("no_such_field".into(), json!({}));
+                self.put(Damage::UnknownField, path, Value::Object(more));
+                for (name, below) in fields {
+                    let path = join(path, name);
+                    let mut fewer = fields.clone();
+                    fewer.remove(name);
+                    self.put(Damage::MissingField, &path, Value::Object(fewer));
+                    self.steps.push(Step::Field(name.clone()));
+                    self.damage_below(below, &path);
+                    self.steps.pop();
+                }
+            }
+            Value::Array(items) => {
+                for (position, below) in items.iter().enumerate().take(POSITIONS) {
+                    self.steps.push(Step::Position(position));
+                    self.damage_below(below, &format!("{path}[]"));
+                    self.steps.pop();
+                }
+            }
+            _ => {}
+        }
     }
 }
 
@@ -109,13 +111,6 @@ enum Step {
 }
 
 impl Step {
-    fn get<'a>(&self, value: &'a Value) -> &'a Value {
-        match self {
-            Self::Field(name) => &value[name],
-            Self::Position(position) => &value[position],
-        }
-    }
-
     fn get_mut<'a>(&self, value: &'a mut Value) -> &'a mut Value {
         match self {
             Self::Field(name) => &mut value[name],
