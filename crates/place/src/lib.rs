@@ -14,6 +14,7 @@ mod launch;
 mod loss;
 mod metric_pattern;
 mod output_tail;
+mod peak_memory;
 mod pinning;
 mod placement;
 mod process_family;

@@ -21,8 +21,9 @@ use nearfar_sys::{
 };
 
 use crate::loss::Loss;
+use crate::peak_memory::{self, own_peak};
 use crate::pinning::{PinnedThreads, Pinning};
-use crate::program_pages::{CountMethod, ProcessPages, ProgramPages, own_bytes, sum_of};
+use crate::program_pages::{CountMethod, ProcessPages, ProgramPages, own_bytes, sum_of, total};
 use crate::seen_threads::{SeenThread, SeenThreads};
 use crate::weights::DealtPages;
 
@@ -122,6 +123,8 @@ struct Process {
     next_look: Instant,
     pause: Duration,
     pages: ProcessPages,
+    /// The most own memory that it had at once, bytes; 0 where that is not known.
+    peak: u64,
     is_gone: bool,
 }
 
@@ -131,6 +134,7 @@ impl Process {
             next_look: Instant::now() + FIRST_LOOK,
             pause: FIRST_LOOK,
             pages: ProcessPages::default(),
+            peak: 0,
             is_gone: false,
         }
     }
@@ -162,12 +166,21 @@ impl Watch {
         watch
     }
 
-    /// A program may have started threads before it was followed.
+    /// A program may have started threads and children before it was followed, and these others
+    /// while they were looked for.
     fn follow_first_threads(&mut self) {
         self.traced.insert(self.program, self.program);
-        for Task { tid, .. } in tasks(Path::new("/"), self.program).unwrap_or_default() {
-            if tid != self.program && seize(tid).is_ok() {
-                self.welcome(tid);
+        let root = Path::new("/");
+        let mut has_new = true;
+        while has_new {
+            has_new = false;
+            let children = descendants(root, self.program).unwrap_or_default();
+            let all = [self.program].into_iter().chain(children);
+            for Task { tid, .. } in all.flat_map(|pid| tasks(root, pid).unwrap_or_default()) {
+                if !self.traced.contains_key(&tid) && seize(tid).is_ok() {
+                    self.welcome(tid);
+                    has_new |= self.traced.contains_key(&tid);
+                }
             }
         }
     }
@@ -236,7 +249,8 @@ impl Watch {
         let known = self.processes.entry(pid).or_insert_with(Process::new);
         if known.is_gone {
             // Its number was given again.
-            *known = Process { pages: std::mem::take(&mut known.pages), ..Process::new() };
+            let pages = std::mem::take(&mut known.pages);
+            *known = Process { pages, peak: known.peak, ..Process::new() };
         }
     }
 
@@ -334,6 +348,7 @@ impl Watch {
         }
         if let Some(process) = self.processes.get_mut(&pid) {
             process.pages.note(method, own_bytes(&pages));
+            process.peak = process.peak.max(own_peak(pid).unwrap_or(0));
         }
         moved
     }
@@ -345,6 +360,8 @@ impl Watch {
             None => "it ended before it could be looked at".into(),
         });
         let mut notes = Vec::new();
+        let counted = self.processes.values().filter_map(|it| Some((it.peak, it.pages.kept()?)));
+        notes.extend(peak_memory::sentence(counted.map(|(peak, kept)| (peak, total(&kept.bytes)))));
         if let Some(refusal) = self.childless.filter(|_| pages.is_ok()) {
             notes.push(format!("children were not looked at: {refusal}"));
         }
@@ -377,5 +394,30 @@ impl Watch {
         }
         let (threads, threads_unlisted) = self.seen.listed();
         Outcome { status, pages, threads, threads_unlisted, losses, notes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+    use std::thread;
+
+    use super::*;
+
+    /// Whoever traces is a thread, and what it traces goes on by itself when it ends.
+    #[test]
+    fn a_child_from_before_the_program_was_followed_is_followed() {
+        let mut program = Command::new("sh").args(["-c", "sleep 0.5 & wait"]).spawn().unwrap();
+        let pid = program.id();
+        while descendants(Path::new("/"), pid).unwrap().is_empty() {
+            thread::yield_now();
+        }
+        let begin = move || {
+            let watch = Watch::begin(pid, Steering::default());
+            (watch.untraced, watch.traced.len())
+        };
+        let (untraced, traced) = thread::spawn(begin).join().unwrap();
+        assert!(untraced.is_some() || traced == 2, "{traced} followed");
+        assert!(program.wait().unwrap().success());
     }
 }
