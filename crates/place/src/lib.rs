@@ -10,6 +10,7 @@
 
 mod command_executor;
 mod command_run;
+mod kernel_weights;
 mod launch;
 mod loss;
 mod metric_pattern;
@@ -27,6 +28,7 @@ mod watch;
 mod weights;
 
 pub use command_executor::CommandExecutor;
+pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{Launched, NotLaunched, launch};
 pub use loss::Loss;
 pub use metric_pattern::{MetricPattern, PatternError};

@@ -31,7 +31,7 @@ Placements:
                         the strategies of ribeiro2010 (docs/running.md)
 
 Exit status: the program's own; 128 and the number of the signal that ended it; 125 where it was
-not started (--strict), 126 where it cannot be executed, 127 where there is none, 2 wrong usage.";
+not started (--strict, --set-kernel-weights), 126 where it cannot be executed, 127 where there is none, 2 wrong usage.";
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -53,6 +53,11 @@ pub struct RunArguments {
     /// Do not start the program where a part of the placement cannot be had (status 125)
     #[arg(long)]
     pub strict: bool,
+    /// With weights of nodes: make them the kernel's own, for the whole system and until they are set
+    /// again (root, Linux 6.9); what was written and how to restore it is said. Status 125 where the
+    /// kernel refuses
+    #[arg(long)]
+    pub set_kernel_weights: bool,
     /// Run it in turns with the placement and without it, up to 30 times each, and say whether it is
     /// faster; what it prints is dropped, its input is empty. Status 1 when it is slower
     #[arg(long)]

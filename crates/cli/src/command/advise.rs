@@ -141,6 +141,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
         demand: arguments.demand.clone(),
         cpus: best.bindings().first().map(|binding| binding.cpus.clone()),
         strict: false,
+        set_kernel_weights: false,
         verify: true,
         no_trace: false,
         quiet: false,

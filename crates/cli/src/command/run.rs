@@ -6,11 +6,11 @@ use std::path::Path;
 use std::process::{Command, ExitStatus as ProgramStatus, Stdio};
 use std::time::Instant;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_place::{
-    Launched, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict,
-    Verification, launch, resolve, verify, watch,
+    Launched, Loss, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict,
+    Verification, WeightsBy, launch, resolve, set_kernel_weights, verify, watch,
 };
 use nearfar_report::RunView;
 
@@ -39,7 +39,10 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
             Err(status) => status,
         });
     }
-    let (placement, resolution, mut view) = resolved(arguments)?;
+    let (placement, resolution, mut view) = match resolved(arguments)? {
+        Ok(found) => found,
+        Err(view) => return not_started(arguments, view, ExitStatus::NotStarted),
+    };
     if arguments.strict && !resolution.losses.is_empty() {
         return not_started(arguments, view, ExitStatus::NotStarted);
     }
@@ -59,17 +62,62 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     Ok(ExitStatus::OfProgram(status))
 }
 
-/// What is asked for, what it means here, and what is told of it before the program starts.
-fn resolved(arguments: &RunArguments) -> anyhow::Result<(Placement, Resolution, RunView)> {
+/// A placement, what it means here, and what is told of it before the program starts.
+type Resolved = (Placement, Resolution, RunView);
+
+/// What is asked for; only what is told where the kernel's weights could not be set.
+fn resolved(arguments: &RunArguments) -> anyhow::Result<Result<Resolved, RunView>> {
     let usable = Usable {
         cpus: nearfar_sys::thread_cpus(),
         nodes: nearfar_sys::usable_nodes(Path::new("/")),
     };
     let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
     let (placement, cpus) = chosen(arguments)?;
-    let resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
-    let view = RunView::new(&placement, &resolution);
-    Ok((placement, resolution, view))
+    let mut resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
+    let mut note = None;
+    if arguments.set_kernel_weights {
+        match set_weights(arguments, &placement, &resolution)? {
+            Ok(said) => note = Some(said),
+            Err(loss) => {
+                let mut view = RunView::new(&placement, &resolution);
+                view.lose(&[loss]);
+                return Ok(Err(view));
+            }
+        }
+        resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
+    }
+    let mut view = RunView::new(&placement, &resolution);
+    view.notes.extend(note);
+    Ok(Ok((placement, resolution, view)))
+}
+
+/// Gives the kernel the placement's weights; what was done, or why it was not.
+///
+/// # Errors
+/// When the placement that the user names has none.
+fn set_weights(
+    arguments: &RunArguments,
+    placement: &Placement,
+    resolution: &Resolution,
+) -> anyhow::Result<Result<String, Loss>> {
+    Ok(match &resolution.weights {
+        Some((weights, WeightsBy::Moving)) => {
+            set_kernel_weights(Path::new("/"), weights).map(|set| set.sentence())
+        }
+        Some((_, WeightsBy::Kernel)) => Ok("the kernel's weights had these ratios already".into()),
+        None if matches!(arguments.placement, PlacementChoice::Named(_))
+            && !matches!(resolution.asked.memory, MemoryPolicy::Weighted(_)) =>
+        {
+            bail!(
+                "--set-kernel-weights: the placement '{placement}' has no weights; give \
+                 --placement weighted:NODE=W,.. or auto"
+            )
+        }
+        None => {
+            Ok("the kernel's weights were left as they are: there are no unequal ones to set"
+                .into())
+        }
+    })
 }
 
 /// The placement and the CPUs that are asked for: as they are named, or as they are advised.
@@ -107,7 +155,10 @@ pub(super) struct Compared {
 /// Runs the program in turns under the placement and without it. Where it does not run to its end
 /// the status for that, which is said.
 pub(super) fn compare(arguments: &RunArguments) -> anyhow::Result<Result<Compared, ExitStatus>> {
-    let (placement, resolution, mut view) = resolved(arguments)?;
+    let (placement, resolution, mut view) = match resolved(arguments)? {
+        Ok(found) => found,
+        Err(view) => return Ok(Err(not_started(arguments, view, ExitStatus::NotStarted)?)),
+    };
     if arguments.strict && !resolution.losses.is_empty() {
         return Ok(Err(not_started(arguments, view, ExitStatus::NotStarted)?));
     }

@@ -190,7 +190,15 @@ fn less_than_asked() -> Vec<Launch> {
         ..Launch::new(Nobody, Program::Single, "interleave", expected)
     };
     let quarter = [(0, 0.25), (1, 0.25), (2, 0.25), (3, 0.25)];
+    let set = |user, expected| Launch {
+        before: kernel_weights([1; 4]),
+        options: "--set-kernel-weights",
+        ..Launch::new(user, Program::OpenMp, "weighted:0=1,1=2,2=3,3=2", expected)
+    };
+    let by_kernel = Expected::shares(&[(0, 0.125), (1, 0.25), (2, 0.375), (3, 0.25)]);
     vec![
+        set(Root, Expected { kernel_weights: "0=1,1=2,2=3,3=2", ..by_kernel }),
+        set(Nobody, not_run(&["kernel's weights"])),
         Launch::new(Nobody, Program::Huge, "interleave", Expected::equal(&[0, 1, 2, 3])),
         Launch {
             options: "--cpus 2-5",

@@ -23,6 +23,8 @@ pub struct Expected {
     pub refused: &'static [&'static str],
     /// How the threads must be pinned in the end.
     pub pinned: Pinned,
+    /// The weights that a note says the kernel was given; empty where it was given none.
+    pub kernel_weights: &'static str,
 }
 
 /// Where pages must be.
@@ -61,7 +63,8 @@ impl Pinned {
 
 impl Expected {
     pub fn new(pages: Landing) -> Self {
-        Self { cpus: None, pages, status: 0, refused: &[], pinned: Pinned::Together }
+        let (refused, pinned) = (&[], Pinned::Together);
+        Self { cpus: None, pages, status: 0, refused, pinned, kernel_weights: "" }
     }
 
     pub fn shares(shares: &[(u32, f64)]) -> Self {
@@ -186,6 +189,11 @@ impl Expected {
         let sum = |bytes: &BTreeMap<u32, u64>| bytes.values().sum::<u64>();
         if !touched.iter().all(holds) || sum(&bytes) > sum(&touched) + rest {
             wrong.push(format!("reported bytes {bytes:?}, the program's own are {touched:?}"));
+        }
+        let said = format!("weights of nodes are now {},", self.kernel_weights);
+        let is_said = report["notes"].to_string().contains(&said);
+        if !self.kernel_weights.is_empty() && !(is_said && report["weights_by"] == "kernel") {
+            wrong.push(format!("no note says '{said}', weights by {}", report["weights_by"]));
         }
         if deviation(&shares(&bytes), &achieved) > 1e-9 {
             wrong.push(format!("reported shares {achieved:?} of bytes {bytes:?}"));
