@@ -10,7 +10,10 @@ mod text;
 use std::collections::HashMap;
 use std::io::{self, Write};
 
-use nearfar_record::{Actor, Case, Coordinates, Record, Sample};
+use nearfar_record::{
+    Actor, Case, Coordinates, DeviceCoordinates, Record, Sample, TransferBeside,
+    TransferCoordinates,
+};
 
 use row::Row;
 
@@ -57,10 +60,14 @@ fn write_actor(
     Ok(())
 }
 
-/// A case of `roofs` has a place for each of its clusters; all others' places are of all actors.
+/// A case of `roofs` has a place for each of its clusters, one with two devices for each of them; all
+/// others' places are of all actors.
 fn concerns(place: &Coordinates, position: usize) -> bool {
     match place {
         Coordinates::Roofs(roof) => usize::try_from(roof.actor) == Ok(position),
+        Coordinates::Devices(DeviceCoordinates::Transfer(
+            place @ TransferCoordinates { beside: Some(TransferBeside::Device { .. }), .. },
+        )) => usize::try_from(place.actor) == Ok(position),
         _ => true,
     }
 }

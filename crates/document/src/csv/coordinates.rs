@@ -1,8 +1,9 @@
 //! The columns of coordinates: one set for all experiments, empty where they do not apply.
 
 use nearfar_record::{
-    Coordinates, HybridCoordinates, HybridPoint, LatencyCoordinates, LinkCoordinates, PageSplit,
-    PairCoordinates, Roof, RoofCoordinates, SharingCoordinates,
+    Coordinates, DeviceCoordinates, HybridCoordinates, HybridPoint, LatencyCoordinates,
+    LinkCoordinates, PageSplit, PairCoordinates, Roof, RoofCoordinates, SharingCoordinates,
+    TransferBeside, TransferCoordinates,
 };
 
 use super::row::Row;
@@ -20,7 +21,12 @@ impl<'a> Row<'a> {
             Coordinates::Hybrid(hybrid) => self.set_hybrid(hybrid),
             Coordinates::Mixes(mix) => self.mix = Some(mix.index),
             Coordinates::Latency(latency) => self.set_latency(latency),
-            Coordinates::Devices(_) => {}
+            Coordinates::Devices(DeviceCoordinates::Transfer(place)) => self.set_transfer(place),
+            Coordinates::Devices(DeviceCoordinates::Streams(place)) => {
+                self.cluster = Some(place.cluster);
+                self.cpu_node = place.cpu_node;
+                self.memory_node = Some(place.memory_node);
+            }
             // Their samples have no actors, and so no rows.
             Coordinates::Commands(_) => {}
         }
@@ -46,6 +52,21 @@ impl<'a> Row<'a> {
         self.remote_cluster = Some(sharing.remote_cluster);
         self.local_threads = Some(sharing.local_threads);
         self.remote_threads = Some(sharing.remote_threads);
+    }
+
+    /// Of the transfer and of the streams beside it; a second device has a place of its own.
+    fn set_transfer(&mut self, place: &'a TransferCoordinates) {
+        self.cluster = Some(place.cluster);
+        self.cpu_node = place.cpu_node;
+        self.memory_node = place.memory_node;
+        self.device = Some(place.device.as_str().into());
+        self.peer_device = place.peer.as_deref().map(Into::into);
+        self.direction = Some(place.direction);
+        self.host_memory = place.host_memory;
+        self.beside = place.beside.as_ref().map(|beside| match beside {
+            TransferBeside::Streams { kernel, .. } => kernel.as_str().into(),
+            TransferBeside::Device { device } => device.as_str().into(),
+        });
     }
 
     fn set_link(&mut self, link: &LinkCoordinates) {

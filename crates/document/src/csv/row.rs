@@ -1,6 +1,6 @@
 //! A row: what one actor did in one window, and where its case stands.
 
-use nearfar_machine::{InitiatorKind, MemoryKind, MemoryPolicy};
+use nearfar_machine::{HostMemory, InitiatorKind, MemoryKind, MemoryPolicy, TransferDirection};
 use nearfar_record::{
     Actor, ActorSample, Affinity, Aggregate, ChaseWalk, Disturbance, Executor, Experiment, Header,
     PageNodes, Pages, Part, Pinning, Proof, ProofMethod, RoofPurpose, Sample, Stage, Suite,
@@ -58,6 +58,11 @@ pub(super) struct Row<'a> {
     pub load_kernel: Option<Text<'a>>,
     pub load_threads: Option<u32>,
     pub load_pause_cycles: Option<u32>,
+    pub device: Option<Text<'a>>,
+    pub peer_device: Option<Text<'a>>,
+    pub direction: Option<TransferDirection>,
+    pub host_memory: Option<HostMemory>,
+    pub beside: Option<Text<'a>>,
     pub sequence: u64,
     pub round: u32,
     pub window: u32,
@@ -78,6 +83,7 @@ pub(super) struct Row<'a> {
     pub llc_multiple: Option<f64>,
     pub pages: Option<Pages>,
     pub pause_cycles: Option<u32>,
+    pub copy_bytes: Option<u64>,
     pub useful_bytes: u64,
     pub traffic_bytes_min: u64,
     pub traffic_bytes_max: u64,
@@ -88,6 +94,8 @@ pub(super) struct Row<'a> {
     pub paced_gb_per_s: Option<f64>,
     pub sum_gflop_per_s: Option<f64>,
     pub access_ns: Option<f64>,
+    pub copies: Option<u64>,
+    pub device_ns: Option<u64>,
     pub slowest_core_ghz: Option<f64>,
     pub involuntary_switches: u64,
     pub most_off_cpu_ns: Option<u64>,
@@ -171,6 +179,7 @@ impl<'a> Row<'a> {
                 actor_kind: Some("transfer"),
                 thread_cpus: thread_cpus(),
                 working_set_bytes: Some(transfer.memory_bytes()),
+                copy_bytes: Some(transfer.bytes),
                 pages: Some(transfer.pages),
                 ..row
             },
@@ -206,6 +215,8 @@ impl<'a> Row<'a> {
             sum_gflop_per_s: rate(Work::Flops, Aggregate::Sum)
                 .filter(|_| computes || actor.flops > 0),
             access_ns: finite(access_ns).filter(|_| is_chase),
+            copies: actor.transfer.map(|seen| seen.copies),
+            device_ns: actor.transfer.and_then(|seen| seen.device_ns),
             slowest_core_ghz: slowest_core(&actor.threads),
             involuntary_switches: sum(|thread| thread.involuntary_switches),
             most_off_cpu_ns: actor.threads.iter().map(|thread| thread.off_cpu_ns).max(),
