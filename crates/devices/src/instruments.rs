@@ -1,6 +1,9 @@
 //! What transfers are made with.
 
-use std::sync::OnceLock;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use nearfar_machine::{Accelerator, Backend};
 
 use crate::library::load;
 use crate::{cuda, opencl};
@@ -18,6 +21,24 @@ impl Instruments {
     pub(crate) fn installed() -> &'static Self {
         static INSTALLED: OnceLock<Instruments> = OnceLock::new();
         INSTALLED.get_or_init(|| Self { cuda: cuda_driver(), opencl: opencl_loader() })
+    }
+
+    /// Keeps a CUDA device's context until the process ends. To make one takes tenths of a second,
+    /// which each transfer would pay that is the only one at its time.
+    pub(crate) fn keep_warm(&self, accelerator: &Accelerator) {
+        static KEPT: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+        let Ok(functions) = &self.cuda else { return };
+        if accelerator.backend != Backend::Cuda {
+            return;
+        }
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        // Who opens the transfer is told of an error.
+        if !kept.contains(&accelerator.number)
+            && let Ok(context) = cuda::Context::open(*functions, accelerator, &accelerator.id)
+        {
+            std::mem::forget(context);
+            kept.insert(accelerator.number);
+        }
     }
 }
 

@@ -96,7 +96,9 @@ impl<'a> Transfer<'a> {
         memory: HostMemory,
         host: &'a mut [f64],
     ) -> Result<Self, DeviceError> {
-        Self::open_with(Instruments::installed(), accelerator, direction, memory, host)
+        let instruments = Instruments::installed();
+        instruments.keep_warm(accelerator);
+        Self::open_with(instruments, accelerator, direction, memory, host)
     }
 
     pub(crate) fn open_with(
@@ -159,7 +161,10 @@ impl<'a> Transfer<'a> {
         to: &Accelerator,
         bytes: u64,
     ) -> Result<Transfer<'static>, DeviceError> {
-        Self::open_peer_with(Instruments::installed(), from, to, bytes)
+        let instruments = Instruments::installed();
+        instruments.keep_warm(from);
+        instruments.keep_warm(to);
+        Self::open_peer_with(instruments, from, to, bytes)
     }
 
     pub(crate) fn open_peer_with(
@@ -180,6 +185,9 @@ impl<'a> Transfer<'a> {
                 &both,
                 "devices of two interfaces cannot copy to each other; take both by one",
             ));
+        }
+        if from.number == to.number {
+            return Err(failed(&both, "a device is no peer of itself"));
         }
         let copies = match from.backend {
             Backend::Cuda => {
