@@ -192,7 +192,8 @@ impl Expected {
         }
         let said = format!("weights of nodes are now {},", self.kernel_weights);
         let is_said = report["notes"].to_string().contains(&said);
-        if !self.kernel_weights.is_empty() && !(is_said && report["weights_by"] == "kernel") {
+        let by_kernel = is_said && report["weights_by"] == "kernel";
+        if !self.kernel_weights.is_empty() && !by_kernel {
             wrong.push(format!("no note says '{said}', weights by {}", report["weights_by"]));
         }
         if deviation(&shares(&bytes), &achieved) > 1e-9 {
