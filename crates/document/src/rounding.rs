@@ -54,7 +54,11 @@ mod tests {
     proptest! {
         #[test]
         fn a_rounded_number_is_what_its_text_is_read_as(
-            value in prop_oneof![any::<f64>(), -1e5..1e5_f64, (-300_000..300_000_i32).prop_map(|n| f64::from(n) / 8.0)],
+            value in prop_oneof![
+                any::<f64>(),
+                -1e5..1e5_f64,
+                (-300_000..300_000_i32).prop_map(|n| f64::from(n) / 8.0),
+            ],
             digits in 1_u8..=6,
         ) {
             let text = format!("{value:.*e}", usize::from(digits) - 1);
