@@ -1,5 +1,6 @@
 //! The parts of a document, each from what its experiment measured and its model says.
 
+mod devices;
 mod environment;
 mod grid;
 mod hybrid;
@@ -33,6 +34,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         roofs::section(sources),
         hybrid::section(sources),
         mixes::section(sources),
+        devices::section(sources),
         environment::section(sources),
         not_measured::section(sources),
     ];

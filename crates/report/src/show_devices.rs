@@ -37,6 +37,9 @@ pub struct TransferView {
     pub copy_us: Option<f64>,
     /// What runs at the same time, or null.
     pub beside: Option<BesideView>,
+    /// The actor of the case that it is, by its position.
+    #[serde(skip)]
+    pub actor: usize,
     /// Whether the device's memory is the host's.
     #[serde(skip)]
     pub shares_host_memory: bool,
@@ -83,6 +86,7 @@ fn view(transfer: &TransferFigures, device: Option<&Accelerator>) -> TransferVie
         memory_node: place.memory_node,
         direction: place.direction,
         host_memory: place.host_memory,
+        actor: usize::try_from(place.actor).unwrap_or(usize::MAX),
         peer: place.peer,
         bytes: place.bytes,
         bandwidth: BandwidthView::of(transfer.by_host.as_ref()),

@@ -49,7 +49,7 @@ fn largest<'v>(views: &[&'v TransferView]) -> Vec<&'v TransferView> {
 fn matrices(views: &[&TransferView], footnotes: &mut Footnotes) -> String {
     let mut text = String::new();
     let way = |view: &&TransferView| (view.direction, view.host_memory);
-    for ((direction, memory), of) in groups(views, |view| way(view)) {
+    for ((direction, memory), of) in groups(views, way) {
         let of: Vec<&TransferView> = of.into_iter().copied().collect();
         let mut sizes = sorted(of.iter().map(|view| view.bytes));
         let largest = sizes.pop().unwrap_or(0);
@@ -93,7 +93,7 @@ fn in_words(direction: TransferDirection) -> &'static str {
 fn sizes(views: &[&TransferView], footnotes: &mut Footnotes) -> String {
     let mut text = String::new();
     let place = |view: &&TransferView| (view.device.clone(), view.memory_node, view.host_memory);
-    for ((device, node, memory), of) in groups(views, |view| place(view)) {
+    for ((device, node, memory), of) in groups(views, place) {
         let sizes = sorted(of.iter().map(|view| view.bytes));
         if sizes.len() < 2 {
             continue;

@@ -20,7 +20,8 @@ const EXPERIMENTS: &str = "scaling,sharing,links,roofs,hybrid,mixes,latency";
 
 #[test]
 fn every_experiment_is_run() {
-    let mut run: Vec<&str> = EXPERIMENTS.split(',').chain(["pairs"]).collect();
+    // No guest has a device that data can be copied to.
+    let mut run: Vec<&str> = EXPERIMENTS.split(',').chain(["pairs", "devices"]).collect();
     run.sort_unstable();
     let mut all = Experiment::OF_MACHINE.map(Experiment::as_str);
     all.sort_unstable();

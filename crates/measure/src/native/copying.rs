@@ -101,7 +101,6 @@ impl<'a> Copying<'a> {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
 fn refused(error: DeviceError) -> Reason {
     let code = match error.what {
         Kind::Lost | Kind::Failed | Kind::NoRoom => ReasonCode::DeviceFailed,

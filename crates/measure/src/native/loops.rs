@@ -26,7 +26,7 @@ pub(super) enum ActorLoop<'a> {
     Compute(ComputeLoop),
     Transfer {
         actor: &'a Transfer,
-        devices: TransferDevices,
+        devices: Box<TransferDevices>,
     },
 }
 
@@ -69,7 +69,8 @@ impl Loops {
             Actor::Transfer(actor) => {
                 let device = self.device(&actor.device)?;
                 let peer = actor.peer.as_ref().map(|peer| self.device(peer)).transpose()?;
-                Ok(ActorLoop::Transfer { actor, devices: TransferDevices { device, peer } })
+                let devices = Box::new(TransferDevices { device, peer });
+                Ok(ActorLoop::Transfer { actor, devices })
             }
             Actor::Command(command) => Err(no_variant(format!(
                 "{} is a program and no loop; `nearfar sensitivity` runs it",
