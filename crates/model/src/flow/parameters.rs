@@ -6,17 +6,14 @@
 //! | d1, one thread of c on m | its own case | 0.5 |
 //! | B, path from c to m | 1.04 x the most that c alone moved on m | 0.3 |
 //! | K, controller of m | the larger of 1.1 x the best B, 1.03 x the most together on m | 0.3 |
-//! | I, issue of c | the middle of the most of c and of the smaller of the sum of B, threads x d1 | 0.4 |
+//! | I, issue of c | the larger of 1.2 x the best B, 1.03 x the most of c | 0.4 |
 //! | link of packages | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
-//! | a cluster to a package | the middle of the most across and of the sum of B | 0.3 |
+//! | a cluster to a package | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
 //! | channels of a package | 1.1 x the most when all nodes are in use, else 1.5 x the sum of B | 0.3 |
 //! | p, from 1 to 25 | 5 | 0.4 |
 //! | gamma, from 0 to 2 | 0.5 | 0.5, itself |
 //! | a kernel's bytes / the first's, saturated | median of equal cases of all threads | 0.3 |
 //! | a kernel's demand of a thread / the first's, beyond that | median of one thread | 0.2 |
-//!
-//! The middle is that of the logarithms: what a cluster draws from several nodes at once is rarely
-//! measured, and lies between what was seen of it and what would let through all that it asks.
 //!
 //! Of ln p and gamma the logit of where they are between their ends is fitted, with priors that are
 //! as wide there: nothing is cut off, so that derivatives and intervals hold up to the ends.
@@ -174,9 +171,8 @@ impl<'a> Parameters<'a> {
             let of_cluster: Vec<f64> = row.iter().copied().flatten().collect();
             if of_cluster.len() > 1 {
                 let spread = known.most(|from, _| from as usize == cluster);
-                let all = of_cluster.iter().sum::<f64>().min(known.asked(cluster));
                 let issue = FlowParameter::Capacity(Part::Issue { cluster });
-                self.add(issue, middle(largest(&of_cluster).max(spread), all).ln());
+                self.add(issue, (1.2 * largest(&of_cluster)).max(1.03 * spread).ln());
             }
         }
         for (index, link) in self.layout.links.iter().enumerate() {
@@ -188,9 +184,8 @@ impl<'a> Parameters<'a> {
             if of_link.len() > 1 {
                 let across = known.most(|from, to| link.crosses.contains(&(from, to)));
                 let start = match link.ends {
-                    LinkEnds::Packages { .. } => (1.2 * largest(&of_link)).max(1.03 * across),
-                    LinkEnds::ClusterToPackage { .. } => {
-                        middle(largest(&of_link).max(across), of_link.iter().sum())
+                    LinkEnds::Packages { .. } | LinkEnds::ClusterToPackage { .. } => {
+                        (1.2 * largest(&of_link)).max(1.03 * across)
                     }
                     LinkEnds::Channels { .. } => known
                         .most_of_all(&link.crosses)
@@ -331,15 +326,6 @@ impl Known<'_> {
         Some((of_one, most))
     }
 
-    /// What the most threads of a cluster that ran at once ask of their fastest node, bytes/s.
-    fn asked(&self, cluster: usize) -> f64 {
-        let own = self.cases.iter().flat_map(|case| &case.streams);
-        let own = own.filter(|stream| stream.load.cluster as usize == cluster);
-        let threads = own.map(|stream| stream.load.threads).max().unwrap_or(1);
-        let pairs = (0..self.layout.nodes.len()).filter_map(|column| self.pair(cluster, column));
-        pairs.map(|(of_one, _)| of_one).fold(0.0, f64::max) * f64::from(threads)
-    }
-
     /// The most that streams moved together over what is counted, bytes/s of the first kernel.
     fn most(&self, is_counted: impl Fn(u32, u32) -> bool) -> f64 {
         self.of_first_kernel().map(|case| case.moved(&is_counted)).fold(0.0, f64::max)
@@ -381,11 +367,6 @@ impl Known<'_> {
         let (several, one) = (of(false), of(true));
         (several.or(one).unwrap_or(1.0), one.or(several).unwrap_or(1.0))
     }
-}
-
-/// Between what is seen and what can be at most, in the middle of their logarithms.
-fn middle(seen: f64, most: f64) -> f64 {
-    (seen * most.max(seen)).sqrt()
 }
 
 fn largest(values: &[f64]) -> f64 {
