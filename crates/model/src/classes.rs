@@ -102,16 +102,16 @@ pub struct Classes {
 
 /// Classes that belong together, the fastest first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClassSet {
+pub struct ClassSet<Pair = ClassPair> {
     /// The initiator whose classes these are; `None` for the whole machine.
     pub initiator: Option<u32>,
     /// The classes.
-    pub classes: Vec<Class>,
+    pub classes: Vec<Class<Pair>>,
 }
 
 /// One class.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Class {
+pub struct Class<Pair = ClassPair> {
     /// 0 is the fastest.
     pub class: usize,
     /// Best value of its pairs, useful bytes/s.
@@ -125,8 +125,8 @@ pub struct Class {
     /// Whether the border to the next slower class is within the noise, so that the
     /// two are a continuum and not two levels.
     pub border_within_noise: bool,
-    /// Its pairs, by initiator, then by node.
-    pub pairs: Vec<ClassPair>,
+    /// Its pairs, by initiator or device, then by node.
+    pub pairs: Vec<Pair>,
     /// What other kernels and thread counts give on the same pairs.
     pub others: Vec<ClassFigure>,
 }
@@ -237,7 +237,12 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         .into_iter()
         .map(|(initiator, group)| ClassSet {
             initiator,
-            classes: part(&group, rule.span, standard_error),
+            classes: part(
+                &group,
+                |judged| (&judged.pair, judged.pair.best),
+                rule.span,
+                standard_error,
+            ),
         })
         .collect();
     add_others(&mut sets, matrix, rule, &most);
@@ -345,9 +350,16 @@ fn usual_rounds(judged: &[Judged]) -> usize {
     rounds.get(rounds.len() / 2).copied().unwrap_or(0)
 }
 
-fn part(judged: &[&Judged], span: f64, noise: Option<f64>) -> Vec<Class> {
-    let values: Vec<f64> = judged.iter().map(|judged| judged.pair.best).collect();
-    // `None` is for values that `best_figure` does not let through.
+/// The classes of what was judged: `pair_of` gives its pair and the value by which it counts,
+/// bytes/s. `noise` is the relative standard error of a value.
+pub(crate) fn part<Judged, Pair: Clone>(
+    judged: &[Judged],
+    pair_of: impl Fn(&Judged) -> (&Pair, f64),
+    span: f64,
+    noise: Option<f64>,
+) -> Vec<Class<Pair>> {
+    let values: Vec<f64> = judged.iter().map(|judged| pair_of(judged).1).collect();
+    // `None` is for values that are not let through to here.
     let parts = partition(&values, &PartitionRule { span, noise }).unwrap_or_default();
     parts
         .into_iter()
@@ -359,7 +371,7 @@ fn part(judged: &[&Judged], span: f64, noise: Option<f64>) -> Vec<Class> {
             wide: part.span() > WIDE,
             widened_by_noise: part.widened_by_noise,
             border_within_noise: part.border_within_noise,
-            pairs: part.members.iter().map(|&index| judged[index].pair.clone()).collect(),
+            pairs: part.members.iter().map(|&index| pair_of(&judged[index]).0.clone()).collect(),
             others: Vec::new(),
         })
         .collect()
@@ -449,7 +461,7 @@ pub struct Alphas {
 /// maximum where there is one; above 1 they are real when it is the maximum of less than
 /// what was used (one channel of several).
 #[must_use]
-pub fn alphas(set: &ClassSet, gamma: Result<TheoreticalMaximum, String>) -> Alphas {
+pub fn alphas<Pair>(set: &ClassSet<Pair>, gamma: Result<TheoreticalMaximum, String>) -> Alphas {
     let over = |whole: f64| set.classes.iter().map(|class| class.max / whole).collect();
     Alphas {
         absolute: gamma.as_ref().ok().map(|gamma| over(gamma.bytes_per_s)),

@@ -6,6 +6,8 @@ mod class_notes;
 mod classes;
 mod comparison;
 mod data_access;
+mod device_classes;
+mod devices;
 mod distribution;
 mod evidence;
 mod flow;
@@ -34,6 +36,8 @@ mod sharing;
 mod sharing_grid;
 mod shortfall;
 mod strategy;
+mod transfer_loss;
+mod transfer_time;
 mod transfers;
 mod twin_cell;
 mod twin_comparison;
@@ -54,6 +58,10 @@ pub use comparison::{
     environment_settings,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
+pub use device_classes::{
+    DeviceClassRule, DeviceClasses, DeviceLeftOut, DevicePair, JudgedDevices, device_classes,
+};
+pub use devices::{Devices, devices};
 pub use distribution::{
     AffinityEffect, CpuSequence, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee,
     LEAST_DIP_P, Mode, ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice,
@@ -81,7 +89,9 @@ pub use latency::{
     latency,
 };
 pub use links::{LinkFigures, links};
-pub use mapping::{Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data};
+pub use mapping::{
+    Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data, reach_of_devices,
+};
 pub use memory_attributes::{MeasuredAttribute, MemoryAttributes, memory_attributes};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
@@ -113,6 +123,10 @@ pub use shortfall::{Against, Shortfall};
 pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
     PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
+};
+pub use transfer_loss::{KeptShare, TransferLoss, transfer_losses};
+pub use transfer_time::{
+    TransferPlace, TransferTime, TransferTimes, UntimedTransfer, transfer_times,
 };
 pub use transfers::{BesideFigures, TransferFigures, transfers};
 pub use twins::{

@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::classes::ClassSet;
 use crate::data_access::{DataAccessError, count, data_access};
+use crate::device_classes::{DeviceClasses, DevicePair};
 
 /// What one process accesses: a device, or a memory node.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -278,4 +279,26 @@ pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
         })
         .collect();
     Reach { places: places.into_iter().collect(), targets }
+}
+
+/// From each memory node of a set of classes of copies, the class in which each of these devices
+/// copies from or to it: one process for each device of the list, whose data is on the node that
+/// is its place. A device may be named several times; one that the set does not hold is reached
+/// from nowhere. Of several threads of the host that use a node, the fastest counts.
+#[must_use]
+pub fn reach_of_devices(classes: &DeviceClasses, devices: &[String]) -> Reach {
+    let mut reached: BTreeMap<(u32, &str), usize> = BTreeMap::new();
+    let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
+    for class in &classes.set.classes {
+        for DevicePair { device, memory_node, .. } in &class.pairs {
+            // The fastest class comes first.
+            reached.entry((*memory_node, device)).or_insert(class.class);
+            places.insert(MappingPlace { index: *memory_node, cpu_node: Some(*memory_node) });
+        }
+    }
+    let class_of = |node: u32, device: &str| reached.get(&(node, device)).copied();
+    let target = |device: &String| Target {
+        class_from: places.iter().map(|place| class_of(place.index, device)).collect(),
+    };
+    Reach { targets: devices.iter().map(target).collect(), places: places.into_iter().collect() }
 }

@@ -18,6 +18,8 @@ mod machines;
 mod measured;
 mod model;
 mod model_advice;
+mod model_devices;
+mod model_devices_text;
 mod model_distribution;
 mod model_distribution_text;
 mod model_flow;
@@ -105,6 +107,10 @@ pub use kernels::{KernelView, KernelsView};
 pub use machines::{MachineTitle, MachinesView};
 pub use measured::MeasuredView;
 pub use model::{FittedView, ModelView, UnavailableView};
+pub use model_devices::{
+    DeviceClassSetView, DeviceClassView, DeviceLeftOutView, DevicePairView, DevicesModelView,
+    TransferLossView, TransferPlaceView, TransferTimeView, UntimedTransferView,
+};
 pub use model_distribution::{
     AffinityEffectView, DistributedRunsView, DistributionView, KernelDistributionView, KneeView,
     MeanVerdict, ModeEvidenceView, ModeView, ModesVerdict, ModesView, RunDistributionView,
@@ -124,7 +130,7 @@ pub use model_sharing::{SharedCellView, SharingModelView};
 pub use model_strategy::{
     ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
 };
-pub use predict::{AlphaKind, AlphaSource, PlaceView, PredictRow, PredictView};
+pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, PredictView};
 pub use predict_flow::PredictFlowView;
 pub use predict_hybrid::PredictHybridView;
 pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};

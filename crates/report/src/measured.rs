@@ -33,7 +33,8 @@ impl MeasuredView {
     }
 
     /// The first lines of a text: host and time, and what must be known before any figure.
-    pub(crate) fn heading(&self) -> String {
+    #[must_use]
+    pub fn heading(&self) -> String {
         format!("{}, {}\n", printable(&self.host), printable(&self.started))
             + simulated_line(self.executor)
             + &self.sealing.warning()

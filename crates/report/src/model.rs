@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::classes::ClassesView;
 use crate::measured::MeasuredView;
+use crate::model_devices::DevicesModelView;
 use crate::model_distribution::DistributionView;
 use crate::model_flow::FlowView;
 use crate::model_hybrid::HybridModelView;
@@ -63,6 +64,8 @@ pub enum FittedView {
     Flow(Box<FlowView>),
     /// Which way to place memory is expected to win.
     Strategy(Box<StrategyView>),
+    /// Copies to and from devices.
+    Devices(Box<DevicesModelView>),
 }
 
 impl UnavailableView {
@@ -86,6 +89,7 @@ impl FittedView {
             Self::Distribution(view) => view.text(),
             Self::Flow(view) => view.text(),
             Self::Strategy(view) => view.text(),
+            Self::Devices(view) => view.text(),
         }
     }
 
@@ -101,6 +105,7 @@ impl FittedView {
             Self::Distribution(_) => ModelKind::Distribution,
             Self::Flow(_) => ModelKind::Flow,
             Self::Strategy(_) => ModelKind::Strategy,
+            Self::Devices(_) => ModelKind::Devices,
         }
     }
 
@@ -116,6 +121,7 @@ impl FittedView {
             Self::Distribution(view) => view.body(),
             Self::Flow(view) => view.body(),
             Self::Strategy(view) => view.body(),
+            Self::Devices(view) => view.body(),
         }
     }
 }

@@ -24,6 +24,7 @@ impl FittedView {
                 .collect(),
             Self::Flow(view) => view.advice.clone(),
             Self::Strategy(view) => view.advice.clone(),
+            Self::Devices(view) => view.advice(),
         }
     }
 }

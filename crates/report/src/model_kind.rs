@@ -5,13 +5,14 @@ use std::thread::{ScopedJoinHandle, scope};
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    ClassRule, Inapplicable, NoClasses, OverlapBounds, RecordFigures, classes, distribution, flow,
-    hybrid, latency, roofline, sharing, strategy,
+    ClassRule, DeviceClassRule, Inapplicable, NoClasses, OverlapBounds, RecordFigures, classes,
+    devices, distribution, flow, hybrid, latency, roofline, sharing, strategy,
 };
 use nearfar_record::{Experiment, Record};
 
 use crate::classes::ClassesView;
 use crate::model::FittedView;
+use crate::model_devices::DevicesModelView;
 use crate::model_distribution::DistributionView;
 use crate::model_flow::FlowView;
 use crate::model_hybrid::HybridModelView;
@@ -39,6 +40,8 @@ pub enum ModelKind {
     Flow,
     /// Which way to place memory is expected to win.
     Strategy,
+    /// Copies to and from devices: classes, the time of a copy, who loses what.
+    Devices,
 }
 
 /// A model of a record, or why it says nothing of it.
@@ -51,6 +54,8 @@ pub struct ModelChoices {
     pub class_rule: ClassRule,
     /// The theoretical maximum that alphas are relative to, or why there is none.
     pub gamma: Result<TheoreticalMaximum, String>,
+    /// From what classes of copies to and from devices are made.
+    pub device_rule: DeviceClassRule,
     /// What overlaps of the hybrid model may be.
     pub overlap_bounds: OverlapBounds,
 }
@@ -62,6 +67,7 @@ impl ModelChoices {
         Self {
             class_rule: ClassRule::default(),
             gamma: TheoreticalMaximum::of_memory(&record.header.machine),
+            device_rule: DeviceClassRule::default(),
             overlap_bounds: OverlapBounds::NotNegative,
         }
     }
@@ -69,7 +75,7 @@ impl ModelChoices {
 
 impl ModelKind {
     /// All, in the order in which they are printed.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Classes,
         Self::Latency,
         Self::Sharing,
@@ -78,6 +84,7 @@ impl ModelKind {
         Self::Distribution,
         Self::Flow,
         Self::Strategy,
+        Self::Devices,
     ];
 
     /// The word for it.
@@ -92,6 +99,7 @@ impl ModelKind {
             Self::Distribution => "distribution",
             Self::Flow => "flow",
             Self::Strategy => "strategy",
+            Self::Devices => "devices",
         }
     }
 
@@ -135,6 +143,13 @@ impl ModelKind {
             }
             Self::Strategy => strategy(figures)
                 .map(|model| FittedView::Strategy(Box::new(StrategyView::new(record, &model)))),
+            Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
+                return Err(NoClasses::Span(choices.device_rule.span.to_string()));
+            }
+            Self::Devices => devices(figures, &choices.device_rule).map(|model| {
+                let view = DevicesModelView::new(record, &model, &choices.device_rule);
+                FittedView::Devices(Box::new(view))
+            }),
         })
     }
 

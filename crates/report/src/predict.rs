@@ -6,6 +6,7 @@ use nearfar_record::{Executor, Record};
 use serde::Serialize;
 
 use crate::classes::{GAMMA_REMEDY, GammaView};
+use crate::model_devices::PHI_REMEDY;
 use crate::sealing::SealingView;
 
 /// What programs get whose accesses are shared out over classes; `predict --json`
@@ -34,7 +35,9 @@ pub struct PredictView {
     pub gamma_remedy: Option<String>,
     /// What an alpha of 1 stands for, GB/s, or null.
     pub unit_gb_per_s: Option<f64>,
-    /// What the places of mappings are, or null where they were only counted, or shares given.
+    /// What the places of mappings are, or null where shares were given.
+    pub places_are: Option<PlaceKind>,
+    /// What the initiators among places are, or null where they are none.
     pub initiator: Option<InitiatorKind>,
     /// The places of mappings, or null where shares were given.
     pub places: Option<Vec<PlaceView>>,
@@ -62,10 +65,23 @@ pub enum AlphaKind {
     Relative,
 }
 
+/// What the places of mappings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceKind {
+    /// They were only counted.
+    Positions,
+    /// Initiators, from which processes access memory.
+    Initiators,
+    /// Memory nodes, with the data that devices copy.
+    MemoryNodes,
+}
+
 /// Where a process may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct PlaceView {
-    /// The initiator's number, or the position of a place that was only counted.
+    /// The number of the initiator or memory node, or the position of a place that was only
+    /// counted.
     pub index: u32,
     /// The lowest node with CPUs of its cluster, or null.
     pub cpu_node: Option<u32>,
@@ -148,7 +164,23 @@ impl PredictView {
         let rows =
             mappings.iter().map(|mapping| PredictRow::of_mapping(mapping, &places, unit)).collect();
         let view = Self::new(source, rows)?;
-        Some(Self { initiator, places: Some(places), bounds_unknown: Some(NO_BOUNDS), ..view })
+        let kind = initiator.map_or(PlaceKind::Positions, |_| PlaceKind::Initiators);
+        Some(Self {
+            places_are: Some(kind),
+            initiator,
+            places: Some(places),
+            bounds_unknown: Some(NO_BOUNDS),
+            ..view
+        })
+    }
+
+    /// The view of mappings of processes that copy to or from devices to the memory nodes of
+    /// `reach`; `None` when there are no mappings.
+    #[must_use]
+    pub fn of_copies(source: AlphaSource<'_>, mappings: &[Mapping], reach: &Reach) -> Option<Self> {
+        let view = Self::of_mappings(source, mappings, reach, None)?;
+        let gamma_remedy = view.gamma_remedy.as_ref().map(|_| PHI_REMEDY.into());
+        Some(Self { places_are: Some(PlaceKind::MemoryNodes), gamma_remedy, ..view })
     }
 
     fn new(source: AlphaSource<'_>, rows: Vec<PredictRow>) -> Option<Self> {
@@ -166,6 +198,7 @@ impl PredictView {
             gamma: source.gamma.as_ref().ok().map(GammaView::new),
             gamma_remedy: source.gamma.as_ref().err().map(|_| GAMMA_REMEDY.into()),
             gamma_unknown: source.gamma.err(),
+            places_are: None,
             initiator: None,
             places: None,
             d: first.d,

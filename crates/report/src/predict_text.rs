@@ -6,7 +6,7 @@ use nearfar_units::format_significant;
 use crate::figures::{significant, simulated_line};
 use crate::pair_words::{InitiatorSet, initiators};
 use crate::paragraph::{folded, paragraph};
-use crate::predict::{AlphaKind, PredictRow, PredictView};
+use crate::predict::{AlphaKind, PlaceKind, PredictRow, PredictView};
 use crate::printable::printable;
 use crate::table::{room_for, table};
 
@@ -47,7 +47,7 @@ impl PredictView {
         } else if let Some(unit) = self.unit_gb_per_s {
             text += &format!(" ({} GB/s)", format_significant(unit, 3));
         }
-        text.push('\n');
+        let mut text = paragraph("", &text);
         if let (AlphaKind::Relative, Some(reason)) = (self.alphas_are, &self.gamma_unknown) {
             let unknown = format!("the theoretical maximum is unknown: {}", printable(reason));
             text += &paragraph("", &unknown);
@@ -109,6 +109,9 @@ impl PredictView {
     /// The place of each process: `cluster 0 (node 8), cluster 3 (node 11)`, or its position.
     fn example_words(&self, row: &PredictRow) -> Vec<String> {
         let place = |&index: &u32| {
+            if self.places_are == Some(PlaceKind::MemoryNodes) {
+                return format!("node {index}");
+            }
             let Some(kind) = self.initiator else { return index.to_string() };
             let name = initiators(kind, &InitiatorSet::single(index));
             let mut places = self.places.iter().flatten();
@@ -124,6 +127,7 @@ impl PredictView {
 
     fn mapping_legend(&self) -> String {
         let place = match self.initiator {
+            None if self.places_are == Some(PlaceKind::MemoryNodes) => "memory node with the data",
             None => "place, by its position in --reach",
             Some(InitiatorKind::Cluster) => "cluster (and its node)",
             Some(InitiatorKind::L3) => "L3 domain (and its node)",

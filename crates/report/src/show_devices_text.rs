@@ -80,7 +80,8 @@ fn matrices(views: &[&TransferView], footnotes: &mut Footnotes) -> String {
     text
 }
 
-fn in_words(direction: TransferDirection) -> &'static str {
+/// The way, in words.
+pub(crate) fn in_words(direction: TransferDirection) -> &'static str {
     match direction {
         TransferDirection::ToDevice => "to the device",
         TransferDirection::ToHost => "to the host",

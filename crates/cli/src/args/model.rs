@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, ThreadChoice};
+use nearfar_model::{ClassRule, DeviceClassRule, ThreadChoice};
 use nearfar_report::ModelKind;
 
 /// The default of `--class-span`, for its help.
@@ -28,6 +28,8 @@ pub enum ModelName {
     Flow,
     /// which way to place memory is expected to win
     Strategy,
+    /// copies to and from devices: classes, time of a copy, who loses what
+    Devices,
 }
 
 impl ModelName {
@@ -41,6 +43,7 @@ impl ModelName {
             Self::Distribution => ModelKind::Distribution,
             Self::Flow => ModelKind::Flow,
             Self::Strategy => ModelKind::Strategy,
+            Self::Devices => ModelKind::Devices,
         }
     }
 }
@@ -73,6 +76,10 @@ pub struct ClassArguments {
     /// braithwaite2012) or a bandwidth (204.8GB/s)
     #[arg(long, value_name = "NAME|GB/s", value_parser = TheoreticalMaximum::memory)]
     pub gamma: Option<TheoreticalMaximum>,
+    /// The same of the links of devices, instead of what each link is by its standard: a
+    /// standard (PCIe 4.0 x16; braithwaite2012) or a bandwidth (25GB/s)
+    #[arg(long, value_name = "NAME|GB/s", value_parser = TheoreticalMaximum::link)]
+    pub phi: Option<TheoreticalMaximum>,
     /// Kernels of which a pair's best counts [default: triad,triad_nt]
     #[arg(long, value_delimiter = ',', value_name = "KERNEL")]
     pub kernel: Vec<String>,
@@ -98,6 +105,12 @@ impl ClassArguments {
             span: self.class_span,
             per_initiator,
         }
+    }
+
+    /// The rule for copies to and from devices.
+    pub fn device_rule(&self) -> DeviceClassRule {
+        let (span, phi) = (self.class_span, self.phi.clone());
+        DeviceClassRule { span, phi, ..DeviceClassRule::default() }
     }
 }
 

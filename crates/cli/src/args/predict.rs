@@ -4,17 +4,27 @@ use std::path::PathBuf;
 use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
-use nearfar_machine::Binding;
+use nearfar_machine::{Binding, TransferDirection};
 
 use super::model::ClassArguments;
 
 /// The options that ask something.
-const QUESTIONS: [&str; 9] =
-    ["share", "reach", "data", "processes", "split", "load_share", "point", "stream", "profile"];
+const QUESTIONS: [&str; 10] = [
+    "share",
+    "reach",
+    "data",
+    "device",
+    "processes",
+    "split",
+    "load_share",
+    "point",
+    "stream",
+    "profile",
+];
 
 /// Those of which one is asked at a time: `--point` may have the shares beside it.
-const LONE_QUESTIONS: [&str; 8] =
-    ["share", "reach", "data", "processes", "split", "load_share", "stream", "profile"];
+const LONE_QUESTIONS: [&str; 9] =
+    ["share", "reach", "data", "device", "processes", "split", "load_share", "stream", "profile"];
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("question").required(true).multiple(true).args(QUESTIONS))]
@@ -39,6 +49,14 @@ pub struct PredictArguments {
     /// initiators, which are the places; once for each process
     #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
     pub data: Vec<u32>,
+    /// The device that a process copies to or from (its target), by its id in the record (cuda0);
+    /// the places are the memory nodes with the processes' data; once for each process
+    #[arg(long, value_name = "ID",
+          conflicts_with_all = ["share", "reach", "data", "alpha", "gamma", "kernel", "threads", "isa"])]
+    pub device: Vec<String>,
+    /// Of --device: which way the data goes
+    #[arg(long, value_enum, value_name = "WAY", default_value = "to-host", requires = "device")]
+    pub way: CopyWay,
     #[command(flatten)]
     pub classes: ClassArguments,
     #[command(flatten)]
@@ -49,11 +67,11 @@ pub struct PredictArguments {
     /// known what the threads of a cluster reach, GFLOP/s: where it lies below the record's roofs
     /// (with --load-share and --fast-share also below its own, over two memories)
     #[arg(long, value_name = "INTENSITY[,GFLOP/s]",
-          conflicts_with_all = ["alpha", "share", "reach", "data", "processes", "split", "stream"])]
+          conflicts_with_all = ["alpha", "share", "reach", "data", "device", "processes", "split", "stream"])]
     pub point: Vec<List<f64>>,
     /// Threads that run at the same time, one on each CPU, and their memory: what each stream
     /// gets, for example 'cpus=0-3 mem=bind:0'; once for each stream
-    #[arg(long, value_name = "BINDING", conflicts_with_all = ["alpha", "share", "reach", "data"])]
+    #[arg(long, value_name = "BINDING", conflicts_with_all = ["alpha", "share", "reach", "data", "device"])]
     pub stream: Vec<Binding>,
     /// A program that `nearfar profile --out FILE` watched: where it lies below the record's roofs
     /// of memory, by its operational intensity
@@ -66,9 +84,30 @@ pub struct PredictArguments {
     pub json: bool,
 }
 
+/// Which way copies go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CopyWay {
+    /// from the device's memory to the host's
+    ToHost,
+    /// from the host's memory to the device's
+    ToDevice,
+    /// both at the same time
+    BothWays,
+}
+
+impl CopyWay {
+    pub fn direction(self) -> TransferDirection {
+        match self {
+            Self::ToHost => TransferDirection::ToHost,
+            Self::ToDevice => TransferDirection::ToDevice,
+            Self::BothWays => TransferDirection::BothWays,
+        }
+    }
+}
+
 /// The options that ask something else than how to split processes.
-const OTHER_QUESTIONS: [&str; 7] =
-    ["share", "reach", "data", "load_share", "point", "stream", "profile"];
+const OTHER_QUESTIONS: [&str; 8] =
+    ["share", "reach", "data", "device", "load_share", "point", "stream", "profile"];
 
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]

@@ -7,7 +7,7 @@ use clap::ValueEnum;
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
-use nearfar_report::{ModelChoices, ModelKind, ModelView, UnavailableView, printable};
+use nearfar_report::{FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, printable};
 
 use crate::args::{ClassArguments, ModelArguments, ModelName};
 use crate::exit_status::ExitStatus;
@@ -19,6 +19,7 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
     let answer = Answer { arguments, record: &record, figures: RecordFigures::new(&record) };
     let text = match model {
         None => answer.all()?,
+        Some(ModelName::Classes) => answer.classes()?,
         Some(model) => answer.one(model.kind())?,
     };
     output::print(&text)?;
@@ -59,6 +60,28 @@ impl Answer<'_> {
         Ok(if self.arguments.json { serde_json::to_string(&view)? + "\n" } else { view.text() })
     }
 
+    /// The classes of memory, and where the record holds copies to and from devices, theirs: as
+    /// JSON the model `devices` on a line of its own.
+    fn classes(&self) -> anyhow::Result<String> {
+        let devices = match ModelKind::Devices.fit(&self.figures, &self.choices())? {
+            Ok(FittedView::Devices(view)) => view,
+            _ => return self.one(ModelKind::Classes),
+        };
+        let memory = ModelKind::Classes.fit(&self.figures, &self.choices())?.ok();
+        let mut text = String::new();
+        if self.arguments.json {
+            for view in memory.iter().chain([&FittedView::Devices(devices)]) {
+                text += &(serde_json::to_string(view)? + "\n");
+            }
+            return Ok(text);
+        }
+        match memory {
+            Some(view) => text += &(view.text() + "\n"),
+            None => text += &devices.measured.heading(),
+        }
+        Ok(text + &devices.classes_text())
+    }
+
     /// All models that the record holds something for.
     fn all(&self) -> anyhow::Result<String> {
         let mut fitted = Vec::new();
@@ -91,6 +114,7 @@ impl Answer<'_> {
         ModelChoices {
             class_rule: asked.rule(*per_initiator),
             gamma: gamma(asked, &self.record.header.machine),
+            device_rule: asked.device_rule(),
             overlap_bounds: if *unbounded {
                 OverlapBounds::None
             } else {

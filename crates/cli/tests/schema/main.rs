@@ -9,6 +9,7 @@ mod contract;
 mod document;
 #[path = "../../../record/tests/every_line/mod.rs"]
 mod every_line;
+mod model_devices;
 mod model_distribution;
 mod model_flow;
 mod model_hybrid;
@@ -163,6 +164,7 @@ fn make_views() -> Vec<(&'static str, Value)> {
     views.extend(advise_device::views());
     views.extend(compare::views());
     views.extend(model_views::views());
+    views.extend(model_devices::views());
     views.extend(model_distribution::views());
     views.extend(model_flow::views());
     views.extend(model_hybrid::views());

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::contract::{docs, schema};
 
-const NAMES: [&str; 32] = [
+const NAMES: [&str; 33] = [
     "topo",
     "topology-export",
     "show",
@@ -22,6 +22,7 @@ const NAMES: [&str; 32] = [
     "reproduce",
     "machines",
     "kernels",
+    "devices",
     "distribution",
     "flow",
     "hybrid",

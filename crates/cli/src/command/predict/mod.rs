@@ -1,6 +1,7 @@
 //! `predict`: what programs get, one file for each model that is asked.
 
 mod classes;
+mod devices;
 mod flow;
 mod hybrid;
 mod roofline;
@@ -20,6 +21,8 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
         hybrid::answer(arguments)
     } else if !arguments.stream.is_empty() {
         flow::answer(arguments)
+    } else if !arguments.device.is_empty() {
+        devices::answer(arguments)
     } else {
         classes::answer(arguments)
     }

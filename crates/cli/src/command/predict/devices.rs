@@ -1,0 +1,81 @@
+//! What processes get that copy to or from devices, by the memory nodes with their data.
+
+use anyhow::{Context, bail};
+use nearfar_model::{
+    DeviceClasses, DevicePair, RecordFigures, alphas, device_classes, mappings, reach_of_devices,
+};
+use nearfar_record::Record;
+use nearfar_report::{AlphaKind, AlphaSource, PredictView};
+
+use crate::args::PredictArguments;
+use crate::exit_status::ExitStatus;
+use crate::{output, record_file};
+
+pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
+    let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
+    let classes = device_classes(&RecordFigures::new(&record), &arguments.classes.device_rule());
+    let set = of_devices(&record, &classes, arguments)?;
+    let alphas = alphas(&set.set, set.phi.clone());
+    let fastest = set.set.classes.first().map(|class| class.max);
+    let (values, alphas_are, unit) = match (alphas.absolute, &alphas.gamma) {
+        (Some(absolute), Ok(phi)) => (absolute, AlphaKind::Absolute, Some(phi.bytes_per_s)),
+        _ => (alphas.relative, AlphaKind::Relative, fastest),
+    };
+    let reach = reach_of_devices(set, &arguments.device);
+    let mappings = mappings(&reach.targets, &values)?;
+    let source = AlphaSource {
+        record: Some(&record),
+        alphas: values,
+        alphas_are,
+        gamma: alphas.gamma,
+        unit,
+    };
+    let view = PredictView::of_copies(source, &mappings, &reach)
+        .context("nothing was asked for: give --device")?;
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
+    }
+    Ok(ExitStatus::Done)
+}
+
+/// The classes that hold all devices that are asked for.
+fn of_devices<'c>(
+    record: &Record,
+    all: &'c [DeviceClasses],
+    arguments: &PredictArguments,
+) -> anyhow::Result<&'c DeviceClasses> {
+    let direction = arguments.way.direction();
+    let of_way: Vec<&DeviceClasses> = all.iter().filter(|it| it.direction == direction).collect();
+    let holds = |set: &DeviceClasses, id: &str| pairs(set).any(|pair| pair.device == id);
+    if of_way.is_empty() {
+        let why = if record.header.inputs.devices.is_none() {
+            "the record holds no devices; measure with `nearfar characterize --only devices`"
+        } else {
+            "the record holds no pinned copies that way; `nearfar show` says what it holds"
+        };
+        bail!("no classes of copies {direction}: {why}");
+    }
+    for id in &arguments.device {
+        if !of_way.iter().any(|set| holds(set, id)) {
+            let mut known: Vec<&str> =
+                of_way.iter().flat_map(|set| pairs(set)).map(|pair| pair.device.as_str()).collect();
+            known.sort_unstable();
+            known.dedup();
+            bail!(
+                "the device {id:?} is in no class; the record's classes hold {}",
+                known.join(", ")
+            );
+        }
+    }
+    let one = of_way.into_iter().find(|set| arguments.device.iter().all(|id| holds(set, id)));
+    one.context(
+        "these devices are shown by different interfaces, whose classes are not compared; ask for \
+         devices of one interface",
+    )
+}
+
+fn pairs(set: &DeviceClasses) -> impl Iterator<Item = &DevicePair> {
+    set.set.classes.iter().flat_map(|class| &class.pairs)
+}

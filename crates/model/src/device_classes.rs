@@ -1,0 +1,354 @@
+//! Bandwidth classes of copies: the few levels into which the memory nodes and devices of a
+//! machine fall, each way by itself.
+//! Units: bytes/s of all ways together.   Source: braithwaite2012, sections 3.4 and 4.1.
+//! A pair of a device and a memory node counts by the best round of its largest copies from or to
+//! pinned memory, by the host's clock. The rule is that of [`crate::classes`].
+//! Holds when: copies are so large that what they take to begin does not count.
+//! Fails when: a device was only copied little to, which a note says.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::{
+    Accelerator, Backend, Direction, HostMemory, Machine, TheoreticalMaximum, TransferDirection,
+};
+use nearfar_record::{Absence, CaseSummary};
+use nearfar_stats::{deviation_of_largest, pooled_deviation};
+
+use crate::classes::{ClassRule, ClassSet, part};
+use crate::record_figures::RecordFigures;
+use crate::transfers::{TransferFigures, transfers};
+
+/// What the classes of copies are made from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceClassRule {
+    /// A class spans at most this fraction of its maximum, and what noise explains.
+    pub span: f64,
+    /// Which devices count.
+    pub devices: JudgedDevices,
+    /// The theoretical maximum of every link; `None` for what each device's own link is.
+    pub phi: Option<TheoreticalMaximum>,
+}
+
+/// Which devices count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgedDevices {
+    /// Each by itself: a pair is a device and a memory node.
+    Each,
+    /// Of each pair of a CPU's and a memory node the best device, as the thesis's tables have it.
+    Best,
+}
+
+impl Default for DeviceClassRule {
+    fn default() -> Self {
+        Self { span: ClassRule::default().span, devices: JudgedDevices::Each, phi: None }
+    }
+}
+
+/// The classes of the copies of one interface, one way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DeviceClasses {
+    /// The programming interface.
+    pub backend: Backend,
+    /// Which way: to the host is the thesis's read (`alpha_r`), to the device its write
+    /// (`alpha_w`).
+    pub direction: TransferDirection,
+    /// Smallest and largest copy that a pair is judged by, bytes each way.
+    pub bytes: (u64, u64),
+    /// Pooled relative standard deviation of a pair's rounds; `None` with one round each.
+    pub noise: Option<f64>,
+    /// Relative standard error of a pair's best round; `None` as above.
+    pub standard_error: Option<f64>,
+    /// Fewest rounds that a pair has.
+    pub fewest_rounds: usize,
+    /// The classes, the fastest first.
+    pub set: ClassSet<DevicePair>,
+    /// What the copies' bandwidth is compared with, all ways together, or why that is not known.
+    pub phi: Result<TheoreticalMaximum, String>,
+    /// Pairs that are in no class.
+    pub left_out: Vec<DeviceLeftOut>,
+    /// What to know about them, in sentences.
+    pub notes: Vec<String>,
+}
+
+/// A device and the memory node that it copies from or to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DevicePair {
+    /// [`Accelerator::id`] of the device.
+    pub device: String,
+    /// The node of the host's pages.
+    pub memory_node: u32,
+    /// The cluster of the host's thread.
+    pub cluster: u32,
+    /// The lowest node with CPUs of that cluster.
+    pub cpu_node: Option<u32>,
+    /// Bytes of one copy, each way.
+    pub bytes: u64,
+    /// Best round, bytes/s.
+    pub best: f64,
+    /// Median over rounds, bytes/s.
+    pub median: f64,
+    /// Its interval, bytes/s.
+    pub interval: (f64, f64),
+    /// Rounds.
+    pub rounds: usize,
+}
+
+/// A pair that the record knows and that is in no class.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeviceLeftOut {
+    /// The device.
+    pub device: String,
+    /// The node of the host's pages.
+    pub memory_node: u32,
+    /// Why the machine refused it; `None` when it was only copied in smaller pieces, or not yet.
+    pub refused: Option<String>,
+}
+
+/// A pair that was judged, and what its figure rests on.
+#[derive(Debug, Clone)]
+struct Judged {
+    pair: DevicePair,
+    deviation: Option<f64>,
+    only_disturbed: bool,
+}
+
+/// A pair is judged by copies of at least this part of the largest that any pair of its interface
+/// and way has: smaller ones show what a copy takes to begin.
+const LEAST_PART: u64 = 8;
+
+/// Rounds that the thesis asks for (section 3.4).
+const ENOUGH_ROUNDS: usize = 5;
+
+/// The classes of a record's copies from and to pinned memory, by interface and way; none where
+/// it holds no such copies, or the span is no fraction.
+#[must_use]
+pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Vec<DeviceClasses> {
+    let header = &figures.record().header;
+    let devices = header.inputs.devices.as_ref();
+    let accelerators = devices.map_or(&[][..], |devices| &devices.accelerators);
+    let mut groups: BTreeMap<(Backend, TransferDirection), Vec<TransferFigures>> = BTreeMap::new();
+    for transfer in transfers(figures) {
+        let place = &transfer.place;
+        let is_judged = place.beside.is_none()
+            && place.peer.is_none()
+            && place.memory_node.is_some()
+            && place.host_memory == Some(HostMemory::Pinned);
+        if let Some(backend) = backend_of(accelerators, &place.device).filter(|_| is_judged) {
+            groups.entry((backend, place.direction)).or_default().push(transfer);
+        }
+    }
+    let of_group = |((backend, direction), of): ((_, _), Vec<TransferFigures>)| {
+        let (judged, left_out) = judge(&of, rule.devices);
+        let first = judged.first()?.pair.bytes;
+        let bytes = judged.iter().map(|judged| judged.pair.bytes);
+        let bytes = bytes.fold((first, first), |(low, high), it| (low.min(it), high.max(it)));
+        let deviations: Vec<(f64, usize)> = judged
+            .iter()
+            .filter_map(|judged| Some((judged.deviation?, judged.pair.rounds)))
+            .collect();
+        let noise = pooled_deviation(&deviations);
+        let mut rounds: Vec<usize> = judged.iter().map(|judged| judged.pair.rounds).collect();
+        rounds.sort_unstable();
+        let usual = rounds[rounds.len() / 2];
+        let standard_error = noise.map(|noise| noise * deviation_of_largest(usual));
+        let classes = part(&judged, |it| (&it.pair, it.pair.best), rule.span, standard_error);
+        let names: BTreeSet<&str> =
+            judged.iter().map(|judged| judged.pair.device.as_str()).collect();
+        let links = Links { machine: &header.machine, accelerators };
+        let phi = match &rule.phi {
+            Some(given) => Ok(given.clone()),
+            None => links.maximum(&names),
+        };
+        let mut found = DeviceClasses {
+            backend,
+            direction,
+            bytes,
+            noise,
+            standard_error,
+            fewest_rounds: rounds[0],
+            set: ClassSet { initiator: None, classes },
+            phi: phi.map(|phi| of_all_ways(phi, direction)),
+            left_out,
+            notes: Vec::new(),
+        };
+        found.notes = notes(&found, &judged, &links, &names);
+        (!found.set.classes.is_empty()).then_some(found)
+    };
+    groups.into_iter().filter_map(of_group).collect()
+}
+
+/// The interface of a device; of one that the record does not list, by its id.
+fn backend_of(accelerators: &[Accelerator], id: &str) -> Option<Backend> {
+    let listed = accelerators.iter().find(|device| device.id == id).map(|device| device.backend);
+    let named = || Backend::ALL.into_iter().find(|backend| id.starts_with(backend.as_str()));
+    listed.or_else(named)
+}
+
+/// The largest copies of each pair.
+fn judge(
+    transfers: &[TransferFigures],
+    devices: JudgedDevices,
+) -> (Vec<Judged>, Vec<DeviceLeftOut>) {
+    let measured = |it: &&TransferFigures| it.by_host.as_ref().is_some_and(is_bandwidth);
+    let largest = transfers.iter().filter(measured).map(|it| it.place.bytes).max().unwrap_or(0);
+    let mut best: BTreeMap<(&str, u32, u32), Option<Judged>> = BTreeMap::new();
+    let mut refused: BTreeMap<(&str, u32), &str> = BTreeMap::new();
+    for transfer in transfers {
+        let place = &transfer.place;
+        let Some(memory_node) = place.memory_node else { continue };
+        let known = best.entry((&place.device, memory_node, place.cluster)).or_default();
+        if let Some(absent) = transfer.case.absences(Absence::Refused).next() {
+            refused.entry((&place.device, memory_node)).or_insert(&absent.reason.text);
+        }
+        let Some(summary) = transfer.by_host.as_ref().filter(|it| is_bandwidth(it)) else {
+            continue;
+        };
+        let is_smaller = known.as_ref().is_some_and(|known| known.pair.bytes >= place.bytes);
+        if is_smaller || place.bytes < largest / LEAST_PART {
+            continue;
+        }
+        *known = Some(Judged {
+            pair: DevicePair {
+                device: place.device.clone(),
+                memory_node,
+                cluster: place.cluster,
+                cpu_node: place.cpu_node,
+                bytes: place.bytes,
+                best: summary.best_sum,
+                median: summary.sum.median,
+                interval: summary.sum.interval,
+                rounds: summary.sum.count,
+            },
+            deviation: summary.deviation_between_rounds,
+            only_disturbed: summary.only_disturbed,
+        });
+    }
+    let mut judged: Vec<Judged> = Vec::new();
+    let mut left_out = Vec::new();
+    for ((device, memory_node, cluster), found) in best {
+        let Some(found) = found else {
+            left_out.push(DeviceLeftOut {
+                device: device.into(),
+                memory_node,
+                refused: refused.get(&(device, memory_node)).map(|&text| text.into()),
+            });
+            continue;
+        };
+        let same = |other: &&mut Judged| {
+            devices == JudgedDevices::Best
+                && (other.pair.memory_node, other.pair.cluster) == (memory_node, cluster)
+        };
+        match judged.iter_mut().find(same) {
+            None => judged.push(found),
+            Some(other) if other.pair.best < found.pair.best => *other = found,
+            Some(_) => {}
+        }
+    }
+    (judged, left_out)
+}
+
+/// A figure that is not positive (nothing moved in any window) is none.
+fn is_bandwidth(summary: &CaseSummary) -> bool {
+    summary.best_sum > 0.0 && summary.best_sum.is_finite()
+}
+
+/// Both ways at once a link carries its maximum each way.
+fn of_all_ways(phi: TheoreticalMaximum, direction: TransferDirection) -> TheoreticalMaximum {
+    if direction.ways() < 2 || phi.direction == Direction::Shared {
+        return phi;
+    }
+    TheoreticalMaximum {
+        name: format!("{}, both ways", phi.name),
+        bytes_per_s: phi.bytes_per_s * f64::from(direction.ways()),
+        ..phi
+    }
+}
+
+/// The links of a record's devices.
+struct Links<'a> {
+    machine: &'a Machine,
+    accelerators: &'a [Accelerator],
+}
+
+impl Links<'_> {
+    /// What the links of these devices carry, which must be the same.
+    fn maximum(&self, devices: &BTreeSet<&str>) -> Result<TheoreticalMaximum, String> {
+        let mut found: Option<(&str, TheoreticalMaximum)> = None;
+        for &id in devices {
+            let own = self.of(id)?;
+            match &found {
+                Some((other, known)) if *known != own => {
+                    return Err(format!(
+                        "the links differ: {other} is on {}, {id} on {}",
+                        known.name, own.name
+                    ));
+                }
+                Some(_) => {}
+                None => found = Some((id, own)),
+            }
+        }
+        found.map(|(_, own)| own).ok_or_else(|| "there is no device".into())
+    }
+
+    fn of(&self, id: &str) -> Result<TheoreticalMaximum, String> {
+        let Some(device) = self.accelerators.iter().find(|device| device.id == id) else {
+            return Err(format!("the record does not say what {id} is"));
+        };
+        if device.shares_host_memory {
+            return Err(format!("{id} has the host's memory: its copies cross no link"));
+        }
+        let Some(bus_id) = &device.bus_id else {
+            return Err(format!("{} does not say on which bus {id} is", device.backend));
+        };
+        let on_bus = self.machine.devices.iter().find(|it| it.bus_id == *bus_id);
+        let Some(on_bus) = on_bus else {
+            return Err(format!("the machine shows no device {bus_id}, which {id} is said to be"));
+        };
+        on_bus.link.theoretical_maximum().ok_or_else(|| {
+            format!("the speed or the lanes of the link of {id} are not known, or of no standard")
+        })
+    }
+
+    /// Whether a device's link runs below what it could.
+    fn is_below_most(&self, id: &str) -> bool {
+        let device = self.accelerators.iter().find(|device| device.id == id);
+        let Some(bus_id) = device.and_then(|device| device.bus_id.as_ref()) else { return false };
+        let on_bus = self.machine.devices.iter().find(|it| it.bus_id == *bus_id);
+        on_bus.is_some_and(|on_bus| on_bus.link.is_below_most())
+    }
+}
+
+fn notes(
+    classes: &DeviceClasses,
+    judged: &[Judged],
+    links: &Links<'_>,
+    names: &BTreeSet<&str>,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (smallest, largest) = classes.bytes;
+    if smallest < largest {
+        notes.push(format!(
+            "not all pairs were copied in pieces of one size: {smallest} to {largest} bytes; \
+             smaller ones show more of what a copy takes to begin"
+        ));
+    }
+    if classes.fewest_rounds < ENOUGH_ROUNDS {
+        notes.push(format!(
+            "a pair has {} of the {ENOUGH_ROUNDS} rounds that its best should be taken from",
+            classes.fewest_rounds
+        ));
+    }
+    let disturbed = judged.iter().filter(|judged| judged.only_disturbed).count();
+    if disturbed > 0 {
+        notes.push(format!("every window of {disturbed} of {} pairs was disturbed", judged.len()));
+    }
+    let below: Vec<&str> = names.iter().copied().filter(|id| links.is_below_most(id)).collect();
+    if !below.is_empty() {
+        notes.push(format!(
+            "the link of {} ran below what it could when the record was begun; a link may rest \
+             while its device is idle, and alpha is then too high: give --phi",
+            below.join(", ")
+        ));
+    }
+    notes
+}
