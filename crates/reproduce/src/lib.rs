@@ -3,7 +3,8 @@
 //!
 //! Begin with [`reproduce`]. A paper's numbers lie in `papers/KEY.json` at the
 //! root of the repository and its rows in a module of its own, such as
-//! [`braithwaite2012`]. Printed matrices become records ([`PrintedMatrix`]), and
+//! [`braithwaite2012`]. Printed matrices become records ([`PrintedMatrix`],
+//! [`PrintedTransfers`]), and
 //! simulated machines are measured into records by the engine
 //! ([`measure_simulated`]); models see nothing but those records.
 
@@ -17,6 +18,7 @@ mod error;
 mod paper;
 mod printed;
 mod printed_matrix;
+mod printed_transfers;
 mod row;
 mod simulated_record;
 
@@ -24,5 +26,6 @@ pub use error::ReproduceError;
 pub use paper::{Paper, papers, reproduce};
 pub use printed::{Printed, Unit};
 pub use printed_matrix::{PrintedMatrix, PrintedPair};
+pub use printed_transfers::{PrintedTransfer, PrintedTransfers};
 pub use row::{Comparison, Measure, ROUND_TRIP, Reason, Room, Row, Status};
-pub use simulated_record::measure_simulated;
+pub use simulated_record::{measure_simulated, measure_simulated_devices};

@@ -17,7 +17,7 @@ pub struct PrintedMatrix<'a> {
     pub title: String,
     /// The machine that it is of.
     pub machine: &'a Machine,
-    /// What was run, or the direction of a transfer.
+    /// What was run.
     pub kernel: &'a str,
     /// Bytes/s in one unit of the values.
     pub bytes_per_s: f64,
@@ -28,7 +28,7 @@ pub struct PrintedMatrix<'a> {
 /// A value of a printed matrix.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PrintedPair<'a> {
-    /// The build of the kernel, or the device: pairs are judged by the best.
+    /// The build of the kernel: pairs are judged by the best.
     pub variant: &'a str,
     /// The node whose CPU accesses.
     pub cpu_node: u32,
@@ -39,7 +39,7 @@ pub struct PrintedPair<'a> {
 }
 
 /// The window of a printed value: its useful bytes are then the rate to a byte.
-const WINDOW_NS: u64 = 1_000_000_000;
+pub(crate) const WINDOW_NS: u64 = 1_000_000_000;
 
 impl PrintedMatrix<'_> {
     /// A record with one case and one sample for each value. What the paper does not
@@ -59,27 +59,9 @@ impl PrintedMatrix<'_> {
     }
 
     fn header(&self) -> Header {
-        Header {
-            schema: SCHEMA.into(),
-            versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
-            host: self.title.clone(),
-            started: "2012-01-01T00:00:00Z".into(),
-            executor: Executor::Simulated,
-            simulation: None,
-            inputs: Inputs {
-                kernels: Some(vec![self.kernel.into()]),
-                pages: Pages::Small,
-                window_ns: WINDOW_NS,
-                windows_per_round: 1,
-                min_rounds: 1,
-                max_rounds: 1,
-                experiments: vec![Experiment::Pairs],
-                ..suite_inputs(Suite::Full)
-            },
-            fingerprint: self.machine.fingerprint(),
-            machine: self.machine.clone(),
-            environment: Environment::default(),
-        }
+        let mut header = printed_header(&self.title, self.machine, Experiment::Pairs);
+        header.inputs.kernels = Some(vec![self.kernel.into()]);
+        header
     }
 
     fn window(
@@ -158,48 +140,85 @@ impl PrintedMatrix<'_> {
         memory_node: u32,
         useful_bytes: u64,
     ) -> ActorSample {
-        let page_bytes = 4096;
-        let pages = PageNodes {
-            method: ProofMethod::Simulated,
-            page_bytes,
-            pages: BTreeMap::from([(memory_node, useful_bytes.div_ceil(page_bytes))]),
-            unknown: 0,
-        };
-        let accesses = useful_bytes / 8;
-        // The triad makes two operations for two loads and a store; a transfer none.
-        let flops = if self.kernel == "triad" { accesses / 3 * 2 } else { 0 };
-        ActorSample {
-            kernel: self.kernel.into(),
-            variant: variant.into(),
-            unroll: 1,
+        let mut sample = actor_sample(self.kernel, variant, cpu, memory_node, useful_bytes);
+        // The triad makes two operations for two loads and a store.
+        sample.flops = if self.kernel == "triad" { sample.accesses / 3 * 2 } else { 0 };
+        sample.threads.iter_mut().for_each(|thread| thread.flops = sample.flops);
+        sample
+    }
+}
+
+/// What one thread on a CPU did in a window, with data on a memory node, without FLOPs. What
+/// the paper does not print is as a simulated machine has it.
+pub(crate) fn actor_sample(
+    kernel: &str,
+    variant: &str,
+    cpu: u32,
+    memory_node: u32,
+    useful_bytes: u64,
+) -> ActorSample {
+    let page_bytes = 4096;
+    let pages = PageNodes {
+        method: ProofMethod::Simulated,
+        page_bytes,
+        pages: BTreeMap::from([(memory_node, useful_bytes.div_ceil(page_bytes))]),
+        unknown: 0,
+    };
+    ActorSample {
+        kernel: kernel.into(),
+        variant: variant.into(),
+        unroll: 1,
+        useful_bytes,
+        traffic_bytes_min: useful_bytes,
+        // The most that any kernel can cause: each byte is read before it is written.
+        traffic_bytes_max: 2 * useful_bytes,
+        traffic_method: TrafficMethod::EvasionPossible,
+        flops: 0,
+        accesses: useful_bytes / 8,
+        threads: vec![ThreadSample {
+            cpu_before: Some(cpu),
+            cpu_after: Some(cpu),
             useful_bytes,
-            traffic_bytes_min: useful_bytes,
-            // The most that any kernel can cause: each byte is read before it is written.
-            traffic_bytes_max: 2 * useful_bytes,
-            traffic_method: TrafficMethod::EvasionPossible,
-            flops,
-            accesses,
-            threads: vec![ThreadSample {
-                cpu_before: Some(cpu),
-                cpu_after: Some(cpu),
-                useful_bytes,
-                flops,
-                passes: 1,
-                core_ghz: None,
-                involuntary_switches: 0,
-                off_cpu_ns: 0,
-                minor_faults: 0,
-            }],
-            proof: Some(Proof { before: pages.clone(), after: pages }),
-            write_proof: None,
-            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-            transfer: None,
-        }
+            flops: 0,
+            passes: 1,
+            core_ghz: None,
+            involuntary_switches: 0,
+            off_cpu_ns: 0,
+            minor_faults: 0,
+        }],
+        proof: Some(Proof { before: pages.clone(), after: pages }),
+        write_proof: None,
+        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        transfer: None,
+    }
+}
+
+/// The header of a record of printed values of one experiment.
+pub(crate) fn printed_header(title: &str, machine: &Machine, experiment: Experiment) -> Header {
+    Header {
+        schema: SCHEMA.into(),
+        versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
+        host: title.into(),
+        started: "2012-01-01T00:00:00Z".into(),
+        executor: Executor::Simulated,
+        simulation: None,
+        inputs: Inputs {
+            pages: Pages::Small,
+            window_ns: WINDOW_NS,
+            windows_per_round: 1,
+            min_rounds: 1,
+            max_rounds: 1,
+            experiments: vec![experiment],
+            ..suite_inputs(Suite::Full)
+        },
+        fingerprint: machine.fingerprint(),
+        machine: machine.clone(),
+        environment: Environment::default(),
     }
 }
 
 /// Bytes of a rate over one second, to the nearest byte.
-fn whole_bytes(rate: f64) -> Option<u64> {
+pub(crate) fn whole_bytes(rate: f64) -> Option<u64> {
     /// More than any memory gives, and far below what a float holds exactly.
     const MOST: f64 = 1e15;
     #[expect(

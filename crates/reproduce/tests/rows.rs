@@ -23,10 +23,10 @@ fn nothing_fails_and_the_counts_are_known() {
     let paper = reproduce("braithwaite2012").unwrap();
     let failed: Vec<_> = paper.rows.iter().filter(|row| row.status == Status::Fail).collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    assert_eq!(paper.count(Status::Pass), 104);
-    assert_eq!(paper.round_trips(), 44);
+    assert_eq!(paper.count(Status::Pass), 114);
+    assert_eq!(paper.round_trips(), 54);
     assert_eq!(paper.count(Status::Explained), 31);
-    assert_eq!(paper.count(Status::Given), 270);
+    assert_eq!(paper.count(Status::Given), 260);
 }
 
 #[test]
@@ -40,7 +40,7 @@ fn every_table_of_the_thesis_has_its_rows() {
     };
     for (table, rows) in [
         ("table 3.2", (9, 3)),
-        ("table 3.4", (30, 20)),
+        ("table 3.4", (40, 10)),
         ("table 4.1", (25, 0)),
         ("equation 4.10", (1, 0)),
         ("equation 4.11", (1, 0)),

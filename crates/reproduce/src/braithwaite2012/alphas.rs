@@ -5,12 +5,12 @@ use nearfar_model::alphas;
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
-use crate::printed_matrix::{PrintedMatrix, PrintedPair};
+use crate::printed_transfers::{PrintedTransfer, PrintedTransfers};
 use crate::row::{Comparison, Room, Row};
 
 use super::KEY;
 use super::facts::{AlphaTable, Facts, RelativeAlphas, TransferAlphas};
-use super::machines::{Machines, class_set};
+use super::machines::{Machines, direction_of, transfer_set};
 use super::reason::KnownReason;
 
 /// The theoretical maximum of memory, under the thesis's name, which must be the printed one.
@@ -93,26 +93,25 @@ fn transfer_alphas(
     let of_machine = facts.class_tables.iter().filter(|known| known.machine == table.machine);
     let mut values = Vec::new();
     for known in of_machine {
-        for maxima in known.transfers.iter().filter(|known| known.direction == transfer.direction) {
-            let variant = maxima.interface.as_deref().unwrap_or(&maxima.direction);
-            values.extend((0..).zip(&maxima.max).map(|(memory_node, &value)| PrintedPair {
-                variant,
+        // The interfaces stand in one table with the same figures: each a device.
+        let of_way = known.transfers.iter().filter(|known| known.direction == transfer.direction);
+        for (device, maxima) in (0..).zip(of_way) {
+            values.extend((0..).zip(&maxima.max).map(|(memory_node, &value)| PrintedTransfer {
+                device,
                 cpu_node: 0,
                 memory_node,
                 value: value * known.unit.bytes_per_s(),
             }));
         }
     }
-    let record = PrintedMatrix {
+    let printed = PrintedTransfers {
         title: format!("{KEY}, {}, {}", table.machine, transfer.direction),
         machine: &machines.find(&table.machine)?.machine,
-        kernel: &transfer.direction,
+        direction: direction_of(&transfer.direction)?,
         bytes_per_s: 1.0,
         values,
-    }
-    .record()
-    .map_err(|what| ReproduceError::Contradiction { key: KEY.into(), what })?;
-    let set = class_set(&record, &transfer.direction, None)?;
+    };
+    let set = transfer_set(&printed)?;
     Ok(alphas(&set, Ok(phi(facts)?)).absolute.unwrap_or_default())
 }
 

@@ -1,18 +1,19 @@
 //! Tables 5.2 to 5.5 and A.3 to A.6: classes and alphas of printed matrices. A pair is
 //! judged by the best of its rows, be they builds of STREAM or devices.
 
-use nearfar_machine::{Machine, TheoreticalMaximum};
+use nearfar_machine::{Machine, TheoreticalMaximum, TransferDirection};
 use nearfar_model::{Class, ClassSet, alphas};
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::printed_matrix::{PrintedMatrix, PrintedPair};
+use crate::printed_transfers::{PrintedTransfer, PrintedTransfers};
 use crate::row::{Comparison, Room, Row};
 
 use super::KEY;
 use super::alphas::{gamma, phi};
-use super::facts::{Cbench, Facts, Quantity};
-use super::machines::{Machines, class_set};
+use super::facts::{Cbench, CbenchRow, Facts, Quantity};
+use super::machines::{Machines, class_set, transfer_set};
 use super::reason::KnownReason;
 
 /// The tables of classes and after each the matrix that it was made from.
@@ -64,7 +65,15 @@ struct Compared<'a> {
     matrix: &'a Cbench,
     machine: &'a Machine,
     maximum: TheoreticalMaximum,
-    ours: ClassSet,
+    ours: ClassSet<Place>,
+}
+
+/// Where a class's value is from: what tables of memory and of copies have in common.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    cpu_node: Option<u32>,
+    memory_node: u32,
+    best: f64,
 }
 
 /// What is printed of a class.
@@ -107,8 +116,9 @@ impl<'a> Compared<'a> {
 
     /// Our class that a printed one is set beside: the one whose maximum is nearest, by
     /// ratio. Where both find the same classes that is the one of the same number.
-    fn nearest(&self, printed: PrintedClass) -> Option<&Class> {
-        let distance = |class: &Class| (self.in_unit(class.max) / printed.max.value).ln().abs();
+    fn nearest(&self, printed: PrintedClass) -> Option<&Class<Place>> {
+        let distance =
+            |class: &Class<Place>| (self.in_unit(class.max) / printed.max.value).ln().abs();
         self.ours.classes.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
@@ -267,6 +277,65 @@ fn as_float(count: usize) -> f64 {
 
 /// The classes of a matrix and of pairs that are added to it.
 fn classes_of(
+    matrix: &Cbench,
+    machine: &Machine,
+    added: &[PrintedPair<'_>],
+) -> Result<ClassSet<Place>, ReproduceError> {
+    let direction = match matrix.quantity {
+        Quantity::Memory => {
+            let set = memory_classes(matrix, machine, added)?;
+            return Ok(at_places(set, |pair| Place {
+                cpu_node: pair.cpu_node,
+                memory_node: pair.memory_node,
+                best: pair.best,
+            }));
+        }
+        Quantity::Download => TransferDirection::ToDevice,
+        Quantity::Readback => TransferDirection::ToHost,
+    };
+    let of_row = |(device, row): (u32, &CbenchRow)| {
+        let value = move |(&(cpu_node, memory_node), &value): (&(u32, u32), &f64)| {
+            PrintedTransfer { device, cpu_node, memory_node, value }
+        };
+        matrix.columns.iter().zip(&row.values).map(value).collect::<Vec<_>>()
+    };
+    let mut values: Vec<PrintedTransfer> = (0..).zip(&matrix.rows).flat_map(of_row).collect();
+    // Pairs are judged by the best device, and one of what is not printed stands for all.
+    values.extend(added.iter().map(|pair| PrintedTransfer {
+        device: 0,
+        cpu_node: pair.cpu_node,
+        memory_node: pair.memory_node,
+        value: pair.value,
+    }));
+    let set = transfer_set(&PrintedTransfers {
+        title: format!("{KEY}, table {}", matrix.matrix_table),
+        machine,
+        direction,
+        bytes_per_s: matrix.unit.bytes_per_s(),
+        values,
+    })?;
+    Ok(at_places(set, |pair| Place {
+        cpu_node: pair.cpu_node,
+        memory_node: pair.memory_node,
+        best: pair.best,
+    }))
+}
+
+fn at_places<Pair>(set: ClassSet<Pair>, place: impl Fn(&Pair) -> Place) -> ClassSet<Place> {
+    let class = |class: Class<Pair>| Class {
+        class: class.class,
+        max: class.max,
+        min: class.min,
+        wide: class.wide,
+        widened_by_noise: class.widened_by_noise,
+        border_within_noise: class.border_within_noise,
+        pairs: class.pairs.iter().map(&place).collect(),
+        others: class.others,
+    };
+    ClassSet { initiator: set.initiator, classes: set.classes.into_iter().map(class).collect() }
+}
+
+fn memory_classes(
     matrix: &Cbench,
     machine: &Machine,
     added: &[PrintedPair<'_>],

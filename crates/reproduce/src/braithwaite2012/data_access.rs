@@ -1,25 +1,28 @@
 //! Equations 4.10 and 4.11, D of given shares, and 4.17 and 4.18, D of all mappings of
 //! two processes with a device each.
 
-use nearfar_model::{Mapping, Target, data_access, mappings};
+use nearfar_machine::TransferDirection;
+use nearfar_model::{Mapping, Reach, Target, data_access, mappings, reach_of_devices};
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
 
+use super::KEY;
 use super::facts::{DataAccessRow, Facts, WhatIf};
+use super::machines::Machines;
 use super::reason::KnownReason;
 
 /// Digits of the alphas that the equations are given with.
 const ALPHA_DECIMALS: u8 = 4;
 
-pub(super) fn rows(facts: &Facts) -> Result<Vec<Row>, ReproduceError> {
+pub(super) fn rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = Vec::new();
     for row in &facts.data_access.rows {
         rows.push(data_access_row(row, facts.data_access.decimals)?);
     }
     for table in &facts.what_if {
-        rows.extend(what_if_rows(table)?);
+        rows.extend(what_if_rows(table, machines)?);
     }
     Ok(rows)
 }
@@ -48,12 +51,22 @@ fn is_three_digits(row: &DataAccessRow, d: f64, printed: Printed) -> bool {
     out_of_reach && has_three && three.is_rounded(d)
 }
 
-fn what_if_rows(table: &WhatIf) -> Result<Vec<Row>, ReproduceError> {
-    let targets: Vec<Target> = table
-        .reach
-        .iter()
-        .map(|reach| Target { class_from: reach.iter().copied().map(Some).collect() })
-        .collect();
+/// The classes in which devices are reached are those of the simulated machine that has them so,
+/// and must be those that the thesis's equation takes; the alphas are its printed ones.
+fn what_if_rows(table: &WhatIf, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
+    let contradiction = |what| ReproduceError::Contradiction { key: KEY.into(), what };
+    let classes = machines.copies(&table.simulated, TransferDirection::ToHost)?;
+    let devices: Vec<String> =
+        (0..table.reach.len()).map(|number| format!("{}{number}", classes.backend)).collect();
+    let Reach { targets, .. } = reach_of_devices(classes, &devices);
+    let as_printed =
+        |reach: &Vec<usize>| Target { class_from: reach.iter().copied().map(Some).collect() };
+    if targets != table.reach.iter().map(as_printed).collect::<Vec<Target>>() {
+        return Err(contradiction(format!(
+            "equation {}: {} reaches its devices in other classes",
+            table.equation, table.simulated
+        )));
+    }
     let outcomes = mappings(&targets, &table.alpha).map_err(|source| ReproduceError::Mapping {
         what: format!("equation {}", table.equation),
         source,

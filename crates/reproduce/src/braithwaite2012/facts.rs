@@ -161,6 +161,8 @@ pub(super) struct WhatIf {
     pub alpha: Vec<f64>,
     /// The class in which each process's device is reached, by memory node.
     pub reach: Vec<Vec<usize>>,
+    /// The simulated machine that has the devices so.
+    pub simulated: String,
     /// Where `reach` is from.
     pub reach_source: String,
     pub rows: Vec<WhatIfRow>,

@@ -28,7 +28,7 @@ pub fn reproduce(facts: &Facts, machines: &Machines) -> Result<Paper, ReproduceE
     rows.extend(run_statistics::rows(&facts.run_statistics));
     rows.extend(stream_classes::rows(facts, "3.4", machines)?);
     rows.extend(alphas::absolute_rows(facts, machines)?);
-    rows.extend(data_access::rows(facts)?);
+    rows.extend(data_access::rows(facts, machines)?);
     let (chapter_5, appendix): (Vec<_>, Vec<_>) =
         facts.cbench.iter().partition(|matrix| matrix.classes_table.starts_with('5'));
     rows.extend(cbench::rows(facts, &chapter_5, machines)?);

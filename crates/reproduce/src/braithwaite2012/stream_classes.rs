@@ -8,8 +8,8 @@ use crate::error::ReproduceError;
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
 
-use super::facts::{Asymmetry, ClassTable, Facts, StreamClasses, Threads};
-use super::machines::Machines;
+use super::facts::{Asymmetry, ClassTable, Facts, StreamClasses, Threads, TransferClasses};
+use super::machines::{Machines, direction_of};
 
 pub(super) fn rows(
     facts: &Facts,
@@ -22,18 +22,7 @@ pub(super) fn rows(
             rows.extend(stream_rows(table, stream, machines)?);
         }
         for transfer in &table.transfers {
-            let interface =
-                transfer.interface.as_ref().map_or_else(String::new, |name| format!("{name}, "));
-            rows.extend(transfer.max.iter().enumerate().map(|(class, &value)| {
-                let item = format!(
-                    "table {}, {}, {}, {interface}class {class}, maximum, {}",
-                    table.table,
-                    table.machine,
-                    transfer.direction,
-                    table.unit.as_str()
-                );
-                Row::given(item, value, "an input: transfers to devices are not simulated")
-            }));
+            rows.extend(transfer_rows(table, transfer, machines)?);
         }
     }
     Ok(rows)
@@ -61,6 +50,54 @@ fn stream_rows(
             ours: maximum(set, class, stream.threads)
                 .filter(|_| as_many)
                 .map(|max| max / table.unit.bytes_per_s()),
+            room: Room::Rounding(0.0),
+            reason: None,
+        }
+        .judge()
+        .after_round_trip()
+    });
+    Ok(rows.collect())
+}
+
+/// Copies of the simulated machine's devices, where the table names the interface that these have.
+fn transfer_rows(
+    table: &ClassTable,
+    transfer: &TransferClasses,
+    machines: &Machines,
+) -> Result<Vec<Row>, ReproduceError> {
+    let interface =
+        transfer.interface.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+    let item = |class: usize| {
+        format!(
+            "table {}, {}, {}, {interface}class {class}, maximum, {}",
+            table.table,
+            table.machine,
+            transfer.direction,
+            table.unit.as_str()
+        )
+    };
+    let direction = direction_of(&transfer.direction)?;
+    let copies = &machines.find(&table.machine)?.copies;
+    let ours = copies.iter().find(|classes| {
+        classes.direction == direction
+            && Some(classes.backend.as_str()) == transfer.interface.as_deref()
+    });
+    let Some(ours) = ours else {
+        let why = match transfer.interface {
+            Some(_) => "an input: the simulated devices are shown by one interface, CUDA",
+            None => "an input: the simulated devices have the figures of table A.6",
+        };
+        let rows = transfer.max.iter().enumerate();
+        return Ok(rows.map(|(class, &value)| Row::given(item(class), value, why)).collect());
+    };
+    // With another number of classes theirs and ours do not correspond.
+    let as_many = ours.set.classes.len() == transfer.max.len();
+    let rows = transfer.max.iter().enumerate().map(|(class, &value)| {
+        let found = ours.set.classes.get(class).filter(|_| as_many);
+        Comparison {
+            item: item(class),
+            printed: Printed { value, decimals: table.decimals },
+            ours: found.map(|found| found.max / table.unit.bytes_per_s()),
             room: Room::Rounding(0.0),
             reason: None,
         }
