@@ -97,7 +97,7 @@ fn every_loop_is_documented() {
 fn every_machine_is_listed() {
     let page = page();
     let machines = builtin_machines().unwrap_or_default();
-    assert_eq!(machines.len(), 14);
+    assert_eq!(machines.len(), 16);
     for (name, _) in machines {
         assert!(page.contains(&format!("| `{name}` |")), "{name}");
     }

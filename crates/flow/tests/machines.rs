@@ -9,12 +9,14 @@ use nearfar_flow::{
 };
 use nearfar_machine::{MemoryKind, Source};
 
-const MACHINES: [&str; 14] = [
+const MACHINES: [&str; 16] = [
     "amd-2p",
+    "amd-2p-two-hubs",
     "intel-2p",
     "amd-4p",
     "two-socket-8-nodes",
     "two-socket-8-nodes-degraded",
+    "two-socket-4-gpus",
     "two-socket-cxl",
     "e5520",
     "joe0",
@@ -360,7 +362,7 @@ fn names_and_titles_are_listed_and_texts_read_back() {
         assert_eq!((&machine.name, &machine.title), (&name, &title));
         assert_eq!(parse_machine("record", &machine.text).unwrap(), machine);
         let paper = match name.as_str() {
-            "amd-2p" | "intel-2p" | "amd-4p" => Some("braithwaite2012"),
+            "amd-2p" | "amd-2p-two-hubs" | "intel-2p" | "amd-4p" => Some("braithwaite2012"),
             "e5520" => Some("saad2022"),
             "joe0" | "knl-flat" | "knl-cache" | "skylake-hybrid" => Some("denoyelle2019"),
             "e7-4870" => Some("vladimirov2012"),

@@ -166,6 +166,7 @@ fn actors_are_held_by_the_coordinates_and_the_machine() {
     let silent = ["pages", "pinning", "working_set_bytes"];
     let with = |more: &'static str| [&silent[..], &[more]].concat();
     let free = expected(&[
+        ("devices", &with("binding")),
         ("hybrid", &with("binding")),
         ("latency", &with("group_bytes")),
         ("links", &silent),
@@ -237,10 +238,14 @@ fn counts_are_held_by_each_other() {
         "threads.cpu_after",
         "threads.cpu_before",
         "threads.involuntary_switches",
+        // Of transfers, whose drivers map memory as they like.
+        "threads.minor_faults",
         "threads.off_cpu_ns",
         "threads.passes",
         "traffic_bytes_max",
         "traffic_method",
+        "transfer.copies",
+        "transfer.device_ns",
         "unroll",
     ]
     .map(ToString::to_string)

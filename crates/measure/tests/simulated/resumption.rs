@@ -70,6 +70,18 @@ fn every_experiment_goes_on_where_it_was_interrupted() {
     let (whole, parts) = whole_and_parts(&single_case::machine(), &inputs, &[100, 70, 85, 90]);
     let places = whole.cases.iter().flat_map(|case| &case.coordinates);
     let measured: BTreeSet<Experiment> = places.map(Coordinates::experiment).collect();
-    assert_eq!(measured, BTreeSet::from(Experiment::OF_MACHINE));
+    // The machine has no device.
+    let mut expected = BTreeSet::from(Experiment::OF_MACHINE);
+    expected.remove(&Experiment::Devices);
+    assert_eq!(measured, expected);
+    assert_eq!(samples(&parts), samples(&whole));
+}
+
+#[test]
+fn copies_to_devices_go_on_where_they_were_interrupted() {
+    let inputs = Inputs { experiments: vec![Experiment::Devices], ..inputs(Suite::Standard) };
+    let machine = nearfar_flow::read_machine("intel-2p").unwrap();
+    let (whole, parts) = whole_and_parts(&machine, &inputs, &[3, 40]);
+    assert!(whole.samples.len() > 40);
     assert_eq!(samples(&parts), samples(&whole));
 }

@@ -34,6 +34,7 @@ fn every_machine_answers_the_standard_suite() {
         for (experiment, is_possible) in [
             (Experiment::Sharing, machine.machine.clusters().len() > 1),
             (Experiment::Links, machine.machine.packages.len() > 1),
+            (Experiment::Devices, !machine.devices.is_empty()),
         ] {
             if !is_possible {
                 expected.remove(&experiment);
