@@ -65,8 +65,8 @@ pub struct ActorSample {
     pub write_proof: Option<Proof>,
     /// Sizes of the pages that were got.
     pub page_sizes: PageSizes,
-    /// What was seen of a transfer; left out for other actors.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// What was seen of a transfer; null for other actors.
+    #[serde(default)]
     pub transfer: Option<TransferSample>,
 }
 

@@ -1,13 +1,13 @@
 //! The arrays of `show`, one for each experiment, with every optional field given and null.
 
-use nearfar_machine::{CpuSet, MemoryKind};
+use nearfar_machine::{CpuSet, HostMemory, MemoryKind, TransferDirection};
 use nearfar_record::{
     Affinity, ChaseWalk, Experiment, Line, Pages, RoofPurpose, TransferKind, Way, read_record,
 };
 use nearfar_report::{
-    AbsentView, BandwidthView, CaseView, CellView, FigureView, FlopsView, HybridView, LatencyView,
-    LinkView, LoadView, MixStreamView, MixView, RoofView, RoundsView, RunsView, ScalingView,
-    SharingView, ShowView, TimeView,
+    AbsentView, BandwidthView, BesideView, CaseView, CellView, FigureView, FlopsView, HybridView,
+    LatencyView, LinkView, LoadView, MixStreamView, MixView, RoofView, RoundsView, RunsView,
+    ScalingView, SharingView, ShowView, TimeView, TransferView,
 };
 use serde_json::Value;
 
@@ -117,6 +117,32 @@ pub const NULLS: &[&str] = &[
     "latency[].load.bandwidth",
     "latency[].load.bandwidth.spread_between_rounds",
     "latency[].load.bandwidth.spread_within_rounds",
+    "devices[].llc_multiple",
+    "devices[].omitted[].round",
+    "devices[].refused[].round",
+    "devices[].device_name",
+    "devices[].memory_node",
+    "devices[].host_memory",
+    "devices[].peer",
+    "devices[].bandwidth",
+    "devices[].bandwidth.spread_between_rounds",
+    "devices[].bandwidth.spread_within_rounds",
+    "devices[].device_clock_gb_per_s",
+    "devices[].copy_us",
+    "devices[].beside",
+    "devices[].beside.device",
+    "devices[].beside.kernel",
+    "devices[].beside.variant",
+    "devices[].beside.threads",
+    "devices[].beside.bandwidth",
+    "devices[].beside.bandwidth.spread_between_rounds",
+    "devices[].beside.bandwidth.spread_within_rounds",
+    "devices[].beside.alone",
+    "devices[].beside.alone.spread_between_rounds",
+    "devices[].beside.alone.spread_within_rounds",
+    "devices[].beside.copies_alone",
+    "devices[].beside.copies_alone.spread_between_rounds",
+    "devices[].beside.copies_alone.spread_within_rounds",
     "omitted[].round",
     "refused[].round",
 ];
@@ -139,6 +165,11 @@ pub fn views() -> Vec<(&'static str, Value)> {
     view.hybrid = both(hybrid);
     view.mixes = both(mix);
     view.latency = both(latency);
+    view.devices = both(transfer);
+    view.devices.extend(
+        [beside(true), beside(false)]
+            .map(|beside| TransferView { beside: Some(beside), ..transfer(true) }),
+    );
     vec![("show", empty), ("show", serde_json::to_value(view).unwrap())]
 }
 
@@ -289,6 +320,37 @@ fn roof(known: bool) -> RoofView {
         attainable_ratio: known.then_some(0.99),
         cpus: CpuSet::new(),
         actor: 0,
+    }
+}
+
+fn transfer(known: bool) -> TransferView {
+    TransferView {
+        case: case(known),
+        device: "cuda0".into(),
+        device_name: known.then(|| "An accelerator".into()),
+        cluster: 0,
+        memory_node: known.then_some(0),
+        direction: if known { TransferDirection::ToHost } else { TransferDirection::ToPeer },
+        host_memory: known.then_some(HostMemory::Pinned),
+        peer: (!known).then(|| "cuda1".into()),
+        bytes: 1 << 20,
+        bandwidth: known.then(|| bandwidth(known)),
+        device_clock_gb_per_s: known.then_some(12.75),
+        copy_us: known.then_some(84.0),
+        beside: None,
+        shares_host_memory: false,
+    }
+}
+
+fn beside(known: bool) -> BesideView {
+    BesideView {
+        device: (!known).then(|| "cuda1".into()),
+        kernel: known.then(|| "load".into()),
+        variant: known.then(|| "avx512".into()),
+        threads: known.then_some(2),
+        bandwidth: known.then(|| bandwidth(false)),
+        alone: known.then(|| bandwidth(false)),
+        copies_alone: known.then(|| bandwidth(false)),
     }
 }
 
