@@ -12,7 +12,7 @@ use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::RecordFigures;
-use nearfar_record::{Inputs, Record, Suite};
+use nearfar_record::{DeviceInputs, Inputs, Record, Suite};
 use nearfar_report::{ModelChoices, ModelKind, ModelView, UnavailableView};
 
 use crate::{assert_valid, validator};
@@ -21,11 +21,19 @@ use crate::{assert_valid, validator};
 const TRIALS: u64 = 12;
 
 /// Machines that have something for every model between them.
-const MACHINES: [&str; 4] = ["e5520", "knl-flat", "itanium2", "e7-4870"];
+const MACHINES: [&str; 5] = ["e5520", "knl-flat", "itanium2", "e7-4870", "amd-2p"];
 
 pub fn measured(machine: &str) -> Record {
-    let inputs = Inputs { min_rounds: 3, max_rounds: 3, runs: 20, ..suite_inputs(Suite::Standard) };
-    simulate(&read_machine(machine).unwrap(), inputs, true).unwrap()
+    let machine = read_machine(machine).unwrap();
+    let accelerators = machine.devices.iter().map(|device| device.accelerator.clone()).collect();
+    let inputs = Inputs {
+        min_rounds: 3,
+        max_rounds: 3,
+        runs: 20,
+        devices: Some(DeviceInputs { accelerators, absent: Vec::new() }),
+        ..suite_inputs(Suite::Standard)
+    };
+    simulate(&machine, inputs, true).unwrap()
 }
 
 /// What each model says, held against its schema; the names of those that say something.

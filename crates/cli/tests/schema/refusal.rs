@@ -145,6 +145,17 @@ const NULL_IN_VIEWS: &[(&str, &[&str])] = &[
     ("sensitivity", crate::sensitivity::NULLS),
     ("report", crate::document::NULLS),
     ("advise", crate::advise::NULLS),
+    (
+        "advise-device",
+        &[
+            "device_name",
+            "command",
+            "places[].to_device.spread_between_rounds",
+            "places[].to_device.spread_within_rounds",
+            "places[].to_host.spread_between_rounds",
+            "places[].to_host.spread_within_rounds",
+        ],
+    ),
     ("compare", crate::compare::NULLS),
     ("run", crate::run::NULLS),
     ("machines", &[]),

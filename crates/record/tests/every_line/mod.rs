@@ -70,8 +70,11 @@ pub fn record(header: Header) -> Vec<Line> {
             let sequence = samples.len() as u64;
             // Some have one window, some one round.
             if window < rounds.windows && (number % 2 == 0 || round == 0) {
-                // Every fourth is disturbed, and has threads that can be moved then.
-                let disturbed = number % 4 == 0 && case.actors[0].is_pinned();
+                // Every fourth is disturbed, and has threads that can be moved and that work: those
+                // of a transfer wait.
+                let first = &case.actors[0];
+                let waits = matches!(first, nearfar_record::Actor::Transfer(_));
+                let disturbed = number % 4 == 0 && first.is_pinned() && !waits;
                 let disturbances =
                     if disturbed && window == 0 { vocabulary::disturbances() } else { vec![] };
                 let said = method(&header, sequence);
