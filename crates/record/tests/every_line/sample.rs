@@ -20,12 +20,6 @@ pub fn sample(
     method: ProofMethod,
     disturbances: Vec<Disturbance>,
 ) -> Sample {
-    // The thread of a transfer waits for its device: that is no disturbance.
-    let waits = matches!(case.actors.first(), Some(Actor::Transfer(_)));
-    let of_thread =
-        |it: &Disturbance| matches!(it, Disturbance::Switched { .. } | Disturbance::Faulted { .. });
-    let disturbances: Vec<Disturbance> =
-        disturbances.into_iter().filter(|it| !waits || !of_thread(it)).collect();
     let known = sequence.is_multiple_of(2) || !disturbances.is_empty();
     let run = case.command().map(|_| run(sequence, method));
     let looped = if run.is_some() { &[][..] } else { &case.actors[..] };
