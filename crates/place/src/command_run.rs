@@ -52,22 +52,23 @@ pub(crate) fn run_command(
     start.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let began = Instant::now();
     // Not started under a part of its binding: its figure would be another's.
-    let launched = launch(&mut start, &command.binding, false, true).map_err(|why| match why {
-        NotLaunched::Program(error) => {
-            let text = format!("cannot start {}: {error}", command.program);
-            refused(ReasonCode::CommandFailed, text)
-        }
-        NotLaunched::Lost(losses) => {
-            let reasons: Vec<&str> = losses.iter().map(|loss| loss.reason.as_str()).collect();
-            let text = format!(
-                "the kernel does not let {} run by {}: {}",
-                command.label,
-                command.binding,
-                reasons.join("; ")
-            );
-            refused(ReasonCode::Denied, text)
-        }
-    })?;
+    let launched =
+        launch(&mut start, &command.binding, false, true, None).map_err(|why| match why {
+            NotLaunched::Program(error) => {
+                let text = format!("cannot start {}: {error}", command.program);
+                refused(ReasonCode::CommandFailed, text)
+            }
+            NotLaunched::Lost(losses) => {
+                let reasons: Vec<&str> = losses.iter().map(|loss| loss.reason.as_str()).collect();
+                let text = format!(
+                    "the kernel does not let {} run by {}: {}",
+                    command.label,
+                    command.binding,
+                    reasons.join("; ")
+                );
+                refused(ReasonCode::Denied, text)
+            }
+        })?;
     let mut child = launched.child;
     let leader = child.id();
     let tails = [child.stdout.take().map(OutputTail::of), child.stderr.take().map(OutputTail::of)];

@@ -6,7 +6,8 @@ use std::thread;
 
 use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_sys::{
-    PolicyMode, hear_of_children, pin_thread, set_thread_policy, thread_cpus, thread_policy,
+    AwaitedSignals, PolicyMode, hear_of_children, pin_thread, set_thread_policy, thread_cpus,
+    thread_policy,
 };
 
 use crate::loss::Loss;
@@ -33,7 +34,8 @@ pub enum NotLaunched {
 /// Starts a program under a binding, which its threads and children inherit. A thread of ours
 /// takes on the binding, starts the program and ends: nothing of this process changes. A binding
 /// without CPUs leaves them as they are. With `strict` nothing is started under a part of it, nor
-/// where threads are to be pinned (`will_pin`) and cannot be.
+/// where threads are to be pinned (`will_pin`) and cannot be. Signals that this process waits for
+/// (`awaited`) do not wait in the program.
 ///
 /// # Errors
 /// When the program cannot be started, or not under all of the binding.
@@ -42,6 +44,7 @@ pub fn launch(
     binding: &Binding,
     will_pin: bool,
     strict: bool,
+    awaited: Option<&AwaitedSignals>,
 ) -> Result<Launched, NotLaunched> {
     hear_of_children();
     thread::scope(|scope| {
@@ -53,7 +56,11 @@ pub fn launch(
             if strict && !losses.is_empty() {
                 return Err(NotLaunched::Lost(losses));
             }
-            let child = command.spawn().map_err(NotLaunched::Program)?;
+            let spawned = match awaited {
+                Some(awaited) => awaited.let_through(|| command.spawn()),
+                None => command.spawn(),
+            };
+            let child = spawned.map_err(NotLaunched::Program)?;
             Ok(Launched { child, losses })
         });
         let ended = || io::Error::other("the thread that starts the program ended in a panic");
@@ -90,7 +97,7 @@ mod tests {
 
     fn said(command: &mut Command, binding: &Binding) -> (String, usize) {
         let command = command.stdout(std::process::Stdio::piped());
-        let launched = launch(command, binding, true, false).unwrap();
+        let launched = launch(command, binding, true, false, None).unwrap();
         let refused = launched.losses.len();
         let output = launched.child.wait_with_output().unwrap();
         (String::from_utf8(output.stdout).unwrap(), refused)
@@ -125,9 +132,9 @@ mod tests {
             Binding { cpus: CpuSet::single(65_535), memory: MemoryPolicy::Preferred(65_535) };
         let (text, refused) = said(Command::new("echo").arg("ran"), &binding);
         assert_eq!((text.as_str(), refused), ("ran\n", 2));
-        let strictly = launch(&mut Command::new("/no/such/program"), &binding, false, true);
+        let strictly = launch(&mut Command::new("/no/such/program"), &binding, false, true, None);
         assert!(matches!(strictly, Err(NotLaunched::Lost(losses)) if losses.len() == 2));
-        let missing = launch(&mut Command::new("/no/such/program"), &binding, false, false);
+        let missing = launch(&mut Command::new("/no/such/program"), &binding, false, false, None);
         let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         assert!(matches!(missing, Err(NotLaunched::Program(error)) if is_missing(&error)));
     }

@@ -39,5 +39,5 @@ pub use program_pages::{CountMethod, ProgramPages};
 pub use resolution::{Resolution, Usable, resolve};
 pub use seen_threads::SeenThread;
 pub use verification::{Side, Verdict, Verification, verify};
-pub use watch::{Outcome, Steering, watch};
+pub use watch::{Outcome, Steering, await_signals, watch};
 pub use weights::{WeightsBy, policy_for};

@@ -74,14 +74,27 @@ pub struct Steering {
     pub is_untraced: bool,
 }
 
-/// Waits until a program that this process has just started ends.
+/// Lets the signals wait that are handed on to a program, and those of its end: from before it is
+/// started, so that none ends this process in between.
+///
+/// # Errors
+/// When the kernel does not let them wait.
+pub fn await_signals() -> Result<AwaitedSignals, Refusal> {
+    let mut awaited = vec![libc::SIGCHLD];
+    awaited.extend(HANDED_ON);
+    AwaitedSignals::block(&awaited)
+}
+
+/// Waits until a program that this process has just started ends, and hands on what comes
+/// meanwhile of [`await_signals`].
 ///
 /// # Errors
 /// When the kernel does not let us wait for it.
-pub fn watch(program: u32, steering: Steering) -> Result<Outcome, Refusal> {
-    let mut awaited = vec![libc::SIGCHLD];
-    awaited.extend(HANDED_ON);
-    let awaited = AwaitedSignals::block(&awaited)?;
+pub fn watch(
+    program: u32,
+    steering: Steering,
+    awaited: &AwaitedSignals,
+) -> Result<Outcome, Refusal> {
     let mut watch = Watch::begin(program, steering);
     loop {
         while let Some(change) = next_change()? {

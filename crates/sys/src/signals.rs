@@ -52,6 +52,15 @@ impl AwaitedSignals {
         }
     }
 
+    /// Does something for which they are not to wait, as starting a program, which would inherit
+    /// that.
+    pub fn let_through<T>(&self, run: impl FnOnce() -> T) -> T {
+        set_mask(libc::SIG_SETMASK, &self.before);
+        let done = run();
+        set_mask(libc::SIG_BLOCK, &self.set);
+        done
+    }
+
     /// The next of them; `None` when none came for so long.
     #[must_use]
     pub fn next(&self, timeout: Duration) -> Option<ArrivedSignal> {
@@ -74,12 +83,15 @@ impl AwaitedSignals {
     }
 }
 
+/// Changes the mask of the calling thread.
+fn set_mask(how: libc::c_int, set: &libc::sigset_t) {
+    // SAFETY: reads the live set; the old mask is not asked for.
+    unsafe { libc::pthread_sigmask(how, ptr::from_ref(set), ptr::null_mut()) };
+}
+
 impl Drop for AwaitedSignals {
     fn drop(&mut self) {
-        // SAFETY: reads the live set; the old mask is not asked for.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.before, ptr::null_mut())
-        };
+        set_mask(libc::SIG_SETMASK, &self.before);
     }
 }
 

@@ -60,26 +60,23 @@ impl Answer<'_> {
         Ok(if self.arguments.json { serde_json::to_string(&view)? + "\n" } else { view.text() })
     }
 
-    /// The classes of memory, and where the record holds copies to and from devices, theirs: as
-    /// JSON the model `devices` on a line of its own.
+    /// The classes of memory, and where the record holds copies to and from devices, theirs. JSON is
+    /// one object: of devices only where there are no others, since `model devices` has them too.
     fn classes(&self) -> anyhow::Result<String> {
         let devices = match ModelKind::Devices.fit(&self.figures, &self.choices())? {
             Ok(FittedView::Devices(view)) => view,
             _ => return self.one(ModelKind::Classes),
         };
         let memory = ModelKind::Classes.fit(&self.figures, &self.choices())?.ok();
-        let mut text = String::new();
         if self.arguments.json {
-            for view in memory.iter().chain([&FittedView::Devices(devices)]) {
-                text += &(serde_json::to_string(view)? + "\n");
-            }
-            return Ok(text);
+            let view = memory.unwrap_or(FittedView::Devices(devices));
+            return Ok(serde_json::to_string(&view)? + "\n");
         }
-        match memory {
-            Some(view) => text += &(view.text() + "\n"),
-            None => text += &devices.measured.heading(),
-        }
-        Ok(text + &devices.classes_text())
+        let first = match memory {
+            Some(view) => view.text() + "\n",
+            None => devices.measured.heading(),
+        };
+        Ok(first + &devices.classes_text())
     }
 
     /// All models that the record holds something for.

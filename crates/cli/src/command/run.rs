@@ -10,9 +10,10 @@ use anyhow::{Context, bail};
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_place::{
     Launched, Loss, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict,
-    Verification, WeightsBy, launch, resolve, set_kernel_weights, verify, watch,
+    Verification, WeightsBy, await_signals, launch, resolve, set_kernel_weights, verify, watch,
 };
 use nearfar_report::RunView;
+use nearfar_sys::AwaitedSignals;
 
 use super::advised_placement::advised_placement;
 use crate::args::{PlacementChoice, RunArguments};
@@ -46,12 +47,13 @@ pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
     if arguments.strict && !resolution.losses.is_empty() {
         return not_started(arguments, view, ExitStatus::NotStarted);
     }
-    let launched = match start(arguments, Some(&resolution), Stdio::inherit) {
+    let awaited = await_signals().context("cannot wait for signals")?;
+    let launched = match start(arguments, Some(&resolution), Stdio::inherit, &awaited) {
         Ok(launched) => launched,
         Err(why) => return refused(arguments, view, why),
     };
     view.lose(&launched.losses);
-    let outcome = wait(&launched, resolution.steering(arguments.no_trace))?;
+    let outcome = wait(&launched, resolution.steering(arguments.no_trace), &awaited)?;
     let status = status_number(outcome.status);
     let asked = placement.asked_shares(&resolution.asked.memory);
     view.tell(asked.as_ref(), &outcome, status);
@@ -162,16 +164,17 @@ pub(super) fn compare(arguments: &RunArguments) -> anyhow::Result<Result<Compare
     if arguments.strict && !resolution.losses.is_empty() {
         return Ok(Err(not_started(arguments, view, ExitStatus::NotStarted)?));
     }
+    let awaited = await_signals().context("cannot wait for signals")?;
     let mut last: Option<(Outcome, Launched)> = None;
     let verified = verify(|side| {
         let placed = (side == Side::Placed).then_some(&resolution);
         let begun = Instant::now();
-        let launched = start(arguments, placed, Stdio::null).map_err(Ended::Early)?;
+        let launched = start(arguments, placed, Stdio::null, &awaited).map_err(Ended::Early)?;
         let steering = placed.map_or_else(
             || Steering { is_untraced: arguments.no_trace, ..Steering::default() },
             |placed| placed.steering(arguments.no_trace),
         );
-        let outcome = wait(&launched, steering).map_err(Ended::Unknown)?;
+        let outcome = wait(&launched, steering, &awaited).map_err(Ended::Unknown)?;
         let seconds = begun.elapsed().as_secs_f64();
         if !outcome.status.success() {
             return Err(Ended::Failed(outcome.status));
@@ -214,6 +217,7 @@ fn start(
     arguments: &RunArguments,
     placed: Option<&Resolution>,
     streams: fn() -> Stdio,
+    awaited: &AwaitedSignals,
 ) -> Result<Launched, NotLaunched> {
     let (program, program_arguments) = arguments.command.split_first().ok_or_else(|| {
         NotLaunched::Program(io::Error::new(io::ErrorKind::NotFound, "no program is named"))
@@ -222,15 +226,20 @@ fn start(
     command.args(program_arguments).stdin(streams()).stdout(streams()).stderr(streams());
     let unbound = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
     let Some(placed) = placed else {
-        return launch(&mut command, &unbound, false, false);
+        return launch(&mut command, &unbound, false, false, Some(awaited));
     };
     let settings = placed.pinning.as_ref().and_then(|pinning| pinning.openmp_settings());
     command.envs(settings.into_iter().flatten());
-    launch(&mut command, &placed.start, placed.pinning.is_some(), arguments.strict)
+    let will_pin = placed.pinning.is_some();
+    launch(&mut command, &placed.start, will_pin, arguments.strict, Some(awaited))
 }
 
-fn wait(launched: &Launched, steering: Steering) -> anyhow::Result<Outcome> {
-    watch(launched.child.id(), steering).context("cannot wait for the program")
+fn wait(
+    launched: &Launched,
+    steering: Steering,
+    awaited: &AwaitedSignals,
+) -> anyhow::Result<Outcome> {
+    watch(launched.child.id(), steering, awaited).context("cannot wait for the program")
 }
 
 /// As a shell tells it: the status, or 128 and the number of the signal.

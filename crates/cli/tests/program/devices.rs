@@ -39,7 +39,9 @@ fn every_kind_of_copy_runs_by_opencl() {
         assert!(!found.is_empty(), "{copies:#?}");
         for copy in found {
             assert!(copy["bandwidth"]["sum_gb_per_s"].as_f64().unwrap() > 0.0, "{copy}");
-            assert!(copy["device_clock_gb_per_s"].as_f64().unwrap() > 0.0, "{copy}");
+            // PoCL gives no time of a copy between devices.
+            let by_device = copy["device_clock_gb_per_s"].as_f64();
+            assert!(by_device.map_or(copy["peer"].is_string(), |rate| rate > 0.0), "{copy}");
         }
     };
     for device in ["opencl0", "opencl1"] {

@@ -338,6 +338,7 @@ fn transfer(known: bool) -> TransferView {
         device_clock_gb_per_s: known.then_some(12.75),
         copy_us: known.then_some(84.0),
         beside: None,
+        actor: 0,
         shares_host_memory: false,
     }
 }
