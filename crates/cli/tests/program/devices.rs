@@ -68,7 +68,7 @@ fn every_kind_of_copy_runs_by_opencl() {
     };
     for sample in samples() {
         for actor in sample["actors"].as_array().unwrap() {
-            let Some(seen) = actor.get("transfer") else { continue };
+            let Some(seen) = actor["transfer"].as_object() else { continue };
             assert!(seen["copies"].as_u64().unwrap() > 0, "{sample}");
         }
     }
