@@ -1,10 +1,11 @@
 //! Copies between memory and devices.
 
 use nearfar_machine::TransferDirection;
-use nearfar_report::TransferView;
+use nearfar_report::{ModelKind, TransferView};
 use nearfar_units::Bytes;
 
 use super::grid::Grid;
+use super::meaning;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
@@ -19,6 +20,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         .chain(sizes(transfers))
         .chain(peers(transfers))
         .chain(besides(transfers));
+    let (findings, model_text) = meaning(sources, &[ModelKind::Devices]);
     let shared = transfers.iter().any(|transfer| transfer.shares_host_memory);
     let within = if shared {
         " A device that shares the host's memory copies within it and over no link."
@@ -35,8 +37,8 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
              driver copies first.{within}"
         ),
         tables: tables.collect(),
-        findings: Vec::new(),
-        model_text: None,
+        findings,
+        model_text,
     })
 }
 
