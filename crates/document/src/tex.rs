@@ -99,12 +99,17 @@ fn write_paper_tables(document: &Document, out: &mut impl Write) -> io::Result<(
     if document.paper_tables.is_empty() {
         return Ok(());
     }
+    let has_devices = document.sections.iter().any(|section| section.id == "devices");
     writeln!(
         out,
         "\\section*{{Classes in the form of the thesis}}\n\
-         As tables 5.2 and 5.3 of Braithwaite, NUMA Data-Access Bandwidth Characterization and \
-         Modeling, Virginia Tech 2012. Its tables 5.4 and 5.5 are of transfers to PCIe devices, \
-         which were not measured.\n"
+         As tables 5.2 to 5.5 of Braithwaite, NUMA Data-Access Bandwidth Characterization and \
+         Modeling, Virginia Tech 2012{}.\n",
+        if has_devices {
+            ""
+        } else {
+            "; 5.4 and 5.5 are of copies to devices, which this record does not hold"
+        }
     )?;
     document.paper_tables.iter().try_for_each(|table| table::write_table(table, out))
 }

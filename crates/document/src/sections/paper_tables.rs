@@ -1,6 +1,10 @@
-//! Bandwidth classes and pairs as braithwaite2012 prints them (tables 5.2 and 5.3).
+//! Bandwidth classes and pairs of memory and of devices as braithwaite2012 prints them (tables 5.2 to
+//! 5.5).
 
-use nearfar_report::{CellView, ClassesView, FittedView, ModelKind};
+use nearfar_machine::TransferDirection;
+use nearfar_report::{
+    CellView, ClassesView, DeviceClassSetView, DevicePairView, FittedView, ModelKind,
+};
 
 use super::{grid::Grid, model, pairs::alpha};
 use crate::document::Sources;
@@ -9,10 +13,83 @@ use crate::table::{Cell, Column, Table};
 
 /// The tables; none where there are no classes.
 pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
-    let Some(FittedView::Classes(view)) = model(sources, ModelKind::Classes) else {
-        return Vec::new();
-    };
-    std::iter::once(classes(view)).chain(pairs(view, &sources.show.pairs)).collect()
+    let mut tables = Vec::new();
+    if let Some(FittedView::Classes(view)) = model(sources, ModelKind::Classes) {
+        tables.push(classes(view));
+        tables.extend(pairs(view, &sources.show.pairs));
+    }
+    if let Some(FittedView::Devices(view)) = model(sources, ModelKind::Devices) {
+        let one_way = |set: &&DeviceClassSetView| {
+            matches!(set.direction, TransferDirection::ToDevice | TransferDirection::ToHost)
+        };
+        for set in view.class_sets.iter().filter(one_way) {
+            tables.push(device_classes(set));
+            tables.extend(device_pairs(set));
+        }
+    }
+    tables
+}
+
+/// As the thesis has it after SHOC.
+fn way(direction: TransferDirection) -> &'static str {
+    match direction {
+        TransferDirection::ToDevice => "download (to the device)",
+        TransferDirection::ToHost => "readback (to the host)",
+        TransferDirection::BothWays => "both ways",
+        TransferDirection::ToPeer => "between devices",
+    }
+}
+
+/// Class, maximum, alpha of the copies one way: table 5.4.
+fn device_classes(set: &DeviceClassSetView) -> Table {
+    let rows = set.classes.iter().map(|class| {
+        let maximum = Figure::new(class.max_gb_per_s, None, Unit::GbPerS);
+        let alpha = class.alpha.map_or_else(
+            || {
+                let why = set.phi_unknown.clone();
+                Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
+            },
+            |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
+        );
+        vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha]
+    });
+    let notes = set
+        .phi
+        .as_ref()
+        .map(|phi| format!("phi: {}, {} ({})", phi.name, gamma_words(phi.gb_per_s), phi.source));
+    Table {
+        caption: format!(
+            "Bandwidth classes of devices (as table 5.4): {}, {}",
+            set.backend,
+            way(set.direction)
+        ),
+        columns: vec![
+            Column::words("class"),
+            Column::of("maximum", Unit::GbPerS),
+            Column::of("alpha", Unit::One),
+        ],
+        rows: rows.collect(),
+        notes: notes.into_iter().collect(),
+    }
+}
+
+/// A row for each device, a column for each memory node: table 5.5.
+fn device_pairs(set: &DeviceClassSetView) -> Option<Table> {
+    let mut pairs: Vec<&DevicePairView> =
+        set.classes.iter().flat_map(|class| &class.pairs).collect();
+    pairs.sort_by_key(|pair| (pair.memory_node, &pair.device));
+    let mut grid = Grid::default();
+    for pair in pairs {
+        let interval = Some(pair.interval_gb_per_s);
+        let median = Figure::new(pair.median_gb_per_s, interval, Unit::GbPerS);
+        grid.add(pair.device.clone(), format!("node {}", pair.memory_node), Cell::Figure(median));
+    }
+    let caption = format!(
+        "Devices and memory nodes (as table 5.5): {}, {}, median",
+        set.backend,
+        way(set.direction)
+    );
+    grid.table(caption, "device", Unit::GbPerS)
 }
 
 /// Class, maximum, alpha: table 5.2.
