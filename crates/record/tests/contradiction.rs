@@ -173,7 +173,7 @@ fn actors_are_held_by_the_coordinates_and_the_machine() {
         ("mixes", &with("binding")),
         ("pairs", &with("binding")),
         ("roofs", &with("binding")),
-        ("scaling", &silent),
+        ("scaling", &with("binding")),
         ("sharing", &silent),
     ]);
     assert_eq!(unheld("case", "actors"), free);
