@@ -75,6 +75,7 @@ impl<'a> Placing<'a> {
         let seen = self.demand.seen.as_ref()?;
         let of_worker = |worker: &Workers| {
             let on = seen.of(worker.cluster);
+            // A node that is not named was not accessed; what is not known is held below.
             let share = |it: &PageNode| on.get(&it.node).copied().unwrap_or(0.0);
             let shares: Shares = self.question.page_nodes.iter().map(share).collect();
             let known: f64 = shares.iter().sum();

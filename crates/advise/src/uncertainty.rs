@@ -15,9 +15,9 @@ pub fn possible_machines(fitted: &FittedFlow) -> Vec<Capacities> {
     let mut random = Rng::with_seed(0);
     let mut all = Vec::new();
     for _ in 0..PAIRS {
-        // Within 0.001 to 0.999 there is a quantile.
-        let mut drawn = || normal_quantile(0.001 + 0.998 * random.f64()).unwrap_or(0.0);
-        let one_way: Vec<f64> = (0..fitted.freedoms()).map(|_| drawn()).collect();
+        // Within 0.001 to 0.999 there is always a quantile.
+        let drawn = std::iter::repeat_with(|| normal_quantile(0.001 + 0.998 * random.f64()));
+        let one_way: Vec<f64> = drawn.flatten().take(fitted.freedoms()).collect();
         let other_way: Vec<f64> = one_way.iter().map(|it| -it).collect();
         all.extend([fitted.possible(&one_way), fitted.possible(&other_way)]);
     }

@@ -64,9 +64,7 @@ impl Answers {
             Actor::Compute(compute) => {
                 Ok(vec![self.compute_rate(compute)?; compute.thread_cpus.len()])
             }
-            Actor::Transfer(_) => {
-                Ok(streams.of_transfers.get(&position).map(|&rate| vec![rate]).unwrap_or_default())
-            }
+            Actor::Transfer(_) => Ok(vec![streams.of_transfers[&position]]),
             Actor::Command(command) => Err(no_program(&command.label)),
         };
         case.actors.iter().enumerate().map(of_actor).collect()

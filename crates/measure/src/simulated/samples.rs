@@ -35,7 +35,7 @@ impl Answers {
                 }
                 Actor::Transfer(transfer) => {
                     let mut thread = idle_thread(cpus[0], core_ghz);
-                    thread.useful_bytes = whole(work.first().copied().unwrap_or(0.0), 8);
+                    thread.useful_bytes = whole(work[0], size_of::<f64>() as u64);
                     let copies = thread.useful_bytes / transfer.memory_bytes().max(1);
                     thread.passes = copies;
                     // What a device's clock would say is not simulated.
