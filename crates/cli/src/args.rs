@@ -3,6 +3,7 @@
 mod advise;
 mod characterize;
 mod compare;
+mod deferred;
 mod model;
 mod predict;
 mod profile;
@@ -19,6 +20,7 @@ use nearfar_machine::TheoreticalMaximum;
 pub use advise::AdviseArguments;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
+use deferred::Deferred;
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
 pub use profile::ProfileArguments;
@@ -53,7 +55,7 @@ pub enum Command {
         "                                                 for hwloc-bind, Open MPI and others\n",
         "  nearfar topo r.jsonl --export-xml there.xml    the machine of that record",
     ))]
-    Topo(TopoArguments),
+    Topo(Deferred<TopoArguments>),
     /// What would disturb a measurement here; or which part of a machine falls short, by its record
     #[command(after_help = concat!(
         "Examples:\n",
@@ -62,7 +64,7 @@ pub enum Command {
         "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
         "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
     ))]
-    Doctor(DoctorArguments),
+    Doctor(Deferred<DoctorArguments>),
     /// Measure this machine and write a record
     #[command(after_help = concat!(
         "Examples:\n",
@@ -71,12 +73,12 @@ pub enum Command {
         "  nearfar characterize --resume --out r.jsonl   go on after an interruption\n",
         "  nearfar characterize --simulate amd-2p --suite standard --out r.jsonl",
     ))]
-    Characterize(Box<CharacterizeArguments>),
+    Characterize(Deferred<CharacterizeArguments>),
     /// Show a record in tables
     #[command(
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
     )]
-    Show(ShowArguments),
+    Show(Deferred<ShowArguments>),
     /// What a record means: the models of the papers, fitted, with their errors
     #[command(after_help = concat!(
         "Examples:\n",
@@ -86,7 +88,7 @@ pub enum Command {
         "  nearfar model r.jsonl                          every model\n",
         "  nearfar characterize --simulate e5520 --suite standard --out - | nearfar model - sharing",
     ))]
-    Model(Box<ModelArguments>),
+    Model(Deferred<ModelArguments>),
     /// What a program gets: by classes, by sharing, by a fast and a slow memory, below roofs,
     /// among other streams
     #[command(after_help = concat!(
@@ -101,13 +103,13 @@ pub enum Command {
         "Alphas of a record are those of the whole machine's classes; for a single initiator's,\n",
         "give those that `nearfar model --per-initiator` prints by --alpha.",
     ))]
-    Predict(Box<PredictArguments>),
+    Predict(Deferred<PredictArguments>),
     /// Where a program's threads and pages belong, what that gains, and the command for it
     #[command(after_help = advise::AFTER_HELP)]
-    Advise(Box<AdviseArguments>),
+    Advise(Deferred<AdviseArguments>),
     /// Where a program's memory is, where it runs, and how much it moves
     #[command(after_help = profile::AFTER_HELP)]
-    Profile(Box<ProfileArguments>),
+    Profile(Deferred<ProfileArguments>),
     /// Write a record as a document, in the form that the file's ending names
     #[command(after_help = concat!(
         "Examples:\n",
@@ -115,7 +117,7 @@ pub enum Command {
         "  nearfar report r.jsonl -o report.md\n",
         "  nearfar report -o report.json                  the newest record of this host",
     ))]
-    Report(ReportArguments),
+    Report(Deferred<ReportArguments>),
     /// What differs between two records, and whether it matters
     #[command(after_help = concat!(
         "Examples:\n",
@@ -124,10 +126,10 @@ pub enum Command {
         "  nearfar compare before.jsonl after.jsonl -o difference.html\n",
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
-    Compare(CompareArguments),
+    Compare(Deferred<CompareArguments>),
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
-    Run(Box<RunArguments>),
+    Run(Deferred<RunArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",
@@ -139,13 +141,13 @@ pub enum Command {
         "With one memory node there is nothing to choose, and nothing is run. Status 3 when a program\n",
         "failed at a placement.",
     ))]
-    Sensitivity(Box<SensitivityArguments>),
+    Sensitivity(Deferred<SensitivityArguments>),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",
         "Status 1 when a value differs for no known reason.",
     ))]
-    Reproduce(ReproduceArguments),
+    Reproduce(Deferred<ReproduceArguments>),
     /// Print the shell's completions
     #[command(after_help = "Example: nearfar completions bash >/etc/bash_completion.d/nearfar")]
     Completions {
@@ -161,7 +163,7 @@ pub enum Command {
     },
     /// Reads a foreign topology in a process of its own (used by `topo`)
     #[command(hide = true)]
-    ReadTopology(MachineSource),
+    ReadTopology(Deferred<MachineSource>),
     /// Looks for devices in a process of its own (used by `doctor` and `characterize`)
     #[command(hide = true)]
     ReadDevices {

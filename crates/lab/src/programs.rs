@@ -10,8 +10,11 @@ use std::process::Command;
 use crate::error::LabError;
 use crate::initramfs::Initramfs;
 
+/// Libraries that programs load while they run.
+const LOADED_LATER: [&str; 1] = ["libhwloc.so.15"];
+
 /// Busybox, and programs of this machine without their debug sections, with the
-/// libraries that they are linked against. In a guest they are found by name.
+/// libraries that they are linked against or load. In a guest they are found by name.
 #[derive(Clone)]
 pub struct Programs {
     archive: Vec<u8>,
@@ -45,11 +48,13 @@ impl Programs {
             let file = LabError::file(*program);
             files.file(&format!("/lab/bin/{name}"), &stripped(program)?, 0o755).map_err(file)?;
             for library in libraries(program)? {
-                let bytes = fs::read(&library).map_err(LabError::file(&library))?;
-                let mode = fs::metadata(&library).map_err(LabError::file(&library))?.permissions();
-                let path = library.display().to_string();
-                let file = LabError::file(&library);
-                files.file(&path, &bytes, mode.mode() & 0o777).map_err(file)?;
+                add_library(&mut files, &library)?;
+            }
+        }
+        for name in LOADED_LATER {
+            let Some(library) = installed_library(name) else { continue };
+            for library in libraries(&library)?.iter().chain([&library]) {
+                add_library(&mut files, library)?;
             }
         }
         let archive = files.finish().map_err(LabError::file("the guest's files"))?;
@@ -74,6 +79,14 @@ impl Programs {
         files.file("/etc/passwd", users, 0o644)?;
         files.file("/etc/group", b"root:x:0:\nnogroup:x:65534:\n", 0o644)
     }
+}
+
+/// A library lies in a guest where it lies here.
+fn add_library(files: &mut Initramfs, library: &Path) -> Result<(), LabError> {
+    let bytes = fs::read(library).map_err(LabError::file(library))?;
+    let mode = fs::metadata(library).map_err(LabError::file(library))?.permissions();
+    let path = library.display().to_string();
+    files.file(&path, &bytes, mode.mode() & 0o777).map_err(LabError::file(library))
 }
 
 /// A program without its debug sections: the guest's files lie in its memory.
@@ -116,6 +129,18 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
         Some(path.into())
     };
     Ok(said.lines().filter(|line| line.contains("(0x")).filter_map(path).collect())
+}
+
+/// Where the loader finds a library; `None` where it is not installed.
+fn installed_library(name: &str) -> Option<PathBuf> {
+    let output = Command::new("ldconfig")
+        .arg("-p")
+        .env("LC_ALL", "C")
+        .env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin")
+        .output();
+    let known = String::from_utf8_lossy(&output.ok()?.stdout).into_owned();
+    let mut own = known.lines().filter(|line| line.split_whitespace().next() == Some(name));
+    own.find(|line| line.contains("x86-64"))?.split(" => ").nth(1).map(PathBuf::from)
 }
 
 #[cfg(test)]

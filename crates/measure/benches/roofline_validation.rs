@@ -186,7 +186,7 @@ fn new_record(options: &Options, inputs: Inputs) -> anyhow::Result<Record> {
         schema: SCHEMA.into(),
         versions: Versions {
             nearfar: env!("CARGO_PKG_VERSION").into(),
-            hwloc: Some(nearfar_topology::linked_version()),
+            hwloc: nearfar_topology::hwloc_version(),
         },
         host: "here".into(),
         started: now_utc(),

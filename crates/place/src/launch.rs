@@ -32,8 +32,9 @@ pub enum NotLaunched {
 }
 
 /// Starts a program under a binding, which its threads and children inherit. A thread of ours
-/// takes on the binding, starts the program and ends: nothing of this process changes. A binding
-/// without CPUs leaves them as they are. With `strict` nothing is started under a part of it, nor
+/// takes on the binding, starts the program and ends, so that nothing of this process changes; where
+/// this thread has the binding already, it starts the program. A binding without CPUs leaves them as
+/// they are. With `strict` nothing is started under a part of it, nor
 /// where threads are to be pinned (`will_pin`) and cannot be. Signals that this process waits for
 /// (`awaited`) do not wait in the program.
 ///
@@ -47,46 +48,51 @@ pub fn launch(
     awaited: Option<&AwaitedSignals>,
 ) -> Result<Launched, NotLaunched> {
     hear_of_children();
-    thread::scope(|scope| {
-        let starting = scope.spawn(|| {
-            let mut losses = take_on(binding);
-            if will_pin && let Err(refusal) = try_pinning() {
-                losses.push(Loss::refused("pinning threads", &refusal));
-            }
-            if strict && !losses.is_empty() {
-                return Err(NotLaunched::Lost(losses));
-            }
-            let spawned = match awaited {
-                Some(awaited) => awaited.let_through(|| command.spawn()),
-                None => command.spawn(),
-            };
-            let child = spawned.map_err(NotLaunched::Program)?;
-            Ok(Launched { child, losses })
-        });
-        let ended = || io::Error::other("the thread that starts the program ended in a panic");
-        starting.join().unwrap_or_else(|_| Err(NotLaunched::Program(ended())))
-    })
+    let mut start = || {
+        let mut losses = take_on(binding);
+        if will_pin && let Err(refusal) = try_pinning() {
+            losses.push(Loss::refused("pinning threads", &refusal));
+        }
+        if strict && !losses.is_empty() {
+            return Err(NotLaunched::Lost(losses));
+        }
+        let spawned = match awaited {
+            Some(awaited) => awaited.let_through(|| command.spawn()),
+            None => command.spawn(),
+        };
+        let child = spawned.map_err(NotLaunched::Program)?;
+        Ok(Launched { child, losses })
+    };
+    // A thread takes a tenth of a millisecond, which is much beside the start of a short program.
+    if !will_pin && has_cpus(binding) && has_memory(binding) {
+        return start();
+    }
+    let ended = || io::Error::other("the thread that starts the program ended in a panic");
+    thread::scope(|scope| scope.spawn(start).join())
+        .unwrap_or_else(|_| Err(NotLaunched::Program(ended())))
 }
 
 /// Takes on what the kernel allows of a binding; what it refuses is returned.
 fn take_on(binding: &Binding) -> Vec<Loss> {
     // A thread of Linux begins with the CPUs and the policy of the one that started it.
-    let has_cpus = binding.cpus.is_empty() || thread_cpus().is_ok_and(|cpus| cpus == binding.cpus);
-    let cpus = if has_cpus { Ok(()) } else { pin_thread(&binding.cpus) };
-    let memory = match &binding.memory {
-        // Where the kernel does not say which policy there is, none is the likely one.
-        MemoryPolicy::FirstTouch if !has_other_policy() => Ok(()),
-        policy => set_thread_policy(policy),
-    };
+    let cpus = if has_cpus(binding) { Ok(()) } else { pin_thread(&binding.cpus) };
+    let memory = if has_memory(binding) { Ok(()) } else { set_thread_policy(&binding.memory) };
     let cpus = cpus.map_err(|refusal| Loss::refused(format!("CPUs {}", binding.cpus), &refusal));
     let memory =
         memory.map_err(|refusal| Loss::refused(format!("the policy {}", binding.memory), &refusal));
     [cpus, memory].into_iter().filter_map(Result::err).collect()
 }
 
-/// Whether this thread has a policy, for instance from numactl.
-fn has_other_policy() -> bool {
-    thread_policy().is_ok_and(|policy| policy.mode != PolicyMode::Default)
+/// Whether this thread has the CPUs of a binding already.
+fn has_cpus(binding: &Binding) -> bool {
+    binding.cpus.is_empty() || thread_cpus().is_ok_and(|cpus| cpus == binding.cpus)
+}
+
+/// Whether this thread has the policy of a binding already, and none for instance from numactl.
+fn has_memory(binding: &Binding) -> bool {
+    // Where the kernel does not say which policy there is, none is the likely one.
+    let has_other = || thread_policy().is_ok_and(|policy| policy.mode != PolicyMode::Default);
+    binding.memory == MemoryPolicy::FirstTouch && !has_other()
 }
 
 #[cfg(test)]

@@ -2,9 +2,11 @@
 //!
 //! A process is looked at 10 ms after it was found, then after 20 ms more, 40 ms, and so on up to
 //! once a second. A look makes the kernel go over all page tables: none follows sooner than twenty
-//! times as long as the last one took, or four times where it had to move pages. Where the kernel allows it (ptrace(2)) threads and children
-//! are followed from their beginning, so that they are pinned before they touch memory, and each
-//! process is looked at once more when it is about to end.
+//! times as long as the last one took, or four times where it had to move pages. Where the kernel
+//! allows it (ptrace(2)) threads and children are followed from their beginning, so that they are
+//! pinned before they touch memory, and each process is looked at once more when it is about to end.
+//! To follow a program costs as much as to start a short one: where nothing is to be pinned, one that
+//! ends within 2 ms is left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -29,6 +31,8 @@ use crate::weights::DealtPages;
 
 /// After which time a process is first looked at.
 const FIRST_LOOK: Duration = Duration::from_millis(10);
+/// After which time a program is followed of which no thread is to be pinned.
+const UNFOLLOWED: Duration = Duration::from_millis(2);
 /// The longest time between two looks at where pages are.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// The longest time between two looks for new children and threads.
@@ -118,6 +122,8 @@ struct Watch {
     /// The processes of threads that are traced.
     traced: BTreeMap<u32, u32>,
     is_bound: bool,
+    /// When it is to be followed that is not yet.
+    follow_from: Option<Instant>,
     untraced: Option<Refusal>,
     /// Programs that were started and did not get their owner's rights.
     without_rights: BTreeSet<String>,
@@ -155,13 +161,16 @@ impl Process {
 
 impl Watch {
     fn begin(program: u32, steering: Steering) -> Self {
+        let now = Instant::now();
+        let unfollowed = if steering.pinning.is_some() { Duration::ZERO } else { UNFOLLOWED };
         let mut watch = Self {
             program,
             traced: BTreeMap::new(),
             is_bound: steering.is_bound,
+            follow_from: (!steering.is_untraced).then(|| now + unfollowed),
             untraced: None,
             without_rights: BTreeSet::new(),
-            next_glance: Instant::now() + FIRST_LOOK,
+            next_glance: now + FIRST_LOOK,
             glance_pause: FIRST_LOOK,
             processes: [(program, Process::new())].into(),
             seen: SeenThreads::default(),
@@ -170,13 +179,22 @@ impl Watch {
             blocked: None,
             childless: None,
         };
-        if !steering.is_untraced {
-            match seize(program) {
-                Ok(()) => watch.follow_first_threads(),
-                Err(refusal) => watch.untraced = Some(refusal),
-            }
-        }
+        watch.follow_when_due();
         watch
+    }
+
+    /// Begins to follow the program when it is time.
+    fn follow_when_due(&mut self) {
+        if self.follow_from.take_if(|from| *from <= Instant::now()).is_none() {
+            return;
+        }
+        match seize(self.program) {
+            Ok(()) => self.follow_first_threads(),
+            // The kernel refuses to trace what has ended, which has no memory any more.
+            Err(_) if process_pages(Path::new("/"), self.program).is_ok_and(|it| it.is_empty()) => {
+            }
+            Err(refusal) => self.untraced = Some(refusal),
+        }
     }
 
     /// A program may have started threads and children before it was followed, and these others
@@ -201,7 +219,7 @@ impl Watch {
     /// How long nothing is to be done.
     fn pause(&self) -> Duration {
         let looks = self.processes.values().filter(|it| !it.is_gone).map(|it| it.next_look);
-        let next = looks.fold(self.next_glance, Instant::min);
+        let next = looks.chain(self.follow_from).fold(self.next_glance, Instant::min);
         next.saturating_duration_since(Instant::now())
     }
 
@@ -288,8 +306,9 @@ impl Watch {
         }
     }
 
-    /// Looks for children and threads, and at pages, where it is time.
+    /// Begins to follow, looks for children and threads, and at pages, where it is time.
     fn look_around(&mut self) {
+        self.follow_when_due();
         if Instant::now() >= self.next_glance {
             let begun = Instant::now();
             self.glance();
@@ -426,7 +445,10 @@ mod tests {
             thread::yield_now();
         }
         let begin = move || {
-            let watch = Watch::begin(pid, Steering::default());
+            let mut watch = Watch::begin(pid, Steering::default());
+            while watch.follow_from.is_some() {
+                watch.follow_when_due();
+            }
             (watch.untraced, watch.traced.len())
         };
         let (untraced, traced) = thread::spawn(begin).join().unwrap();

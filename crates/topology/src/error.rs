@@ -10,6 +10,12 @@ use nearfar_machine::MAX_INDEX;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
+    /// hwloc's library is not there.
+    #[error(
+        "hwloc, which reads a machine's description, cannot be loaded: {0}; install it (Debian: \
+         apt-get install libhwloc15)"
+    )]
+    NoHwloc(String),
     /// The file does not exist or may not be read.
     #[error("cannot read {}; check the path and its permissions", path.display())]
     Unreadable {
@@ -61,18 +67,18 @@ pub enum TopologyError {
         /// What was found instead.
         why: String,
     },
-    /// Written by a later hwloc than the one linked here.
+    /// Written by a later hwloc than the one on this machine.
     #[error(
-        "{name} has topology format {version}, written by hwloc 3 or later; this build has hwloc \
-         with interface {linked}; export it again with `lstopo --of xml --export-xml-flags v2 FILE`"
+        "{name} has topology format {version}, written by hwloc 3 or later; this machine has hwloc \
+         with interface {loaded}; export it again with `lstopo --of xml --export-xml-flags v2 FILE`"
     )]
     NewerFormat {
         /// The file's name.
         name: String,
         /// The file's format version.
         version: String,
-        /// The version of hwloc's interface in this build.
-        linked: String,
+        /// The version of hwloc's interface on this machine.
+        loaded: String,
     },
     /// Written by hwloc 1, before 2018; its objects are of another kind of tree.
     #[error(
@@ -128,28 +134,28 @@ pub enum TopologyError {
     },
     /// hwloc itself refused the description.
     #[error(
-        "hwloc (interface {linked}) refused {name}: {why}; `lstopo -i` with the same input may say more"
+        "hwloc (interface {loaded}) refused {name}: {why}; `lstopo -i` with the same input may say more"
     )]
     Refused {
         /// The source's name.
         name: String,
         /// What hwloc said.
         why: String,
-        /// The version of hwloc's interface in this build.
-        linked: String,
+        /// The version of hwloc's interface on this machine.
+        loaded: String,
     },
     /// The binding to hwloc gave up on a value.
     #[error(
         "the binding to hwloc stopped at a value in {name}: {why}; the description is damaged or \
-         newer than hwloc's interface {linked}"
+         newer than hwloc's interface {loaded}"
     )]
     BindingPanicked {
         /// The source's name.
         name: String,
         /// The panic's message.
         why: String,
-        /// The version of hwloc's interface in this build.
-        linked: String,
+        /// The version of hwloc's interface on this machine.
+        loaded: String,
     },
     /// Its objects, or the machine that hwloc made of them, contradict each other.
     #[error("{name} contradicts itself: {}; correct the file or export it again", what.join("; "))]

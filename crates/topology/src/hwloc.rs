@@ -16,7 +16,7 @@ use nearfar_machine::{
 };
 
 use crate::error::TopologyError;
-use crate::{devices, distances, firmware, ownership, side_cache};
+use crate::{devices, distances, firmware, hwloc_library, ownership, side_cache};
 
 const DATA_CACHES: [ObjectType; 5] = [
     ObjectType::L1Cache,
@@ -55,7 +55,7 @@ pub(crate) fn build_xml(
         Err(error) => Err(TopologyError::Refused {
             name: name.into(),
             why: error.to_string(),
-            linked: linked_version(),
+            loaded: loaded_version(),
         }),
     })
 }
@@ -65,8 +65,9 @@ fn with_topology<Answer>(
     input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
     answer: impl FnOnce(&Topology) -> Result<Answer, TopologyError>,
 ) -> Result<Answer, TopologyError> {
+    hwloc_library::load().map_err(TopologyError::NoHwloc)?;
     let refused =
-        |why: String| TopologyError::Refused { name: name.into(), why, linked: linked_version() };
+        |why: String| TopologyError::Refused { name: name.into(), why, loaded: loaded_version() };
     let attempt = || {
         let topology = configure(input(TopologyBuilder::new()).map_err(refused)?)
             .map_err(refused)?
@@ -79,15 +80,22 @@ fn with_topology<Answer>(
         Err(TopologyError::BindingPanicked {
             name: name.into(),
             why: panic_message(panic.as_ref()),
-            linked: linked_version(),
+            loaded: loaded_version(),
         })
     })
 }
 
-/// The version of hwloc's interface that this build is linked with, as `2.8`.
-pub fn linked_version() -> String {
+/// The version of hwloc's interface that descriptions are read with, as `2.8`; `None` where hwloc's
+/// library cannot be loaded.
+pub fn hwloc_version() -> Option<String> {
+    hwloc_library::load().ok()?;
     let version = hwlocality::hwloc_api_version();
-    format!("{}.{}", version >> 16, (version >> 8) & 0xff)
+    Some(format!("{}.{}", version >> 16, (version >> 8) & 0xff))
+}
+
+/// The same for a message.
+pub(crate) fn loaded_version() -> String {
+    hwloc_version().unwrap_or_else(|| "unknown".into())
 }
 
 fn configure(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {

@@ -15,6 +15,7 @@ mod distances;
 mod error;
 mod firmware;
 mod hwloc;
+mod hwloc_library;
 mod live;
 mod machine_xml;
 mod memory_attributes;
@@ -27,7 +28,7 @@ mod sysfs;
 mod xml;
 
 pub use error::TopologyError;
-pub use hwloc::linked_version;
+pub use hwloc::hwloc_version;
 pub use live::{amend_from_sysfs, live_xml, read_live};
 pub use machine_xml::machine_xml;
 pub use memory_attributes::{WithAttributes, write_memory_attributes};

@@ -11,7 +11,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
 use crate::error::TopologyError;
-use crate::hwloc::{build_machine, linked_version};
+use crate::hwloc::{build_machine, loaded_version};
 use crate::object_tree::ObjectTree;
 
 /// The largest file that is read; the largest known topology has under 4 MiB.
@@ -228,7 +228,7 @@ impl Check<'_> {
             Some(Ok(3..)) => Err(TopologyError::NewerFormat {
                 name: self.name.into(),
                 version: shortened(version),
-                linked: linked_version(),
+                loaded: loaded_version(),
             }),
             _ => Err(not_a_topology(format!("its format version is '{}'", shortened(version)))),
         }

@@ -23,6 +23,7 @@ mod refusals;
 mod run;
 mod sensitivity;
 mod simulated;
+mod start;
 mod strangers;
 mod support;
 mod topologies;
