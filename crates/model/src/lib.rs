@@ -108,9 +108,9 @@ pub use roofline::{
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling, widest_runs};
 pub use sensitivity::{
-    BestOfPair, BoundsStanding, MemoryShare, NoPlacements, PlacedRuns, PlacementBounds,
-    PlacementChoice, ProgramClass, ProgramSensitivity, ReferenceClasses, Relative, Sensitivity,
-    command_placements, sensitivity,
+    BestOfPair, BoundsStanding, CountedRuns, MemoryShare, NoPlacements, PlacedRuns,
+    PlacementBounds, PlacementChoice, ProgramClass, ProgramSensitivity, ReferenceClasses, Relative,
+    Sensitivity, command_placements, sensitivity,
 };
 pub use sharing::{
     AboveLone, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName, LoneCurve,

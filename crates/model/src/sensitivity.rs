@@ -9,6 +9,7 @@
 //! classes are those of one thread's streams. Such a program is outside the bounds, and said so.
 
 mod best_programs;
+mod counted_runs;
 mod memory_share;
 mod placements;
 mod reference;
@@ -21,6 +22,7 @@ use nearfar_record::{
 use nearfar_stats::median;
 
 pub use best_programs::{BestOfPair, ProgramClass};
+pub use counted_runs::CountedRuns;
 pub use memory_share::MemoryShare;
 pub use placements::{NoPlacements, PlacementChoice, command_placements, local_node};
 pub use reference::{PlacementBounds, ReferenceClasses};
@@ -84,6 +86,9 @@ pub struct PlacedRuns {
     pub not_seen: Option<String>,
     /// Runs of which threads were seen on other CPUs than asked for.
     pub strayed: usize,
+    /// What counters say of them; `None` where nobody asked for any, nothing ran, or no figure
+    /// follows from those that are believed.
+    pub counted: Option<CountedRuns>,
     /// What classes of bandwidth give against the local placement; `None` where they are not
     /// known.
     pub bounds: Option<PlacementBounds>,
@@ -175,6 +180,8 @@ fn placed_runs(
         Some(asked.as_ref()?.iter().map(|node| pages.fraction_on(node)).sum())
     };
     let runs = || samples.iter().filter_map(|sample| sample.run.as_ref());
+    let commands = record.header.inputs.commands.as_ref();
+    let tried = commands.and_then(|commands| commands.counters.as_deref());
     let own = local_node(&record.header.machine, place.cluster);
     let planned = case.planned();
     Some(PlacedRuns {
@@ -195,6 +202,7 @@ fn placed_runs(
         },
         strayed: runs().filter(|run| !run.cpus_seen.is_subset(actor.cpus())).count(),
         memory,
+        counted: CountedRuns::of(tried, samples),
         bounds: None,
         standing: None,
         expected: None,

@@ -11,6 +11,7 @@ use nearfar_record::{Case, Command, CommandRun, Executor as ExecutorKind, Reason
 use crate::command_run::{Ended, run_command};
 use crate::metric_pattern::MetricPattern;
 use crate::output_tail::last_lines;
+use crate::profile::ProgramCounters;
 
 /// Runs programs: one run is one window.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub struct CommandExecutor {
     made: Instant,
     /// Programs that have had a run that does not count, by their labels.
     warm: HashSet<String>,
+    /// Counters that are read of every run.
+    counters: Option<ProgramCounters>,
 }
 
 impl CommandExecutor {
@@ -32,13 +35,22 @@ impl CommandExecutor {
         timeout: Option<Duration>,
         interrupt: Interrupt,
     ) -> Self {
-        Self { metric, timeout, interrupt, made: Instant::now(), warm: HashSet::new() }
+        let (made, warm) = (Instant::now(), HashSet::new());
+        Self { metric, timeout, interrupt, made, warm, counters: None }
+    }
+
+    /// Reads these counters of every run.
+    #[must_use]
+    pub fn with_counters(self, counters: ProgramCounters) -> Self {
+        Self { counters: Some(counters), ..self }
     }
 
     fn window(&self, command: &Command) -> Result<Window, Failure> {
         let start = self.made.elapsed();
+        let counting = self.counters.as_ref().map(|counters| (counters, counters.count_started()));
         let Ended { took, output, pages, cpus } =
             run_command(command, self.timeout, &self.interrupt)?;
+        let counts = counting.map_or_else(Vec::new, |(counters, it)| counters.counts(it));
         let metric = self.metric.as_ref().map(|pattern| pattern.figure(&output)).transpose();
         let metric = metric.map_err(|what| {
             let text = format!("{}: {what}; {}", command.label, last_lines(&output));
@@ -48,7 +60,7 @@ impl CommandExecutor {
             Ok(pages) => (Some(pages), None),
             Err(why) => (None, Some(why)),
         };
-        let run = CommandRun { metric, pages, pages_unknown, cpus_seen: cpus };
+        let run = CommandRun { metric, pages, pages_unknown, cpus_seen: cpus, counts };
         Ok(Window {
             start,
             length: took,
@@ -104,7 +116,7 @@ impl Executor for CommandExecutor {
 #[cfg(test)]
 mod tests {
     use nearfar_machine::{Binding, MemoryPolicy};
-    use nearfar_record::{Actor, CommandCoordinates, Coordinates};
+    use nearfar_record::{Actor, CommandCoordinates, Coordinates, CountedQuantity, TriedCounter};
 
     use super::*;
 
@@ -156,6 +168,35 @@ mod tests {
         assert_eq!(metrics, [Some(2.5), Some(2.5)]);
         assert!(windows[1].start >= windows[0].start + windows[0].length);
         assert!(windows.iter().all(|window| !window.length.is_zero() && window.actors.is_empty()));
+    }
+
+    /// Where no counter is believed the runs have their times all the same.
+    #[test]
+    fn runs_are_timed_whether_they_can_be_counted_or_not() {
+        let machine = nearfar_topology::read_live("/".as_ref()).unwrap();
+        let cpu = nearfar_measure::read_environment("/".as_ref()).cpu;
+        let counters = ProgramCounters::try_out(&machine, &cpu, &TriedCounter::QUANTITIES);
+        let tried = counters.tried();
+        let told: Vec<CountedQuantity> = tried.iter().map(|it| it.quantity).collect();
+        assert_eq!(told, TriedCounter::QUANTITIES);
+        let mut executor =
+            CommandExecutor::new(None, None, Interrupt::default()).with_counters(counters);
+        let request =
+            WindowRequest { round: 0, first: 0, count: 2, shortest: Duration::from_nanos(1) };
+        let windows = executor.run(&case("true", &[]), request).unwrap();
+        let believed = tried.iter().filter(|it| it.unavailable.is_none());
+        let believed: Vec<CountedQuantity> = believed.map(|it| it.quantity).collect();
+        for window in windows {
+            assert!(!window.length.is_zero());
+            let counts = window.run.unwrap().counts;
+            assert_eq!(counts.iter().map(|it| it.quantity).collect::<Vec<_>>(), believed);
+            for count in counts {
+                assert_ne!(count.count.is_some(), count.unavailable.is_some(), "{count:?}");
+            }
+        }
+        for counter in tried.iter().filter(|it| it.unavailable.is_some()) {
+            assert!(counter.unavailable.as_ref().is_some_and(|why| why.len() > 10), "{counter:?}");
+        }
     }
 
     /// A child of the shell holds 64 MiB, and only they are looked at who are of the family.

@@ -34,7 +34,7 @@ pub use loss::Loss;
 pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
-pub use profile::{ProfileOrigin, profile_process, profile_program};
+pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_pages::{CountMethod, ProgramPages};
 pub use resolution::{Resolution, Usable, resolve};
 pub use seen_threads::SeenThread;

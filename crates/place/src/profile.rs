@@ -20,10 +20,13 @@ use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use nearfar_machine::Machine;
-use nearfar_record::{Cpu, PROFILE_SCHEMA, Profile, ProfiledCluster, ProfiledProgram, ProgramEnd};
+use nearfar_record::{
+    CountedQuantity, Cpu, PROFILE_SCHEMA, Profile, ProfiledCluster, ProfiledProgram, ProgramEnd,
+};
 use nearfar_sys::{AwaitedSignals, Refusal, children_cpu_time, send_signal};
 
 use self::counting::Counting;
+pub use self::counting::ProgramCounters;
 use self::looking::Looking;
 use crate::watch::HANDED_ON;
 
@@ -54,8 +57,7 @@ pub fn profile_program(
     command: &mut Command,
     origin: &ProfileOrigin<'_>,
 ) -> io::Result<(Profile, ExitStatus)> {
-    let mut counting = Counting::try_out(origin.machine, &origin.cpu);
-    counting.count_started();
+    let counting = try_out(origin).count_started();
     let used_before = children_cpu_time().unwrap_or_default();
     let mut child = command.spawn()?;
     let pid = child.id();
@@ -105,10 +107,10 @@ pub fn profile_process(
     limit: Option<Duration>,
 ) -> Result<Profile, Refusal> {
     nearfar_sys::tasks(Path::new("/"), pid)?;
-    let mut counting = Counting::try_out(origin.machine, &origin.cpu);
+    let counters = try_out(origin);
     let awaited = AwaitedSignals::block(&[libc::SIGINT, libc::SIGTERM, libc::SIGHUP])?;
     let mut looking = Looking::new(Path::new("/"), pid, origin.machine, false);
-    counting.count_threads(&looking.threads_now());
+    let counting = counters.count_threads(&looking.threads_now());
     let mut wall_seconds = 0.0;
     while let Some(interval) = looking.look() {
         wall_seconds = looking.seconds();
@@ -126,6 +128,10 @@ pub fn profile_process(
     let name = looking.name.clone().unwrap_or_else(|| pid.to_string());
     let program = ProfiledProgram { name, pid, attached: true, end: None };
     Ok(profile(origin, program, looking, counting, wall_seconds))
+}
+
+fn try_out(origin: &ProfileOrigin<'_>) -> ProgramCounters {
+    ProgramCounters::try_out(origin.machine, &origin.cpu, &CountedQuantity::ALL)
 }
 
 /// What was started, by its file's name: what was seen may be a shell or a thread that named itself.

@@ -7,11 +7,11 @@ use std::path::Path;
 
 use nearfar_machine::{Binding, InitiatorKind, Machine, MemoryPolicy, NodeSet};
 use nearfar_measure::{Engine, Interrupt, now_utc, read_environment, suite_inputs};
-use nearfar_place::{CommandExecutor, MetricPattern};
+use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters};
 use nearfar_record::{
     Absence, Better, CommandInputs, CommandPlacement, CommandProgram, Executor, Experiment, Header,
-    Inputs, Metric, ReasonCode, Record, RecordWriter, SCHEMA, Suite, Versions, read_record,
-    summarize_runs,
+    Inputs, Metric, ReasonCode, Record, RecordWriter, SCHEMA, Suite, TriedCounter, Versions,
+    read_record, summarize_runs,
 };
 
 /// The first cluster with its own node, and with the same pages dealt out over that one.
@@ -40,12 +40,16 @@ fn shell(label: &str, script: &str) -> CommandProgram {
 
 fn measure(path: &Path, programs: Vec<CommandProgram>) -> Record {
     let machine = nearfar_topology::read_live(Path::new("/")).unwrap();
+    let environment = read_environment(Path::new("/"));
+    let quantities = &TriedCounter::QUANTITIES;
+    let counters = ProgramCounters::try_out(&machine, &environment.cpu, quantities);
     let pattern = "rate: ([0-9.]+)";
     let commands = CommandInputs {
         programs,
         placements: placements(&machine),
         metric: Some(Metric { pattern: pattern.into(), unit: None, better: Better::Higher }),
         timeout_ns: None,
+        counters: Some(counters.tried()),
     };
     let inputs = Inputs {
         experiments: vec![Experiment::Commands],
@@ -66,11 +70,12 @@ fn measure(path: &Path, programs: Vec<CommandProgram>) -> Record {
         inputs,
         fingerprint: machine.fingerprint(),
         machine,
-        environment: read_environment(Path::new("/")),
+        environment,
     });
     let interrupt = Interrupt::default();
     let metric = Some(MetricPattern::new(pattern).unwrap());
-    let mut executor = CommandExecutor::new(metric, None, interrupt.clone());
+    let mut executor =
+        CommandExecutor::new(metric, None, interrupt.clone()).with_counters(counters);
     let mut writer = RecordWriter::create(path, false).unwrap();
     let mut watch = |_: nearfar_measure::Status<'_>| {};
     let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);

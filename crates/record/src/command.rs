@@ -5,6 +5,7 @@ use std::fmt;
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use serde::{Deserialize, Serialize};
 
+use crate::counter::{RunCount, TriedCounter};
 use crate::sample::PageNodes;
 
 /// A program under a binding: an actor that moves data in its own way.
@@ -38,6 +39,9 @@ pub struct CommandInputs {
     pub metric: Option<Metric>,
     /// Time after which a run is ended and its case refused; null for none.
     pub timeout_ns: Option<u64>,
+    /// Counters that were to be read of every run, as they were tried out before; null where
+    /// nobody asked for them.
+    pub counters: Option<Vec<TriedCounter>>,
 }
 
 /// A program that is run.
@@ -136,4 +140,7 @@ pub struct CommandRun {
     pub pages_unknown: Option<String>,
     /// CPUs on which its threads were seen; empty where nobody could look.
     pub cpus_seen: CpuSet,
+    /// What the believed counters counted, in the order of [`CommandInputs::counters`].
+    #[serde(default)]
+    pub counts: Vec<RunCount>,
 }

@@ -12,6 +12,7 @@ mod check;
 mod command;
 mod contradiction;
 mod coordinates;
+mod counter;
 mod device_coordinates;
 mod disturbance;
 mod environment;
@@ -42,6 +43,7 @@ pub use coordinates::{
     Roof, RoofCoordinates, RoofPurpose, SCREENING_ROUNDS, ScalingCoordinates, SharingCoordinates,
     Stage, TransferKind, Way,
 };
+pub use counter::{RunCount, TriedCounter, counted_ratio, counted_share};
 pub use device_coordinates::{
     DeviceCoordinates, DeviceStreamCoordinates, TransferBeside, TransferCoordinates,
 };
@@ -65,8 +67,8 @@ pub use sample_totals::SampleTotals;
 pub use seal::{Seal, Sealing};
 pub use state_folder::{NoRecord, host_name, newest_record, record_name, state_folder};
 pub use summary::{
-    Aggregate, CaseSummary, Part, RunSummary, Work, round_values, run_figures, summarize,
-    summarize_case, summarize_runs,
+    Aggregate, CaseSummary, Part, RunSummary, Work, estimate_runs, round_values, run_figures,
+    summarize, summarize_case, summarize_runs,
 };
 pub use transfer::{DeviceInputs, Transfer, TransferSample};
 pub use writer::{RecordWriter, WriteError};

@@ -104,13 +104,25 @@ pub fn round_values(
     work: Work,
     aggregate: Aggregate,
 ) -> Vec<f64> {
-    of_rounds(&by_round(samples, |sample| sample.rate(part, work, aggregate)), median)
+    of_rounds(&by_round(samples, |it| it, |sample| sample.rate(part, work, aggregate)), median)
 }
 
 /// The figure of each round of a program: as [`round_values`].
 #[must_use]
 pub fn run_figures(samples: &[SampleTotals]) -> Vec<f64> {
-    of_rounds(&by_round(samples, SampleTotals::run_figure), median)
+    of_rounds(&by_round(samples, |it| it, SampleTotals::run_figure), median)
+}
+
+/// Another figure of the runs of a program at one placement, over round values of the windows that
+/// have it; `None` where none has.
+#[must_use]
+pub fn estimate_runs<'a>(
+    samples: impl IntoIterator<Item = &'a Sample>,
+    figure: impl Fn(&Sample) -> Option<f64>,
+) -> Option<Estimate> {
+    let known = samples.into_iter().filter_map(|sample| Some((sample.totals(), figure(sample)?)));
+    let known: Vec<(SampleTotals, f64)> = known.collect();
+    estimate_median(&of_rounds(&by_round(&known, |(totals, _)| totals, |known| known.1), median))
 }
 
 /// What the runs of a program at one placement say; `None` when there is none.
@@ -129,11 +141,15 @@ pub fn summarize_runs<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Opti
 }
 
 /// Values with their rounds, those of one round side by side.
-fn by_round(samples: &[SampleTotals], value: impl Fn(&SampleTotals) -> f64) -> Vec<(u32, f64)> {
-    let only_disturbed = samples.iter().all(SampleTotals::is_disturbed);
-    let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
+fn by_round<T>(
+    samples: &[T],
+    totals: impl Fn(&T) -> &SampleTotals,
+    value: impl Fn(&T) -> f64,
+) -> Vec<(u32, f64)> {
+    let only_disturbed = samples.iter().all(|sample| totals(sample).is_disturbed());
+    let counted = samples.iter().filter(|sample| only_disturbed || !totals(sample).is_disturbed());
     let mut values: Vec<(u32, f64)> =
-        counted.map(|sample| (sample.round(), value(sample))).collect();
+        counted.map(|sample| (totals(sample).round(), value(sample))).collect();
     values.sort_by_key(|(round, _)| *round);
     values
 }
@@ -160,7 +176,7 @@ pub fn summarize_case<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Opti
 /// What the samples of one case say of a part of it; `None` when there is no sample.
 #[must_use]
 pub fn summarize(samples: &[SampleTotals], part: Part, work: Work) -> Option<CaseSummary> {
-    let rounds = by_round(samples, |sample| sample.rate(part, work, Aggregate::Sum));
+    let rounds = by_round(samples, |it| it, |sample| sample.rate(part, work, Aggregate::Sum));
     let sums = of_rounds(&rounds, median);
     let paces = round_values(samples, part, work, Aggregate::Paced);
     let spread = |round: &[f64]| (round.len() > 1).then(|| relative_spread(round)).flatten();

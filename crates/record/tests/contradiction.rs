@@ -213,6 +213,26 @@ fn runs_of_programs_are_held_by_the_plan_and_the_machine() {
     refused(2, "/sample/run/pages/page_bytes", json!(4095));
     refused(2, "/sample/run/pages/method", json!("move_pages"));
     refused(2, "/sample/run/pages/pages", json!({"77": 1}));
+    let counters = "/header/inputs/commands/counters";
+    let tried = honest[0].pointer(counters).unwrap().clone();
+    refused(0, counters, Value::Null);
+    refused(0, counters, json!([]));
+    refused(0, counters, json!([tried[0], tried[1], tried[0]]));
+    refused(0, &format!("{counters}/0/check"), Value::Null);
+    refused(0, &format!("{counters}/0/check/expected"), json!(-1.0));
+    refused(0, &format!("{counters}/0/events"), json!([]));
+    refused(0, &format!("{counters}/0/source"), Value::Null);
+    refused(0, &format!("{counters}/0/unavailable"), json!("not believed"));
+    refused(0, &format!("{counters}/1/unavailable"), Value::Null);
+    refused(2, "/sample/run/counts", json!([]));
+    refused(2, "/sample/run/counts/0/quantity", json!("cycles"));
+    refused(2, "/sample/run/counts/0/count", Value::Null);
+    refused(2, "/sample/run/counts/0/count", json!(-1.0));
+    refused(2, "/sample/run/counts/0/counted_share", Value::Null);
+    for share in [0.0, -0.5, 1.5] {
+        refused(2, "/sample/run/counts/0/counted_share", json!(share));
+    }
+    refused(2, "/sample/run/counts/0/unavailable", json!("no turn"));
     let other = cases.iter().find(|case| case.command().is_none()).unwrap();
     let mut lines = lines_of(&header, other);
     lines[2]["sample"]["run"] = honest[2]["sample"]["run"].clone();

@@ -11,6 +11,7 @@ mod classes;
 mod classes_text;
 mod compare;
 mod compare_text;
+mod counter_reasons;
 mod doctor;
 mod figures;
 mod kernels;
@@ -66,6 +67,8 @@ mod run;
 mod run_text;
 mod sealing;
 mod sensitivity;
+mod sensitivity_counters;
+mod sensitivity_counters_text;
 mod sensitivity_text;
 mod show;
 mod show_devices;
@@ -149,6 +152,7 @@ pub use sensitivity::{
     BestOfPairView, MemoryShareView, MetricView, PlacedRunsView, PlacementBoundsView,
     ProgramClassView, ProgramPairView, ProgramView, RunFigureView, SensitivityView,
 };
+pub use sensitivity_counters::{CountedFigureView, CountedRunsView};
 pub use show::ShowView;
 pub use show_devices::{BesideView, TransferView};
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use nearfar_record::{CountedQuantity, Profile, ProfileCounter, ProfileLook, ProgramEnd};
 use nearfar_units::{Bytes, format_significant};
 
+use crate::counter_reasons::unavailable_lines;
 use crate::figures::{count, percent_words, significant};
 use crate::paragraph::paragraph;
 use crate::printable::printable;
@@ -199,27 +200,13 @@ fn counters(profile: &Profile) -> String {
             text += &paragraph(" ", "Counters that took turns are scaled up to all of the time.");
         }
     }
-    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
-    for counter in &profile.counters {
-        let Some(why) = counter.unavailable.as_deref() else { continue };
-        if counter.events.is_empty() && is_counted_otherwise(profile, counter.quantity) {
-            continue;
-        }
-        let cause = cause(why);
-        match reasons.iter_mut().find(|(known, _)| *known == cause) {
-            Some((_, quantities)) => quantities.push(counter.quantity.words()),
-            None => reasons.push((cause, vec![counter.quantity.words()])),
-        }
-    }
-    for (why, quantities) in reasons {
-        let what = if quantities.len() > 4 {
-            count(quantities.len(), "counter")
-        } else {
-            quantities.join("; ")
-        };
-        text += &paragraph(" unavailable: ", &format!("{what}: {}", printable(&why)));
-    }
-    text
+    let reasons = profile.counters.iter().filter_map(|counter| {
+        let why = counter.unavailable.as_deref()?;
+        let is_missed =
+            !counter.events.is_empty() || !is_counted_otherwise(profile, counter.quantity);
+        is_missed.then_some((counter.quantity, why))
+    });
+    text + &unavailable_lines(reasons)
 }
 
 /// A CPU has events for operations of each precision or for both together.
@@ -234,13 +221,6 @@ fn is_counted_otherwise(profile: &Profile, quantity: CountedQuantity) -> bool {
         }
         _ => false,
     }
-}
-
-/// The same refusal of different events is one reason.
-fn cause(why: &str) -> String {
-    let of_event = why.strip_prefix("perf_event_open(");
-    let cause = of_event.and_then(|rest| rest.split_once(") "));
-    cause.map_or_else(|| why.into(), |(_, cause)| format!("perf_event_open {cause}"))
 }
 
 #[cfg(test)]

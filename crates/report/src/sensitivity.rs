@@ -5,10 +5,11 @@ use nearfar_model::{
     BestOfPair, BoundsStanding, MemoryShare, PlacedRuns, PlacementBounds, ProgramClass,
     ProgramSensitivity, ReferenceClasses, Sensitivity,
 };
-use nearfar_record::{Better, Metric, Record, RunSummary};
+use nearfar_record::{Better, Metric, Record, RunSummary, TriedCounter};
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
+use crate::sensitivity_counters::CountedRunsView;
 use crate::show_figure::AbsentView;
 
 /// Programs at their placements; `sensitivity --json` prints it.
@@ -33,6 +34,9 @@ pub struct SensitivityView {
     pub unit: Option<String>,
     /// Which figures are good.
     pub better: Better,
+    /// Counters that were to be read of every run, as they were tried out before; null where
+    /// nobody asked for them.
+    pub counters: Option<Vec<TriedCounter>>,
     /// The programs, in the order in which they were given.
     pub programs: Vec<ProgramView>,
     /// The best program of each pair; empty where programs ran on one cluster only.
@@ -103,6 +107,9 @@ pub struct PlacedRunsView {
     pub not_seen: Option<String>,
     /// Runs of which threads were seen on other CPUs.
     pub strayed_runs: usize,
+    /// What counters say of them; null where nobody asked for any, without runs, and where no figure
+    /// follows from those that are believed.
+    pub counted: Option<CountedRunsView>,
     /// What classes of bandwidth give; null where they are not known.
     pub bounds: Option<PlacementBoundsView>,
     /// `within`, `below` or `above` the bounds; null where one of them is not known.
@@ -208,6 +215,7 @@ impl SensitivityView {
             metric: metric.map(|metric| MetricView { pattern: metric.pattern.clone() }),
             unit: metric.map_or_else(|| Some("s".into()), unit),
             better: metric.map_or(Better::Lower, |metric| metric.better),
+            counters: commands.and_then(|commands| commands.counters.clone()),
             programs: some.map_or_else(Vec::new, |it| it.programs.iter().map(program).collect()),
             best: some.map_or_else(Vec::new, |it| it.best.iter().map(best).collect()),
             classes: some.map_or_else(Vec::new, |it| it.classes.iter().map(class).collect()),
@@ -260,6 +268,7 @@ fn placed(runs: &PlacedRuns) -> PlacedRunsView {
         seen_bytes: runs.seen_bytes,
         not_seen: runs.not_seen.clone(),
         strayed_runs: runs.strayed,
+        counted: runs.counted.as_ref().map(CountedRunsView::new),
         bounds: runs.bounds.as_ref().map(bounds),
         standing: runs.standing.map(standing),
         expected: expected.map(|(low, high)| [low.min(high), low.max(high)]),

@@ -9,6 +9,7 @@ use crate::figures::{count, percent_words, rounded, significant};
 use crate::paragraph::{folded, paragraph};
 use crate::printable::printable;
 use crate::sensitivity::{PlacedRunsView, ProgramView, RunFigureView, SensitivityView};
+use crate::sensitivity_counters_text::{self, counted, counted_matrix, unavailable};
 use crate::table::{table, table_in_blocks, table_with_numbers};
 
 /// Below this fraction of the pages a line says that they were elsewhere.
@@ -27,6 +28,7 @@ impl SensitivityView {
         }
         text += &paragraph("", &self.what_counts());
         text += &paragraph("", &self.where_bounds_are_from());
+        text += &unavailable(self.counters.as_deref().unwrap_or_default());
         for program in &self.programs {
             text += &self.program(program);
         }
@@ -90,7 +92,7 @@ impl SensitivityView {
             text += &self.placements(program);
         }
         text += &share_line(program, self.reference.is_some());
-        text + &notes(program)
+        text + &notes(program) + &sensitivity_counters_text::notes(program)
     }
 
     fn placements(&self, program: &ProgramView) -> String {
@@ -126,7 +128,19 @@ impl SensitivityView {
         let cpus = program.placements.first().map_or_else(String::new, |runs| {
             format!("on CPUs {} (cluster {}), {}\n", cpus_of(runs), runs.cluster, runs_of(program))
         });
-        cpus + &table(header, rows, 1)
+        cpus + &table(header, rows, 1) + &counted(program, &self.costs(program))
+    }
+
+    /// Time or metric, and performance, of each placement.
+    fn costs(&self, program: &ProgramView) -> [(String, Vec<String>); 2] {
+        let each = |of: fn(&PlacedRunsView) -> Option<String>| {
+            program.placements.iter().map(|runs| of(runs).unwrap_or_else(|| "-".into())).collect()
+        };
+        let figure = |runs: &PlacedRunsView| {
+            runs.figure.as_ref().map(|figure| format_significant(figure.median, 4))
+        };
+        let performance = |runs: &PlacedRunsView| runs.performance.map(ratio);
+        [(self.figure_name().into(), each(figure)), ("perform-\nance".into(), each(performance))]
     }
 
     /// Clusters against nodes: figures, and performance below them.
@@ -135,7 +149,8 @@ impl SensitivityView {
             runs.figure.as_ref().map(|figure| format_significant(figure.median, 4))
         });
         let ratios = cells(program, |runs| runs.performance.map(ratio));
-        format!("{}, {}\n{figures}performance\n{ratios}", self.figure_name(), runs_of(program))
+        let what = format!("{}, {}", self.figure_name(), runs_of(program));
+        format!("{what}\n{figures}performance\n{ratios}{}", counted_matrix(program))
     }
 
     fn best_programs(&self) -> String {
@@ -187,7 +202,10 @@ impl SensitivityView {
 }
 
 /// A table of a cell for each cluster and node.
-fn cells(program: &ProgramView, cell: impl Fn(&PlacedRunsView) -> Option<String>) -> String {
+pub(crate) fn cells(
+    program: &ProgramView,
+    cell: impl Fn(&PlacedRunsView) -> Option<String>,
+) -> String {
     let mut rows: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
     let mut nodes: BTreeSet<u32> = BTreeSet::new();
     for runs in &program.placements {
@@ -206,7 +224,7 @@ fn cells(program: &ProgramView, cell: impl Fn(&PlacedRunsView) -> Option<String>
     table_in_blocks(&header, &rows)
 }
 
-fn memory_words(runs: &PlacedRunsView) -> String {
+pub(crate) fn memory_words(runs: &PlacedRunsView) -> String {
     match (runs.memory_node, runs.is_local) {
         (Some(node), true) => format!("node {node}, its own"),
         (Some(node), false) => format!("node {node}"),

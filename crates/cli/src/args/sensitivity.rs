@@ -9,7 +9,7 @@ use nearfar_record::CommandProgram;
 use nearfar_units::parse_duration;
 
 /// The options that say how programs are run.
-const RUN_OPTIONS: [&str; 12] = [
+const RUN_OPTIONS: [&str; 13] = [
     "program",
     "label",
     "command",
@@ -20,6 +20,7 @@ const RUN_OPTIONS: [&str; 12] = [
     "unit",
     "lower_is_better",
     "timeout",
+    "counters",
     "out",
     "force",
 ];
@@ -65,6 +66,10 @@ pub struct SensitivityArguments {
     /// End a run that takes longer, for example 60s, and try its placement no more
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
     pub timeout: Option<Duration>,
+    /// Count misses of the last-level cache, instructions and cycles of every run, by those of the
+    /// CPU's counters that first count work of ours right
+    #[arg(long)]
+    pub counters: bool,
     /// Where to write the record of the runs; without it, below the folder of records
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,

@@ -9,9 +9,10 @@ use nearfar_model::{
     ClassRule, NoPlacements, PlacementChoice, RecordFigures, ReferenceClasses, classes,
     command_placements, sensitivity,
 };
-use nearfar_place::{CommandExecutor, MetricPattern};
+use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters};
 use nearfar_record::{
-    Better, CommandInputs, CommandProgram, Experiment, Inputs, Metric, Record, RecordWriter, Suite,
+    Better, CommandInputs, CommandProgram, Experiment, Header, Inputs, Metric, Record,
+    RecordWriter, Suite, TriedCounter,
 };
 use nearfar_report::SensitivityView;
 use nearfar_units::nanoseconds;
@@ -62,6 +63,7 @@ pub fn run(
             better: if arguments.lower_is_better { Better::Lower } else { Better::Higher },
         }),
         timeout_ns: arguments.timeout.map(nanoseconds),
+        counters: None,
     };
     let inputs = inputs(arguments.rounds, commands);
     let record = record_header::new_of_this_machine(inputs, machine);
@@ -133,11 +135,12 @@ fn reference(
 
 fn measure(
     arguments: &SensitivityArguments,
-    record: Record,
+    mut record: Record,
     metric: Option<MetricPattern>,
     hwloc_overrides: &[String],
 ) -> anyhow::Result<(Outcome, PathBuf)> {
     let _lock = HostLock::take()?;
+    let counters = arguments.counters.then(|| try_out_counters(&mut record.header));
     let header = &record.header;
     let path = match &arguments.out {
         Some(path) => path.clone(),
@@ -147,6 +150,9 @@ fn measure(
     let interrupt = Interrupt::default();
     register_signals(&interrupt)?;
     let mut executor = CommandExecutor::new(metric, arguments.timeout, interrupt.clone());
+    if let Some(counters) = counters {
+        executor = executor.with_counters(counters);
+    }
     let warnings: Vec<_> = before_measuring(&header.machine, &header.environment, hwloc_overrides)
         .iter()
         .map(nearfar_measure::Caution::warning)
@@ -158,6 +164,16 @@ fn measure(
     let outcome = engine.measure();
     progress.finish();
     Ok((outcome?, path))
+}
+
+/// Tries the counters of the runs out, which the header tells of.
+fn try_out_counters(header: &mut Header) -> ProgramCounters {
+    let (machine, cpu) = (&header.machine, &header.environment.cpu);
+    let counters = ProgramCounters::try_out(machine, cpu, &TriedCounter::QUANTITIES);
+    if let Some(commands) = &mut header.inputs.commands {
+        commands.counters = Some(counters.tried());
+    }
+    counters
 }
 
 fn show(

@@ -21,7 +21,7 @@ fn one_node_leaves_nothing_to_choose() {
     }
     let folder = tempfile::tempdir().unwrap();
     let witness = folder.path().join("ran");
-    for more in [&[][..], &["--matrix"]] {
+    for more in [&[][..], &["--matrix"], &["--counters"]] {
         let arguments = |json: &'static [&str]| {
             let mut command = nearfar();
             command.arg("sensitivity").args(more).args(json).args(["--", "touch"]).arg(&witness);
@@ -55,6 +55,7 @@ fn what_cannot_be_run_or_shown_is_refused() {
     refused(&["--record", "/no/such/file", "--", "true"], &["/no/such/file"]);
     refused(&["--from", "/no/such/file"], &["/no/such/file"]);
     refused(&["--from", "r.jsonl", "--rounds", "3"], &["--rounds"]);
+    refused(&["--from", "r.jsonl", "--counters"], &["--counters"]);
     let folder = tempfile::tempdir().unwrap();
     let machine = simulated(folder.path(), "amd-2p");
     refused(&["--from", &machine], &["no runs of programs"]);
@@ -99,6 +100,80 @@ fn runs_are_shown_beside_the_classes_of_their_machine() {
     assert!(text(&alone.stdout).contains("give a record of this machine by --record"));
     let show = text(&run(nearfar().args(["show", runs])).stdout);
     assert!(show.contains("8 placements of programs"), "{show}");
+}
+
+/// Counts beside times: of program a in every run but the first of each placement, whose counter
+/// of requests had no turn; that of cycles was not believed.
+#[test]
+fn what_was_counted_of_runs_is_shown_beside_their_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let machine = simulated(folder.path(), "amd-2p");
+    let runs = folder.path().join("runs.jsonl");
+    fs::write(&runs, counted(&runs_on(&machine))).unwrap();
+    let runs = runs.to_str().unwrap();
+    for more in [&["--record", machine.as_str()][..], &[]] {
+        let shown = run(nearfar().args(["sensitivity", "--from", runs]).args(more));
+        let said = text(&shown.stdout);
+        assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+        assert!(said.lines().all(|line| line.chars().count() <= 100), "{said}");
+        assert!(said.contains("by the CPU's counters") && said.contains("20 %"), "{said}");
+        assert_eq!(said.matches("unavailable: cycles: not believed").count(), 1, "{said}");
+        let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(said.contains("20 of 24 runs could be counted throughout: requests"), "{said}");
+        assert!(said.contains("scaled up to all of the time, from 50 % of it"), "{said}");
+        assert!(!said.contains('\u{1b}'), "{said}");
+    }
+    let json = run(nearfar().args(["sensitivity", "--json", "--from", runs]));
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    let counters = json["counters"].as_array().unwrap();
+    assert_eq!((counters.len(), &counters[0]["unavailable"]), (4, &"not believed".into()));
+    for placement in json["programs"][0]["placements"].as_array().unwrap() {
+        let counted = &placement["counted"];
+        assert_eq!(
+            (&counted["llc_miss_rate"]["median"], &counted["llc_miss_rate"]["runs"]),
+            (&0.2.into(), &5.into()),
+            "{counted}"
+        );
+        assert_eq!(counted["llc_misses_per_1000_instructions"]["median"], 10.0);
+        assert_eq!(counted["instructions_per_cycle"], Value::Null);
+        let why = counted["unknown"]["instructions_per_cycle"].as_str().unwrap();
+        assert_eq!(why, "cycles: not believed");
+    }
+    // A program that failed has no counts either.
+    assert_eq!(json["programs"][1]["placements"][0]["counted"], Value::Null);
+}
+
+/// The record with counters in its header and counts in its samples.
+fn counted(record: &str) -> String {
+    let quantities = ["cycles", "instructions", "llc_requests", "llc_misses"];
+    let tried = quantities.map(|quantity| {
+        let unavailable = (quantity == "cycles").then_some("not believed");
+        serde_json::json!({"quantity": quantity, "events": ["an\u{1b}[2Jevent"], "meaning": "m",
+            "source": "s", "unavailable": unavailable,
+            "check": {"work": "w", "expected": 1e6, "counted": 1e6}})
+    });
+    let lines = record.lines().map(|line| {
+        let mut line: Value = serde_json::from_str(line).unwrap();
+        if let Some(commands) = line.pointer_mut("/header/inputs/commands") {
+            commands["counters"] = tried.to_vec().into();
+        }
+        let is_first = line.pointer("/sample/round") == Some(&0.into());
+        if let Some(run) = line.pointer_mut("/sample/run") {
+            let count = |quantity: &str, count: f64| match quantity == "llc_requests" && is_first {
+                true => serde_json::json!({"quantity": quantity, "count": null,
+                    "counted_share": null, "unavailable": "no turn\u{1b}[2J"}),
+                false => serde_json::json!({"quantity": quantity, "count": count,
+                    "counted_share": 0.5, "unavailable": null}),
+            };
+            run["counts"] = serde_json::json!([
+                count("instructions", 2e9),
+                count("llc_requests", 1e8),
+                count("llc_misses", 2e7)
+            ]);
+        }
+        format!("{line}\n")
+    });
+    lines.collect()
 }
 
 /// Lines of a record as a reader takes them.

@@ -1,9 +1,12 @@
 //! The view of programs at their placements, with every optional field given and null.
 
+use std::collections::BTreeMap;
+
 use nearfar_record::{Better, Line, read_record};
 use nearfar_report::{
-    AbsentView, BestOfPairView, MemoryShareView, MetricView, PlacedRunsView, PlacementBoundsView,
-    ProgramClassView, ProgramPairView, ProgramView, RunFigureView, SensitivityView,
+    AbsentView, BestOfPairView, CountedFigureView, CountedRunsView, MemoryShareView, MetricView,
+    PlacedRunsView, PlacementBoundsView, ProgramClassView, ProgramPairView, ProgramView,
+    RunFigureView, SensitivityView,
 };
 use serde_json::Value;
 
@@ -17,6 +20,11 @@ pub const NULLS: &[&str] = &[
     "alphas",
     "metric",
     "unit",
+    "counters",
+    "counters[].meaning",
+    "counters[].source",
+    "counters[].check",
+    "counters[].unavailable",
     "programs[].sensitivity",
     "programs[].sensitivity_unknown",
     "programs[].placements[].cpu_node",
@@ -27,6 +35,12 @@ pub const NULLS: &[&str] = &[
     "programs[].placements[].placed_share",
     "programs[].placements[].seen_bytes",
     "programs[].placements[].not_seen",
+    "programs[].placements[].counted",
+    "programs[].placements[].counted.llc_miss_rate",
+    "programs[].placements[].counted.llc_misses_per_1000_instructions",
+    "programs[].placements[].counted.instructions_per_cycle",
+    "programs[].placements[].counted.uncounted",
+    "programs[].placements[].counted.least_counted_share",
     "programs[].placements[].bounds",
     "programs[].placements[].standing",
     "programs[].placements[].expected",
@@ -42,7 +56,10 @@ pub const SIGNED: &[&str] =
 pub fn views() -> Vec<(&'static str, Value)> {
     let header = Line::Header(Box::new(every_line::known_header()));
     let record = read_record(record_text(&[header]).as_slice()).unwrap();
-    let nothing = SensitivityView::new(&record, Err("one memory node".into()), None);
+    let nothing = SensitivityView {
+        counters: None,
+        ..SensitivityView::new(&record, Err("one memory node".into()), None)
+    };
     let full = SensitivityView {
         record: Some("runs.jsonl".into()),
         nothing_to_choose: None,
@@ -51,6 +68,7 @@ pub fn views() -> Vec<(&'static str, Value)> {
         metric: Some(MetricView { pattern: "rate: (.*)".into() }),
         unit: None,
         better: Better::Lower,
+        counters: every_line::commands().counters,
         programs: [true, false].map(program).into(),
         best: [Some(0), None].map(best).into(),
         classes: vec![ProgramClassView {
@@ -88,7 +106,39 @@ fn program(known: bool) -> ProgramView {
         label: "solver".into(),
         sensitivity: known.then_some(share),
         sensitivity_unknown: (!known).then_some("the record's classes were not given"),
-        placements: vec![placed(known)],
+        placements: match known {
+            true => vec![placed(true)],
+            false => [Some(false), Some(true), None].map(placed_and_counted).into(),
+        },
+    }
+}
+
+/// Of which counters say all, nothing, or were not read.
+fn placed_and_counted(by: Option<bool>) -> PlacedRunsView {
+    PlacedRunsView { counted: by.map(counted), ..placed(false) }
+}
+
+fn counted(known: bool) -> CountedRunsView {
+    let figure = |median: f64| CountedFigureView {
+        median,
+        interval: [median - 0.125, median + 0.125],
+        confidence: 0.96875,
+        runs: 6,
+    };
+    let why = "misses of the last-level cache: not believed";
+    let names = ["llc_miss_rate", "llc_misses_per_1000_instructions", "instructions_per_cycle"];
+    CountedRunsView {
+        llc_miss_rate: known.then(|| figure(0.25)),
+        llc_misses_per_1000_instructions: known.then(|| figure(1.5)),
+        instructions_per_cycle: known.then(|| figure(0.75)),
+        counted_runs: 6,
+        runs: 8,
+        uncounted: (!known).then(|| "cycles: it was never its turn to be counted".into()),
+        least_counted_share: known.then_some(0.5),
+        unknown: match known {
+            true => BTreeMap::new(),
+            false => names.map(|name| (name, why.to_string())).into(),
+        },
     }
 }
 
@@ -109,6 +159,7 @@ fn placed(known: bool) -> PlacedRunsView {
         seen_bytes: known.then_some(4096.5),
         not_seen: (!known).then(|| "it ended before".into()),
         strayed_runs: 1,
+        counted: known.then(|| counted(true)),
         bounds: known.then_some(bounds),
         standing: known.then_some("within"),
         expected: known.then_some([0.625, 0.75]),

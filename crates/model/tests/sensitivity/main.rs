@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod choice;
+mod counted;
 mod runs;
 mod strangers;
 

@@ -106,6 +106,7 @@ impl Machine4 {
                 better,
             }),
             timeout_ns: None,
+            counters: None,
         });
         for (label, program) in programs {
             for at in &placements {
@@ -194,6 +195,7 @@ pub fn sample(case: String, round: u32, seconds: f64, metric: Option<f64>) -> Sa
             pages: Some(pages),
             pages_unknown: None,
             cpus_seen: "0-1".parse().unwrap(),
+            counts: Vec::new(),
         }),
         disturbances: Vec::new(),
     }

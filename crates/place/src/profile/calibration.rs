@@ -25,13 +25,14 @@ pub(crate) struct Calibrated {
 /// What there was to count, and what was counted.
 pub(crate) type Counted = Result<(f64, f64), String>;
 
-/// Tries the ways to count each quantity on work of known size, which `count` does.
+/// Tries the ways to count each of these quantities on work of known size, which `count` does.
 pub(crate) fn calibrate(
     plans: &[CounterPlan],
+    quantities: &[CountedQuantity],
     mut count: impl FnMut(&CounterPlan, &KnownWork) -> Counted,
 ) -> Vec<Calibrated> {
-    let all = CountedQuantity::ALL.into_iter();
-    all.map(|quantity| {
+    let each = quantities.iter().copied();
+    each.map(|quantity| {
         let mut found = Calibrated {
             quantity,
             plan: None,
@@ -105,13 +106,17 @@ mod tests {
         })
     }
 
+    fn tried(count: impl FnMut(&CounterPlan, &KnownWork) -> Counted) -> Vec<Calibrated> {
+        calibrate(&zen4(), &CountedQuantity::ALL, count)
+    }
+
     fn of(found: &[Calibrated], quantity: CountedQuantity) -> &Calibrated {
         found.iter().find(|it| it.quantity == quantity).unwrap()
     }
 
     #[test]
     fn counters_that_tell_the_truth_are_believed_and_every_quantity_is_told_of() {
-        let found = calibrate(&zen4(), |_, _| Ok((1e6, 1.04e6)));
+        let found = tried(|_, _| Ok((1e6, 1.04e6)));
         assert_eq!(found.len(), CountedQuantity::ALL.len());
         let flops = of(&found, CountedQuantity::Flops);
         assert_eq!(flops.unavailable, None);
@@ -123,7 +128,7 @@ mod tests {
     #[test]
     fn a_counter_that_lies_once_is_not_believed_and_its_worst_count_is_told() {
         let mut calls = 0;
-        let found = calibrate(&zen4(), |plan, _| {
+        let found = tried(|plan, _| {
             calls += usize::from(plan.quantity == CountedQuantity::Flops);
             Ok(if calls == 2 { (1e6, 0.5e6) } else { (1e6, 1e6) })
         });
@@ -136,16 +141,16 @@ mod tests {
     #[test]
     fn a_counter_that_counts_nothing_or_what_it_should_not_is_not_believed() {
         for counted in [0.0, 1.06e6, 0.94e6, 2e6, f64::INFINITY, f64::NAN] {
-            let found = calibrate(&zen4(), |_, _| Ok((1e6, counted)));
+            let found = tried(|_, _| Ok((1e6, counted)));
             assert!(found.iter().all(|it| it.unavailable.is_some()), "{counted}");
         }
-        let found = calibrate(&zen4(), |_, _| Ok((0.0, 0.0)));
+        let found = tried(|_, _| Ok((0.0, 0.0)));
         assert!(found.iter().all(|it| it.unavailable.is_some()));
     }
 
     #[test]
     fn the_next_way_to_count_is_tried_where_the_first_lies() {
-        let found = calibrate(&zen4(), |plan, _| match plan.events.len() {
+        let found = tried(|plan, _| match plan.events.len() {
             2 => Ok((1e6, 1.01e6)),
             _ => Ok((1e6, 0.6e6)),
         });
@@ -155,8 +160,20 @@ mod tests {
     }
 
     #[test]
+    fn only_what_is_asked_for_is_tried() {
+        let mut tried = Vec::new();
+        let asked = [CountedQuantity::LlcMisses, CountedQuantity::Cycles];
+        let found = calibrate(&zen4(), &asked, |plan, _| {
+            tried.push(plan.quantity);
+            Ok((1e6, 1e6))
+        });
+        assert_eq!(tried, asked);
+        assert_eq!(found.iter().map(|it| it.quantity).collect::<Vec<_>>(), asked);
+    }
+
+    #[test]
     fn what_the_kernel_refuses_is_told_in_its_words() {
-        let found = calibrate(&zen4(), |_, _| Err("perf_event_open failed".into()));
+        let found = tried(|_, _| Err("perf_event_open failed".into()));
         let cycles = of(&found, CountedQuantity::Cycles);
         assert_eq!(cycles.unavailable.as_deref(), Some("perf_event_open failed"));
         assert!(cycles.plan.is_some() && cycles.check.is_none());

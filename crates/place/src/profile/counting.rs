@@ -3,14 +3,18 @@
 use std::thread;
 
 use nearfar_machine::Machine;
-use nearfar_record::{Cpu, ProfileCounter};
+use nearfar_record::{CountedQuantity, Cpu, ProfileCounter, RunCount, TriedCounter};
 use nearfar_sys::{CounterSet, PerfCount, PerfTarget, Refusal};
 
 use super::calibration::{Calibrated, calibrate};
-use super::events::counter_plans;
+use super::events::{CounterPlan, PlannedEvent, counter_plans};
 use super::known_work::Workplace;
 
-/// The counters of a program.
+/// Counters that were tried out: those that are believed can count programs, again and again.
+#[derive(Debug, Clone)]
+pub struct ProgramCounters(Vec<Calibrated>);
+
+/// The counters of programs that are counted.
 pub(crate) struct Counting {
     counted: Vec<CountedPlan>,
 }
@@ -21,30 +25,48 @@ struct CountedPlan {
     sets: Vec<CounterSet>,
 }
 
-impl Counting {
-    /// Tries what this CPU can count on work of ours, in a thread that is gone afterwards.
-    pub fn try_out(machine: &Machine, cpu: &Cpu) -> Self {
+impl ProgramCounters {
+    /// Tries what this CPU can count of these quantities on work of ours, in a thread that is gone
+    /// afterwards.
+    #[must_use]
+    pub fn try_out(machine: &Machine, cpu: &Cpu, quantities: &[CountedQuantity]) -> Self {
         let plans = counter_plans(cpu);
-        let tried = thread::scope(|scope| {
+        Self(thread::scope(|scope| {
             let trying = scope.spawn(|| {
                 let mut workplace = Workplace::new(machine);
-                calibrate(&plans, |plan, work| workplace.count(plan, work))
+                calibrate(&plans, quantities, |plan, work| workplace.count(plan, work))
             });
             trying.join().unwrap_or_default()
-        });
-        let counted = tried.into_iter().map(|of| CountedPlan { of, sets: Vec::new() });
-        Self { counted: counted.collect() }
+        }))
     }
 
-    /// Counts programs that this thread starts from now on.
-    pub fn count_started(&mut self) {
+    /// How they were tried out.
+    #[must_use]
+    pub fn tried(&self) -> Vec<TriedCounter> {
+        let tried = |of: &Calibrated| {
+            let plan = of.plan.as_ref();
+            let events = plan.into_iter().flat_map(|plan| &plan.events);
+            TriedCounter {
+                quantity: of.quantity,
+                events: events.map(|event| event.name.clone()).collect(),
+                meaning: plan.map(|plan| plan.meaning.clone()),
+                source: plan.map(|plan| plan.source.clone()),
+                check: of.check.clone(),
+                unavailable: of.unavailable.clone(),
+            }
+        };
+        self.0.iter().map(tried).collect()
+    }
+
+    /// Counts programs that this thread, and threads that it begins, start from now on.
+    pub(crate) fn count_started(&self) -> Counting {
         self.open(|plan| {
             Ok(vec![CounterSet::open(&plan.perf_events(), PerfTarget::StartedPrograms)?])
-        });
+        })
     }
 
     /// Counts these running threads, and what they start.
-    pub fn count_threads(&mut self, threads: &[u32]) {
+    pub(crate) fn count_threads(&self, threads: &[u32]) -> Counting {
         self.open(|plan| {
             let mut sets = Vec::new();
             for &thread in threads {
@@ -60,26 +82,40 @@ impl Counting {
                 }
             }
             Ok(sets)
-        });
+        })
     }
 
-    fn open(
-        &mut self,
-        open: impl Fn(&super::events::CounterPlan) -> Result<Vec<CounterSet>, Refusal>,
-    ) {
-        for counted in &mut self.counted {
-            if counted.of.unavailable.is_some() {
-                continue;
+    /// Opens counters for those that are believed.
+    fn open(&self, open: impl Fn(&CounterPlan) -> Result<Vec<CounterSet>, Refusal>) -> Counting {
+        let of_each = |of: &Calibrated| {
+            let mut counted = CountedPlan { of: of.clone(), sets: Vec::new() };
+            if let (None, Some(plan)) = (&of.unavailable, &of.plan) {
+                match open(plan) {
+                    Ok(sets) => counted.sets = sets,
+                    Err(refusal) => counted.of.unavailable = Some(refusal.to_string()),
+                }
             }
-            let Some(plan) = &counted.of.plan else { continue };
-            match open(plan) {
-                Ok(sets) => counted.sets = sets,
-                Err(refusal) => counted.of.unavailable = Some(refusal.to_string()),
-            }
-        }
+            counted
+        };
+        Counting { counted: self.0.iter().map(of_each).collect() }
     }
 
-    /// What was counted.
+    /// What was counted of a run, by the counters that are believed.
+    pub(crate) fn counts(&self, counting: Counting) -> Vec<RunCount> {
+        let believed = self.0.iter().map(|of| of.unavailable.is_none());
+        let counted = believed.zip(counting.read()).filter(|(is_believed, _)| *is_believed);
+        let count = |(_, counter): (bool, ProfileCounter)| RunCount {
+            quantity: counter.quantity,
+            count: counter.count,
+            counted_share: counter.counted_share,
+            unavailable: counter.unavailable,
+        };
+        counted.map(count).collect()
+    }
+}
+
+impl Counting {
+    /// What was counted, and why of the others nothing was.
     pub fn read(self) -> Vec<ProfileCounter> {
         self.counted.into_iter().map(CountedPlan::read).collect()
     }
@@ -120,7 +156,7 @@ fn counter(of: Calibrated, counts: Option<&[PerfCount]>) -> ProfileCounter {
     let Calibrated { quantity, plan, check, mut unavailable } = of;
     let sum = match (&plan, counts) {
         (Some(plan), Some(counts)) => {
-            let weighed = |(event, count): (&super::events::PlannedEvent, &PerfCount)| {
+            let weighed = |(event, count): (&PlannedEvent, &PerfCount)| {
                 Some((f64::from(event.weight) * count.scaled()?, count.counted_share()?))
             };
             let parts: Option<Vec<(f64, f64)>> =
@@ -147,9 +183,13 @@ fn counter(of: Calibrated, counts: Option<&[PerfCount]>) -> ProfileCounter {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_record::CountedQuantity;
+    use std::process::Command;
+
+    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+    use nearfar_sys::PerfEvent;
 
     use super::*;
+    use crate::launch::launch;
 
     fn flops_of_intel() -> Calibrated {
         let cpu = Cpu {
@@ -191,5 +231,66 @@ mod tests {
         let refused = Calibrated { unavailable: Some("not believed".into()), ..flops_of_intel() };
         let found = counter(refused, None);
         assert_eq!(found.unavailable.as_deref(), Some("not believed"));
+    }
+
+    /// Page faults stand in for an event of the CPU: the kernel counts them everywhere where it
+    /// lets us.
+    fn page_faults(tried: &ProgramCounters) -> Option<Counting> {
+        let counting = tried.open(|plan| {
+            let events = vec![PerfEvent::PageFaults; plan.events.len()];
+            Ok(vec![CounterSet::open(&events, PerfTarget::StartedPrograms)?])
+        });
+        let is_refused = counting.counted.iter().any(|it| it.of.unavailable.is_some());
+        (!is_refused).then_some(counting)
+    }
+
+    /// Every run has counts of its own, with those of its children, and none of this process.
+    #[test]
+    fn each_run_of_a_program_is_counted_by_itself() {
+        let quantity = CountedQuantity::Cycles;
+        let plan = counter_plans(&Cpu::default()).into_iter().find(|it| it.quantity == quantity);
+        let tried =
+            ProgramCounters(vec![Calibrated { quantity, plan, check: None, unavailable: None }]);
+        let faults = |script: &str| -> Option<f64> {
+            let counting = page_faults(&tried)?;
+            let touched = vec![1_u8; 4 << 20];
+            let binding = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
+            let mut command = Command::new("sh");
+            let launched =
+                launch(command.args(["-c", script]), &binding, false, false, None).unwrap();
+            assert!(launched.child.wait_with_output().unwrap().status.success());
+            let counts = tried.counts(counting);
+            assert_eq!(std::hint::black_box(touched).len(), 4 << 20);
+            let [counted] = &counts[..] else { panic!("{counts:?}") };
+            assert_eq!((counted.quantity, &counted.unavailable), (quantity, &None));
+            assert!(counted.counted_share.is_some_and(|share| share > 0.99), "{counted:?}");
+            counted.count
+        };
+        let Some(alone) = faults("true") else { return };
+        let again = faults("true").unwrap();
+        // Far fewer than the 1024 pages that this thread touched meanwhile.
+        assert!(alone > 10.0 && alone < 900.0, "{alone}");
+        assert!((again / alone - 1.0).abs() < 0.2, "{alone}, then {again}");
+        let with_children = faults("/bin/true; /bin/true; true").unwrap();
+        assert!(with_children > 2.0 * alone, "{with_children} with two children, {alone} alone");
+    }
+
+    /// What was not believed is told of once, and no run has a count of it; what is believed and
+    /// cannot be opened for a run has the reason in that run.
+    #[test]
+    fn runs_are_counted_by_believed_counters_alone() {
+        let refused = Calibrated { unavailable: Some("not believed".into()), ..flops_of_intel() };
+        let tried = ProgramCounters(vec![refused, flops_of_intel()]);
+        let told = tried.tried();
+        assert_eq!(told[0].unavailable.as_deref(), Some("not believed"));
+        assert_eq!((told[1].unavailable.as_ref(), told[1].events.len()), (None, 4));
+        let counting = tried.open(|_| {
+            let nobody = PerfTarget::Thread(u32::MAX);
+            Ok(vec![CounterSet::open(&[PerfEvent::PageFaults], nobody)?])
+        });
+        let counts = tried.counts(counting);
+        let [of_run] = &counts[..] else { panic!("{counts:?}") };
+        assert_eq!((of_run.count, of_run.counted_share), (None, None));
+        assert!(of_run.unavailable.as_ref().is_some_and(|why| why.contains("no thread")));
     }
 }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_record::{CountedQuantity, ProfileCounter, ProfileFigures};
+use nearfar_record::{
+    CountedQuantity, ProfileCounter, ProfileFigures, counted_ratio, counted_share,
+};
 
 /// Bytes of a line.
 const LINE_BYTES: f64 = 64.0;
@@ -24,7 +26,7 @@ pub(crate) fn figures(
             _ => Err(why("it was not counted")),
         }
     };
-    let per_second = |count: f64| divide(count, wall_seconds, "no time was seen to pass");
+    let per_second = |count: f64| counted_ratio(count, wall_seconds, "no time was seen to pass");
     // A CPU counts all operations together, or those of each precision.
     let of_both =
         || Ok::<f64, String>(count(Quantity::FlopsDouble)? + count(Quantity::FlopsSingle)?);
@@ -64,27 +66,19 @@ pub(crate) fn figures(
     );
     let operational = || {
         let (flops, lines) = (flops()?, lines()?);
-        divide(flops, lines * LINE_BYTES, "nothing was read from memory")
+        counted_ratio(flops, lines * LINE_BYTES, "nothing was read from memory")
     };
     let operational_flops_per_byte = note("operational_flops_per_byte", operational());
     let ratio = |part: Quantity, whole: Quantity, nothing: &str| {
-        divide(count(part)?, count(whole)?, nothing)
+        counted_ratio(count(part)?, count(whole)?, nothing)
     };
-    let share = |part: f64, whole: f64, nothing: &str| {
-        let share = divide(part, whole, nothing)?;
-        // Two counters that did not begin in the same instant.
-        if share <= 1.0 + 1e-3 {
-            Ok(share.min(1.0))
-        } else {
-            Err("the counters contradict each other: the part is more than the whole".into())
-        }
+    let local = || {
+        counted_share(count(Quantity::LocalDramLines)?, lines()?, "nothing was read from memory")
     };
-    let local =
-        || share(count(Quantity::LocalDramLines)?, lines()?, "nothing was read from memory");
     let local_dram_share = note("local_dram_share", local());
     let misses = || {
         let (misses, all) = (count(Quantity::LlcMisses)?, count(Quantity::LlcRequests)?);
-        share(misses, all, "no request reached the last-level cache")
+        counted_share(misses, all, "no request reached the last-level cache")
     };
     let llc_miss_rate = note("llc_miss_rate", misses());
     let instructions_per_cycle = note(
@@ -106,11 +100,6 @@ pub(crate) fn figures(
         memory_level_parallelism,
         unknown,
     }
-}
-
-fn divide(part: f64, whole: f64, nothing: &str) -> Result<f64, String> {
-    let ratio = part / whole;
-    if whole > 0.0 && ratio.is_finite() && ratio >= 0.0 { Ok(ratio) } else { Err(nothing.into()) }
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Runs of programs that cannot have been.
 
+use super::counter::check_counts;
 use super::history::KnownParts;
 use super::placement::MAY_BE_NEW;
 use crate::command::{Command, CommandRun};
@@ -19,7 +20,8 @@ pub(super) fn check_run(
     let Some(run) = &sample.run else {
         return Err(format!("a sample of the program {} without its run", command.label));
     };
-    let wanted = header.inputs.commands.as_ref().and_then(|commands| commands.metric.as_ref());
+    let asked = header.inputs.commands.as_ref();
+    let wanted = asked.and_then(|commands| commands.metric.as_ref());
     match (wanted, run.metric) {
         (Some(_), None) => return Err("a run without the metric that was asked for".into()),
         (None, Some(metric)) => {
@@ -31,6 +33,7 @@ pub(super) fn check_run(
     if let Some(cpu) = run.cpus_seen.iter().find(|&cpu| !known.cpus.contains(cpu)) {
         return Err(format!("a thread on CPU {cpu}, which {MAY_BE_NEW}"));
     }
+    check_counts(asked, run)?;
     check_pages(known, run)
 }
 

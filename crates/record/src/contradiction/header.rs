@@ -2,6 +2,7 @@
 
 use nearfar_machine::MemoryModule;
 
+use super::counter::check_tried;
 use crate::command::CommandInputs;
 use crate::experiment::Experiment;
 use crate::header::{Executor, Header};
@@ -67,5 +68,5 @@ fn check_commands(commands: &CommandInputs) -> Result<(), String> {
     if labels.contains(&"") || commands.programs.iter().any(|program| program.program.is_empty()) {
         return Err("a program without a name".into());
     }
-    Ok(())
+    check_tried(commands.counters.as_deref().unwrap_or_default())
 }

@@ -5,6 +5,7 @@
 mod case;
 mod command;
 mod coordinates;
+mod counter;
 mod header;
 mod history;
 mod placement;

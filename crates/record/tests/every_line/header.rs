@@ -8,9 +8,9 @@ use nearfar_machine::{
     Source,
 };
 use nearfar_record::{
-    Better, Cgroup, CommandInputs, CommandPlacement, CommandProgram, Cpu, DeviceInputs,
-    Environment, Executor, Experiment, Firmware, Grid, Header, Inputs, Metric, Pages, SCHEMA,
-    Simulation, Suite, Versions,
+    Better, Cgroup, CommandInputs, CommandPlacement, CommandProgram, CountedQuantity, CounterCheck,
+    Cpu, DeviceInputs, Environment, Executor, Experiment, Firmware, Grid, Header, Inputs, Metric,
+    Pages, SCHEMA, Simulation, Suite, TriedCounter, Versions,
 };
 
 /// A machine in which everything is known: two packages, each with a node of its own (that of
@@ -178,6 +178,28 @@ pub fn commands() -> CommandInputs {
             better: Better::Higher,
         }),
         timeout_ns: Some(60_000_000_000),
+        counters: Some(vec![
+            TriedCounter {
+                quantity: CountedQuantity::LlcMisses,
+                events: vec!["LONGEST_LAT_CACHE.MISS".into()],
+                meaning: Some("requests that the last-level cache did not have".into()),
+                source: Some("SDM architectural event".into()),
+                check: Some(CounterCheck {
+                    work: "the lines of one pass of loads over local memory".into(),
+                    expected: 1e6,
+                    counted: 1.01e6,
+                }),
+                unavailable: None,
+            },
+            TriedCounter {
+                quantity: CountedQuantity::Cycles,
+                events: Vec::new(),
+                meaning: None,
+                source: None,
+                check: None,
+                unavailable: Some("no event of this CPU is known for it".into()),
+            },
+        ]),
     }
 }
 
@@ -272,7 +294,12 @@ pub fn unknown_header(source: Source) -> Header {
             working_set_bytes: None,
             grid: Grid::Sparse,
             budget_ns: None,
-            commands: Some(CommandInputs { metric: None, timeout_ns: None, ..commands() }),
+            commands: Some(CommandInputs {
+                metric: None,
+                timeout_ns: None,
+                counters: None,
+                ..commands()
+            }),
             ..known.inputs
         },
         machine,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
-    Actor, ActorSample, Case, CommandRun, Disturbance, PageNodes, PageSizes, Proof, ProofMethod,
-    Sample, ThreadSample, TrafficMethod, TransferSample,
+    Actor, ActorSample, Case, CommandRun, CountedQuantity, Disturbance, PageNodes, PageSizes,
+    Proof, ProofMethod, RunCount, Sample, ThreadSample, TrafficMethod, TransferSample,
 };
 
 /// A node that every machine of these records has, besides those that pages are asked for on.
@@ -44,7 +44,7 @@ pub fn sample(
 }
 
 /// A run of a program, of which every second was not looked at. Records of simulated machines
-/// ask for no metric here.
+/// ask for no metric and no counters here.
 fn run(sequence: u64, method: ProofMethod) -> CommandRun {
     let seen = sequence.is_multiple_of(2);
     CommandRun {
@@ -57,6 +57,17 @@ fn run(sequence: u64, method: ProofMethod) -> CommandRun {
         }),
         pages_unknown: (!seen).then(|| "it ended before".into()),
         cpus_seen: if seen { "0-1".parse().unwrap() } else { Default::default() },
+        counts: if method == ProofMethod::Simulated { Vec::new() } else { vec![count(seen)] },
+    }
+}
+
+/// Of the counter that the known header believes.
+fn count(counted: bool) -> RunCount {
+    RunCount {
+        quantity: CountedQuantity::LlcMisses,
+        count: counted.then_some(12_345.5),
+        counted_share: counted.then_some(0.75),
+        unavailable: (!counted).then(|| "it was never its turn to be counted".into()),
     }
 }
 
