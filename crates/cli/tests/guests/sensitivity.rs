@@ -1,15 +1,14 @@
 //! `sensitivity` in a guest: a program's pages and CPUs are where each placement says. Its times
-//! mean nothing there.
+//! mean nothing there. The same guest tries out what [`advise`] says of it.
 
 use std::collections::BTreeSet;
 
-use nearfar_lab::{Ended, Guest, guest_machines, guests_are_left_out};
-use nearfar_record::{PageNodes, Record, read_record};
+use nearfar_lab::{Ended, Guest, GuestMachine};
+use nearfar_record::{PageNodes, Record, TriedCounter, read_record};
 use serde_json::Value;
 
 use crate::boot::NEW;
-use crate::turns::Turn;
-use crate::{PROGRAMS, give_up, kernel_of, table};
+use crate::{advise, in_guest, table};
 
 /// Bytes of the program's buffer, of which it writes all.
 const BUFFER_MIB: u64 = 8;
@@ -22,32 +21,25 @@ const SCRIPT: &str = "
     as-nobody nearfar sensitivity --matrix --rounds 1 --metric 'rate: ([0-9]+)' --unit MB/s \
         --out /out/matrix.jsonl --json -- sh -c \"$program\" >/out/matrix.json 2>/out/matrix.said
     echo $? >/out/matrix.status
-    as-nobody nearfar sensitivity --cluster 2 --rounds 1 --label copy \
+    as-nobody nearfar sensitivity --cluster 2 --rounds 1 --label copy --counters \
         --out /out/levels.jsonl --json -- sh -c \"$program\" >/out/levels.json 2>/out/levels.said
     echo $? >/out/levels.status
 ";
 
-fn boot() -> Option<Ended> {
-    if guests_are_left_out() {
-        table::say("NEARFAR_WITHOUT_GUESTS: left out sensitivity on amd-2p, 2 runs of the program");
-        return None;
-    }
-    let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
-    let kernel = kernel_of(NEW).unwrap_or_else(|error| give_up(&error));
-    let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
-    let guest = Guest {
-        machine: machines.iter().find(|machine| machine.name == "amd-2p").unwrap(),
-        kernel: &kernel,
-        programs,
-        node_mib: 384,
-        devices: &[],
-        script: SCRIPT,
-        limit: std::time::Duration::from_secs(240),
-    };
-    let turn = Turn::take();
-    let ended = guest.run();
-    drop(turn);
-    Some(ended.unwrap_or_else(|error| give_up(&error.to_string())))
+fn boot() -> Option<(GuestMachine, Ended)> {
+    let script = || format!("{SCRIPT}{}", advise::script("/out/matrix.jsonl"));
+    in_guest("amd-2p", NEW, 3, |machine, kernel, programs| {
+        let guest = Guest {
+            machine,
+            kernel,
+            programs,
+            node_mib: 384,
+            devices: &[],
+            script: &script(),
+            limit: std::time::Duration::from_secs(240),
+        };
+        guest.run()
+    })
 }
 
 /// What a run of the program printed and wrote.
@@ -66,9 +58,24 @@ fn bytes(pages: &PageNodes) -> u64 {
     pages.pages.values().sum::<u64>() * pages.page_bytes
 }
 
+/// Counters were asked for: each is believed or has the reason, and the runs have their times in
+/// either case. (The reader holds counts of runs against the counters that are believed.)
+fn judge_counters(view: &Value, record: &Record) {
+    let counters = record.header.inputs.commands.as_ref().unwrap().counters.as_ref().unwrap();
+    let quantities: Vec<_> = counters.iter().map(|counter| counter.quantity).collect();
+    assert_eq!(quantities, TriedCounter::QUANTITIES);
+    for counter in counters.iter().filter(|counter| counter.check.is_none()) {
+        assert!(counter.unavailable.as_ref().is_some_and(|why| why.len() > 10), "{counter:?}");
+    }
+    assert_eq!(view["counters"].as_array().unwrap().len(), counters.len());
+    for placement in view["programs"][0]["placements"].as_array().unwrap() {
+        assert!(placement["figure"]["median"].as_f64().unwrap() > 0.0, "{placement}");
+    }
+}
+
 #[test]
-fn a_program_is_where_every_placement_says() {
-    let Some(ended) = boot() else { return };
+fn programs_are_where_placements_and_advice_say() {
+    let Some((machine, ended)) = boot() else { return };
     let (view, record) = left(&ended, "matrix");
     assert_eq!((record.cases.len(), record.samples.len()), (16, 16));
     let mut pairs = BTreeSet::new();
@@ -106,6 +113,8 @@ fn a_program_is_where_every_placement_says() {
         assert!(run.cpus_seen.is_subset(&"4-5".parse().unwrap()), "{run:?}");
     }
     assert_eq!(placements[0]["performance"], 1.0);
+    judge_counters(&view, &record);
+    advise::judge(&machine, &ended);
     table::say(&format!(
         "amd-2p    {:27} sensitivity of a program on 16 pairs and 4 levels, in all {:.1} s",
         ended.release,
