@@ -55,6 +55,6 @@ mod tests {
         });
         let experiments: BTreeSet<Experiment> =
             samples.map(|case| case.coordinates[0].experiment()).collect();
-        assert_eq!(experiments, Experiment::OF_MACHINE.into());
+        assert_eq!(experiments, Experiment::ALL.into());
     }
 }
