@@ -373,6 +373,7 @@ mod tests {
 
     #[test]
     fn infinite_and_huge_sets_are_refused() {
+        hwloc_library::load().unwrap();
         let refused = |bitmap: &Bitmap| {
             let set: Result<CpuSet, _> = members(bitmap, "odd.xml", "cpuset");
             matches!(set, Err(TopologyError::IndexTooLarge { .. }))

@@ -9,7 +9,6 @@
 use std::arch::global_asm;
 use std::ffi::c_void;
 use std::mem::forget;
-use std::ptr::null_mut;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
@@ -90,9 +89,13 @@ functions! {
     34 hwloc_topology_set_xmlbuffer
 }
 
-/// Where the library has them; null before it is loaded.
+/// Where the library has them, once it is loaded.
 static LOADED: [AtomicPtr<c_void>; NAMES.len()] =
-    [const { AtomicPtr::new(null_mut()) }; NAMES.len()];
+    [const { AtomicPtr::new(called_too_soon as *mut c_void) }; NAMES.len()];
+
+extern "C" fn called_too_soon() {
+    panic!("hwloc is called before its library is loaded");
+}
 
 // Each name jumps by its own place.
 const _: () = {

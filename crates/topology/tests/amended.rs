@@ -241,7 +241,7 @@ fn environment_does_not_reach_a_live_reading() {
     }
     for name in ["HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_PCI_0000_3b_LOCALCPUS"] {
         let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "environment_does_not_reach_a_live_reading", "--nocapture"])
+            .args(["--exact", "amended::environment_does_not_reach_a_live_reading", "--nocapture"])
             .env(CHILD, "1")
             .env(name, "numa:7 pu:7")
             .output()
