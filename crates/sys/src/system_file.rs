@@ -9,6 +9,8 @@ use crate::refusal::Refusal;
 /// The kernel's files that are read here are far smaller; a recorded tree may hold
 /// anything.
 const LARGEST: u64 = 64 << 20;
+/// Most of these files are shorter, bytes.
+const USUAL: usize = 4096;
 
 /// `path`, absolute or not, below `root`.
 pub(crate) fn below(root: &Path, path: impl AsRef<Path>) -> PathBuf {
@@ -22,7 +24,8 @@ pub(crate) fn read_text(root: &Path, path: impl AsRef<Path>) -> Result<String, R
     let refuse =
         |reason: String| Refusal::File { action: "read", path: path.display().to_string(), reason };
     let file = File::open(&path).map_err(|error| refuse(error.to_string()))?;
-    let mut bytes = Vec::new();
+    // The kernel does not tell how long such a file is: without room it is read in small pieces.
+    let mut bytes = Vec::with_capacity(USUAL);
     file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
     if bytes.len() as u64 > LARGEST {
         return Err(refuse(format!("it is larger than {LARGEST} bytes")));
