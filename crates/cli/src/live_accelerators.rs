@@ -10,9 +10,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use nearfar_devices::find_accelerators_of;
+use nearfar_devices::{NoDevices, find_accelerators_of};
 use nearfar_machine::{AbsentBackend, Accelerator, Backend, Machine, NodeSet};
 use nearfar_record::DeviceInputs;
+use serde::{Deserialize, Serialize};
 
 use crate::exit_status::ExitStatus as Status;
 use crate::output;
@@ -24,36 +25,61 @@ const MOST_BYTES: u64 = 64 << 10;
 /// Between two looks whether a driver has answered.
 const LOOK: Duration = Duration::from_millis(2);
 
-/// Those that CUDA and OpenCL show, with the memory nodes next to them, and the interfaces that
-/// show none.
-pub fn live_accelerators(machine: &Machine) -> DeviceInputs {
-    let mut devices = DeviceInputs::default();
+/// What was found of the devices of this machine.
+pub struct LiveAccelerators {
+    /// Those that CUDA and OpenCL show, with the memory nodes next to them, and the interfaces that
+    /// show none.
+    pub inputs: DeviceInputs,
+    /// Of these interfaces, the ones whose driver is there and fails.
+    pub broken: Vec<Backend>,
+}
+
+/// What an interface shows: its devices, or why there are none.
+type Shown = Result<Vec<Accelerator>, Silence>;
+
+/// Why an interface shows no device.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Silence {
+    reason: String,
+    is_broken: bool,
+}
+
+/// Looks for devices by all interfaces.
+pub fn live_accelerators(machine: &Machine) -> LiveAccelerators {
+    let mut live = LiveAccelerators { inputs: DeviceInputs::default(), broken: Vec::new() };
     for backend in Backend::ALL {
         match ask(backend) {
-            Ok(found) => devices.accelerators.extend(found.into_iter().map(|accelerator| {
+            Ok(found) => live.inputs.accelerators.extend(found.into_iter().map(|accelerator| {
                 let nodes = nodes_of(machine, &accelerator);
                 Accelerator { nodes, ..accelerator }
             })),
-            Err(reason) => devices.absent.push(AbsentBackend { backend, reason }),
+            Err(Silence { reason, is_broken }) => {
+                live.inputs.absent.push(AbsentBackend { backend, reason });
+                live.broken.extend(is_broken.then_some(backend));
+            }
         }
     }
-    devices
+    live
 }
 
 /// What the process of its own does: looks, prints the devices or why there are none, ends.
 pub fn serve(backend: &str) -> anyhow::Result<Status> {
     let backend = Backend::ALL.into_iter().find(|known| known.as_str() == backend);
     let backend = backend.context("no such interface to devices")?;
-    output::print_json(&find_accelerators_of(backend))?;
+    let shown: Shown = find_accelerators_of(backend)
+        .map_err(|NoDevices { reason, is_broken }| Silence { reason, is_broken });
+    output::print_json(&shown)?;
     Ok(Status::Done)
 }
 
-/// The devices of an interface, or why there are none.
-fn ask(backend: Backend) -> Result<Vec<Accelerator>, String> {
+fn ask(backend: Backend) -> Shown {
     let answered = start(backend).and_then(|child| wait(child, Duration::from_secs(MOST_SECONDS)));
     match answered {
         Ok(answer) => interpret(answer),
-        Err(error) => Err(format!("the process that looks for devices cannot be started: {error}")),
+        Err(error) => Err(Silence {
+            reason: format!("the process that looks for devices cannot be started: {error}"),
+            is_broken: false,
+        }),
     }
 }
 
@@ -98,18 +124,19 @@ fn read_some(stream: Option<impl Read>) -> Vec<u8> {
     bytes
 }
 
-fn interpret(answer: Answer) -> Result<Vec<Accelerator>, String> {
+fn interpret(answer: Answer) -> Shown {
+    let broken = |reason| Err(Silence { reason, is_broken: true });
     let Some(status) = answer.status else {
-        return Err(format!("its driver did not answer within {MOST_SECONDS} s"));
+        return broken(format!("its driver did not answer within {MOST_SECONDS} s"));
     };
     let complaint = String::from_utf8_lossy(&answer.complaint);
     let last = complaint.lines().map(str::trim).rfind(|line| !line.is_empty());
     let last = last.map(|line| format!(": {line}")).unwrap_or_default();
     if let Some(signal) = status.signal() {
-        return Err(format!("its driver crashed (signal {signal}){last}"));
+        return broken(format!("its driver crashed (signal {signal}){last}"));
     }
     serde_json::from_slice(&answer.found)
-        .unwrap_or_else(|_| Err(format!("looking for its devices gave no answer{last}")))
+        .unwrap_or_else(|_| broken(format!("looking for its devices gave no answer{last}")))
 }
 
 /// The nodes of the PCIe device at the same address. Of a device whose memory is the host's, all
@@ -180,7 +207,7 @@ mod tests {
         }
     }
 
-    fn answer_of(script: &str, most: Duration) -> Result<Vec<Accelerator>, String> {
+    fn answer_of(script: &str, most: Duration) -> Shown {
         let child = Command::new("sh")
             .args(["-c", script])
             .stdout(Stdio::piped())
@@ -194,15 +221,17 @@ mod tests {
     fn what_a_driver_does_to_its_process_is_told() {
         let minute = Duration::from_secs(60);
         let found = vec![accelerator(None, true)];
-        let printed = serde_json::to_string(&Ok::<_, String>(&found)).unwrap();
+        let printed = serde_json::to_string(&Shown::Ok(found.clone())).unwrap();
         assert_eq!(answer_of(&format!("echo '{printed}'"), minute), Ok(found));
-        let absent = answer_of(r#"echo '{"Err":"no driver"}'"#, minute);
-        assert_eq!(absent, Err("no driver".into()));
+        let none = Silence { reason: "no driver".into(), is_broken: false };
+        let printed = serde_json::to_string(&Shown::Err(none.clone())).unwrap();
+        assert_eq!(answer_of(&format!("echo '{printed}'"), minute), Err(none));
+        let broken = |reason: &str| Shown::Err(Silence { reason: reason.into(), is_broken: true });
         let crashed = answer_of("echo 'no thread' >&2; echo >&2; kill -6 $$", minute);
-        assert_eq!(crashed, Err("its driver crashed (signal 6): no thread".into()));
+        assert_eq!(crashed, broken("its driver crashed (signal 6): no thread"));
         let half = answer_of(r#"echo '{"Ok":['"#, minute);
-        assert_eq!(half, Err("looking for its devices gave no answer".into()));
+        assert_eq!(half, broken("looking for its devices gave no answer"));
         let silent = answer_of("exec sleep 1000", Duration::from_millis(1));
-        assert_eq!(silent, Err(format!("its driver did not answer within {MOST_SECONDS} s")));
+        assert_eq!(silent, broken(&format!("its driver did not answer within {MOST_SECONDS} s")));
     }
 }

@@ -28,7 +28,7 @@ pub fn nodes_near_device(machine: &Machine, asked: &str) -> anyhow::Result<NodeS
 }
 
 fn accelerator_nodes(machine: &Machine, asked: &str) -> anyhow::Result<NodeSet> {
-    let found = live_accelerators(machine);
+    let found = live_accelerators(machine).inputs;
     let accelerator = found.accelerators.iter().find(|it| it.id == asked);
     accelerator.map(|it| it.nodes.clone()).ok_or_else(|| {
         let names = machine.devices.iter().map(|device| match device.os_names.first() {

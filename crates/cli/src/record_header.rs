@@ -31,7 +31,7 @@ pub fn of_this_machine(
     }
     let inputs = inputs(arguments)?;
     let measures_devices = inputs.experiments.contains(&Experiment::Devices);
-    let devices = measures_devices.then(|| live_accelerators(&machine));
+    let devices = measures_devices.then(|| live_accelerators(&machine).inputs);
     Ok(new_of_this_machine(Inputs { devices, ..inputs }, machine))
 }
 

@@ -13,6 +13,27 @@ pub struct Found {
     pub accelerators: Vec<Accelerator>,
     /// Interfaces that show none, each with its reason.
     pub absent: Vec<AbsentBackend>,
+    /// Of these, the ones whose driver is there and fails.
+    pub broken: Vec<Backend>,
+}
+
+/// Why an interface shows no device.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoDevices {
+    /// In a sentence without its full stop.
+    pub reason: String,
+    /// Whether its driver is there and fails; else there is no driver, or none of its devices.
+    pub is_broken: bool,
+}
+
+impl NoDevices {
+    pub(crate) fn absent(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_broken: false }
+    }
+
+    pub(crate) fn broken(reason: impl Into<String>) -> Self {
+        Self { reason: reason.into(), is_broken: true }
+    }
 }
 
 /// Looks for devices by all interfaces. Each shows some, or is told of as absent.
@@ -25,23 +46,26 @@ pub fn find_accelerators() -> Found {
 ///
 /// # Errors
 ///
-/// Why it shows none, in a sentence without its full stop.
-pub fn find_accelerators_of(backend: Backend) -> Result<Vec<Accelerator>, String> {
+/// Why it shows none.
+pub fn find_accelerators_of(backend: Backend) -> Result<Vec<Accelerator>, NoDevices> {
     find_of(Instruments::installed(), backend)
 }
 
 pub(crate) fn find_with(instruments: &Instruments) -> Found {
-    let mut found = Found { accelerators: Vec::new(), absent: Vec::new() };
+    let mut found = Found { accelerators: Vec::new(), absent: Vec::new(), broken: Vec::new() };
     for backend in Backend::ALL {
         match find_of(instruments, backend) {
             Ok(devices) => found.accelerators.extend(devices),
-            Err(reason) => found.absent.push(AbsentBackend { backend, reason }),
+            Err(NoDevices { reason, is_broken }) => {
+                found.absent.push(AbsentBackend { backend, reason });
+                found.broken.extend(is_broken.then_some(backend));
+            }
         }
     }
     found
 }
 
-fn find_of(instruments: &Instruments, backend: Backend) -> Result<Vec<Accelerator>, String> {
+fn find_of(instruments: &Instruments, backend: Backend) -> Result<Vec<Accelerator>, NoDevices> {
     match backend {
         Backend::Cuda => instruments.cuda.as_ref().map_err(Clone::clone).and_then(cuda::find),
         Backend::Opencl => instruments.opencl.as_ref().map_err(Clone::clone).and_then(opencl::find),

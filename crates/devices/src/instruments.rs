@@ -5,14 +5,15 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use nearfar_machine::{Accelerator, Backend};
 
+use crate::found::NoDevices;
 use crate::library::load;
 use crate::{cuda, opencl};
 
 /// The interfaces' functions, or why there are none. A test plants lies here, by putting functions of
 /// its own into a table.
 pub(crate) struct Instruments {
-    pub(crate) cuda: Result<cuda::Functions, String>,
-    pub(crate) opencl: Result<opencl::Functions, String>,
+    pub(crate) cuda: Result<cuda::Functions, NoDevices>,
+    pub(crate) opencl: Result<opencl::Functions, NoDevices>,
 }
 
 impl Instruments {
@@ -42,21 +43,27 @@ impl Instruments {
     }
 }
 
-fn cuda_driver() -> Result<cuda::Functions, String> {
+fn cuda_driver() -> Result<cuda::Functions, NoDevices> {
     // Without its number the name can be that of a toolkit's stub, which has no driver behind it.
-    let library = load(&["libcuda.so.1", "libcuda.so"])
-        .map_err(|why| format!("NVIDIA's driver (libcuda.so.1) cannot be loaded: {why}"))?;
-    let functions = cuda::Functions::find(&library)
-        .map_err(|why| format!("NVIDIA's driver (libcuda.so.1) cannot be used: {why}"))?;
+    let library = load(&["libcuda.so.1", "libcuda.so"]).map_err(|why| NoDevices {
+        reason: format!("NVIDIA's driver (libcuda.so.1) cannot be loaded: {}", why.reason),
+        ..why
+    })?;
+    let functions = cuda::Functions::find(&library).map_err(|why| {
+        NoDevices::broken(format!("NVIDIA's driver (libcuda.so.1) cannot be used: {why}"))
+    })?;
     std::mem::forget(library);
     Ok(functions)
 }
 
-fn opencl_loader() -> Result<opencl::Functions, String> {
-    let library = load(&["libOpenCL.so.1", "libOpenCL.so"])
-        .map_err(|why| format!("OpenCL's loader (libOpenCL.so.1) cannot be loaded: {why}"))?;
-    let functions = opencl::Functions::find(&library)
-        .map_err(|why| format!("OpenCL's loader (libOpenCL.so.1) cannot be used: {why}"))?;
+fn opencl_loader() -> Result<opencl::Functions, NoDevices> {
+    let library = load(&["libOpenCL.so.1", "libOpenCL.so"]).map_err(|why| NoDevices {
+        reason: format!("OpenCL's loader (libOpenCL.so.1) cannot be loaded: {}", why.reason),
+        ..why
+    })?;
+    let functions = opencl::Functions::find(&library).map_err(|why| {
+        NoDevices::broken(format!("OpenCL's loader (libOpenCL.so.1) cannot be used: {why}"))
+    })?;
     std::mem::forget(library);
     Ok(functions)
 }

@@ -20,5 +20,5 @@ mod transfer;
 
 pub use bus_id::normalized_bus_id;
 pub use device_error::{DeviceError, Kind};
-pub use found::{Found, find_accelerators, find_accelerators_of};
+pub use found::{Found, NoDevices, find_accelerators, find_accelerators_of};
 pub use transfer::{Copied, Transfer};

@@ -5,16 +5,19 @@ use std::ffi::c_char;
 
 use libloading::Library;
 
+use crate::found::NoDevices;
+
 /// Loads the first of these libraries that is there.
 ///
 /// # Errors
 ///
 /// Why none could be loaded, as the system's loader says it of the first.
-pub(crate) fn load(names: &[&str]) -> Result<Library, String> {
+pub(crate) fn load(names: &[&str]) -> Result<Library, NoDevices> {
     if cfg!(target_feature = "crt-static") {
-        return Err("this program is linked statically and can load no driver; use one that is \
-                    linked dynamically"
-            .into());
+        return Err(NoDevices::absent(
+            "this program is linked statically and can load no driver; use one that is linked \
+             dynamically",
+        ));
     }
     let mut first = None;
     for name in names {
@@ -22,13 +25,15 @@ pub(crate) fn load(names: &[&str]) -> Result<Library, String> {
         // (its users keep it for as long as the process lives), so nothing of it runs at the end.
         match unsafe { Library::new(*name) } {
             Ok(library) => return Ok(library),
-            Err(error) => first = first.or(Some(error)),
+            Err(error) => first = first.or(Some((*name, error))),
         }
     }
+    let Some((name, error)) = first else { return Err(NoDevices::absent("no library was named")) };
     // What the system says is the error's source.
-    let why = first
-        .map(|error| error.source().map_or_else(|| error.to_string(), |source| source.to_string()));
-    Err(why.unwrap_or_else(|| "no library was named".into()))
+    let why = error.source().map_or_else(|| error.to_string(), |source| source.to_string());
+    // A library that the driver needs and that is not there is named itself.
+    let is_absent = why.contains(name) && why.contains("No such file");
+    Err(NoDevices { reason: why, is_broken: !is_absent })
 }
 
 /// A table of C functions: name, symbol, arguments, result.

@@ -8,6 +8,7 @@ use nearfar_machine::{Accelerator, Backend, HostMemory, TransferDirection};
 
 use crate::content::{Hash, fill_with_pattern, first_difference, invert};
 use crate::device_error::{DeviceError, Kind};
+use crate::found::NoDevices;
 use crate::host_pages::HostPages;
 use crate::instruments::Instruments;
 use crate::{cuda, opencl};
@@ -83,8 +84,9 @@ impl<'a> Transfer<'a> {
     ///
     /// OpenCL has no call that locks given pages. There, pinned means a buffer over them
     /// (`CL_MEM_USE_HOST_PTR`) that stays mapped at their address, from which drivers that can copy
-    /// straight away do: a request, and what became of it the speed alone tells. Of both ways with
-    /// pageable memory CUDA's driver can keep the calling thread with the first
+    /// straight away do: a request, and what became of it the speed alone tells. Where a device goes
+    /// by the host's own page tables (Grace Hopper) CUDA's driver locks no page, and has no need to.
+    /// Of both ways with pageable memory CUDA's driver can keep the calling thread with the first
     /// copy before it sees the second, so that they overlap in part only.
     ///
     /// # Errors
@@ -400,8 +402,8 @@ fn failed(device: &str, why: &str) -> DeviceError {
 }
 
 fn usable<Functions: Copy>(
-    functions: &Result<Functions, String>,
+    functions: &Result<Functions, NoDevices>,
     device: &str,
 ) -> Result<Functions, DeviceError> {
-    functions.clone().map_err(|why| failed(device, &why))
+    functions.as_ref().copied().map_err(|why| failed(device, &why.reason))
 }

@@ -181,6 +181,7 @@ fn copies_between_devices_arrive(devices: &[Accelerator]) {
 fn broken_libraries_are_told_of() {
     let found = find_accelerators();
     assert_eq!(found.accelerators, []);
+    assert_eq!(found.broken, Backend::ALL, "a library that is there and cannot be loaded");
     for (backend, library) in [(Backend::Cuda, "libcuda.so.1"), (Backend::Opencl, "libOpenCL.so.1")]
     {
         let absent = found.absent.iter().find(|absent| absent.backend == backend).unwrap();
@@ -191,6 +192,7 @@ fn broken_libraries_are_told_of() {
 
 fn a_loader_without_drivers_is_told_of() {
     let found = find_accelerators();
+    assert!(!found.broken.contains(&Backend::Opencl), "nothing is broken: {:?}", found.absent);
     let absent = found.absent.iter().find(|absent| absent.backend == Backend::Opencl).unwrap();
     assert!(absent.reason.contains("CL_PLATFORM_NOT_FOUND_KHR"), "{}", absent.reason);
     assert!(absent.reason.contains("/etc/OpenCL/vendors"), "{}", absent.reason);

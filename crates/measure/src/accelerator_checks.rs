@@ -4,15 +4,20 @@ use nearfar_machine::{AbsentBackend, Accelerator, Backend, Device, DeviceKind, M
 use nearfar_record::{Check, Standing};
 use nearfar_units::Bytes;
 
-/// A check of each device, and of each interface that shows none.
+/// A check of each device, and of each interface that shows none. The driver of an interface that is
+/// broken is there and fails.
 #[must_use]
 pub fn check_accelerators(
     machine: &Machine,
     accelerators: &[Accelerator],
     absent: &[AbsentBackend],
+    broken: &[Backend],
 ) -> Vec<Check> {
     let of_devices = accelerators.iter().map(|accelerator| device_check(machine, accelerator));
-    of_devices.chain(absent.iter().map(|absent| absence_check(machine, absent))).collect()
+    let of_absent = absent
+        .iter()
+        .map(|absent| absence_check(machine, absent, broken.contains(&absent.backend)));
+    of_devices.chain(of_absent).collect()
 }
 
 fn device_check(machine: &Machine, accelerator: &Accelerator) -> Check {
@@ -53,8 +58,8 @@ fn device_check(machine: &Machine, accelerator: &Accelerator) -> Check {
 }
 
 /// Most machines have no device, and nothing needs to be done then. One that has a device that
-/// the interface's driver is made for has no driver.
-fn absence_check(machine: &Machine, absent: &AbsentBackend) -> Check {
+/// the interface's driver is made for has no driver; a driver that fails may have devices.
+fn absence_check(machine: &Machine, absent: &AbsentBackend, is_broken: bool) -> Check {
     let without: Vec<&str> = machine
         .devices
         .iter()
@@ -65,13 +70,30 @@ fn absence_check(machine: &Machine, absent: &AbsentBackend) -> Check {
         Backend::Cuda => "CUDA",
         Backend::Opencl => "OpenCL",
     };
-    let remedy = (!without.is_empty()).then(|| {
+    let mend = || match absent.backend {
+        Backend::Cuda => {
+            "see whether `nvidia-smi` answers: a driver that was updated needs its kernel module \
+             loaded anew (restart the machine), and a container the host's driver"
+        }
+        Backend::Opencl => {
+            "see whether `clinfo` answers: the files in /etc/OpenCL/vendors name the drivers; \
+             mend or remove the one that fails"
+        }
+    };
+    let install = || {
         let installed = match absent.backend {
             Backend::Cuda => "install NVIDIA's driver; in a container, have it show its devices",
-            Backend::Opencl => "install AMD's driver with its OpenCL (ROCm); in a container, have it show its devices",
+            Backend::Opencl => {
+                "install AMD's driver with its OpenCL (ROCm); in a container, have it show its devices"
+            }
         };
         format!("to measure copies to {}: {installed}", without.join(", "))
-    });
+    };
+    let remedy = match (is_broken, without.is_empty()) {
+        (true, _) => Some(mend().to_string()),
+        (false, true) => None,
+        (false, false) => Some(install()),
+    };
     Check {
         check: absent.backend.as_str().into(),
         standing: if remedy.is_some() { Standing::Warning } else { Standing::Fine },
@@ -130,7 +152,7 @@ mod tests {
     }
 
     fn standing_of(machine: &Machine, accelerator: Accelerator) -> (Standing, String) {
-        let checks = check_accelerators(machine, &[accelerator], &[]);
+        let checks = check_accelerators(machine, &[accelerator], &[], &[]);
         let [check] = &checks[..] else { panic!("{checks:?}") };
         assert_eq!(check.check, "cuda");
         (check.standing, check.finding.clone())
@@ -175,7 +197,7 @@ mod tests {
             (&[("0000:c3:00.0", "1002:740f")], Standing::Fine, Standing::Warning),
             (&[("0000:01:00.0", "1a03:2000")], Standing::Fine, Standing::Fine),
         ] {
-            let checks = check_accelerators(&machine(devices), &[], &absent);
+            let checks = check_accelerators(&machine(devices), &[], &absent, &[]);
             let standings: Vec<Standing> = checks.iter().map(|check| check.standing).collect();
             assert_eq!(standings, [cuda, opencl], "{devices:?}");
             for check in checks {
@@ -184,5 +206,19 @@ mod tests {
                 assert_eq!(names_it, check.standing == Standing::Warning);
             }
         }
+    }
+    /// Whether or not the machine shows a device that it is made for.
+    #[test]
+    fn a_driver_that_is_there_and_fails_is_a_warning_with_a_remedy() {
+        let absent = Backend::ALL.map(|backend| AbsentBackend { backend, reason: "why".into() });
+        for devices in [&[][..], &[("0000:3b:00.0", "10de:2330")]] {
+            let checks = check_accelerators(&machine(devices), &[], &absent, &[Backend::Cuda]);
+            let [cuda, opencl] = &checks[..] else { panic!("{checks:?}") };
+            assert_eq!((cuda.standing, opencl.standing), (Standing::Warning, Standing::Fine));
+            assert!(cuda.finding.ends_with("why"), "{cuda:?}");
+            assert!(cuda.remedy.as_ref().is_some_and(|it| it.contains("nvidia-smi")), "{cuda:?}");
+        }
+        let checks = check_accelerators(&machine(&[]), &[], &absent, &Backend::ALL);
+        assert!(checks[1].remedy.as_ref().is_some_and(|it| it.contains("/etc/OpenCL/vendors")));
     }
 }

@@ -29,7 +29,12 @@ fn look_over_machine(
     let probes = nearfar_sys::probe_calls(&machine.allowed_nodes);
     let mut checks = check_machine(&machine, &environment, hwloc_overrides, &probes);
     let devices = live_accelerators(&machine);
-    checks.extend(check_accelerators(&machine, &devices.accelerators, &devices.absent));
+    checks.extend(check_accelerators(
+        &machine,
+        &devices.inputs.accelerators,
+        &devices.inputs.absent,
+        &devices.broken,
+    ));
     let view = DoctorView { schema: "nearfar.doctor/1", checks };
     if arguments.json {
         output::print_json(&view)?;

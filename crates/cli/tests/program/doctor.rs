@@ -44,6 +44,7 @@ fn doctor_says_why_an_interface_shows_no_device() {
         panic!("one check")
     };
     assert!(finding(of_opencl).contains("CL_PLATFORM_NOT_FOUND_KHR"), "{of_opencl}");
+    assert_eq!(of_opencl["standing"], "fine", "there is no driver, and nothing broken");
     for library in ["libcuda.so.1", "libcuda.so", "libOpenCL.so.1", "libOpenCL.so"] {
         fs::write(scratch.path().join(library), "no library").unwrap();
     }
@@ -56,5 +57,7 @@ fn doctor_says_why_an_interface_shows_no_device() {
         for word in words {
             assert!(finding(check).contains(word), "{check}");
         }
+        assert_eq!(check["standing"], "warning", "a library that is there and is none: {check}");
+        assert!(check["remedy"].as_str().is_some_and(|it| it.contains("answers")), "{check}");
     }
 }

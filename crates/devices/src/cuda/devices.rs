@@ -5,9 +5,10 @@ use std::fs;
 
 use nearfar_machine::{Accelerator, Backend, NodeSet};
 
-use super::error_name::{NO_DEVICE, error_name};
+use super::error_name::{NO_DEVICE, STUB_LIBRARY, error_name};
 use super::functions::{ATTRIBUTE_INTEGRATED, Functions, SUCCESS};
 use crate::bus_id::normalized_bus_id;
+use crate::found::NoDevices;
 use crate::library::text_of;
 
 /// Where NVIDIA's kernel module says which one it is.
@@ -18,7 +19,7 @@ const KERNEL_MODULE: &str = "/proc/driver/nvidia/version";
 /// # Errors
 ///
 /// Why there are none.
-pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, String> {
+pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, NoDevices> {
     start(functions)?;
     let mut count = 0;
     // SAFETY: `count` has room for the number.
@@ -28,26 +29,31 @@ pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, String> {
     }
     let count = u32::try_from(count).unwrap_or(0);
     if count == 0 {
-        return Err("NVIDIA's driver shows no device".into());
+        return Err(NoDevices::absent("NVIDIA's driver shows no device"));
     }
     let driver = driver(functions);
     (0..count).map(|number| accelerator(functions, number, driver.clone())).collect()
 }
 
 /// Starts the driver. Once more does nothing.
-pub(super) fn start(functions: &Functions) -> Result<(), String> {
+pub(super) fn start(functions: &Functions) -> Result<(), NoDevices> {
     // SAFETY: no argument but the flags, which must be 0.
     match unsafe { (functions.init)(0) } {
         SUCCESS => Ok(()),
-        NO_DEVICE => {
-            Err(format!("NVIDIA's driver shows no device ({})", error_name(functions, NO_DEVICE)))
-        }
+        NO_DEVICE => Err(NoDevices::absent(format!(
+            "NVIDIA's driver shows no device ({})",
+            error_name(functions, NO_DEVICE)
+        ))),
+        STUB_LIBRARY => Err(NoDevices::absent(
+            "libcuda.so.1 is a toolkit's stub, which stands for a driver where programs are built",
+        )),
         code => Err(refused(functions, "cuInit", code)),
     }
 }
 
-fn refused(functions: &Functions, call: &str, code: i32) -> String {
-    format!("NVIDIA's driver does not start: {call} failed: {}", error_name(functions, code))
+fn refused(functions: &Functions, call: &str, code: i32) -> NoDevices {
+    let name = error_name(functions, code);
+    NoDevices::broken(format!("NVIDIA's driver does not start: {call} failed: {name}"))
 }
 
 /// The driver's handle of the device of this number.
@@ -63,7 +69,7 @@ fn accelerator(
     functions: &Functions,
     number: u32,
     driver: Option<String>,
-) -> Result<Accelerator, String> {
+) -> Result<Accelerator, NoDevices> {
     let device =
         device(functions, number).map_err(|code| refused(functions, "cuDeviceGet", code))?;
     let name = text(|into, room| {

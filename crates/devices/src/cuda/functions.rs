@@ -59,3 +59,22 @@ function_table! {
         elapsed_ms = "cuEventElapsedTime"(*mut f32, Handle, Handle) -> i32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use cudarc::driver::sys;
+
+    use super::*;
+
+    /// As in `error_name`.
+    #[test]
+    fn numbers_and_sizes_are_those_of_the_header() {
+        let integrated = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_INTEGRATED;
+        assert_eq!(ATTRIBUTE_INTEGRATED.cast_unsigned(), integrated as u32);
+        let non_blocking = sys::CUstream_flags::CU_STREAM_NON_BLOCKING;
+        assert_eq!(STREAM_NON_BLOCKING, non_blocking as u32);
+        assert_eq!(EVENT_DEFAULT, sys::CUevent_flags::CU_EVENT_DEFAULT as u32);
+        assert_eq!(size_of::<Address>(), size_of::<sys::CUdeviceptr>());
+        assert_eq!(size_of::<i32>(), size_of::<sys::CUdevice>());
+    }
+}

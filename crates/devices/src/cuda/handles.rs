@@ -8,7 +8,9 @@ use std::rc::Rc;
 use nearfar_machine::Accelerator;
 
 use super::devices::{device, start};
-use super::error_name::{PEER_ACCESS_ALREADY_ENABLED, failure};
+use super::error_name::{
+    PEER_ACCESS_ALREADY_ENABLED, PEER_ACCESS_UNSUPPORTED, TOO_MANY_PEERS, failure,
+};
 use super::functions::{Address, EVENT_DEFAULT, Functions, Handle, STREAM_NON_BLOCKING, SUCCESS};
 use crate::device_error::{DeviceError, Kind};
 
@@ -32,7 +34,8 @@ impl Context {
         accelerator: &Accelerator,
         label: &str,
     ) -> Result<Self, DeviceError> {
-        start(&functions).map_err(|why| DeviceError::new(Kind::Lost, format!("{label}: {why}")))?;
+        start(&functions)
+            .map_err(|why| DeviceError::new(Kind::Lost, format!("{label}: {}", why.reason)))?;
         let device = device(&functions, accelerator.number).map_err(|code| DeviceError {
             what: Kind::Lost,
             ..failure(&functions, label, "cuDeviceGet", code)
@@ -83,10 +86,10 @@ impl Context {
         }
         // SAFETY: a context that is held, and flags that must be 0.
         let code = unsafe { (self.functions.enable_peer_access)(peer.handle, 0) };
-        if code == PEER_ACCESS_ALREADY_ENABLED {
-            return Ok(());
+        match code {
+            PEER_ACCESS_ALREADY_ENABLED | PEER_ACCESS_UNSUPPORTED | TOO_MANY_PEERS => Ok(()),
+            code => self.succeeded("cuCtxEnablePeerAccess", code),
         }
-        self.succeeded("cuCtxEnablePeerAccess", code)
     }
 
     /// Gives something back, in this context.

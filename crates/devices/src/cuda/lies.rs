@@ -8,7 +8,7 @@ use nearfar_machine::{Accelerator, Backend, HostMemory, TransferDirection};
 use super::double::{FUNCTIONS, with};
 use super::functions::{Address, Functions, Handle};
 use crate::device_error::{DeviceError, Kind};
-use crate::found::find_with;
+use crate::found::{NoDevices, find_with};
 use crate::instruments::Instruments;
 use crate::transfer::Transfer;
 
@@ -16,7 +16,7 @@ use crate::transfer::Transfer;
 const ELEMENTS: usize = (1 << 17) + 77;
 
 fn instruments(cuda: Functions) -> Instruments {
-    Instruments { cuda: Ok(cuda), opencl: Err("not asked for".into()) }
+    Instruments { cuda: Ok(cuda), opencl: Err(NoDevices::absent("not asked for")) }
 }
 
 fn devices() -> Vec<Accelerator> {
@@ -79,12 +79,19 @@ fn devices_are_shown_as_the_driver_tells() {
 
 #[test]
 fn a_driver_that_does_not_start_is_absent_with_its_reason() {
-    for (symbol, code, expected) in [
-        ("cuInit", 100, "NVIDIA's driver shows no device (CUDA_ERROR_NO_DEVICE)"),
-        ("cuInit", 803, "NVIDIA's driver does not start: cuInit failed: CUDA's error 803"),
+    for (symbol, code, is_broken, expected) in [
+        ("cuInit", 100, false, "NVIDIA's driver shows no device (CUDA_ERROR_NO_DEVICE)"),
+        (
+            "cuInit",
+            34,
+            false,
+            "libcuda.so.1 is a toolkit's stub, which stands for a driver where programs are built",
+        ),
+        ("cuInit", 803, true, "NVIDIA's driver does not start: cuInit failed: CUDA's error 803"),
         (
             "cuDeviceGetCount",
             4242,
+            true,
             "NVIDIA's driver does not start: cuDeviceGetCount failed: CUDA's error 4242",
         ),
     ] {
@@ -93,6 +100,10 @@ fn a_driver_that_does_not_start_is_absent_with_its_reason() {
         assert_eq!(found.accelerators, []);
         assert_eq!(found.absent[0].backend, Backend::Cuda);
         assert_eq!(found.absent[0].reason, expected);
+        assert_eq!(
+            found.broken,
+            is_broken.then_some(Backend::Cuda).into_iter().collect::<Vec<_>>()
+        );
         with(|state| state.refusals.clear());
     }
 }
@@ -108,6 +119,20 @@ fn what_is_copied_arrives_and_is_given_back() {
         }
     }
     assert_eq!(copied_to_peer(FUNCTIONS), Ok(vec![Some(1_000_000); 2]));
+    nothing_is_held();
+}
+
+/// A copy to a peer needs no access of its own: without it the driver goes by the host.
+#[test]
+fn peers_that_cannot_reach_each_other_are_copied_between_all_the_same() {
+    for code in [704, 217, 711] {
+        with(|state| state.refusals.insert("cuCtxEnablePeerAccess", (0, code)));
+        assert_eq!(copied_to_peer(FUNCTIONS), Ok(vec![Some(1_000_000); 2]), "{code}");
+        nothing_is_held();
+    }
+    with(|state| state.refusals.insert("cuCtxEnablePeerAccess", (0, 4242)));
+    let error = copied_to_peer(FUNCTIONS).expect_err("refused");
+    assert!(error.text.contains("cuCtxEnablePeerAccess failed"), "{error}");
     nothing_is_held();
 }
 

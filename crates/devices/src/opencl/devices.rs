@@ -14,6 +14,7 @@ use super::functions::{
     DEVICE_TYPE_CPU, DRIVER_VERSION, Functions, Handle, PLATFORM_NAME, SUCCESS,
 };
 use crate::bus_id::bus_id;
+use crate::found::NoDevices;
 use crate::library::text_of;
 
 /// More of anything is no answer.
@@ -31,20 +32,20 @@ pub(super) struct Place {
 /// # Errors
 ///
 /// Why there are none.
-pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, String> {
+pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, NoDevices> {
     let places = places(functions)?;
     let numbered = (0..).zip(&places);
     Ok(numbered.map(|(number, place)| accelerator(functions, number, place)).collect())
 }
 
 /// Where all devices that can be used are, in the order of their numbers.
-pub(super) fn places(functions: &Functions) -> Result<Vec<Place>, String> {
+pub(super) fn places(functions: &Functions) -> Result<Vec<Place>, NoDevices> {
     // Drivers start at the first question. PoCL 3.1 shows no device to a second thread that asks
     // in the meantime.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let mut found = Vec::new();
-    let mut unusable = Vec::new();
+    let (mut unusable, mut is_broken) = (Vec::new(), false);
     for platform in platforms(functions)? {
         let name = || platform_name(functions, platform);
         match devices(functions, platform) {
@@ -53,6 +54,7 @@ pub(super) fn places(functions: &Functions) -> Result<Vec<Place>, String> {
                     // One that does not say is tried.
                     if word(functions, device, DEVICE_AVAILABLE) == Some(0) {
                         unusable.push(format!("{} has a device that is not available", name()));
+                        is_broken = true;
                     } else {
                         found.push(Place { platform, device });
                     }
@@ -60,6 +62,7 @@ pub(super) fn places(functions: &Functions) -> Result<Vec<Place>, String> {
             }
             Err(DEVICE_NOT_FOUND) => unusable.push(format!("{} has no device", name())),
             Err(code) => {
+                is_broken = true;
                 unusable.push(format!(
                     "{} does not list its devices: {}",
                     name(),
@@ -69,16 +72,18 @@ pub(super) fn places(functions: &Functions) -> Result<Vec<Place>, String> {
         }
     }
     if found.is_empty() {
-        return Err(format!("no platform of OpenCL has a device to use: {}", unusable.join(", ")));
+        let reason = format!("no platform of OpenCL has a device to use: {}", unusable.join(", "));
+        return Err(NoDevices { reason, is_broken });
     }
     Ok(found)
 }
 
-fn platforms(functions: &Functions) -> Result<Vec<Handle>, String> {
+fn platforms(functions: &Functions) -> Result<Vec<Handle>, NoDevices> {
     let none = |code| {
         let advice = "; a driver names itself in a file in /etc/OpenCL/vendors";
         let advice = if code == PLATFORM_NOT_FOUND_KHR { advice } else { "" };
-        format!("OpenCL's loader finds no platform ({}){advice}", error_name(code))
+        let reason = format!("OpenCL's loader finds no platform ({}){advice}", error_name(code));
+        NoDevices { reason, is_broken: code != PLATFORM_NOT_FOUND_KHR }
     };
     listed(|count, list, there| {
         // SAFETY: the list has room for as many as are asked for, or is null where none are.

@@ -37,7 +37,7 @@ impl Context {
         let there = places(&functions);
         for (accelerator, label) in accelerators {
             let lost = |why: &str| DeviceError::new(Kind::Lost, format!("{label}: {why}"));
-            let there = there.as_ref().map_err(|why| lost(why))?;
+            let there = there.as_ref().map_err(|why| lost(&why.reason))?;
             let place = usize::try_from(accelerator.number)
                 .ok()
                 .and_then(|number| there.get(number))

@@ -8,7 +8,7 @@ use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 
 use super::functions::{Functions, Handle, MEM_USE_HOST_PTR};
 use crate::device_error::{DeviceError, Kind};
-use crate::found::find_with;
+use crate::found::{NoDevices, find_with};
 use crate::instruments::Instruments;
 use crate::transfer::Transfer;
 
@@ -16,17 +16,17 @@ use crate::transfer::Transfer;
 const ELEMENTS: usize = (1 << 17) + 77;
 
 /// The real loader's.
-fn honest() -> Functions {
+pub(super) fn honest() -> Functions {
     let found = Instruments::installed().opencl.as_ref();
     *found.expect("these tests need PoCL: scripts/install-packages test")
 }
 
-fn instruments(opencl: Functions) -> Instruments {
-    Instruments { cuda: Err("not asked for".into()), opencl: Ok(opencl) }
+pub(super) fn instruments(opencl: Functions) -> Instruments {
+    Instruments { cuda: Err(NoDevices::absent("not asked for")), opencl: Ok(opencl) }
 }
 
 /// A device of PoCL.
-fn device() -> Accelerator {
+pub(super) fn device() -> Accelerator {
     let found = find_with(&instruments(honest()));
     let is_pocl = |device: &Accelerator| {
         device.driver.as_ref().is_some_and(|driver| driver.starts_with("Portable Computing"))
@@ -381,82 +381,5 @@ fn a_clock_that_says_nothing_is_none() {
         let functions = Functions { get_event_profiling_info, ..functions };
         let times = copied(functions, TransferDirection::BothWays, HostMemory::Pageable);
         assert_eq!(times, Ok(None));
-    }
-}
-
-unsafe extern "C" fn address_by_khronos(
-    device: Handle,
-    what: u32,
-    room: usize,
-    into: *mut c_void,
-    length: *mut usize,
-) -> i32 {
-    if what == 0x410f {
-        // SAFETY: the caller has room for four words and for their length.
-        unsafe { into.cast::<[u32; 4]>().write([0x1_0000, 0xaf, 0x1f, 7]) };
-        // SAFETY: as above.
-        unsafe { length.write(16) };
-        return 0;
-    }
-    // SAFETY: the caller's arguments.
-    unsafe { (honest().get_device_info)(device, what, room, into, length) }
-}
-
-unsafe extern "C" fn address_of_nvidia(
-    device: Handle,
-    what: u32,
-    room: usize,
-    into: *mut c_void,
-    length: *mut usize,
-) -> i32 {
-    let answer = match what {
-        0x4008 => 0x3b_u32,
-        0x4009 => 0x0a,
-        0x400a => 0x1,
-        // SAFETY: the caller's arguments.
-        _ => return unsafe { (honest().get_device_info)(device, what, room, into, length) },
-    };
-    // SAFETY: the caller has room for a word and for its length.
-    unsafe { into.cast::<u32>().write(answer) };
-    // SAFETY: as above.
-    unsafe { length.write(4) };
-    0
-}
-
-unsafe extern "C" fn address_of_amd(
-    device: Handle,
-    what: u32,
-    room: usize,
-    into: *mut c_void,
-    length: *mut usize,
-) -> i32 {
-    if what != 0x4037 {
-        // SAFETY: the caller's arguments.
-        return unsafe { (honest().get_device_info)(device, what, room, into, length) };
-    }
-    let mut topology = [0u8; 24];
-    topology[0] = 1;
-    topology[21..].copy_from_slice(&[0xc3, 0x02, 0x01]);
-    // SAFETY: the caller has room for the topology and for its length.
-    unsafe { into.cast::<[u8; 24]>().write(topology) };
-    // SAFETY: as above.
-    unsafe { length.write(24) };
-    0
-}
-
-/// Each extension's form of a PCIe address; PoCL's devices have none.
-#[test]
-fn addresses_are_read_as_each_extension_writes_them() {
-    let functions = honest();
-    for (get_device_info, expected) in [
-        (functions.get_device_info, None),
-        (address_by_khronos as _, Some("10000:af:1f.7")),
-        (address_of_nvidia as _, Some("0001:3b:01.2")),
-        (address_of_amd as _, Some("0000:c3:02.1")),
-    ] {
-        let functions = Functions { get_device_info, ..functions };
-        let found = find_with(&instruments(functions));
-        let number = device().number as usize;
-        assert_eq!(found.accelerators[number].bus_id.as_deref(), expected);
     }
 }

@@ -2,6 +2,8 @@
 
 mod copies;
 mod devices;
+#[cfg(test)]
+mod discovery;
 mod error_name;
 mod functions;
 mod handles;
