@@ -39,6 +39,28 @@ impl Kept {
     }
 }
 
+/// What a caller asks with, once the count of answers is set to 0: the ranking, what is to be ranked
+/// for, with its name, and the threads that run.
+///
+/// # Safety
+/// As for [`nearfar_rank`].
+unsafe fn question<'a, T>(
+    ranking: *const Ranking,
+    (asked, asked_count, what): (*const T, usize, &str),
+    (running, running_count): (*const Running, usize),
+    count: *mut usize,
+) -> Result<(&'a Ranking, &'a [T], &'a [Running]), Failure> {
+    // SAFETY: as the caller promises.
+    unsafe { put(count, 0, "the count")? };
+    // SAFETY: as the caller promises.
+    let ranking = unsafe { reference(ranking, "the ranking")? };
+    // SAFETY: as the caller promises.
+    let asked = unsafe { elements(asked, asked_count, what)? };
+    // SAFETY: as the caller promises.
+    let running = unsafe { elements(running, running_count, "the threads")? };
+    Ok((ranking, asked, running))
+}
+
 /// Ranks places for a task; see the header.
 ///
 /// # Safety
@@ -57,13 +79,14 @@ pub unsafe extern "C" fn nearfar_rank(
 ) -> i32 {
     code_of(|| {
         // SAFETY: as the caller promises.
-        unsafe { put(count, 0, "the count")? };
-        // SAFETY: as the caller promises.
-        let ranking = unsafe { reference(ranking, "the ranking")? };
-        // SAFETY: as the caller promises.
-        let touched = unsafe { elements(touched, touched_count, "the data")? };
-        // SAFETY: as the caller promises.
-        let running = unsafe { elements(running, running_count, "the threads")? };
+        let (ranking, touched, running) = unsafe {
+            question(
+                ranking,
+                (touched, touched_count, "the data"),
+                (running, running_count),
+                count,
+            )?
+        };
         with_kept(|kept| {
             kept.take_running(running);
             kept.touched.clear();
@@ -101,13 +124,9 @@ pub unsafe extern "C" fn nearfar_rank_nodes(
 ) -> i32 {
     code_of(|| {
         // SAFETY: as the caller promises.
-        unsafe { put(count, 0, "the count")? };
-        // SAFETY: as the caller promises.
-        let ranking = unsafe { reference(ranking, "the ranking")? };
-        // SAFETY: as the caller promises.
-        let users = unsafe { elements(users, user_count, "the users")? };
-        // SAFETY: as the caller promises.
-        let running = unsafe { elements(running, running_count, "the threads")? };
+        let (ranking, users, running) = unsafe {
+            question(ranking, (users, user_count, "the users"), (running, running_count), count)?
+        };
         with_kept(|kept| {
             kept.take_running(running);
             kept.users.clear();

@@ -39,7 +39,7 @@ pub struct PrintedPair<'a> {
 }
 
 /// The window of a printed value: its useful bytes are then the rate to a byte.
-pub(crate) const WINDOW_NS: u64 = 1_000_000_000;
+const WINDOW_NS: u64 = 1_000_000_000;
 
 impl PrintedMatrix<'_> {
     /// A record with one case and one sample for each value. What the paper does not
@@ -71,19 +71,14 @@ impl PrintedMatrix<'_> {
         sequence: u64,
     ) -> Result<(Case, Sample), String> {
         let PrintedPair { variant, cpu_node, memory_node, value } = *pair;
-        let cluster = clusters
-            .iter()
-            .find(|cluster| cluster.cpu_node == Some(cpu_node))
-            .ok_or_else(|| format!("{}: there is no CPU node {cpu_node}", self.title))?;
-        let cpu = cluster
-            .cpus
-            .first()
-            .ok_or_else(|| format!("{}: CPU node {cpu_node} has no CPU", self.title))?;
-        if self.machine.node(memory_node).is_none() {
-            return Err(format!("{}: there is no memory node {memory_node}", self.title));
-        }
-        let useful_bytes = whole_bytes(value * self.bytes_per_s)
-            .ok_or_else(|| format!("{}: {value} is no bandwidth", self.title))?;
+        let asked = PrintedValue {
+            title: &self.title,
+            machine: self.machine,
+            cpu_node,
+            memory_node,
+            rate: value * self.bytes_per_s,
+        };
+        let Placed { cluster, cpu, bytes: useful_bytes } = asked.place(clusters)?;
         let id = format!(
             "pairs/cluster{}/node{memory_node}/{}/{variant}/t1",
             cluster.index, self.kernel
@@ -119,18 +114,8 @@ impl PrintedMatrix<'_> {
                 pause_cycles: 0,
             })],
         };
-        let sample = Sample {
-            case: id,
-            sequence,
-            round: 0,
-            window: 0,
-            start_ns: sequence * WINDOW_NS,
-            window_ns: WINDOW_NS,
-            actors: vec![self.actor_sample(variant, cpu, memory_node, useful_bytes)],
-            disturbances: Vec::new(),
-            run: None,
-        };
-        Ok((case, sample))
+        let seen = self.actor_sample(variant, cpu, memory_node, useful_bytes);
+        Ok((case, printed_sample(id, sequence, seen)))
     }
 
     fn actor_sample(
@@ -145,6 +130,68 @@ impl PrintedMatrix<'_> {
         sample.flops = if self.kernel == "triad" { sample.accesses / 3 * 2 } else { 0 };
         sample.threads.iter_mut().for_each(|thread| thread.flops = sample.flops);
         sample
+    }
+}
+
+/// A printed bandwidth and where it stands.
+pub(crate) struct PrintedValue<'a> {
+    /// Where it is printed.
+    pub title: &'a str,
+    /// The machine that it is of.
+    pub machine: &'a Machine,
+    /// The node whose CPU accesses, or lets a device copy.
+    pub cpu_node: u32,
+    /// The node of the memory.
+    pub memory_node: u32,
+    /// Bytes/s.
+    pub rate: f64,
+}
+
+/// Its place in the machine.
+pub(crate) struct Placed<'c> {
+    pub cluster: &'c Cluster,
+    /// The first CPU of the cluster.
+    pub cpu: u32,
+    /// Bytes of a window, to the nearest byte.
+    pub bytes: u64,
+}
+
+impl PrintedValue<'_> {
+    /// Finds it among the machine's clusters.
+    ///
+    /// # Errors
+    /// When the machine has no such CPU or memory node, or it is no bandwidth; in words.
+    pub fn place<'c>(&self, clusters: &'c [Cluster]) -> Result<Placed<'c>, String> {
+        let Self { title, cpu_node, memory_node, .. } = self;
+        let cluster = clusters
+            .iter()
+            .find(|cluster| cluster.cpu_node == Some(*cpu_node))
+            .ok_or_else(|| format!("{title}: there is no CPU node {cpu_node}"))?;
+        let cpu = cluster
+            .cpus
+            .first()
+            .ok_or_else(|| format!("{title}: CPU node {cpu_node} has no CPU"))?;
+        if self.machine.node(*memory_node).is_none() {
+            return Err(format!("{title}: there is no memory node {memory_node}"));
+        }
+        let bytes = whole_bytes(self.rate)
+            .ok_or_else(|| format!("{title}: {} bytes/s is no bandwidth", self.rate))?;
+        Ok(Placed { cluster, cpu, bytes })
+    }
+}
+
+/// The only window of a case.
+pub(crate) fn printed_sample(case: String, sequence: u64, actor: ActorSample) -> Sample {
+    Sample {
+        case,
+        sequence,
+        round: 0,
+        window: 0,
+        start_ns: sequence * WINDOW_NS,
+        window_ns: WINDOW_NS,
+        actors: vec![actor],
+        disturbances: Vec::new(),
+        run: None,
     }
 }
 
@@ -218,7 +265,7 @@ pub(crate) fn printed_header(title: &str, machine: &Machine, experiment: Experim
 }
 
 /// Bytes of a rate over one second, to the nearest byte.
-pub(crate) fn whole_bytes(rate: f64) -> Option<u64> {
+fn whole_bytes(rate: f64) -> Option<u64> {
     /// More than any memory gives, and far below what a float holds exactly.
     const MOST: f64 = 1e15;
     #[expect(

@@ -1,14 +1,14 @@
 //! Printed bandwidths of copies as a record, so that models read them as they read a measurement.
 
 use nearfar_machine::{
-    Accelerator, Backend, Binding, HostMemory, Machine, MemoryPolicy, TransferDirection,
+    Accelerator, Backend, Binding, Cluster, HostMemory, Machine, MemoryPolicy, TransferDirection,
 };
 use nearfar_record::{
     Actor, ActorSample, Case, Coordinates, DeviceCoordinates, DeviceInputs, Experiment, Pages,
     Record, Sample, TrafficMethod, Transfer, TransferCoordinates,
 };
 
-use crate::printed_matrix::{WINDOW_NS, actor_sample, printed_header, whole_bytes};
+use crate::printed_matrix::{Placed, PrintedValue, actor_sample, printed_header, printed_sample};
 
 /// Printed copies: what each device gets from or to each memory node, by a thread of each CPU
 /// node.
@@ -57,31 +57,31 @@ impl PrintedTransfers<'_> {
             accelerators: numbers.into_iter().map(accelerator).collect(),
             absent: Vec::new(),
         });
+        let clusters = self.machine.clusters();
         let mut record = Record::new(header);
         for (sequence, value) in (0..).zip(&self.values) {
-            let (case, sample) = self.window(*value, sequence)?;
+            let (case, sample) = self.window(&clusters, *value, sequence)?;
             record.cases.push(case);
             record.samples.push(sample);
         }
         Ok(record)
     }
 
-    fn window(&self, value: PrintedTransfer, sequence: u64) -> Result<(Case, Sample), String> {
+    fn window(
+        &self,
+        clusters: &[Cluster],
+        value: PrintedTransfer,
+        sequence: u64,
+    ) -> Result<(Case, Sample), String> {
         let PrintedTransfer { device, cpu_node, memory_node, value } = value;
-        let clusters = self.machine.clusters();
-        let cluster = clusters
-            .iter()
-            .find(|cluster| cluster.cpu_node == Some(cpu_node))
-            .ok_or_else(|| format!("{}: there is no CPU node {cpu_node}", self.title))?;
-        let thread_cpu = cluster
-            .cpus
-            .first()
-            .ok_or_else(|| format!("{}: CPU node {cpu_node} has no CPU", self.title))?;
-        if self.machine.node(memory_node).is_none() {
-            return Err(format!("{}: there is no memory node {memory_node}", self.title));
-        }
-        let moved = whole_bytes(value * self.bytes_per_s)
-            .ok_or_else(|| format!("{}: {value} is no bandwidth", self.title))?;
+        let asked = PrintedValue {
+            title: &self.title,
+            machine: self.machine,
+            cpu_node,
+            memory_node,
+            rate: value * self.bytes_per_s,
+        };
+        let Placed { cluster, cpu: thread_cpu, bytes: moved } = asked.place(clusters)?;
         let transfer = Transfer {
             device: id_of(device),
             peer: None,
@@ -118,18 +118,7 @@ impl PrintedTransfers<'_> {
             coordinates: vec![Coordinates::Devices(DeviceCoordinates::Transfer(place))],
             actors: vec![Actor::Transfer(transfer)],
         };
-        let sample = Sample {
-            case: id,
-            sequence,
-            round: 0,
-            window: 0,
-            start_ns: sequence * WINDOW_NS,
-            window_ns: WINDOW_NS,
-            actors: vec![seen],
-            disturbances: Vec::new(),
-            run: None,
-        };
-        Ok((case, sample))
+        Ok((case, printed_sample(id, sequence, seen)))
     }
 }
 
