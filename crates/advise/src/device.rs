@@ -3,7 +3,7 @@
 //! Holds when: the host's thread runs next to its pages, and as many bytes go each way.
 
 use nearfar_machine::{HostMemory, TransferDirection as Direction};
-use nearfar_model::{RecordFigures, TransferFigures, transfers};
+use nearfar_model::{CopyPlace, RecordFigures, TransferFigures, largest_copies, transfers};
 use nearfar_record::CaseSummary;
 
 /// The memory nodes of a machine by how fast a device copies to and from them.
@@ -78,13 +78,11 @@ pub fn advise_device(
         id == asked
             || accelerators.iter().any(|it| it.id == id && it.bus_id.as_deref() == Some(asked))
     };
-    let alone = |it: &&TransferFigures| {
-        it.place.beside.is_none() && it.place.host_memory == Some(HostMemory::Pinned)
-    };
-    let mut of_device: Vec<&TransferFigures> =
-        all.iter().filter(alone).filter(|it| is_asked(&it.place.device)).collect();
-    let Some(device) = of_device.first().map(|it| it.place.device.clone()) else {
+    // Of a device that two interfaces show under one address, the one that stands first.
+    let first = all.iter().find(|it| is_asked(&it.place.device));
+    let Some(device) = first.map(|it| it.place.device.clone()) else {
         let mut known: Vec<String> = all.iter().map(|it| it.place.device.clone()).collect();
+        known.sort_unstable();
         known.dedup();
         if known.is_empty() {
             let absent = figures.record().absent.iter().filter(|it| it.case == "devices");
@@ -93,18 +91,19 @@ pub fn advise_device(
         }
         return Err(DeviceAdviceError::Unknown { device: asked.into(), known });
     };
-    // Of a device that two interfaces show under one address, the one that stands first.
-    of_device.retain(|it| it.place.device == device);
-    let mut nodes: Vec<u32> = of_device.iter().filter_map(|it| it.place.memory_node).collect();
-    nodes.sort_unstable();
-    nodes.dedup();
-    let (mut places, mut not_ranked) = (Vec::new(), Vec::new());
-    for node in nodes {
-        match place(node, &of_device) {
-            Some(place) => places.push(place),
-            None => not_ranked.push(node),
+    let ways = [Direction::ToDevice, Direction::ToHost];
+    let of_device = all.iter().filter(|it| it.place.device == device);
+    let (mut places, mut not_ranked) = (Vec::<DevicePlace>::new(), Vec::new());
+    for (at, copies) in largest_copies(of_device, HostMemory::Pinned, &ways) {
+        match place(&at, &copies) {
+            // Of a node with threads in several clusters, the first.
+            Some(place) if places.iter().all(|it| it.node != place.node) => places.push(place),
+            Some(_) => {}
+            None => not_ranked.push(at.memory_node),
         }
     }
+    not_ranked.retain(|&node| places.iter().all(|it| it.node != node));
+    not_ranked.dedup();
     rank(&mut places);
     if places.is_empty() {
         return Err(DeviceAdviceError::OneWay(device));
@@ -112,34 +111,17 @@ pub fn advise_device(
     Ok(DeviceAdvice { device, places, not_ranked })
 }
 
-/// The largest copies of a node that were measured both ways.
-fn place(node: u32, of_device: &[&TransferFigures]) -> Option<DevicePlace> {
-    let way = |direction: Direction, bytes: u64| {
-        let same = |it: &&&TransferFigures| {
-            let place = &it.place;
-            (place.memory_node, place.direction, place.bytes) == (Some(node), direction, bytes)
-        };
-        of_device.iter().find(same).and_then(|it| Some((it.place.cluster, it.by_host.clone()?)))
-    };
-    let mut sizes: Vec<u64> = of_device
-        .iter()
-        .filter(|it| it.place.memory_node == Some(node))
-        .map(|it| it.place.bytes)
-        .collect();
-    sizes.sort_unstable();
-    sizes.into_iter().rev().find_map(|bytes| {
-        let (cluster, to_device) = way(Direction::ToDevice, bytes)?;
-        let (_, to_host) = way(Direction::ToHost, bytes)?;
-        let is_sound = to_device.sum.median > 0.0 && to_host.sum.median > 0.0;
-        is_sound.then_some(DevicePlace {
-            node,
-            cluster,
-            bytes,
-            to_device,
-            to_host,
-            time_ratio: 1.0,
-            is_as_good: false,
-        })
+/// A place with its copies there and back.
+fn place(at: &CopyPlace, copies: &[&TransferFigures]) -> Option<DevicePlace> {
+    let &[to_device, to_host] = copies else { return None };
+    Some(DevicePlace {
+        node: at.memory_node,
+        cluster: at.cluster,
+        bytes: to_device.place.bytes,
+        to_device: to_device.by_host.clone()?,
+        to_host: to_host.by_host.clone()?,
+        time_ratio: 1.0,
+        is_as_good: false,
     })
 }
 

@@ -5,11 +5,12 @@ const SVG = "http://www.w3.org/2000/svg";
 /* How a series looks: as it is told to, else by its place. There are 6 colours and 7 marks, so that
    the first 42 places have a pair of their own. */
 function look(series, position) {
-  const number = series.look ?? position;
+  const [hue, form] = series.look ?? [position, position];
+  const turn = Math.floor(hue / SERIES.length);
   return {
-    colour: SERIES[number % SERIES.length],
-    dash: DASHES[(number + Math.floor(number / SERIES.length)) % DASHES.length],
-    mark: MARKS[number % MARKS.length],
+    colour: SERIES[hue % SERIES.length],
+    dash: DASHES[(form + turn) % DASHES.length],
+    mark: MARKS[(form + 3 * turn) % MARKS.length],
   };
 }
 
@@ -19,18 +20,21 @@ const hasLine = (series) => ["line", "edge", "band"].includes(series.style);
 
 const GLYPHS = { circle: "\u25cf", square: "\u25a0", diamond: "\u25c6", "triangle-up": "\u25b2", cross: "\u271a", x: "\u2716", "triangle-down": "\u25bc", star: "\u2605" };
 
-function swatch(series, position) {
+/* One picture of all series of a name. */
+function swatch(all, series, position) {
   const { colour: stroke, dash, mark } = look(series, position);
+  const same = all.filter((one) => one.name === series.name);
+  const marked = same.find((one) => !["edge", "stars"].includes(one.style)) ?? same.find((one) => one.style === "stars");
   const make = (name, values) => {
     const made = document.createElementNS(SVG, name);
     Object.entries(values).forEach(([key, value]) => made.setAttribute(key, value));
     return made;
   };
   const picture = make("svg", { width: 34, height: 14, "aria-hidden": "true" });
-  if (hasLine(series)) picture.append(make("line", { x1: 0, y1: 7, x2: 34, y2: 7, stroke, "stroke-width": 3, "stroke-dasharray": DASH_LENGTHS[dash] }));
-  if (series.style !== "edge") {
+  if (same.some(hasLine)) picture.append(make("line", { x1: 0, y1: 7, x2: 34, y2: 7, stroke, "stroke-width": 3, "stroke-dasharray": DASH_LENGTHS[dash] }));
+  if (marked) {
     const glyph = make("text", { x: 17, y: 12, "text-anchor": "middle", style: `fill: ${stroke}; font-size: 14px` });
-    glyph.textContent = GLYPHS[series.style === "stars" ? "star" : mark];
+    glyph.textContent = GLYPHS[marked.style === "stars" ? "star" : mark];
     picture.append(glyph);
   }
   return picture;
@@ -110,17 +114,23 @@ function drawLines(view) {
   const { chart, state } = view;
   const all = state.layer.series;
   const traces = [];
-  all.forEach((series, position) => {
+  // Marks lie above lines that are no measurement.
+  const order = [...all.keys()].sort((one, next) => (all[next].style === "edge") - (all[one].style === "edge"));
+  order.forEach((position) => {
+    const series = all[position];
     const hidden = isHidden(state, series);
     if (series.style === "band" && !hidden) traces.push(band(series, position));
     traces.push(traceOf(series, position, hidden));
   });
   if (view.cursor && view.ring) traces.push(ring(view.ring));
-  const values = (key) => all.filter((series) => !isHidden(state, series)).flatMap((series) => series[key]);
+  const shown = all.filter((series) => !isHidden(state, series));
+  const values = (key) => shown.flatMap((series) => series[key]);
+  // Where a law is drawn is nothing to mark an axis at.
+  const measured = shown.filter((series) => !["edge", "stars"].includes(series.style)).flatMap((series) => series.x);
   view.place.querySelector(".plot").style.minWidth = "280px";
   Plotly.react(view.place.querySelector(".plot"), traces, layout({
     height: 440,
-    xaxis: lineAxis(chart.x, values("x")),
+    xaxis: lineAxis(chart.x, measured.length ? measured : values("x")),
     yaxis: chart.y.scale === "log" ? logAxis(chart.y.title, values("y")) : lineAxis(chart.y, values("y")),
   }), CONFIG);
 }
@@ -137,12 +147,13 @@ function makeLegend(view) {
     type: "button", textContent: shown ? "all" : "none",
     onclick: () => { all.forEach((series) => state.switched.set(series.name, shown)); makeLegend(view); view.draw(); },
   });
-  const switches = all.map((series, position) =>
-    check([swatch(series, position), series.name], !isHidden(state, series), (shown) => {
+  const isFirst = (series, position) => all.findIndex((one) => one.name === series.name) === position;
+  const switches = all.flatMap((series, position) => !isFirst(series, position) ? [] :
+    check([swatch(all, series, position), series.name], !isHidden(state, series), (shown) => {
       state.switched.set(series.name, shown);
       view.draw();
     }));
-  place.querySelector(".legend").replaceChildren(...switches, ...(all.length > 4 ? [switchAll(true), switchAll(false)] : []));
+  place.querySelector(".legend").replaceChildren(...switches, ...(switches.length > 4 ? [switchAll(true), switchAll(false)] : []));
 }
 
 /* Arrow keys go from point to point of what is shown, which is told. */

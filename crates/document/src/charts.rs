@@ -3,6 +3,7 @@
 
 mod cache_domains;
 mod comparison;
+mod devices;
 mod heat_map;
 mod hybrid;
 mod latency;
@@ -104,6 +105,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Chart> {
         links::charts(sources),
         roofline::charts(sources),
         hybrid::charts(sources),
+        devices::charts(sources),
     ]
     .into_iter()
     .flatten()

@@ -4,6 +4,7 @@
 //! `nearfar_record_info`. All are gauges, so that collectors of the older text format 0.0.4 read
 //! the same file.
 
+mod devices;
 mod exposition;
 mod family;
 mod figures;
@@ -26,5 +27,6 @@ pub fn write_metrics(record: &Record, out: &mut impl Write) -> io::Result<()> {
     let mut exposition = Exposition::new(&record.header);
     origin::add(&figures, &mut exposition);
     figures::add(&figures, &mut exposition);
+    devices::add(&figures, &mut exposition);
     exposition.write(out)
 }

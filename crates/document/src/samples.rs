@@ -166,7 +166,7 @@ fn short(value: f64) -> f64 {
 mod tests {
     use nearfar_flow::read_machine;
     use nearfar_measure::{simulated::simulate, suite_inputs};
-    use nearfar_record::Suite;
+    use nearfar_record::{Experiment, Inputs, Record, Suite};
     use nearfar_report::ModelChoices;
 
     use serde_json::Value;
@@ -215,13 +215,26 @@ mod tests {
         assert_eq!(of(&[(2.0, true)], 0).values, [0.0; 0]);
     }
 
+    /// What a simulated machine gives of these experiments, or of all.
+    fn simulated(machine: &str, experiments: Option<Experiment>) -> Record {
+        let inputs = suite_inputs(Suite::Standard);
+        let of_one = |one| Inputs { experiments: vec![one], ..inputs.clone() };
+        let inputs = experiments.map_or_else(|| inputs.clone(), of_one);
+        simulate(&read_machine(machine).unwrap(), inputs, true).unwrap()
+    }
+
     /// The samples of every figure reach from below it to above it: those of another actor, or of
     /// all, would not.
     #[test]
     fn figures_lie_among_their_samples() {
-        let machine = read_machine("joe0").unwrap();
-        let record = simulate(&machine, suite_inputs(Suite::Standard), true).unwrap();
-        let sources = Sources::new(&record, &ModelChoices::of(&record));
+        let mut counted = figures_among_samples(&simulated("joe0", None));
+        // Devices beside each other and beside streams.
+        counted.extend(figures_among_samples(&simulated("amd-2p", Some(Experiment::Devices))));
+        assert_eq!(counted.len(), 6, "{counted:?}");
+    }
+
+    fn figures_among_samples(record: &Record) -> BTreeSet<Counted> {
+        let sources = Sources::new(record, &ModelChoices::of(record));
         let document = Document::of(&sources);
         let cells = document.sections.iter().flat_map(|section| &section.tables);
         let figures: Vec<&Figure> = cells
@@ -246,15 +259,31 @@ mod tests {
                 other => other,
             });
         }
-        assert_eq!(counted.len(), 6, "{counted:?}");
+        assert!(!counted.is_empty());
+        counted
     }
 
     /// The same of charts: points of lines, and runs.
     #[test]
     fn points_lie_among_their_samples() {
-        let machine = read_machine("joe0").unwrap();
-        let record = simulate(&machine, suite_inputs(Suite::Standard), true).unwrap();
-        let sources = Sources::new(&record, &ModelChoices::of(&record));
+        points_among_samples(
+            &simulated("joe0", None),
+            &[
+                "scaling-threads",
+                "latency-sizes",
+                "latency-loaded",
+                "sharing-factor",
+                "scaling-runs",
+            ],
+        );
+        points_among_samples(
+            &simulated("amd-2p", Some(Experiment::Devices)),
+            &["devices-map", "devices-sizes"],
+        );
+    }
+
+    fn points_among_samples(record: &Record, ids: &[&str]) {
+        let sources = Sources::new(record, &ModelChoices::of(record));
         let charts = charts::all(&sources);
         let samples = Samples::new(&sources.figures, behind(&Document::of(&sources), &charts));
         let known = serde_json::to_value(&samples).unwrap();
@@ -265,10 +294,8 @@ mod tests {
             let value = value.as_f64().unwrap();
             assert!((0.999 * end(0)..=1.001 * end(6)).contains(&value), "{value} of {of}");
         };
-        for id in
-            ["scaling-threads", "latency-sizes", "latency-loaded", "sharing-factor", "scaling-runs"]
-        {
-            let chart = charts.iter().find(|chart| chart.id == id).unwrap();
+        for id in ids {
+            let chart = charts.iter().find(|chart| chart.id == *id).unwrap();
             let chart = serde_json::to_value(chart).unwrap();
             let mut checked = 0;
             for layer in chart["layers"].as_array().unwrap() {
@@ -283,6 +310,10 @@ mod tests {
                             checked += 1;
                         }
                     }
+                }
+                for cell in layer["cells"].as_array().into_iter().flatten() {
+                    check(&cell["figures"][0][0], &cell["behind"]);
+                    checked += 1;
                 }
                 for group in layer["groups"].as_array().into_iter().flatten() {
                     for value in group["values"].as_array().unwrap() {

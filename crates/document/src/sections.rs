@@ -1,6 +1,6 @@
 //! The parts of a document, each from what its experiment measured and its model says.
 
-mod devices;
+pub(crate) mod devices;
 mod environment;
 mod grid;
 mod hybrid;

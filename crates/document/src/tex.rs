@@ -1,6 +1,7 @@
 //! A document for a paper: LaTeX that pdflatex (TeX Live's base, recommended and pictures
 //! collections) compiles in one run, without running anything else.
 
+mod copies_chart;
 mod escape;
 mod scaling_chart;
 mod table;
@@ -8,6 +9,7 @@ mod table;
 use std::io::{self, Write};
 
 use crate::document::{Document, Section};
+use crate::sections::devices::SIZES;
 use escape::{code_line, text};
 
 /// A page of A4 with room for wide tables; what a table needs, and no package that draws
@@ -89,6 +91,9 @@ fn write_section(section: &Section, out: &mut impl Write) -> io::Result<()> {
     for table in &section.tables {
         if section.id == "scaling" {
             scaling_chart::write_chart(table, out)?;
+        }
+        if section.id == "devices" && table.columns.first().is_some_and(|it| it.name == SIZES) {
+            copies_chart::write_chart(table, out)?;
         }
         table::write_table(table, out)?;
     }

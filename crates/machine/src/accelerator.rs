@@ -101,6 +101,17 @@ impl TransferDirection {
         }
     }
 
+    /// For people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::ToDevice => "to the device",
+            Self::ToHost => "to the host",
+            Self::BothWays => "both ways at once",
+            Self::ToPeer => "to another device",
+        }
+    }
+
     /// Copies that run at the same time.
     #[must_use]
     pub fn ways(self) -> u32 {

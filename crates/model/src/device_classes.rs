@@ -11,12 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::{
     Accelerator, Backend, Direction, HostMemory, Machine, TheoreticalMaximum, TransferDirection,
 };
-use nearfar_record::{Absence, CaseSummary};
+use nearfar_record::Absence;
 use nearfar_stats::{deviation_of_largest, pooled_deviation};
 
 use crate::classes::{ClassRule, ClassSet, part};
 use crate::record_figures::RecordFigures;
-use crate::transfers::{TransferFigures, transfers};
+use crate::transfers::{CopyPlace, TransferFigures, largest_copies, transfers};
 
 /// What the classes of copies are made from.
 #[derive(Debug, Clone, PartialEq)]
@@ -138,7 +138,7 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
         }
     }
     let of_group = |((backend, direction), of): ((_, _), Vec<TransferFigures>)| {
-        let (judged, left_out) = judge(&of, rule.devices);
+        let (judged, left_out) = judge(&of, direction, rule.devices);
         let first = judged.first()?.pair.bytes;
         let bytes = judged.iter().map(|judged| judged.pair.bytes);
         let bytes = bytes.fold((first, first), |(low, high), it| (low.min(it), high.max(it)));
@@ -184,59 +184,38 @@ fn backend_of(accelerators: &[Accelerator], id: &str) -> Option<Backend> {
     listed.or_else(named)
 }
 
-/// The largest copies of each pair.
+/// The largest copies of each pair, one way.
 fn judge(
     transfers: &[TransferFigures],
+    direction: TransferDirection,
     devices: JudgedDevices,
 ) -> (Vec<Judged>, Vec<DeviceLeftOut>) {
-    let measured = |it: &&TransferFigures| it.by_host.as_ref().is_some_and(is_bandwidth);
-    let largest = transfers.iter().filter(measured).map(|it| it.place.bytes).max().unwrap_or(0);
-    let mut best: BTreeMap<(&str, u32, u32), Option<Judged>> = BTreeMap::new();
     let mut refused: BTreeMap<(&str, u32), &str> = BTreeMap::new();
     for transfer in transfers {
-        let place = &transfer.place;
-        let Some(memory_node) = place.memory_node else { continue };
-        let known = best.entry((&place.device, memory_node, place.cluster)).or_default();
+        let Some(memory_node) = transfer.place.memory_node else { continue };
         if let Some(absent) = transfer.case.absences(Absence::Refused).next() {
-            refused.entry((&place.device, memory_node)).or_insert(&absent.reason.text);
+            refused.entry((&transfer.place.device, memory_node)).or_insert(&absent.reason.text);
         }
-        let Some(summary) = transfer.by_host.as_ref().filter(|it| is_bandwidth(it)) else {
-            continue;
-        };
-        let is_smaller = known.as_ref().is_some_and(|known| known.pair.bytes >= place.bytes);
-        if is_smaller || place.bytes < largest / LEAST_PART {
-            continue;
-        }
-        *known = Some(Judged {
-            pair: DevicePair {
-                device: place.device.clone(),
-                memory_node,
-                cluster: place.cluster,
-                cpu_node: place.cpu_node,
-                bytes: place.bytes,
-                best: summary.best_sum,
-                median: summary.sum.median,
-                interval: summary.sum.interval,
-                rounds: summary.sum.count,
-            },
-            deviation: summary.deviation_between_rounds,
-            only_disturbed: summary.only_disturbed,
-        });
     }
+    let places = largest_copies(transfers, HostMemory::Pinned, &[direction]);
+    let largest = places.values().flatten().map(|it| it.place.bytes).max().unwrap_or(0);
     let mut judged: Vec<Judged> = Vec::new();
     let mut left_out = Vec::new();
-    for ((device, memory_node, cluster), found) in best {
-        let Some(found) = found else {
+    for (place, found) in places {
+        let found = found.first().filter(|it| it.place.bytes >= largest / LEAST_PART);
+        let Some(found) = found.and_then(|it| judged_of(&place, it)) else {
+            let refused = refused.get(&(place.device.as_str(), place.memory_node));
             left_out.push(DeviceLeftOut {
-                device: device.into(),
-                memory_node,
-                refused: refused.get(&(device, memory_node)).map(|&text| text.into()),
+                refused: refused.map(|&text| text.into()),
+                device: place.device,
+                memory_node: place.memory_node,
             });
             continue;
         };
         let same = |other: &&mut Judged| {
             devices == JudgedDevices::Best
-                && (other.pair.memory_node, other.pair.cluster) == (memory_node, cluster)
+                && (other.pair.memory_node, other.pair.cluster)
+                    == (place.memory_node, place.cluster)
         };
         match judged.iter_mut().find(same) {
             None => judged.push(found),
@@ -247,9 +226,24 @@ fn judge(
     (judged, left_out)
 }
 
-/// A figure that is not positive (nothing moved in any window) is none.
-fn is_bandwidth(summary: &CaseSummary) -> bool {
-    summary.best_sum > 0.0 && summary.best_sum.is_finite()
+/// What the figure of copies rests on.
+fn judged_of(place: &CopyPlace, transfer: &TransferFigures) -> Option<Judged> {
+    let summary = transfer.by_host.as_ref()?;
+    Some(Judged {
+        pair: DevicePair {
+            device: place.device.clone(),
+            memory_node: place.memory_node,
+            cluster: place.cluster,
+            cpu_node: transfer.place.cpu_node,
+            bytes: transfer.place.bytes,
+            best: summary.best_sum,
+            median: summary.sum.median,
+            interval: summary.sum.interval,
+            rounds: summary.sum.count,
+        },
+        deviation: summary.deviation_between_rounds,
+        only_disturbed: summary.only_disturbed,
+    })
 }
 
 /// Both ways at once a link carries its maximum each way.

@@ -125,10 +125,11 @@ pub use strategy::{
     PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
 };
 pub use transfer_loss::{KeptShare, TransferLoss, transfer_losses};
-pub use transfer_time::{
-    TransferPlace, TransferTime, TransferTimes, UntimedTransfer, transfer_times,
+pub use transfer_time::{TransferTime, TransferTimes, UntimedTransfer, transfer_times};
+pub use transfers::{
+    BesideFigures, CopyPlace, TransferFigures, TransferPlace, copies_by_place, largest_copies,
+    transfers,
 };
-pub use transfers::{BesideFigures, TransferFigures, transfers};
 pub use twins::{
     FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE, Twins,
     twins,

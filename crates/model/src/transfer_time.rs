@@ -16,14 +16,13 @@
 //! Holds when: a copy is made in one way whatever its size, and waited for before the next.
 //! Fails when: a driver changes its way with the size (small pageable copies go into the command
 //! itself, large ones through pinned buffers in pieces); the worst relative error tells.
-//! Pinned by: `crates/model/tests/devices`, which finds the files' figures again.
+//! Pinned by: `crates/reproduce/tests/devices.rs`, which finds the files' figures again.
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{HostMemory, TransferDirection};
 use nearfar_stats::{FitRule, Loss, fit, solve_least_squares};
 
-use crate::transfers::TransferFigures;
+use crate::transfers::{TransferFigures, TransferPlace, copies_by_place};
 
 /// Sizes below which the two unknowns are only what the sizes say, with nothing to judge them by.
 const FEWEST_SIZES: usize = 3;
@@ -39,23 +38,6 @@ const LEAST_LATENCY: f64 = 1e-3;
 
 /// The largest copies must be so many times the smallest.
 const LEAST_SPAN: u64 = 16;
-
-/// A place whose copies were measured in several sizes, each a case alone.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TransferPlace {
-    /// The device.
-    pub device: String,
-    /// Which way.
-    pub direction: TransferDirection,
-    /// What the host's pages are; `None` between devices.
-    pub host_memory: Option<HostMemory>,
-    /// The node of the host's pages; `None` between devices.
-    pub memory_node: Option<u32>,
-    /// The device that is copied to; `None` for the host.
-    pub peer: Option<String>,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
-}
 
 /// The times of a record's copies.
 #[derive(Debug, Clone, PartialEq)]
@@ -85,6 +67,15 @@ pub struct TransferTime {
     pub sizes: Vec<u64>,
 }
 
+impl TransferTime {
+    /// What copies of these bytes each way get by the law, bytes/s of all ways.
+    #[must_use]
+    pub fn rate(&self, bytes: f64) -> f64 {
+        let moved = bytes * f64::from(self.place.direction.ways());
+        moved / (self.latency_s + moved / self.bandwidth)
+    }
+}
+
 /// A place with several sizes and no law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UntimedTransfer {
@@ -97,25 +88,12 @@ pub struct UntimedTransfer {
 /// Time by size of each place with more than one.
 #[must_use]
 pub fn transfer_times(transfers: &[TransferFigures]) -> TransferTimes {
-    let mut places: BTreeMap<TransferPlace, BTreeMap<u64, f64>> = BTreeMap::new();
-    for transfer in transfers.iter().filter(|transfer| transfer.place.beside.is_none()) {
-        let Some(seconds) = transfer.seconds().filter(|time| *time > 0.0 && time.is_finite())
-        else {
-            continue;
-        };
-        let place = &transfer.place;
-        let key = TransferPlace {
-            device: place.device.clone(),
-            direction: place.direction,
-            host_memory: place.host_memory,
-            memory_node: place.memory_node,
-            peer: place.peer.clone(),
-            cluster: place.cluster,
-        };
-        places.entry(key).or_default().insert(place.bytes, seconds);
-    }
+    let places = copies_by_place(transfers).into_iter().map(|(place, copies)| {
+        let times = copies.iter().filter_map(|it| Some((it.place.bytes, it.seconds()?)));
+        (place, times.collect::<BTreeMap<u64, f64>>())
+    });
     let mut times = TransferTimes { fitted: Vec::new(), unfitted: Vec::new() };
-    for (place, of_sizes) in places.into_iter().filter(|(_, of_sizes)| of_sizes.len() > 1) {
+    for (place, of_sizes) in places.filter(|(_, of_sizes)| of_sizes.len() > 1) {
         match law(&place, &of_sizes) {
             Ok(time) => times.fitted.push(time),
             Err(why) => times.unfitted.push(UntimedTransfer { place, why }),

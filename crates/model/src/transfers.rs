@@ -1,7 +1,9 @@
 //! Copies between memory and devices, alone and beside what else runs.
 //! Units: bytes/s of all ways together.          Source: braithwaite2012, algorithm 3.
 
-use nearfar_machine::TransferDirection;
+use std::collections::BTreeMap;
+
+use nearfar_machine::{HostMemory, TransferDirection};
 use nearfar_record::{
     CaseSummary, Coordinates, DeviceCoordinates, Part, TransferBeside, TransferCoordinates,
 };
@@ -100,6 +102,109 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
         key(one).cmp(&key(other))
     });
     all
+}
+
+/// Where copies are made that are a case alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TransferPlace {
+    /// The device.
+    pub device: String,
+    /// Which way.
+    pub direction: TransferDirection,
+    /// What the host's pages are; `None` between devices.
+    pub host_memory: Option<HostMemory>,
+    /// The node of the host's pages; `None` between devices.
+    pub memory_node: Option<u32>,
+    /// The device that is copied to; `None` for the host.
+    pub peer: Option<String>,
+    /// The cluster of the host's thread.
+    pub cluster: u32,
+}
+
+/// The copies of each place that were measured beside nothing, the smallest first; empty for a
+/// place that the record knows and that has none.
+#[must_use]
+pub fn copies_by_place<'t>(
+    transfers: impl IntoIterator<Item = &'t TransferFigures>,
+) -> BTreeMap<TransferPlace, Vec<&'t TransferFigures>> {
+    let mut places: BTreeMap<TransferPlace, Vec<&TransferFigures>> = BTreeMap::new();
+    for transfer in transfers.into_iter().filter(|it| it.place.beside.is_none()) {
+        let place = &transfer.place;
+        let key = TransferPlace {
+            device: place.device.clone(),
+            direction: place.direction,
+            host_memory: place.host_memory,
+            memory_node: place.memory_node,
+            peer: place.peer.clone(),
+            cluster: place.cluster,
+        };
+        let copies = places.entry(key).or_default();
+        if transfer.by_host.as_ref().is_some_and(is_bandwidth) {
+            copies.push(transfer);
+        }
+    }
+    for copies in places.values_mut() {
+        copies.sort_by_key(|it| it.place.bytes);
+        copies.dedup_by_key(|it| it.place.bytes);
+    }
+    places
+}
+
+/// A device with a memory node that it copies from or to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CopyPlace {
+    /// [`nearfar_machine::Accelerator::id`] of the device.
+    pub device: String,
+    /// The node of the host's pages.
+    pub memory_node: u32,
+    /// The cluster of the host's thread.
+    pub cluster: u32,
+}
+
+/// The largest copies of each device and memory node that were measured all these ways, each by
+/// itself and beside nothing: one for each way, in the order of the ways, all of one size. Empty
+/// for a place that the record knows and that has none.
+#[must_use]
+pub fn largest_copies<'t>(
+    transfers: impl IntoIterator<Item = &'t TransferFigures>,
+    memory: HostMemory,
+    ways: &[TransferDirection],
+) -> BTreeMap<CopyPlace, Vec<&'t TransferFigures>> {
+    let mut places: BTreeMap<CopyPlace, Vec<&TransferFigures>> = BTreeMap::new();
+    for (place, copies) in copies_by_place(transfers) {
+        let is_asked = place.peer.is_none()
+            && place.host_memory == Some(memory)
+            && ways.contains(&place.direction);
+        let Some(memory_node) = place.memory_node.filter(|_| is_asked) else { continue };
+        let key = CopyPlace { device: place.device, memory_node, cluster: place.cluster };
+        places.entry(key).or_default().extend(copies);
+    }
+    for copies in places.values_mut() {
+        *copies = largest_of_all(copies, ways);
+    }
+    places
+}
+
+/// The largest copies among these of which there is one of the same size each way.
+fn largest_of_all<'t>(
+    copies: &[&'t TransferFigures],
+    ways: &[TransferDirection],
+) -> Vec<&'t TransferFigures> {
+    let mut sizes: Vec<u64> = copies.iter().map(|it| it.place.bytes).collect();
+    sizes.sort_unstable();
+    let of_size = |bytes: u64| -> Option<Vec<&'t TransferFigures>> {
+        let of_way = |way: TransferDirection| {
+            copies.iter().copied().find(|it| (it.place.direction, it.place.bytes) == (way, bytes))
+        };
+        ways.iter().map(|&way| of_way(way)).collect()
+    };
+    sizes.into_iter().rev().find_map(of_size).unwrap_or_default()
+}
+
+/// A figure that is not positive (nothing moved in most windows) is none.
+fn is_bandwidth(summary: &CaseSummary) -> bool {
+    let is_rate = |rate: f64| rate > 0.0 && rate.is_finite();
+    is_rate(summary.sum.median) && is_rate(summary.best_sum)
 }
 
 fn position(place: &TransferCoordinates) -> usize {

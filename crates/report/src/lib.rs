@@ -154,7 +154,7 @@ pub use sensitivity::{
 };
 pub use sensitivity_counters::{CountedFigureView, CountedRunsView};
 pub use show::ShowView;
-pub use show_devices::{BesideView, TransferView};
+pub use show_devices::{BesideView, TransferView, largest_transfers};
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};
 pub use show_hybrid::HybridView;
 pub use show_latency::{LatencyView, LoadView, TimeView};

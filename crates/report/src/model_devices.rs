@@ -164,6 +164,9 @@ pub struct TransferTimeView {
     pub least_bytes: u64,
     /// The largest, each way.
     pub most_bytes: u64,
+    /// The law from the smallest to the largest: bytes each way, and GB/s of all ways.
+    #[serde(skip)]
+    pub curve: Vec<[f64; 2]>,
 }
 
 /// A place with several sizes and no law.
@@ -293,7 +296,20 @@ fn time(time: &TransferTime) -> TransferTimeView {
         sizes: time.sizes.len(),
         least_bytes: time.sizes.first().copied().unwrap_or_default(),
         most_bytes: time.sizes.last().copied().unwrap_or_default(),
+        curve: curve(time),
     }
+}
+
+/// The law at two sizes in each octave: more are not seen in a chart.
+#[expect(clippy::cast_precision_loss, reason = "sizes are places on an axis")]
+fn curve(time: &TransferTime) -> Vec<[f64; 2]> {
+    let (Some(&least), Some(&most)) = (time.sizes.first(), time.sizes.last()) else {
+        return Vec::new();
+    };
+    let (least, most) = (least.max(1) as f64, most as f64);
+    let sizes = std::iter::successors(Some(least), |size| Some(size * std::f64::consts::SQRT_2));
+    let sizes = sizes.take_while(|size| *size < most).chain([most]);
+    sizes.map(|size| [size, time.rate(size) / 1e9]).collect()
 }
 
 fn untimed(untimed: &UntimedTransfer) -> UntimedTransferView {

@@ -12,7 +12,6 @@ use crate::model_devices::{
 };
 use crate::paragraph::{folded, paragraph};
 use crate::printable::printable;
-use crate::show_devices_text::in_words;
 use crate::table::{room_for, table_with_numbers};
 
 impl DevicesModelView {
@@ -44,7 +43,7 @@ impl DevicesModelView {
                     "Copies by {} {} fall into {} classes: the fastest reach {} GB/s, the slowest \
                      {} GB/s.",
                     set.backend,
-                    in_words(set.direction),
+                    set.direction.words(),
                     set.classes.len(),
                     format_significant(first.max_gb_per_s, 3),
                     format_significant(last.max_gb_per_s, 3)
@@ -90,14 +89,13 @@ impl DevicesModelView {
         );
         let heads = ["device", "node", "way", "latency, us", "GB/s", "half", "worst", "at"];
         let rows = self.times.iter().map(|time| {
-            let TransferTimeView { latency_us, bandwidth_gb_per_s, half_bandwidth_bytes, .. } =
-                time;
+            let TransferTimeView { latency_us, bandwidth_gb_per_s, .. } = time;
             let mut row = place_cells(&time.place);
             row.extend([
                 format_significant(*latency_us, 3),
                 format_significant(*bandwidth_gb_per_s, 3),
-                about(*half_bandwidth_bytes),
-                worst_words(time.worst_error),
+                time.half_bandwidth_words(),
+                time.worst_error_words(),
                 Bytes(time.worst_error_bytes).to_string(),
             ]);
             row
@@ -114,25 +112,32 @@ impl DevicesModelView {
     }
 }
 
-/// An error in percent, never rounded to none.
-fn worst_words(error: f64) -> String {
-    const LEAST_SHOWN: f64 = 1e-4;
-    if error < LEAST_SHOWN { "< 0.01 %".into() } else { percent_words(error) }
-}
+impl TransferTimeView {
+    /// Bytes of a copy that gets half of the bandwidth, to three digits.
+    #[must_use]
+    pub fn half_bandwidth_words(&self) -> String {
+        const UNITS: [(&str, f64); 4] =
+            [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0), ("B", 1.0)];
+        let bytes = self.half_bandwidth_bytes;
+        let unit = UNITS.iter().find(|(_, size)| bytes >= *size).unwrap_or(&UNITS[3]);
+        format!("{} {}", format_significant(bytes / unit.1, 3), unit.0)
+    }
 
-/// Bytes that were worked out: three digits.
-fn about(bytes: f64) -> String {
-    const UNITS: [(&str, f64); 4] =
-        [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0), ("B", 1.0)];
-    let unit = UNITS.iter().find(|(_, size)| bytes >= *size).unwrap_or(&UNITS[3]);
-    format!("{} {}", format_significant(bytes / unit.1, 3), unit.0)
+    /// How far the law is off where it is farthest.
+    #[must_use]
+    pub fn worst_error_words(&self) -> String {
+        // Never rounded to none.
+        const LEAST_SHOWN: f64 = 1e-4;
+        let error = self.worst_error;
+        if error < LEAST_SHOWN { "< 0.01 %".into() } else { percent_words(error) }
+    }
 }
 
 fn place_cells(place: &TransferPlaceView) -> Vec<String> {
     let memory = place.host_memory.map_or(String::new(), |memory| format!(", {memory}"));
     let way = match &place.peer {
         Some(peer) => format!("to {}", printable(peer)),
-        None => format!("{}{memory}", in_words(place.direction)),
+        None => format!("{}{memory}", place.direction.words()),
     };
     let node = place.memory_node.map_or("-".into(), |node| node.to_string());
     vec![printable(&place.device).into_owned(), node, way]
@@ -168,13 +173,13 @@ impl DeviceClassSetView {
         let symbol = match self.direction {
             TransferDirection::ToHost => " (alpha_r: read from the device)",
             TransferDirection::ToDevice => " (alpha_w: written to the device)",
-            TransferDirection::BothWays => " at once, the sum",
+            TransferDirection::BothWays => ", the sum",
             TransferDirection::ToPeer => "",
         };
         let (least, most) = (Bytes(self.least_bytes), Bytes(self.most_bytes));
         let sizes = if least == most { most.to_string() } else { format!("{least} to {most}") };
         let mut text =
-            format!("{}, {}{symbol}, copies of {sizes}\n", self.backend, in_words(self.direction));
+            format!("{}, {}{symbol}, copies of {sizes}\n", self.backend, self.direction.words());
         let header: Vec<String> =
             ["class", "GB/s", "alpha", "to class 0", "memory nodes by device"]
                 .map(String::from)

@@ -1,5 +1,7 @@
 //! Copies between memory and devices as `show` prints them.
 
+use std::collections::BTreeMap;
+
 use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 use nearfar_model::{BesideFigures, RecordFigures, TransferFigures, transfers};
 use nearfar_record::TransferBeside;
@@ -62,6 +64,26 @@ pub struct BesideView {
     pub alone: Option<BandwidthView>,
     /// What the copies get alone, or null.
     pub copies_alone: Option<BandwidthView>,
+}
+
+/// Of each way, memory and place, beside nothing, the largest copies that were measured; where none
+/// were, the largest that the record knows, which say why not.
+#[must_use]
+pub fn largest_transfers(views: &[TransferView]) -> Vec<&TransferView> {
+    let alone = views.iter().filter(|view| view.beside.is_none());
+    let place = |view: &TransferView| {
+        let (device, node) = (view.device.clone(), view.memory_node);
+        (view.direction, view.host_memory, node, device, view.peer.clone(), view.cluster)
+    };
+    let mut largest: BTreeMap<_, &TransferView> = BTreeMap::new();
+    for view in alone {
+        let known = largest.entry(place(view)).or_insert(view);
+        let size = |view: &TransferView| (view.bandwidth.is_some(), view.bytes);
+        if size(view) > size(known) {
+            *known = view;
+        }
+    }
+    largest.into_values().collect()
 }
 
 /// The transfers of a record.

@@ -4,7 +4,7 @@ use nearfar_machine::TransferDirection;
 use nearfar_units::{Bytes, format_significant};
 
 use crate::printable::printable;
-use crate::show_devices::{BesideView, TransferView};
+use crate::show_devices::{BesideView, TransferView, largest_transfers};
 use crate::show_figure::{BandwidthView, Footnotes, caption, section};
 use crate::show_grid::{Side, grid, groups, in_order, sorted};
 use crate::table::table_with_numbers;
@@ -17,7 +17,7 @@ pub(crate) fn devices_text(views: &[TransferView]) -> String {
         "copies between the memory of each node (rows) and each device (columns), one after the \
          other, each waited for. GB/s (1e9 bytes/s) by the host's clock, below it its 95 % \
          interval. pinned: pages locked to their place, which the device reads and writes itself; \
-         pageable: ordinary ones, which the driver copies first. both ways: at once, the sum.",
+         pageable: ordinary ones, which the driver copies first. both ways at once: the sum.",
     );
     let shared = in_order(
         views.iter().filter(|view| view.shares_host_memory).map(|view| printable(&view.device)),
@@ -31,19 +31,13 @@ pub(crate) fn devices_text(views: &[TransferView]) -> String {
     let mut footnotes = Footnotes::default();
     let alone: Vec<&TransferView> =
         views.iter().filter(|view| view.beside.is_none() && view.peer.is_none()).collect();
-    text += &matrices(&largest(&alone), &mut footnotes);
+    let with_host: Vec<&TransferView> =
+        largest_transfers(views).into_iter().filter(|view| view.peer.is_none()).collect();
+    text += &matrices(&with_host, &mut footnotes);
     text += &sizes(&alone, &mut footnotes);
     text += &peers(views, &mut footnotes);
     text += &besides(views, &mut footnotes);
     text + &footnotes.lines()
-}
-
-/// Of each place the copies of the largest size.
-fn largest<'v>(views: &[&'v TransferView]) -> Vec<&'v TransferView> {
-    let place =
-        |view: &'v TransferView| (&view.device, view.memory_node, view.direction, view.host_memory);
-    let of_place = groups(views.iter().copied(), place);
-    of_place.into_iter().filter_map(|(_, of)| of.into_iter().max_by_key(|it| it.bytes)).collect()
 }
 
 fn matrices(views: &[&TransferView], footnotes: &mut Footnotes) -> String {
@@ -55,7 +49,7 @@ fn matrices(views: &[&TransferView], footnotes: &mut Footnotes) -> String {
         let largest = sizes.pop().unwrap_or(0);
         let upto = if sizes.is_empty() { "" } else { "at most " };
         let memory = memory.map_or(String::new(), |memory| format!(", {memory}"));
-        text += &format!("\n{}{memory}, {upto}{} a copy\n", in_words(direction), Bytes(largest));
+        text += &format!("\n{}{memory}, {upto}{} a copy\n", direction.words(), Bytes(largest));
         let nodes = Side {
             keys: sorted(of.iter().map(|view| view.memory_node)),
             of: |view: &TransferView| view.memory_node,
@@ -78,16 +72,6 @@ fn matrices(views: &[&TransferView], footnotes: &mut Footnotes) -> String {
         text += &grid(&of, &nodes, &devices, cell, |_, _| "-".into());
     }
     text
-}
-
-/// The way, in words.
-pub(crate) fn in_words(direction: TransferDirection) -> &'static str {
-    match direction {
-        TransferDirection::ToDevice => "to the device",
-        TransferDirection::ToHost => "to the host",
-        TransferDirection::BothWays => "both ways",
-        TransferDirection::ToPeer => "to another device",
-    }
 }
 
 /// Where several sizes were copied.
@@ -167,7 +151,7 @@ fn besides(views: &[TransferView], footnotes: &mut Footnotes) -> String {
         rows.push(vec![
             printable(&view.device).into_owned(),
             node,
-            in_words(view.direction).to_string(),
+            view.direction.words().to_string(),
             beside_words(beside),
             footnotes.figure(&view.case, view.bandwidth.as_ref().map(Into::into)),
             rate(&beside.copies_alone),

@@ -6,7 +6,8 @@
 use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_machine::{HostMemory, TheoreticalMaximum, TransferDirection};
 use nearfar_model::{
-    DeviceClassRule, RecordFigures, alphas, device_classes, devices, mappings, reach_of_devices,
+    DeviceClassRule, RecordFigures, TransferFigures, alphas, device_classes, devices,
+    largest_copies, mappings, reach_of_devices, transfers,
 };
 use nearfar_record::{Coordinates, DeviceCoordinates, Record};
 use nearfar_reproduce::{PrintedTransfer, PrintedTransfers, measure_simulated_devices};
@@ -46,11 +47,38 @@ fn latency_and_bandwidth_are_those_of_the_file() {
             assert!(close(time.bandwidth, bandwidth), "{name}: {time:?}");
             assert!(close(time.half_bandwidth_bytes, device.latency_s * bandwidth), "{time:?}");
             assert!(time.worst_error < 0.01, "{time:?}");
+            let half = time.rate(time.half_bandwidth_bytes);
+            assert!((half / time.bandwidth - 0.5).abs() < 1e-9, "one way: {time:?}");
             seen += 1;
         }
         // Two nodes, ways and memories of each device.
         assert_eq!(seen, 8 * machine.devices.len(), "{name}");
     }
+}
+
+/// Of a size that was measured one way alone there is nothing both ways; the next one counts.
+#[test]
+fn the_largest_copies_are_of_one_size_measured_all_ways() {
+    let (_, mut record) = simulated("amd-2p");
+    let both = [TransferDirection::ToHost, TransferDirection::ToDevice];
+    let largest = |record: &Record| -> Vec<Vec<(TransferDirection, u64)>> {
+        let all = transfers(&RecordFigures::new(record));
+        let places = largest_copies(&all, HostMemory::Pinned, &both);
+        assert!(places.keys().map(|at| (&at.device, at.memory_node)).is_sorted());
+        let place = |of: Vec<&TransferFigures>| -> Vec<(TransferDirection, u64)> {
+            of.iter().map(|it| (it.place.direction, it.place.bytes)).collect()
+        };
+        places.into_values().map(place).collect()
+    };
+    let whole = both.map(|way| (way, 512 << 20)).to_vec();
+    assert_eq!(largest(&record), vec![whole.clone(); 8], "two devices, four nodes");
+    // Node 0 is next to both: there all sizes were copied.
+    record.samples.retain(|it| it.case != "devices/cuda0/node0/to_host/pinned/512MiB");
+    record.samples.retain(|it| !it.case.starts_with("devices/cuda0/node1/to_host/pinned"));
+    let left = largest(&record);
+    assert_eq!(left[0], both.map(|way| (way, 256 << 20)));
+    assert_eq!(left[1], [], "the place is known and has none");
+    assert_eq!(left[2..], vec![whole; 6]);
 }
 
 #[test]

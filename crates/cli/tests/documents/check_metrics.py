@@ -101,6 +101,33 @@ for roof in roofs:
         ours = find("nearfar_roof_flops_per_second", statistic="median", **labels)
         agree(ours, roof["flops"]["sum_gflop_per_s"] * 1e9)
 
+# Of each place the largest copies, and the smallest where there are several sizes.
+places = {}
+for copies in view["devices"]:
+    if copies["bandwidth"] and not copies["beside"]:
+        labels = {name: str(copies[name]) for name in ["cluster", "direction"]}
+        labels |= {"experiment": "devices", "device": shown(copies["device"])}
+        for label, name in [("node", "memory_node"), ("memory", "host_memory"), ("peer", "peer")]:
+            if copies[name] is not None:
+                labels[label] = shown(str(copies[name]))
+        places.setdefault(frozenset(labels.items()), []).append(copies)
+for labels, of_place in places.items():
+    of_place.sort(key=lambda copies: copies["bytes"])
+    smallest, largest = of_place[0], of_place[-1]
+    labels = dict(labels, bytes=str(largest["bytes"]))
+    low, high = largest["bandwidth"]["sum_interval_gb_per_s"]
+    for statistic, value in [
+        ("median", largest["bandwidth"]["sum_gb_per_s"]), ("low", low), ("high", high),
+    ]:
+        agree(find("nearfar_transfer_bytes_per_second", statistic=statistic, **labels), value * 1e9)
+    agree(find("nearfar_transfer_confidence_ratio", **labels), largest["bandwidth"]["confidence"])
+    labels["bytes"] = str(smallest["bytes"])
+    if smallest is not largest:
+        ours = find("nearfar_small_transfer_seconds", statistic="median", **labels)
+        agree(ours * 1e6, smallest["copy_us"])
+        ends = [find("nearfar_small_transfer_seconds", statistic=end, **labels) for end in ["low", "high"]]
+        assert ends[0] <= ours <= ends[1], (ends, ours)
+
 agree(find("nearfar_samples"), view["samples"])
 agree(find("nearfar_disturbed_samples"), view["disturbed"])
 assert compared > 200, compared

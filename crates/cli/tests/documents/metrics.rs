@@ -136,7 +136,7 @@ fn only(families: &BTreeMap<String, Family>, name: &str) -> f64 {
 fn strict_parsers_read_them_and_find_the_figures_of_show() {
     let folder = tempfile::tempdir().unwrap();
     let mut seen = BTreeSet::new();
-    for machine in ["two-socket-8-nodes", "knl-flat"] {
+    for machine in ["two-socket-8-nodes", "knl-flat", "amd-2p"] {
         let record = simulate(folder.path(), machine);
         let (text, metrics) = report(&record, "prom");
         let families = check(&text);

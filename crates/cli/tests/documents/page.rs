@@ -127,6 +127,8 @@ fn pages_open_clean_in_a_real_browser() {
         "roofline-chart",
         "hybrid-surface",
         "hybrid-shares",
+        "devices-map",
+        "devices-sizes",
     ] {
         assert!(all.contains(chart), "no page has {chart}: {all:?}");
     }

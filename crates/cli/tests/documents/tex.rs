@@ -101,6 +101,8 @@ fn reports_of_simulated_machines_compile() {
         let words = compile(&path);
         assert!(words.matches("SIMULATED").count() > 2, "every page says so");
         assert!(tex.contains("\\begin{axis}"), "{machine} has no chart of its threads");
+        let has_copies = tex.contains("xlabel={bytes of a copy}");
+        assert_eq!(has_copies, machine == "amd-2p", "{machine}: a chart of the sizes of copies");
         assert_shows(&words, &record);
     }
 }

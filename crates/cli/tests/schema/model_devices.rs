@@ -129,6 +129,7 @@ fn time(known: bool) -> TransferTimeView {
         sizes: 20,
         least_bytes: 1 << 10,
         most_bytes: 1 << 29,
+        curve: Vec::new(),
     }
 }
 

@@ -35,7 +35,7 @@ fn chart(view: &CompareView, unit: Unit) -> Option<Chart> {
         let choice = group.map_or("all", group_words);
         for (look, verdict) in VERDICTS.into_iter().enumerate() {
             // A verdict looks the same in every chart, whatever others there are.
-            let mut series = Series::new(verdict, Style::Points).looking(look);
+            let mut series = Series::new(verdict, Style::Points).looking([look; 2]);
             for case in view.cases.iter().filter(|case| case.verdict == verdict) {
                 let Some([a, b]) = values(case, unit) else { continue };
                 if group.is_some_and(|group| group != case.group) {

@@ -55,7 +55,7 @@ pub(crate) enum Style {
     Stars,
 }
 
-/// Points of one name.
+/// Points of one name; series of one name are switched together.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Series {
     name: String,
@@ -71,8 +71,8 @@ pub(crate) struct Series {
     words: Vec<Vec<String>>,
     /// The samples behind the points, empty where none has any.
     behind: Vec<Option<Behind>>,
-    /// Which colour and mark, by number; series that belong together have the same.
-    look: Option<usize>,
+    /// Which colour and which mark, by number; series that belong together have the same.
+    look: Option<[usize; 2]>,
 }
 
 impl Lines {
@@ -119,8 +119,8 @@ impl Series {
         }
     }
 
-    /// With the colour and mark of this number, and not those of its place.
-    pub fn looking(mut self, look: usize) -> Self {
+    /// With the colour and the mark of these numbers, and not those of its place.
+    pub fn looking(mut self, look: [usize; 2]) -> Self {
         self.look = Some(look);
         self
     }

@@ -128,8 +128,8 @@ fn factor(model: &SharingModelView, measured: &[SharingView]) -> Option<Chart> {
             let points = of_beta(format!("{far} far"), Style::Points, of, measured);
             let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
             // Model and measurement of one number of threads have one colour.
-            lines.add(&choice, points.looking(far as usize));
-            lines.add(&choice, line.looking(far as usize));
+            lines.add(&choice, points.looking([far as usize; 2]));
+            lines.add(&choice, line.looking([far as usize; 2]));
         }
     }
     (!lines.is_empty()).then(|| Chart {

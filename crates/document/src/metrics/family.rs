@@ -27,6 +27,13 @@ pub(super) enum Family {
     NumaFactor,
     RoofBandwidth,
     RoofFlops,
+    DeviceInfo,
+    LinkLanes,
+    LinkSpeed,
+    Transfer,
+    TransferConfidence,
+    TransferDisturbed,
+    SmallTransfer,
     RepeatedSeries,
 }
 
@@ -55,13 +62,22 @@ impl Family {
             Self::NumaFactor => "nearfar_numa_factor_ratio",
             Self::RoofBandwidth => "nearfar_roof_bytes_per_second",
             Self::RoofFlops => "nearfar_roof_flops_per_second",
+            Self::DeviceInfo => "nearfar_device_info",
+            Self::LinkLanes => "nearfar_link_lanes",
+            Self::LinkSpeed => "nearfar_link_transfers_per_second",
+            Self::Transfer => "nearfar_transfer_bytes_per_second",
+            Self::TransferConfidence => "nearfar_transfer_confidence_ratio",
+            Self::TransferDisturbed => "nearfar_transfer_disturbed_ratio",
+            Self::SmallTransfer => "nearfar_small_transfer_seconds",
             Self::RepeatedSeries => "nearfar_repeated_series",
         }
     }
 
     /// Its unit; `None` for counts and for what is either 0 or 1.
     pub fn unit(self) -> Option<&'static str> {
-        ["bytes_per_second", "flops_per_second", "seconds", "ratio"]
+        let units =
+            ["bytes_per_second", "flops_per_second", "transfers_per_second", "seconds", "ratio"];
+        units
             .into_iter()
             .find(|unit| self.name().strip_suffix(unit).is_some_and(|rest| rest.ends_with('_')))
     }
@@ -90,6 +106,13 @@ impl Family {
             Self::NumaFactor => "Time of an access / the least of the cluster's own nodes.",
             Self::RoofBandwidth => "Useful bandwidth that a cluster reaches, over rounds.",
             Self::RoofFlops => "Floating-point operations a second that a cluster reaches.",
+            Self::DeviceInfo => "A device that data is copied to; the value is 1.",
+            Self::LinkLanes => "Lanes of the link of a PCIe device, now or at most.",
+            Self::LinkSpeed => "Transfers of each lane of such a link, now or at most.",
+            Self::Transfer => "Bandwidth of the largest copies of a place, all ways, over rounds.",
+            Self::TransferConfidence => "How often such an interval holds the true median.",
+            Self::TransferDisturbed => "Disturbed samples / samples; at 1 none was left out.",
+            Self::SmallTransfer => "Time of the smallest copy of a place, over rounds.",
             Self::RepeatedSeries => "Figures left out because another has the same labels.",
         }
     }

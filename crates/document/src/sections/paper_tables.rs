@@ -35,8 +35,7 @@ fn way(direction: TransferDirection) -> &'static str {
     match direction {
         TransferDirection::ToDevice => "download (to the device)",
         TransferDirection::ToHost => "readback (to the host)",
-        TransferDirection::BothWays => "both ways",
-        TransferDirection::ToPeer => "between devices",
+        other => other.words(),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::table::{Cell, Table};
 
 /// Colours that colour-blind readers tell apart (Okabe and Ito 2008), with marks and dashes, so
 /// that none is told by its colour alone.
-const LINES: [(&str, &str, &str); 4] = [
+pub(super) const LINES: [(&str, &str, &str); 4] = [
     ("0072B2", "*", "solid"),
     ("D55E00", "square*", "dashed"),
     ("009E73", "triangle*", "dotted"),

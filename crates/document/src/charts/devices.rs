@@ -1,0 +1,200 @@
+//! Copies between memory and devices: the largest of each place, and all sizes with their law.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::NodeSet;
+use nearfar_report::{
+    FittedView, TransferPlaceView, TransferTimeView, TransferView, largest_transfers,
+};
+use nearfar_units::{Bytes, format_significant};
+
+use super::heat_map::{Content, HeatMap, Place};
+use super::lines::{Axis, Lines, Scale, Series, Style};
+use super::{Chart, Plot};
+use crate::document::Sources;
+use crate::figure::{Figure, Unit};
+use crate::sections::devices::{cell, ends_words, sized, way_words};
+use crate::table::Cell;
+
+pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    [map(&sources.show.devices), sizes(sources)].into_iter().flatten().collect()
+}
+
+/// A matrix as nvbandwidth prints it, with a row for each memory node.
+fn map(transfers: &[TransferView]) -> Option<Chart> {
+    let statistics = [("bandwidth", Unit::GbPerS.as_str(), false)];
+    let mut map = HeatMap::new(["memory of", "device"], &["Copies"], &statistics);
+    for transfer in largest_transfers(transfers) {
+        let row = match transfer.memory_node {
+            Some(node) => format!("node {node}"),
+            None => transfer.device.clone(),
+        };
+        let place = Place {
+            choice: vec![way_words(transfer.direction, transfer.host_memory)],
+            row,
+            column: transfer.peer.as_ref().unwrap_or(&transfer.device).clone(),
+        };
+        if let Some(content) = Content::of(cell(transfer), Vec::new()) {
+            map.add(&place, content);
+        }
+    }
+    (!map.is_empty()).then(|| Chart {
+        id: "devices-map",
+        section: "devices",
+        title: "The largest copies of each memory node and device",
+        alternative: "A heat map: whose memory in rows, the device in columns, the bandwidth of \
+                      the largest copies written in each cell; both ways at once it is the sum. \
+                      Between devices the row's is copied to the column's."
+            .into(),
+        plot: Plot::HeatMap(map),
+    })
+}
+
+fn sizes(sources: &Sources<'_>) -> Option<Chart> {
+    let x = Axis { title: "bytes of a copy", scale: Scale::Log };
+    let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
+    let mut lines = Lines::new(x, y, &["Copies"]);
+    let places = sized(&sources.show.devices);
+    let ends = Ends::new(sources, &places);
+    let shown = shown_first(&places);
+    let laws = sources.models.iter().find_map(|model| match model {
+        FittedView::Devices(view) => Some(view.times.as_slice()),
+        _ => None,
+    });
+    for (of_place, is_shown) in places.iter().zip(shown) {
+        let first = of_place[0];
+        let choice = [way_words(first.direction, first.host_memory)];
+        let (name, look) = ends.name_and_look(first);
+        let mut measured = Series::new(&name, Style::Points).looking(look);
+        for transfer in of_place.iter().filter(|it| it.bytes > 0) {
+            let Cell::Figure(figure) = cell(transfer) else { continue };
+            #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
+            measured.point(transfer.bytes as f64, &figure, &about(transfer));
+        }
+        let is_law = |time: &&TransferTimeView| is_at(&time.place, first);
+        let law = laws.and_then(|laws| laws.iter().find(is_law));
+        let law = law.map(|law| drawn_law(law, &name, look)).into_iter().flatten();
+        for mut series in std::iter::once(measured).chain(law) {
+            series.hidden_first(!is_shown);
+            lines.add(&choice, series);
+        }
+    }
+    (!lines.is_empty()).then(|| Chart {
+        id: "devices-sizes",
+        section: "devices",
+        title: "Copies over their size, and the law of each place",
+        alternative:
+            "Marks are measured, with their intervals; lines are the law, latency + bytes / \
+                      bandwidth; a star is the copy that gets half of that bandwidth. A device has \
+                      one colour and a mark for each memory; its nodes are those next to it. Where more than two nodes were \
+                      measured, the fastest and the slowest of each device are drawn first."
+                .into(),
+        plot: Plot::Lines(lines),
+    })
+}
+
+/// The other end of a device's copies: whether it is not next to it, the node, or the peer.
+type End = (bool, Option<u32>, Option<String>);
+
+/// The other ends of each device's copies: those next to it first.
+struct Ends(BTreeMap<String, Vec<End>>);
+
+impl Ends {
+    fn new(sources: &Sources<'_>, places: &[Vec<&TransferView>]) -> Self {
+        let inputs = sources.record.header.inputs.devices.as_ref();
+        let accelerators = inputs.map_or(&[][..], |inputs| &inputs.accelerators);
+        let next_to = |device: &str| -> NodeSet {
+            let known = accelerators.iter().find(|it| it.id == device);
+            known.map(|it| it.nodes.clone()).unwrap_or_default()
+        };
+        let mut ends: BTreeMap<String, Vec<End>> = BTreeMap::new();
+        for of_place in places {
+            let TransferView { device, memory_node, peer, .. } = of_place[0];
+            let is_far = memory_node.is_none_or(|node| !next_to(device).contains(node));
+            let of_device = ends.entry(device.clone()).or_default();
+            of_device.push((is_far, *memory_node, peer.clone()));
+        }
+        for of_device in ends.values_mut() {
+            of_device.sort_unstable();
+            of_device.dedup();
+        }
+        Self(ends)
+    }
+
+    /// What a place is called; its colour by the device and its mark by the memory.
+    fn name_and_look(&self, transfer: &TransferView) -> (String, [usize; 2]) {
+        let TransferView { device, memory_node, peer, .. } = transfer;
+        let ends = self.0.get(device).map_or(&[][..], Vec::as_slice);
+        let end = ends.iter().position(|(_, node, to)| (node, to) == (memory_node, peer));
+        let is_next = end.is_some_and(|end| !ends[end].0);
+        let name = match memory_node {
+            Some(node) if is_next => format!("{device} and its node {node}"),
+            _ => ends_words(device, *memory_node, peer.as_deref()),
+        };
+        let colour = self.0.keys().position(|known| known == device);
+        (name, [colour.unwrap_or_default(), end.unwrap_or_default()])
+    }
+}
+
+/// Whether a place is drawn before anything is chosen: of each device and way the places whose
+/// largest copies are the fastest and the slowest.
+fn shown_first(places: &[Vec<&TransferView>]) -> Vec<bool> {
+    let rate = |of: &[&TransferView]| {
+        let measured = of.iter().rev().find_map(|it| it.bandwidth.as_ref());
+        measured.map_or(0.0, |it| it.sum_gb_per_s)
+    };
+    let key = |of: &[&TransferView]| (of[0].direction, of[0].host_memory, of[0].device.clone());
+    let mut shown = Vec::new();
+    for of_device in places.chunk_by(|a, b| key(a) == key(b)) {
+        let rates: Vec<f64> = of_device.iter().map(|of| rate(of)).collect();
+        let by_rate = |one: &usize, other: &usize| rates[*one].total_cmp(&rates[*other]);
+        let most = (0..rates.len()).max_by(by_rate);
+        let least = (0..rates.len()).min_by(by_rate);
+        shown.extend((0..rates.len()).map(|at| Some(at) == most || Some(at) == least));
+    }
+    shown
+}
+
+fn is_at(place: &TransferPlaceView, transfer: &TransferView) -> bool {
+    (&place.device, place.memory_node, &place.peer, place.direction, place.host_memory)
+        == (
+            &transfer.device,
+            transfer.memory_node,
+            &transfer.peer,
+            transfer.direction,
+            transfer.host_memory,
+        )
+}
+
+/// What is said of copies beside their bandwidth.
+fn about(transfer: &TransferView) -> String {
+    let mut about = format!("{} a copy", Bytes(transfer.bytes));
+    if let Some(us) = transfer.copy_us {
+        about += &format!(", {} us", format_significant(us, 3));
+    }
+    if let Some(rate) = transfer.device_clock_gb_per_s {
+        let rate = format_significant(rate, 3);
+        about += &format!("\nby the device's own clock {rate} GB/s");
+    }
+    about
+}
+
+/// A law as a line, and the copy that gets half of its bandwidth, where such were measured.
+fn drawn_law(law: &TransferTimeView, name: &str, look: [usize; 2]) -> [Series; 2] {
+    let mut line = Series::new(name, Style::Edge).looking(look);
+    let latency = format_significant(law.latency_us, 3);
+    let bandwidth = format_significant(law.bandwidth_gb_per_s, 3);
+    let words = format!("by the law: {latency} us + bytes / {bandwidth} GB/s");
+    for &[bytes, rate] in &law.curve {
+        line.point(bytes, &Figure::new(rate, None, Unit::GbPerS), &words);
+    }
+    let mut half = Series::new(name, Style::Stars).looking(look);
+    let bytes = law.half_bandwidth_bytes / f64::from(law.place.direction.ways());
+    let ends = law.curve.first().zip(law.curve.last());
+    if ends.is_some_and(|([least, _], [most, _])| (*least..=*most).contains(&bytes)) {
+        let words = format!("half of {bandwidth} GB/s: copies of {}", law.half_bandwidth_words());
+        let figure = Figure::new(law.bandwidth_gb_per_s / 2.0, None, Unit::GbPerS);
+        half.point(bytes, &figure, &words);
+    }
+    [line, half]
+}
