@@ -36,7 +36,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_asked =
         |device: &&Accelerator| device.backend == Backend::Cuda && device.number == number;
     let Some(device) = found.accelerators.iter().find(is_asked) else {
-        return Err(format!("no CUDA device {number}").into());
+        return Err(
+            format!("no CUDA device {number}: this takes an NVIDIA device and its driver").into()
+        );
     };
     println!(
         "{} {} at {}, driver {}, link {}",
