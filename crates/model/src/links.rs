@@ -1,4 +1,5 @@
-//! All cores of one package on the memory of another, one way and both ways at once.
+//! All cores of one package, or of one of its clusters, on the memory of another, one way and
+//! both ways at once.
 //! Units: useful bytes/s.          Source: ours; the link matrix of the flow model.
 //! Fails when: a node's controller, and not the link, is the narrower part; the local figures
 //! of `pairs` and `roofs` show it.
@@ -23,7 +24,8 @@ pub struct LinkFigures {
     pub back: Option<CaseSummary>,
 }
 
-/// The links of a record, by kernel, then one way before both, then by package.
+/// The links of a record, by kernel, then whole packages before clusters alone, one way before
+/// both, and by package.
 #[must_use]
 pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
     let machine = &figures.record().header.machine;
@@ -48,9 +50,9 @@ pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
         .collect();
     all.sort_by(|one, other| {
         let key = |link: &LinkFigures| {
-            let LinkCoordinates { from_package, to_package, way, kernel, variant, .. } =
+            let LinkCoordinates { from_package, to_package, cluster, way, kernel, variant, .. } =
                 link.place.clone();
-            (kernel, variant, way, from_package, to_package)
+            (kernel, variant, cluster.is_some(), way, from_package, cluster, to_package)
         };
         key(one).cmp(&key(other))
     });

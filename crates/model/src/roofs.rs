@@ -93,7 +93,9 @@ fn figures_of(place: &RoofCoordinates, case: CaseFigures<'_>, clusters: &[Cluste
         Roof::Memory { node } | Roof::Contended { node, .. } | Roof::AllLocal { node } => {
             Some(own.is_some_and(|cluster| cluster.memory_nodes.contains(node)))
         }
-        Roof::Compute | Roof::Cache { .. } | Roof::Congested { .. } => None,
+        Roof::Compute | Roof::Cache { .. } | Roof::Interleaved { .. } | Roof::Congested { .. } => {
+            None
+        }
     };
     RoofFigures {
         case: case.planned(),
@@ -118,9 +120,10 @@ fn by_roof(one: &RoofFigures, other: &RoofFigures) -> Ordering {
         (Roof::Cache { .. }, _) => 1,
         (Roof::Memory { .. }, Some(true)) => 2,
         (Roof::Memory { .. }, _) => 3,
-        (Roof::Contended { .. }, _) => 4,
-        (Roof::AllLocal { .. }, _) => 5,
-        (Roof::Congested { .. }, _) => 6,
+        (Roof::Interleaved { .. }, _) => 4,
+        (Roof::Contended { .. }, _) => 5,
+        (Roof::AllLocal { .. }, _) => 6,
+        (Roof::Congested { .. }, _) => 7,
     };
     let key = |figures: &RoofFigures| {
         let RoofCoordinates { cluster, roof, purpose, .. } = figures.place;

@@ -17,7 +17,7 @@ pub enum Coordinates {
     Scaling(ScalingCoordinates),
     /// Local and remote threads on one memory node.
     Sharing(SharingCoordinates),
-    /// All clusters of a package on the memory of another.
+    /// All clusters of a package, or one of them, on the memory of another package.
     Links(LinkCoordinates),
     /// A roof, or a point below one.
     Roofs(RoofCoordinates),
@@ -157,8 +157,8 @@ pub struct SharingCoordinates {
     pub variant: String,
 }
 
-/// All clusters of one package on the memory of another. Actors are the clusters of the
-/// first package, then, both ways, those of the other.
+/// All clusters of one package on the memory of another, or one of them alone. Actors are the
+/// clusters of the first package, then, both ways, those of the other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkCoordinates {
@@ -166,6 +166,9 @@ pub struct LinkCoordinates {
     pub from_package: u32,
     /// The package whose memory they use.
     pub to_package: u32,
+    /// The cluster of `from_package` that moves data while the others rest; null: all of them do.
+    #[serde(default)]
+    pub cluster: Option<u32>,
     /// Whether the other package does the same at the same time.
     pub way: Way,
     /// Kernel by its name.
@@ -234,6 +237,11 @@ pub enum Roof {
     Memory {
         /// The node.
         node: u32,
+    },
+    /// All nodes of a kind, page by page in turn, the rest of the machine idle.
+    Interleaved {
+        /// The kind.
+        kind: MemoryKind,
     },
     /// A memory node that several clusters use at once.
     Contended {

@@ -7,7 +7,7 @@ mod every_line;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::Source;
+use nearfar_machine::{Core, MemoryNode, Source};
 use nearfar_record::{Case, Header, Line, ProofMethod, read_record};
 use serde_json::{Value, json};
 
@@ -177,6 +177,32 @@ fn actors_are_held_by_the_coordinates_and_the_machine() {
         ("sharing", &silent),
     ]);
     assert_eq!(unheld("case", "actors"), free);
+}
+
+/// A case of a whole package has each of its clusters, one of a cluster alone has no other.
+#[test]
+fn clusters_of_a_link_are_those_that_it_names() {
+    let mut header = every_line::known_header();
+    let machine = &mut header.machine;
+    let (cpus, locality) = ("4-5".parse().unwrap(), "4-5".parse().unwrap());
+    machine.nodes.push(MemoryNode { os_index: 6, cpus, locality, ..machine.nodes[0].clone() });
+    machine.cores.extend(["4", "5"].map(|cpu| Core { cpus: cpu.parse().unwrap() }));
+    machine.packages[0].cpus = "0-1,4-5".parse().unwrap();
+    machine.allowed_cpus = "0-5".parse().unwrap();
+    machine.allowed_nodes = "0-6".parse().unwrap();
+    header.fingerprint = header.machine.fingerprint();
+    let of = |id: &str, cluster: Value| {
+        let cases = every_line::cases(&header);
+        let mut lines = lines_of(&header, cases.iter().find(|case| case.id == id).unwrap());
+        lines[1]["case"]["coordinates"][0]["cluster"] = cluster;
+        read_record(text(&lines).as_slice()).err().map(|error| error.to_string())
+    };
+    let one_way = "links/package0-package1/one_way/load/avx512";
+    assert_eq!(of(one_way, json!(0)), None);
+    let idle = of(one_way, Value::Null).unwrap();
+    assert!(idle.contains("of package 0 has no actor"), "{idle}");
+    let both = of("links/package0-package1/both_ways/load/avx512", json!(0)).unwrap();
+    assert!(both.contains("2 actors for cluster0 alone"), "{both}");
 }
 
 /// A run of a program is of one that was asked for, on a machine that has its CPUs and nodes.

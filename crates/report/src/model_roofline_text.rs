@@ -192,12 +192,13 @@ fn others(charts: &[ChartView]) -> String {
             format!("cluster {}", chart.cluster),
             range(chart, "memory", Some(true)),
             range(chart, "memory", Some(false)),
+            range(chart, "interleaved", None),
             range(chart, "contended", None),
             range(chart, "all_local", None),
             range(chart, "congested", None),
         ]
     };
-    let header = ["", "local", "remote", "contended", "all local", "congested"];
+    let header = ["", "local", "remote", "interleaved", "contended", "all local", "congested"];
     let rows = others.iter().map(row).collect();
     let what = "the other clusters: roofs of loads on memory, GB/s, least - most (--json has their \
                 charts)";

@@ -227,6 +227,10 @@ impl Place<'_> {
                  and {expect}.",
                 self.place(to)
             ),
+            (Sort::Interleaved, Some((to, expect))) => format!(
+                "{at}: if its pages are interleaved over all nodes, move them to {} and {expect}.",
+                self.place(to)
+            ),
             (Sort::Contended, Some((to, expect))) => format!(
                 "{at}: if its pages are all on one node that all clusters use, {} and {expect} on \
                  each cluster{}.",
@@ -237,7 +241,7 @@ impl Place<'_> {
                 "{at}: if its pages are interleaved over all nodes, {} and {expect} on each cluster.",
                 self.own_pages(to)
             ),
-            (Sort::Far | Sort::Contended | Sort::Congested, None) => format!(
+            (Sort::Far | Sort::Interleaved | Sort::Contended | Sort::Congested, None) => format!(
                 "{at}: no placement that was measured promises more than the model can tell apart."
             ),
         })
@@ -373,6 +377,7 @@ enum Sort {
     Cache,
     Own,
     Far,
+    Interleaved,
     Contended,
     Congested,
 }
@@ -383,6 +388,7 @@ impl Sort {
             Roof::Compute | Roof::Cache { .. } => Self::Cache,
             Roof::Memory { .. } if roof.is_local != Some(true) => Self::Far,
             Roof::Memory { .. } | Roof::AllLocal { .. } => Self::Own,
+            Roof::Interleaved { .. } => Self::Interleaved,
             Roof::Contended { .. } => Self::Contended,
             Roof::Congested { .. } => Self::Congested,
         }
@@ -394,6 +400,8 @@ fn node_of(roof: &BandwidthRoof) -> Option<u32> {
         Roof::Memory { node } | Roof::AllLocal { node } | Roof::Contended { node, .. } => {
             Some(node)
         }
-        Roof::Compute | Roof::Cache { .. } | Roof::Congested { .. } => None,
+        Roof::Compute | Roof::Cache { .. } | Roof::Interleaved { .. } | Roof::Congested { .. } => {
+            None
+        }
     }
 }

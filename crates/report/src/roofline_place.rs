@@ -11,7 +11,7 @@ use crate::figures::count;
 pub struct RoofPlaceView {
     /// In words: `contended node 0, 4 clusters`.
     pub name: String,
-    /// `cache`, `memory`, `contended`, `all_local`, `congested`.
+    /// `cache`, `memory`, `interleaved`, `contended`, `all_local`, `congested`.
     pub limit: &'static str,
     /// The cache's level, or null.
     pub level: Option<u8>,
@@ -45,6 +45,9 @@ impl RoofPlaceView {
             Roof::Memory { node } => {
                 let side = if is_local == Some(true) { "local" } else { "remote" };
                 Self { node: Some(node), ..of(format!("{side} node {node}"), "memory") }
+            }
+            Roof::Interleaved { kind } => {
+                Self { memory_kind: Some(kind), ..of(format!("interleaved {kind}"), "interleaved") }
             }
             Roof::Contended { node, clusters } => {
                 let name =

@@ -19,6 +19,9 @@ pub struct LinkView {
     pub from_package: u32,
     /// The package whose memory they use.
     pub to_package: u32,
+    /// The cluster of the first package that moves data while the others rest; null: all of them
+    /// do.
+    pub cluster: Option<u32>,
     /// Whether the other package does the same at the same time.
     pub way: Way,
     /// Kernel.
@@ -46,6 +49,7 @@ fn view(link: &LinkFigures) -> LinkView {
         case: CaseView::new(&link.case),
         from_package: place.from_package,
         to_package: place.to_package,
+        cluster: place.cluster,
         way: place.way,
         kernel: place.kernel,
         variant: place.variant,
@@ -56,28 +60,32 @@ fn view(link: &LinkFigures) -> LinkView {
     }
 }
 
-/// A table for each kernel and way.
+/// A table for each kernel and way, and one of clusters alone.
 pub(crate) fn links_text(views: &[LinkView]) -> String {
     let mut text = section(
         "links",
         "all cores of one package (rows) on the memory of another (columns). GB/s (1e9 useful \
          bytes/s), sum: all threads together, below it its 95 % interval. both ways: each package on \
          the other's memory at the same time, below the sum the part of the row's + that of the \
-         column's cores.",
+         column's cores. one cluster alone: so many cores of it, the rest of its package idle.",
     );
     let mut footnotes = Footnotes::default();
-    for ((kernel, variant, way), of) in
-        groups(views, |view| (&view.kernel, &view.variant, view.way))
+    for ((kernel, variant, way, is_alone), of) in
+        groups(views, |view| (&view.kernel, &view.variant, view.way, view.cluster.is_some()))
     {
-        let way = match way {
-            Way::OneWay => "one way",
-            Way::BothWays => "both ways",
+        let way = match (way, is_alone) {
+            (Way::OneWay, true) => "one cluster alone",
+            (Way::OneWay, false) => "one way",
+            (Way::BothWays, _) => "both ways",
         };
         text += &format!("\n{way}: {}, {}\n", kernel_title(kernel), printable(variant));
         let from = Side {
-            keys: sorted(of.iter().map(|view| (view.from_package, view.threads))),
-            of: |view: &LinkView| (view.from_package, view.threads),
-            label: |(package, threads): &(u32, u32)| format!("package {package} x {threads}"),
+            keys: sorted(of.iter().map(|view| row(view))),
+            of: row,
+            label: |(package, cluster, threads): &(u32, Option<u32>, u32)| match cluster {
+                Some(cluster) => format!("cluster {cluster} x {threads}"),
+                None => format!("package {package} x {threads}"),
+            },
         };
         let to = Side {
             keys: sorted(of.iter().map(|view| view.to_package)),
@@ -88,6 +96,11 @@ pub(crate) fn links_text(views: &[LinkView]) -> String {
         text += &grid(&of, &from, &to, cell, |_, _| "-".into());
     }
     text + &footnotes.lines()
+}
+
+/// Whose cores move data, and how many.
+fn row(view: &LinkView) -> (u32, Option<u32>, u32) {
+    (view.from_package, view.cluster, view.threads)
 }
 
 fn cell_text(view: &LinkView, footnotes: &mut Footnotes) -> String {

@@ -15,7 +15,8 @@ pub struct RoofView {
     pub case: CaseView,
     /// The cluster whose roof it is.
     pub cluster: u32,
-    /// What limits it: `compute`, `cache`, `memory`, `contended`, `all_local`, `congested`.
+    /// What limits it: `compute`, `cache`, `memory`, `interleaved`, `contended`,
+    /// `all_local`, `congested`.
     pub limit: &'static str,
     /// The cache's level, or null.
     pub level: Option<u8>,
@@ -76,6 +77,7 @@ fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
         Roof::Compute => ("compute", None, None, None, None),
         Roof::Cache { level } => ("cache", Some(level), None, None, None),
         Roof::Memory { node } => ("memory", None, Some(node), None, None),
+        Roof::Interleaved { kind } => ("interleaved", None, None, None, Some(kind)),
         Roof::Contended { node, clusters } => ("contended", None, Some(node), Some(clusters), None),
         Roof::AllLocal { node } => ("all_local", None, Some(node), None, None),
         Roof::Congested { kind } => ("congested", None, None, None, Some(kind)),

@@ -16,9 +16,10 @@ pub(crate) fn roofs_text(views: &[RoofView]) -> String {
     let mut text = section(
         "roofs",
         "what each level of the memory gives a cluster, and what its cores compute at most; sum: all \
-         its threads together. local and remote: the rest of the machine is idle; contended: several \
-         clusters use one node at once; all local: each cluster uses its own node; congested: all \
-         clusters use all nodes of a kind, page by page in turn.",
+         its threads together. local and remote: the rest of the machine is idle; interleaved: so too, \
+         all nodes of a kind, page by page in turn; contended: several clusters use one node at once; \
+         all local: each cluster uses its own node; congested: all clusters use all nodes of a kind, \
+         page by page in turn.",
     );
     let mut footnotes = Footnotes::default();
     // Columns stand in one order for all clusters.
@@ -52,9 +53,9 @@ fn limit(view: &RoofView) -> String {
             format!("contended{node}, {clusters}")
         }
         "all_local" => format!("all local{node}"),
-        "congested" => {
+        limit @ ("interleaved" | "congested") => {
             let kind = view.memory_kind.map(|kind| kind.to_string()).unwrap_or_default();
-            format!("congested {kind}")
+            format!("{limit} {kind}")
         }
         other => other.into(),
     }

@@ -8,7 +8,8 @@ use nearfar_machine::{CpuSet, MemoryNode};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    Flow, FlowCase, FlowPlacement, FlowStream, PlacementKind, RecordFigures, flow,
+    Flow, FlowCase, FlowParameter, FlowPart, FlowPlacement, FlowStream, LinkEnds, PlacementKind,
+    RecordFigures, flow,
 };
 use nearfar_record::{Experiment, Inputs, Record, Suite};
 
@@ -73,6 +74,31 @@ fn machines_of_the_law_are_foretold_from_a_noisy_record() {
     }
 }
 
+/// What a cluster draws altogether and what its way to another package carries are told by cases of
+/// the cluster alone, which stand beside those of whole packages.
+#[test]
+fn limits_of_single_clusters_are_told() {
+    let simulated = read_machine("two-socket-8-nodes").unwrap();
+    let model = fit(&simulated);
+    let is_way = |part: FlowPart| match part {
+        FlowPart::Link { index } => {
+            matches!(model.layout.links[index].ends, LinkEnds::ClusterToPackage { .. })
+        }
+        _ => false,
+    };
+    let ways: Vec<bool> = model
+        .fitted
+        .parameters
+        .iter()
+        .filter(|it| matches!(it.parameter, FlowParameter::Capacity(part) if is_way(part)))
+        .map(|it| it.is_bound)
+        .collect();
+    assert_eq!(ways, [true; 8]);
+    // Each way alone, the packages there and back one after the other and at once.
+    let links = model.in_sample.iter().find(|it| it.experiment == Experiment::Links).unwrap();
+    assert_eq!(links.streams, 8 + 4 + 4 + 8);
+}
+
 /// A header from anywhere: what no case touches is no part of the model.
 #[test]
 fn nodes_without_cases_change_nothing() {
@@ -106,11 +132,15 @@ fn measured_roofs_are_told_and_what_the_fit_misses_counts() {
     let roofs = model.in_sample.iter().find(|it| it.experiment == Experiment::Roofs).unwrap();
     assert!(model.judged_by().mean >= roofs.mean, "{roofs:?}");
     assert!(model.reach() >= model.left_out.most && model.least_difference() >= 0.05);
-    let on_a_node = |it: &&FlowPlacement| matches!(it.kind, PlacementKind::OneNode { .. });
-    let contended = model.placements.iter().find(on_a_node).unwrap();
-    // The controllers of this machine lose where both clusters use one.
-    let measured = contended.measured.unwrap();
-    assert!(measured < 0.93 * contended.total, "{contended:?}");
+    let is_measured = |it: &&FlowPlacement| {
+        matches!(it.kind, PlacementKind::OneNode { .. }) && it.measured.is_some()
+    };
+    assert_eq!(model.placements.iter().filter(is_measured).count(), 2);
+    // The controllers of this machine lose where both clusters use one node, which the law lacks: each
+    // alone on its own moves more than a law that is fitted to both says.
+    let off = |it: &FlowPlacement| it.measured.map(|measured| (it.total / measured - 1.0).abs());
+    let worst = model.placements.iter().filter_map(off).fold(0.0, f64::max);
+    assert!(worst > 0.07, "{:?}", model.placements);
     // Few differences are told where little is missed.
     let exact = fit(&read_machine("joe0").unwrap());
     assert!(exact.judged_by().mean < 0.01, "{:?}", exact.left_out);

@@ -1,4 +1,6 @@
-//! Packages on each other's memory.
+//! Packages on each other's memory, and one cluster on that of another package.
+
+use nearfar_report::LinkView;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
@@ -7,29 +9,29 @@ use crate::figure::{Counted, Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
+    let links = &sources.show.links;
+    let (packages, alone): (Vec<&LinkView>, Vec<&LinkView>) =
+        links.iter().partition(|link| link.cluster.is_none());
+    [of_packages(&packages), of_clusters(&alone)].into_iter().flatten().collect()
+}
+
+fn of_packages(links: &[&LinkView]) -> Option<Chart> {
     let gb = Unit::GbPerS.as_str();
     let mut map = HeatMap::new(
         ["cores of", "memory of"],
         &["Way", "Kernel"],
         &[("together", gb, false), ("the row's cores", gb, false), ("the column's", gb, false)],
     );
-    for link in &sources.show.links {
+    for link in links {
         let place = Place {
             choice: vec![link.way.as_str().replace('_', " "), link.kernel.clone()],
             row: format!("package {}", link.from_package),
             column: format!("package {}", link.to_package),
         };
         let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
-        let others = vec![sum(&link.from), sum(&link.back)];
-        let cell = Cell::of(&link.case, sum(&link.total), Counted::Bytes);
-        if let Some(content) = Content::of(cell, others) {
-            map.add(&place, content);
-        }
+        add(&mut map, &place, link, vec![sum(&link.from), sum(&link.back)]);
     }
-    if map.is_empty() {
-        return Vec::new();
-    }
-    vec![Chart {
+    (!map.is_empty()).then(|| Chart {
         id: "links-map",
         section: "links",
         title: "Packages on each other's memory",
@@ -37,5 +39,39 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
                       memory they use in columns, the bandwidth written in each cell."
             .into(),
         plot: Plot::HeatMap(map),
-    }]
+    })
+}
+
+fn of_clusters(links: &[&LinkView]) -> Option<Chart> {
+    let mut map = HeatMap::new(
+        ["cores of", "memory of"],
+        &["Kernel"],
+        &[("bandwidth", Unit::GbPerS.as_str(), false)],
+    );
+    for (link, cluster) in links.iter().filter_map(|link| Some((link, link.cluster?))) {
+        let place = Place {
+            choice: vec![link.kernel.clone()],
+            row: format!("cluster {cluster}"),
+            column: format!("package {}", link.to_package),
+        };
+        add(&mut map, &place, link, Vec::new());
+    }
+    (!map.is_empty()).then(|| Chart {
+        id: "links-alone-map",
+        section: "links",
+        title: "One cluster on another package's memory",
+        alternative: "A heat map: the cluster whose cores move data while the rest of its package \
+                      is idle in rows, the package whose memory they use in columns, the bandwidth \
+                      written in each cell."
+            .into(),
+        plot: Plot::HeatMap(map),
+    })
+}
+
+/// Adds what a link's cores move together, or why that is not known.
+fn add(map: &mut HeatMap, place: &Place, link: &LinkView, others: Vec<Option<Figure>>) {
+    let cell = Cell::of(&link.case, link.total.as_ref().map(Figure::sum), Counted::Bytes);
+    if let Some(content) = Content::of(cell, others) {
+        map.add(place, content);
+    }
 }

@@ -356,7 +356,9 @@ impl MachineDrawing {
 
 fn best_link(links: &[LinkView], from: u32, to: u32) -> Option<(Figure, &str)> {
     let of = links.iter().filter(|link| {
-        link.way == Way::OneWay && (link.from_package, link.to_package) == (from, to)
+        link.cluster.is_none()
+            && link.way == Way::OneWay
+            && (link.from_package, link.to_package) == (from, to)
     });
     of.filter_map(|link| Some((Figure::sum(link.total.as_ref()?), link.kernel.as_str())))
         .max_by(|one, next| one.0.value.total_cmp(&next.0.value))

@@ -73,6 +73,7 @@ impl<'a> Row<'a> {
         self.from_package = Some(link.from_package);
         self.to_package = Some(link.to_package);
         self.way = Some(link.way);
+        self.cluster = link.cluster;
     }
 
     fn set_roof(&mut self, place: &RoofCoordinates) {
@@ -95,6 +96,10 @@ impl<'a> Row<'a> {
             Roof::AllLocal { node } => {
                 self.memory_node = Some(node);
                 "all_local"
+            }
+            Roof::Interleaved { kind } => {
+                self.memory_kind = Some(kind);
+                "interleaved"
             }
             Roof::Congested { kind } => {
                 self.memory_kind = Some(kind);

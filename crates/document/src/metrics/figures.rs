@@ -1,5 +1,6 @@
 //! What was measured: pairs, idle accesses, roofs.
 
+use nearfar_machine::MemoryKind;
 use nearfar_model::{AccessTime, RecordFigures, RoofFigures, latency};
 use nearfar_record::{CaseSummary, Roof, RoofPurpose};
 
@@ -76,6 +77,11 @@ fn add_time(labels: &Labels, time: &AccessTime, out: &mut Exposition) {
 fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
     let place = &figures.place;
     let labels = Labels::default().with("experiment", "roofs").with("cluster", place.cluster);
+    // Kinds as in the record.
+    let of_kind = |limit: &'static str, kind: MemoryKind| {
+        let kind = kind.to_string().to_lowercase();
+        labels.clone().with("limit", limit).with("memory_kind", kind)
+    };
     let labels = match place.roof {
         Roof::Compute => labels.with("limit", "compute"),
         Roof::Cache { level } => labels.with("limit", "cache").with("level", level),
@@ -84,11 +90,8 @@ fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
             labels.with("limit", "contended").with("node", node).with("clusters", clusters)
         }
         Roof::AllLocal { node } => labels.with("limit", "all_local").with("node", node),
-        Roof::Congested { kind } => {
-            // As in the record.
-            let kind = kind.to_string().to_lowercase();
-            labels.with("limit", "congested").with("memory_kind", kind)
-        }
+        Roof::Interleaved { kind } => of_kind("interleaved", kind),
+        Roof::Congested { kind } => of_kind("congested", kind),
     };
     let labels = labels
         .with("kernel", &place.kernel)

@@ -17,6 +17,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         let cell = |view: &Option<_>| Cell::of_some(&link.case, sum(view));
         vec![
             Cell::text(format!("{} - {}", link.from_package, link.to_package)),
+            Cell::text(link.cluster.map_or_else(|| "all".into(), |it| it.to_string())),
             Cell::text(link.way.as_str().replace('_', " ")),
             Cell::text(format!("{} {}", link.kernel, link.variant)),
             Cell::of(&link.case, sum(&link.total), Counted::Bytes),
@@ -27,12 +28,14 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     Some(Section {
         id: "links",
         title: "Packages on each other's memory",
-        about: "All cores of one package on the memory of another, one way and both ways at once."
+        about: "All cores of one package on the memory of another, one way and both ways at once, \
+                and those of one of its clusters while the others rest."
             .into(),
         tables: vec![Table {
-            caption: "Useful bandwidth, all cores of a package".into(),
+            caption: "Useful bandwidth, all cores of a package or of one cluster".into(),
             columns: vec![
                 Column::words("packages"),
+                Column::words("clusters"),
                 Column::words("way"),
                 Column::words("kernel"),
                 Column::of("together", Unit::GbPerS),

@@ -1,9 +1,10 @@
 //! `links`: all cores of one package on the memory of another, one way and both: what the links
-//! between packages carry. No pair of a cluster and a node fills a link that several share.
+//! between packages carry. No pair of a cluster and a node fills a link that several share. Then
+//! each cluster alone on the same memory: what its own way to the other package carries.
 
 use nearfar_machine::{Machine, MemoryKind, MemoryPolicy, NodeSet};
 use nearfar_record::{
-    Absent, Actor, Case, Coordinates, Experiment, LinkCoordinates, Reason, ReasonCode, Way,
+    Absent, Actor, Case, Coordinates, Experiment, LinkCoordinates, Reason, ReasonCode, Suite, Way,
 };
 
 use super::Planned;
@@ -12,11 +13,13 @@ use super::setting::Setting;
 use super::unusable::unusable_parts;
 use super::whole_cluster::WholeCluster;
 
-/// One that reads and one that writes past the caches: links carry data either way.
+/// One that reads and one that writes past the caches: links carry data either way. But for
+/// `full` one cluster alone has the first only, which models of shared parts are made from.
 const KERNELS: [&str; 2] = ["load", "copy_nt"];
 
 /// Every ordered pair of packages one way, and every two packages both ways, which is one case:
-/// it stands at the coordinates of the package with the lower number.
+/// it stands at the coordinates of the package with the lower number. After them each cluster of a
+/// package alone.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let mut planned = Planned::default();
     let machine = setting.machine;
@@ -32,21 +35,45 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     planned.absent = unusable_parts(setting, Experiment::Links);
     let (ends, skipped) = ends(setting);
     planned.absent.extend(skipped);
+    let mut loops = Vec::new();
     for kernel in setting.kernels(&KERNELS) {
         let Some(variant) = setting.preferred(kernel.name) else {
             let forced = setting.inputs.variant.as_deref();
             planned.absent.push(no_variant(format!("links/{}", kernel.name), kernel.name, forced));
             continue;
         };
-        let streams = Streams { setting, kernel: kernel.name, variant };
-        for from in &ends {
-            for to in ends.iter().filter(|to| to.package != from.package) {
-                planned.extend([streams.case(from, to, Way::OneWay)]);
-                if from.package < to.package {
-                    planned.extend([streams.case(from, to, Way::BothWays)]);
-                }
+        loops.push(Streams { setting, kernel: kernel.name, variant });
+    }
+    let pairs = || ends.iter().flat_map(|from| ends.iter().map(move |to| (from, to)));
+    let links: Vec<(&End, &End)> = pairs().filter(|(a, b)| a.package != b.package).collect();
+    for streams in &loops {
+        for &(from, to) in &links {
+            planned.extend([streams.case(from, to, Way::OneWay)]);
+            if from.package < to.package {
+                planned.extend([streams.case(from, to, Way::BothWays)]);
             }
         }
+    }
+    let is_full = setting.inputs.suite == Suite::Full;
+    let (measured, left_out) =
+        loops.split_at(if is_full { loops.len() } else { loops.len().min(1) });
+    for streams in measured {
+        for &(from, to) in &links {
+            planned
+                .extend(from.clusters_alone(to).iter().map(|only| streams.alone(from, only, to)));
+        }
+    }
+    if let ([first, ..], [_, ..]) = (measured, left_out)
+        && links.iter().any(|(from, to)| !from.clusters_alone(to).is_empty())
+    {
+        let others: Vec<&str> = left_out.iter().map(|of| of.kernel).collect();
+        let text = format!(
+            "one cluster alone uses another package's memory by {} only; --suite full measures {} \
+             there too",
+            first.kernel,
+            others.join(", ")
+        );
+        planned.absent.push(omitted("links/alone_kernels", ReasonCode::FullSuiteOnly, text));
     }
     planned
 }
@@ -61,6 +88,12 @@ struct End {
 impl End {
     fn threads(&self) -> u32 {
         self.clusters.iter().map(WholeCluster::threads).sum()
+    }
+
+    /// The clusters that are also measured alone on another package's memory: none where that is
+    /// another case again, of the whole package (it has one cluster) or of `pairs` (one node).
+    fn clusters_alone(&self, to: &Self) -> &[WholeCluster] {
+        if self.clusters.len() > 1 && to.nodes.len() > 1 { &self.clusters } else { &[] }
     }
 }
 
@@ -124,50 +157,68 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
+    /// All clusters of a package on the memory of another, and back.
     fn case(&self, from: &End, to: &End, way: Way) -> Result<Case, Absent> {
-        let id = format!(
-            "links/package{}-package{}/{}/{}/{}",
-            from.package,
-            to.package,
-            way.as_str(),
-            self.kernel,
-            self.variant
-        );
-        let directions = match way {
-            Way::OneWay => vec![(from, to)],
-            Way::BothWays => vec![(from, to), (to, from)],
+        let name = format!("package{}", from.package);
+        let place = self.place(from.package, to.package, way, from.threads());
+        let there = self.actors(&from.clusters, to);
+        let actors = match way {
+            Way::OneWay => there,
+            Way::BothWays => there.and_then(|there| {
+                let back = self.actors(&to.clusters, from)?;
+                Ok([there, back].concat())
+            }),
         };
-        let actors: Result<Vec<Vec<Actor>>, Reason> =
-            directions.into_iter().map(|(from, to)| self.actors(from, to)).collect();
-        let actors = match actors {
-            Ok(actors) => actors.concat(),
-            Err(reason) => return Err(omitted_for(id, reason)),
-        };
-        Ok(Case {
-            id,
-            coordinates: vec![Coordinates::Links(LinkCoordinates {
-                from_package: from.package,
-                to_package: to.package,
-                way,
-                kernel: self.kernel.into(),
-                variant: self.variant.clone(),
-                threads: from.threads(),
-            })],
-            actors,
-        })
+        made(&name, place, actors)
     }
 
-    /// All clusters of a package with all their cores on the memory of another.
-    fn actors(&self, from: &End, to: &End) -> Result<Vec<Actor>, Reason> {
+    /// One cluster of a package on the memory of another.
+    fn alone(&self, from: &End, only: &WholeCluster, to: &End) -> Result<Case, Absent> {
+        let name = format!("cluster{}", only.index());
+        let place = LinkCoordinates {
+            cluster: Some(only.index()),
+            ..self.place(from.package, to.package, Way::OneWay, only.threads())
+        };
+        made(&name, place, self.actors(std::slice::from_ref(only), to))
+    }
+
+    fn place(&self, from_package: u32, to_package: u32, way: Way, threads: u32) -> LinkCoordinates {
+        LinkCoordinates {
+            from_package,
+            to_package,
+            cluster: None,
+            way,
+            kernel: self.kernel.into(),
+            variant: self.variant.clone(),
+            threads,
+        }
+    }
+
+    /// Clusters with all their cores on the memory of a package.
+    fn actors(&self, clusters: &[WholeCluster], to: &End) -> Result<Vec<Actor>, Reason> {
         let memory = match to.nodes.first() {
             Some(node) if to.nodes.len() == 1 => MemoryPolicy::Preferred(node),
             _ => MemoryPolicy::Interleave(to.nodes.clone()),
         };
-        let sharers = from.clusters.len() as u64;
+        let sharers = clusters.len() as u64;
         let stream = |cluster: &WholeCluster| {
             let plan = cluster.stream(self.kernel, &self.variant, memory.clone(), sharers);
             plan.on_memory(self.setting).map(Actor::Stream)
         };
-        from.clusters.iter().map(stream).collect()
+        clusters.iter().map(stream).collect()
+    }
+}
+
+/// A case of these actors, named by who moves data; or why there is none.
+fn made(
+    name: &str,
+    place: LinkCoordinates,
+    actors: Result<Vec<Actor>, Reason>,
+) -> Result<Case, Absent> {
+    let LinkCoordinates { to_package, way, kernel, variant, .. } = &place;
+    let id = format!("links/{name}-package{to_package}/{}/{kernel}/{variant}", way.as_str());
+    match actors {
+        Ok(actors) => Ok(Case { id, coordinates: vec![Coordinates::Links(place)], actors }),
+        Err(reason) => Err(omitted_for(id, reason)),
     }
 }

@@ -3,7 +3,8 @@ use nearfar_measure::experiment::Planned;
 use nearfar_record::{Case, Coordinates, Experiment, Inputs, Way};
 
 use crate::machines::{
-    builtin, case, ids, places, planned, random_machine, reasons, standard, streams, synthetic,
+    builtin, case, full, ids, places, planned, random_machine, reasons, standard, streams,
+    synthetic,
 };
 
 fn links(machine: &Machine) -> Planned {
@@ -52,6 +53,38 @@ fn all_clusters_use_all_nodes_of_the_other_package() {
     );
     let Coordinates::Links(place) = &both.coordinates[0] else { panic!("not links") };
     assert_eq!((place.threads, place.way), (4, Way::BothWays));
+}
+
+#[test]
+fn clusters_alone_go_by_their_own_way() {
+    let machine = synthetic("pack:2 numa:2 l3:1 core:2 pu:1");
+    let alone = |planned: &Planned| -> Vec<String> {
+        let is_alone = |place: &Coordinates| match place {
+            Coordinates::Links(place) => place.cluster.is_some(),
+            other => panic!("{other:?} in links"),
+        };
+        let all = places(planned).filter(|(place, _)| is_alone(place));
+        all.map(|(_, case)| case.id.clone()).collect()
+    };
+    let standard = links(&machine);
+    let expected =
+        ["cluster0-package1", "cluster1-package1", "cluster2-package0", "cluster3-package0"];
+    assert_eq!(alone(&standard), expected.map(|way| format!("links/{way}/one_way/load/avx512")));
+    let of = case(&standard, "links/cluster3-package0/one_way/load/avx512");
+    assert_eq!(told(of), [(vec![6, 7], "interleave:0-1".to_owned())]);
+    let Coordinates::Links(place) = &of.coordinates[0] else { panic!("not links") };
+    assert_eq!((place.from_package, place.cluster, place.threads), (1, Some(3), 2));
+    assert_eq!(reasons(&standard), [("links/alone_kernels", "full_suite_only")]);
+    let full = planned(&machine, Experiment::Links, full());
+    assert_eq!(alone(&full).len(), 2 * expected.len());
+    assert_eq!(reasons(&full), []);
+    // The package's case again, and pairs again.
+    assert_eq!(alone(&links(&synthetic("pack:2 [numa] l3:1 core:2 pu:2"))), [""; 0]);
+    let mut one_node = machine;
+    one_node.allowed_nodes = [0, 1, 2].into_iter().collect();
+    let limited = ["cluster2-package0", "cluster3-package0"];
+    let limited = limited.map(|way| format!("links/{way}/one_way/load/avx512"));
+    assert_eq!(alone(&links(&one_node)), limited);
 }
 
 #[test]

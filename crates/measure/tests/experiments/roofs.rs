@@ -74,6 +74,8 @@ fn standard_has_loads_everywhere_and_other_kernels_near() {
         "roofs/cluster1/node1/2l1s/avx512",
         "roofs/cluster0/node1/load/avx512",
         "roofs/cluster1/node0/load/avx512",
+        "roofs/cluster0/interleaved/unknown/load/avx512",
+        "roofs/cluster1/interleaved/unknown/load/avx512",
         "roofs/contended/node0x2/load/avx512",
         "roofs/contended/node1x2/load/avx512",
         "roofs/all_local/load/avx512",
@@ -129,6 +131,11 @@ fn one_case_has_a_place_for_each_cluster() {
         ]
     );
     // Synthetic text does not say what memory is.
+    let interleaved = Roof::Interleaved { kind: MemoryKind::Unknown };
+    assert_eq!(
+        of("roofs/cluster1/interleaved/unknown/load/avx512"),
+        [(1, 0, interleaved, vec![4, 6], memory("interleave:0-1"))]
+    );
     let congested = Roof::Congested { kind: MemoryKind::Unknown };
     assert_eq!(
         of("roofs/congested/unknown/load/avx512"),
@@ -169,8 +176,8 @@ fn sets_of_caches_are_in_them_and_in_none_before() {
 fn full_has_every_cluster_count_and_point() {
     let plan = roofs(&synthetic(TWO_CLUSTERS), full());
     let memory = memory_ids(&plan);
-    // 2 x 2 nodes, 2 contended, 1 all local, 1 congested; four kernels each.
-    assert_eq!(memory.len(), 4 * 8);
+    // 2 x 2 nodes, 2 interleaved, 2 contended, 1 all local, 1 congested; four kernels each.
+    assert_eq!(memory.len(), 4 * 10);
     let validation = |roof: &str| {
         let is_of = |id: &&str| id.starts_with(roof) && id.contains("l_") && id.contains("fma/");
         ids(&plan).into_iter().filter(is_of).count()
@@ -296,8 +303,11 @@ fn memory_of_two_kinds_has_its_own_roofs() {
     assert!(has("roofs/all_local/2l1s/avx512") && has("roofs/all_local/hbm/2l1s/avx512"));
     assert!(has("roofs/congested/dram/load/avx512") && has("roofs/congested/hbm/load/avx512"));
     assert!(has("roofs/contended/node7x4/load/avx512"));
-    // Both own nodes with every kernel, one other of each kind with loads: 10 cases a cluster.
-    assert_eq!(memory.iter().filter(|id| id.starts_with("roofs/cluster")).count(), 4 * 10);
+    // Both own nodes with every kernel, one other of each kind and all of each kind with loads: 12
+    // cases a cluster.
+    assert_eq!(memory.iter().filter(|id| id.starts_with("roofs/cluster")).count(), 4 * 12);
+    assert!(has("roofs/cluster3/interleaved/dram/load/avx512"));
+    assert!(has("roofs/cluster3/interleaved/hbm/load/avx512"));
     assert!(has("roofs/cluster3/node0/load/avx512") && has("roofs/cluster3/node1/load/avx512"));
     assert!(reasons(&plan).contains(&("roofs/remote_alike", "full_suite_only")));
     assert!(reasons(&plan).contains(&("roofs/contended/fewer", "full_suite_only")));
@@ -345,6 +355,15 @@ fn a_node_without_cores_is_contended_for_as_any() {
     let cxl = machine.nodes.iter().find(|node| node.kind == MemoryKind::Cxl).unwrap().os_index;
     let contended = format!("roofs/contended/node{cxl}x{}/load/avx512", machine.clusters().len());
     assert!(ids(&plan).contains(&contended.as_str()), "{contended}");
+}
+
+#[test]
+fn one_usable_cluster_over_all_nodes_is_congestion() {
+    let mut machine = synthetic(TWO_CLUSTERS);
+    machine.allowed_cpus = "0-3".parse().unwrap();
+    let plan = roofs(&machine, standard());
+    assert!(ids(&plan).contains(&"roofs/congested/unknown/load/avx512"));
+    assert!(!ids(&plan).iter().any(|id| id.contains("/interleaved/")));
 }
 
 /// Arithmetic of a plan: kernel and variant.

@@ -17,6 +17,8 @@ const MOST_PAIRS: usize = 400;
 const MOST_CELLS: usize = 1600;
 /// Cases with several streams that are fitted of each experiment; more tell little and take time.
 const MOST_CASES: usize = 32;
+/// Cases of one cluster alone on several nodes: each is the only one that fills its cluster's way.
+const MOST_ALONE: usize = 128;
 /// Lone cases of each further kernel.
 const MOST_OF_KERNEL: usize = 24;
 /// Cases that are not fitted and are foretold instead, of each experiment.
@@ -80,16 +82,19 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
         .collect();
     let clusters = machine.clusters();
     let observer = Observer { clusters: &clusters, loops: &loops };
+    let mut pairs = Vec::new();
     let mut by_experiment: BTreeMap<Experiment, Vec<FlowCase>> = BTreeMap::new();
+    let mut alone: BTreeMap<Experiment, Vec<FlowCase>> = BTreeMap::new();
     let mut kernels: Vec<Vec<FlowCase>> = vec![Vec::new(); loops.len()];
     for candidate in &candidates {
         let Some(case) = observer.case(candidate) else { continue };
         match case.streams.as_slice() {
             [only] if only.kernel > 0 => kernels[only.kernel].push(case),
+            _ if candidate.experiment == Experiment::Pairs => pairs.push(case),
+            [_] => alone.entry(candidate.experiment).or_default().push(case),
             _ => by_experiment.entry(candidate.experiment).or_default().push(case),
         }
     }
-    let pairs = by_experiment.remove(&Experiment::Pairs).unwrap_or_default();
     let kernels_of_mixes = loops.iter().map(|it| it.beside.0.into()).collect();
     let mut observed = Observed {
         layout: layout(machine, &clusters, &pairs_of(&pairs), kernels_of_mixes)?,
@@ -104,6 +109,9 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
     }
     for cases in by_experiment.into_values() {
         observed.take(cases, MOST_CASES);
+    }
+    for cases in alone.into_values() {
+        observed.take(cases, MOST_ALONE);
     }
     if observed.fitted.iter().all(|case| case.streams.len() < 2) {
         return without(Experiment::Mixes);
@@ -233,7 +241,10 @@ fn experiment(coordinates: &Coordinates) -> Option<Experiment> {
         Coordinates::Roofs(place) => {
             let is_shared = matches!(
                 place.roof,
-                Roof::Contended { .. } | Roof::AllLocal { .. } | Roof::Congested { .. }
+                Roof::Interleaved { .. }
+                    | Roof::Contended { .. }
+                    | Roof::AllLocal { .. }
+                    | Roof::Congested { .. }
             );
             is_shared && place.purpose == RoofPurpose::Roof
         }

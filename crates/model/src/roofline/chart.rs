@@ -22,7 +22,8 @@ pub struct Chart {
     pub cpu_node: Option<u32>,
     /// Roofs of arithmetic, the highest first.
     pub ceilings: Vec<Ceiling>,
-    /// Roofs of bandwidth: caches, local and remote nodes, contended, all local, congested.
+    /// Roofs of bandwidth: caches, local and remote nodes, interleaved, contended, all local,
+    /// congested.
     pub roofs: Vec<BandwidthRoof>,
     /// The cluster whose caches and arithmetic stand here, because its own were not measured and
     /// that one has as many threads; `None` where they are its own, or nobody's.

@@ -184,7 +184,9 @@ impl Placement<'_> {
     pub fn gain(&self, chart: &Chart, at: usize) -> Option<(usize, f64)> {
         let from = self.roofs.get(at)?.roof;
         let is_wanted = |roof: &BandwidthRoof| match (from.roof, roof.roof) {
-            (Roof::Memory { .. }, Roof::Memory { .. }) => roof.is_local == Some(true),
+            (Roof::Memory { .. } | Roof::Interleaved { .. }, Roof::Memory { .. }) => {
+                roof.is_local == Some(true)
+            }
             (Roof::Contended { .. } | Roof::Congested { .. }, Roof::AllLocal { .. }) => true,
             _ => false,
         };

@@ -89,7 +89,9 @@ impl Chart {
         match roof.roof {
             Roof::Contended { clusters, .. } => Some(clusters) == self.most_contending(),
             Roof::AllLocal { .. } | Roof::Congested { .. } => true,
-            Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. } => false,
+            Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. } | Roof::Interleaved { .. } => {
+                false
+            }
         }
     }
 

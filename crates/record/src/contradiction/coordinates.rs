@@ -7,7 +7,7 @@ mod latency;
 mod roofs;
 mod several;
 
-use nearfar_machine::{Cluster, MemoryPolicy, NodeSet};
+use nearfar_machine::{Cluster, Machine, MemoryPolicy, NodeSet};
 
 use super::history::KnownParts;
 use crate::case::{Actor, Case, Stream};
@@ -34,7 +34,7 @@ pub(super) fn check_coordinates(
         Coordinates::Pairs(pair) => check_pair(known, pair, case),
         Coordinates::Scaling(scaling) => check_scaling(scaling, case),
         Coordinates::Sharing(sharing) => several::check_sharing(machine, known, sharing, case),
-        Coordinates::Links(link) => several::check_link(machine, link, case),
+        Coordinates::Links(link) => several::check_link(machine, known, link, case),
         Coordinates::Roofs(roof) => roofs::check_roof(machine, known, roof, case),
         Coordinates::Hybrid(hybrid) => hybrid::check_hybrid(known, hybrid, case),
         Coordinates::Mixes(_) => check_mix(case),
@@ -84,6 +84,20 @@ fn cluster_of<'a>(known: &'a KnownParts, index: u32, actor: &Actor) -> Result<&'
         return Ok(cluster);
     }
     Err(format!("its CPUs are {}, those of cluster{index} {}", actor.cpus(), cluster.cpus))
+}
+
+/// A cluster that has a core that may be used, and no actor.
+fn idle_cluster<'a>(
+    machine: &Machine,
+    known: &'a KnownParts,
+    actors: &[Actor],
+    is_asked: impl Fn(&Cluster) -> bool,
+) -> Option<&'a Cluster> {
+    known.clusters.iter().find(|cluster| {
+        is_asked(cluster)
+            && !machine.allowed_cores(&cluster.cpus).is_empty()
+            && !actors.iter().any(|actor| actor.cpus().intersects(&cluster.cpus))
+    })
 }
 
 /// Coordinates name the lowest node with CPUs of their cluster.

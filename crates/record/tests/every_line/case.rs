@@ -167,10 +167,11 @@ fn sharing() -> Vec<Case> {
 }
 
 fn links() -> Vec<Case> {
-    let place = |way| {
+    let place = |cluster, way| {
         Coordinates::Links(LinkCoordinates {
             from_package: 0,
             to_package: 1,
+            cluster,
             way,
             kernel: "load".into(),
             variant: VARIANT.into(),
@@ -181,13 +182,18 @@ fn links() -> Vec<Case> {
     vec![
         case(
             "links/package0-package1/one_way/load/avx512",
-            vec![place(Way::OneWay)],
+            vec![place(None, Way::OneWay)],
             vec![direction(0, "interleave:1,5")],
         ),
         case(
             "links/package0-package1/both_ways/load/avx512",
-            vec![place(Way::BothWays)],
+            vec![place(None, Way::BothWays)],
             vec![direction(0, "preferred:1"), direction(1, "preferred:0")],
+        ),
+        case(
+            "links/cluster0-package1/one_way/load/avx512",
+            vec![place(Some(0), Way::OneWay)],
+            vec![direction(0, "interleave:1,5")],
         ),
     ]
 }
@@ -229,6 +235,12 @@ fn roofs() -> Vec<Case> {
         one("roofs/cluster0/l3/2l1s/avx512", Roof::Cache { level: 3 }, "2l1s", "preferred:0"),
         one("roofs/cluster0/l3/1l_4fma/avx512", Roof::Cache { level: 3 }, "1l_4fma", "preferred:0"),
         one("roofs/cluster0/node2/load/avx512", Roof::Memory { node: 2 }, "load", "preferred:2"),
+        one(
+            "roofs/cluster0/interleaved/hbm/load/avx512",
+            Roof::Interleaved { kind: MemoryKind::Hbm },
+            "load",
+            "preferred:1",
+        ),
         both(
             "roofs/contended/node2x2/load/avx512",
             |_| Roof::Contended { node: 2, clusters: 2 },

@@ -1,5 +1,6 @@
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{Coordinates, Experiment, LinkCoordinates, Record, Way};
+use nearfar_report::ShowView;
 use serde_json::Value;
 
 use crate::handmade::{add, gb, record, stream};
@@ -11,6 +12,7 @@ fn add_link(record: &mut Record, from: u32, way: Way, out: [f64; 2], back: Optio
     let place = Coordinates::Links(LinkCoordinates {
         from_package: from,
         to_package: to,
+        cluster: None,
         way,
         kernel: "load".into(),
         variant: "avx2".into(),
@@ -48,4 +50,32 @@ fn links_are_a_matrix_for_each_way() {
     let one = &links[0];
     assert!(near(&one["from"]["sum_gb_per_s"], 11.0));
     assert_eq!((&one["way"], &one["back"]), (&"one_way".into(), &Value::Null));
+    assert_eq!(one["cluster"], Value::Null);
+}
+
+/// A cluster alone stands apart from the package that it is of.
+#[test]
+fn clusters_alone_have_a_table_of_their_own() {
+    let mut record = handmade();
+    let place = LinkCoordinates {
+        from_package: 1,
+        to_package: 0,
+        cluster: Some(1),
+        way: Way::OneWay,
+        kernel: "load".into(),
+        variant: "avx2".into(),
+        threads: 2,
+    };
+    let actors = vec![stream("load", "2-3", MemoryPolicy::Preferred(0))];
+    let id = "links/cluster1-package0/one_way/load/avx2";
+    add(&mut record, id, vec![Coordinates::Links(place)], actors, &vec![vec![gb([3.5, 3.5])]; 6]);
+    let view = ShowView::new(&record);
+    let of: Vec<(Way, Option<u32>)> = view.links.iter().map(|it| (it.way, it.cluster)).collect();
+    let package = |way| (way, None);
+    let expected = [package(Way::OneWay), package(Way::OneWay), package(Way::BothWays)];
+    assert_eq!(of, [&expected[..], &[(Way::OneWay, Some(1))]].concat());
+    let text = view.text();
+    let (packages, alone) = text.split_once("\none cluster alone: load ").unwrap();
+    assert!(packages.contains("package 1 x 2") && !packages.contains("cluster 1 x 2"), "{text}");
+    assert!(alone.contains("cluster 1 x 2") && alone.contains("7.00"), "{text}");
 }

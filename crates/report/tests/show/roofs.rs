@@ -46,6 +46,7 @@ fn handmade() -> Record {
     let local = Roof::Memory { node: 0 };
     add_roof(&mut record, local, "load", moved(9.0));
     add_roof(&mut record, Roof::Memory { node: 1 }, "load", moved(4.0));
+    add_roof(&mut record, Roof::Interleaved { kind: MemoryKind::Dram }, "load", moved(6.5));
     add_roof(&mut record, Roof::Cache { level: 1 }, "load", in_cache(96.0, 0.0));
     add_roof(&mut record, Roof::Cache { level: 1 }, "2l1s", in_cache(80.0, 0.0));
     add_roof(&mut record, local, "store_nt", moved(5.0));
@@ -108,6 +109,10 @@ fn each_cluster_has_its_bandwidths_peaks_and_points() {
     let l1 = find(&view, 0, "cache", "load");
     assert_eq!((&l1["level"], &l1["is_local"]), (&1.into(), &Value::Null));
     assert!(near(&l1["bytes_per_cycle"], 48.0) && near(&l1["core_ghz"], 2.0));
+    let interleaved = find(&view, 0, "interleaved", "load");
+    assert!(near(&interleaved["bandwidth"]["sum_gb_per_s"], 13.0));
+    assert_eq!((&interleaved["memory_kind"], &interleaved["node"]), (&"dram".into(), &Value::Null));
+    assert_eq!(interleaved["is_local"], Value::Null);
     let peak = find(&view, 0, "compute", "fma_dp");
     assert!(near(&peak["flops"]["sum_gflop_per_s"], 64.0));
     assert!(near(&peak["flops_per_cycle"], 16.0));

@@ -1,5 +1,5 @@
-//! Roofs of memory: one cluster alone, several on one node, each on its own, and all on all
-//! nodes of a kind.
+//! Roofs of memory: one cluster alone on a node and on all nodes of a kind, several on one node,
+//! each on its own, and all on all nodes of a kind.
 
 use std::collections::BTreeSet;
 
@@ -22,6 +22,8 @@ pub(super) struct MemorySites<'a> {
     /// One cluster on any other node, nearest first; but for `full` on one of those that lie to
     /// it in the same way (`pairs` has them all).
     pub remote: Vec<Site<'a>>,
+    /// One cluster on all nodes of a kind: what it can draw altogether.
+    pub interleaved: Vec<Site<'a>>,
     /// Several clusters on one node, all of them last.
     pub contended: Vec<Site<'a>>,
     /// Every cluster on its own node, those with the nearest first.
@@ -39,6 +41,7 @@ impl<'a> MemorySites<'a> {
         let mut sites = Self {
             local: Vec::new(),
             remote: Vec::new(),
+            interleaved: interleaved(setting, clusters),
             contended: contended(setting, clusters),
             all_local: all_local(setting, clusters),
             congested: congested(setting, clusters),
@@ -108,15 +111,16 @@ impl<'a> MemorySites<'a> {
         if setting.inputs.suite == Suite::Full {
             return absent;
         }
-        let is_far =
-            [&self.remote, &self.contended, &self.congested].iter().any(|it| !it.is_empty());
+        let is_far = [&self.remote, &self.interleaved, &self.contended, &self.congested]
+            .iter()
+            .any(|it| !it.is_empty());
         if let ([first, others @ ..], true) = (loops, is_far)
             && !others.is_empty()
         {
             let others: Vec<&str> = others.iter().map(|of| of.kernel.as_str()).collect();
             let text = format!(
-                "remote, contended and congested memory has {} alone; --suite full measures {} \
-                 there too",
+                "remote, interleaved, contended and congested memory has {} alone; --suite full \
+                 measures {} there too",
                 first.kernel,
                 others.join(", ")
             );
@@ -144,6 +148,7 @@ impl<'a> MemorySites<'a> {
         let sorts = [
             (&self.local, loops),
             (&self.remote, first),
+            (&self.interleaved, first),
             (&self.contended, first),
             (&self.all_local, loops),
             (&self.congested, first),
@@ -154,6 +159,20 @@ impl<'a> MemorySites<'a> {
             .flat_map(|(site, loops)| loops.iter().map(move |of| (site, of)))
             .collect()
     }
+}
+
+/// Each cluster alone, its pages in turn over all nodes of a kind. Of a machine with one cluster
+/// that is what `congested` is.
+fn interleaved<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site<'a>> {
+    let kinds = several_by_kind(setting);
+    let site = |cluster: &'a WholeCluster, (kind, nodes): &(MemoryKind, NodeSet)| {
+        let roof = Roof::Interleaved { kind: *kind };
+        let user = (cluster, roof, MemoryPolicy::Interleave(nodes.clone()));
+        let label = format!("cluster{}/interleaved/{}", cluster.index(), word(*kind));
+        Site::on_memory(label, vec![user])
+    };
+    let several = clusters.iter().filter(|_| clusters.len() > 1);
+    several.flat_map(|cluster| kinds.iter().map(move |of| site(cluster, of))).collect()
 }
 
 /// On each node so many clusters, the nearest first. One alone is a site of its own.
@@ -216,14 +235,14 @@ fn all_local<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site
 
 /// All clusters at once, their pages in turn over all nodes of a kind.
 fn congested<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site<'a>> {
-    let several = nodes_by_kind(setting).into_iter().filter(|(_, nodes)| nodes.len() > 1);
     let site = |(kind, nodes): (MemoryKind, NodeSet)| {
         let user =
             |cluster| (cluster, Roof::Congested { kind }, MemoryPolicy::Interleave(nodes.clone()));
         let users = clusters.iter().map(user).collect();
         Site::on_memory(format!("congested/{}", word(kind)), users)
     };
-    several.map(site).filter(|site| !site.users.is_empty()).collect()
+    let sites = several_by_kind(setting).into_iter().map(site);
+    sites.filter(|site| !site.users.is_empty()).collect()
 }
 
 /// The targets of each kind.
@@ -235,6 +254,11 @@ fn nodes_by_kind(setting: Setting<'_>) -> Vec<(MemoryKind, NodeSet)> {
         nodes.iter().filter(|&&(its, _)| its == kind).map(|&(_, node)| node).collect()
     };
     kinds.into_iter().map(|kind| (kind, of_kind(kind))).collect()
+}
+
+/// The targets of each kind of which there are several.
+fn several_by_kind(setting: Setting<'_>) -> Vec<(MemoryKind, NodeSet)> {
+    nodes_by_kind(setting).into_iter().filter(|(_, nodes)| nodes.len() > 1).collect()
 }
 
 /// The word for a kind in ids.

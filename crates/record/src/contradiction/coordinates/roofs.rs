@@ -2,7 +2,7 @@
 
 use nearfar_machine::{Cache, Cluster, Machine, MemoryKind, MemoryPolicy};
 
-use super::{check_loop, check_node, cluster_of};
+use super::{check_loop, check_node, cluster_of, idle_cluster};
 use crate::case::{Actor, Case};
 use crate::contradiction::history::KnownParts;
 use crate::coordinates::{Roof, RoofCoordinates};
@@ -28,7 +28,10 @@ pub(super) fn check_roof(
         Roof::Compute => Ok(()),
         Roof::Cache { level } => check_cache(machine, u32::from(level), actor),
         Roof::Memory { node } if case.actors.len() == 1 => check_node(actor, node),
-        Roof::Memory { .. } => Err("another actor where the rest of the machine is idle".into()),
+        Roof::Interleaved { kind } if case.actors.len() == 1 => check_kind(machine, kind, actor),
+        Roof::Memory { .. } | Roof::Interleaved { .. } => {
+            Err("another actor where the rest of the machine is idle".into())
+        }
         Roof::AllLocal { node } => {
             check_own(cluster, node)?;
             check_node(actor, node)
@@ -39,7 +42,10 @@ pub(super) fn check_roof(
             }
             case.actors.iter().try_for_each(|actor| check_node(actor, node))
         }
-        Roof::Congested { kind } => check_kind(machine, kind, actor),
+        Roof::Congested { kind } => match idle_cluster(machine, known, &case.actors, |_| true) {
+            Some(idle) => Err(format!("cluster{} has no actor where all have one", idle.index)),
+            None => check_kind(machine, kind, actor),
+        },
     }
 }
 

@@ -1,8 +1,8 @@
 //! Groups of threads that run at the same time: `sharing` and `links`.
 
-use nearfar_machine::{Machine, MemoryPolicy, Package};
+use nearfar_machine::{Cluster, Machine, MemoryPolicy, Package};
 
-use super::{check_loop, check_node, cluster_of};
+use super::{check_loop, check_node, cluster_of, idle_cluster};
 use crate::case::{Actor, Case};
 use crate::contradiction::history::KnownParts;
 use crate::coordinates::{LinkCoordinates, SharingCoordinates, Way};
@@ -42,6 +42,7 @@ pub(super) fn check_sharing(
 
 pub(super) fn check_link(
     machine: &Machine,
+    known: &KnownParts,
     link: &LinkCoordinates,
     case: &Case,
 ) -> Result<(), String> {
@@ -69,7 +70,18 @@ pub(super) fn check_link(
         let actors = back.len();
         return Err(format!("{} with {actors} actors on the other package", link.way.as_str()));
     }
-    Ok(())
+    let Some(cluster) = link.cluster else {
+        let is_own = |cluster: &Cluster| cluster.cpus.is_subset(&from.cpus);
+        let Some(idle) = idle_cluster(machine, known, &case.actors, is_own) else { return Ok(()) };
+        return Err(format!(
+            "cluster{} of package {} has no actor, and none is said to be alone",
+            idle.index, from.os_index
+        ));
+    };
+    match case.actors.as_slice() {
+        [only] => cluster_of(known, cluster, only).map(|_| ()),
+        actors => Err(format!("{} actors for cluster{cluster} alone", actors.len())),
+    }
 }
 
 /// An actor's CPUs are of one package and its pages of the other.
