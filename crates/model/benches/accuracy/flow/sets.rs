@@ -13,31 +13,82 @@ pub struct SetsWanted {
     pub mixes: usize,
 }
 
-/// One thread and all threads of every pair, all clusters on each node, each on its own, each alone
-/// on all nodes, all on all, the links, and mixes.
+/// Cases with several streams that are fitted of an experiment, as of a record.
+const MOST_CASES: usize = 32;
+
+/// Of what the suite `standard` measures the cases that are fitted, by one kernel.
 pub fn sets(
     machine: &Machine,
     wanted: SetsWanted,
     random: &mut Rng,
 ) -> Vec<(Experiment, Vec<Load>)> {
-    let (nodes, threads) = (machine.nodes, machine.threads);
-    let on = |cluster: u32, threads: u32, nodes: &[u32]| {
-        let share = 1.0 / nodes.len() as f64;
-        Load { cluster, threads, shares: nodes.iter().map(|&node| (node, share)).collect() }
-    };
-    let all: Vec<u32> = (0..nodes).collect();
     let mut sets = Vec::new();
-    for cluster in 0..nodes {
-        for node in 0..nodes {
-            sets.push((Experiment::Pairs, vec![on(cluster, 1, &[node])]));
-            sets.push((Experiment::Pairs, vec![on(cluster, threads, &[node])]));
+    let mut add = |experiment, of: Vec<Vec<Load>>| {
+        sets.extend(of.into_iter().map(|set| (experiment, set)));
+    };
+    add(Experiment::Pairs, pairs(machine));
+    add(Experiment::Sharing, sharing(machine));
+    add(Experiment::Links, links(machine));
+    add(Experiment::Roofs, roofs(machine));
+    add(Experiment::Mixes, unseen(machine, wanted.mixes, random));
+    sets
+}
+
+/// Threads of a cluster, their pages in turn on nodes.
+fn on(cluster: u32, threads: u32, nodes: &[u32]) -> Load {
+    let share = 1.0 / nodes.len() as f64;
+    Load { cluster, threads, shares: nodes.iter().map(|&node| (node, share)).collect() }
+}
+
+/// One thread and all threads of every pair, of every second local one also half of them: remote
+/// pairs lose such counts where there are many.
+fn pairs(machine: &Machine) -> Vec<Vec<Load>> {
+    let (nodes, threads) = (machine.nodes, machine.threads);
+    let of_pair = |place: u32| {
+        let (cluster, node) = (place / nodes, place % nodes);
+        let half = (cluster == node && place.is_multiple_of(2)).then_some(threads.div_ceil(2));
+        let counts = [Some(1), half, Some(threads)].into_iter().flatten();
+        counts.map(move |threads| vec![on(cluster, threads, &[node])])
+    };
+    (0..nodes * nodes).flat_map(of_pair).collect()
+}
+
+/// On each node its own threads beside those of the next cluster and of one half the machine away.
+fn sharing(machine: &Machine) -> Vec<Vec<Load>> {
+    let (nodes, threads) = (machine.nodes, machine.threads);
+    let half = threads.div_ceil(2);
+    let mut all = Vec::new();
+    for local in 0..nodes {
+        let mut remote = vec![(local + 1) % nodes, (local + nodes / 2) % nodes];
+        remote.dedup();
+        for remote in remote {
+            let cells = [(1, 1), (half, half), (threads, 1), (threads, threads)];
+            all.extend(cells.map(|(n, m)| vec![on(local, n, &[local]), on(remote, m, &[local])]));
         }
-        sets.push((Experiment::Roofs, vec![on(cluster, threads, &all)]));
-        let contended = (0..nodes).map(|other| on(other, threads, &[cluster])).collect();
-        sets.push((Experiment::Roofs, contended));
     }
-    sets.push((Experiment::Roofs, (0..nodes).map(|it| on(it, threads, &all)).collect()));
-    sets.push((Experiment::Roofs, (0..nodes).map(|it| on(it, threads, &[it])).collect()));
+    let (count, most) = (all.len(), MOST_CASES.min(all.len()));
+    let is_taken = |index: usize| (index + 1) * most / count > index * most / count;
+    let taken = all.into_iter().enumerate().filter(|(index, _)| is_taken(*index));
+    taken.map(|(_, set)| set).collect()
+}
+
+/// Each cluster alone and all of them over all nodes, all on each node, each on its own.
+fn roofs(machine: &Machine) -> Vec<Vec<Load>> {
+    let (nodes, threads) = (machine.nodes, machine.threads);
+    let all: Vec<u32> = (0..nodes).collect();
+    let interleaved = all.iter().map(|&cluster| vec![on(cluster, threads, &all)]);
+    let contended = all.iter().map(|&node| {
+        let user = |&cluster: &u32| on(cluster, threads, &[node]);
+        all.iter().map(user).collect()
+    });
+    let all_local = all.iter().map(|&it| on(it, threads, &[it])).collect();
+    let congested = all.iter().map(|&it| on(it, threads, &all)).collect();
+    interleaved.chain(contended).chain([all_local, congested]).collect()
+}
+
+/// The clusters of a package on the nodes of another one way, both ways, and each alone.
+fn links(machine: &Machine) -> Vec<Vec<Load>> {
+    let mut sets = Vec::new();
     for link in &machine.layout().links {
         if !matches!(link.ends, LinkEnds::Packages { .. }) {
             continue;
@@ -47,12 +98,19 @@ pub fn sets(
         let mut to: Vec<u32> = link.crosses.iter().map(|&(_, to)| to).collect();
         to.sort_unstable();
         to.dedup();
-        let loads = clusters.iter().map(|&cluster| on(cluster, threads, &to)).collect();
-        sets.push((Experiment::Links, loads));
+        let across = |clusters: &[u32], to: &[u32]| -> Vec<Load> {
+            clusters.iter().map(|&cluster| on(cluster, machine.threads, to)).collect()
+        };
+        let there = across(&clusters, &to);
+        if clusters.len() > 1 && to.len() > 1 {
+            sets.extend(there.iter().map(|load| vec![load.clone()]));
+        }
+        // A node is its cluster's own here, and has its number.
+        if clusters[0] < to[0] {
+            sets.push([there.clone(), across(&to, &clusters)].concat());
+        }
+        sets.push(there);
     }
-    sets.extend(
-        unseen(machine, wanted.mixes, random).into_iter().map(|it| (Experiment::Mixes, it)),
-    );
     sets
 }
 
