@@ -55,7 +55,7 @@ fn escape(json: &str) -> String {
 /// Says something that is not a result, on standard error.
 pub fn say(text: &str) {
     // Nothing is left to do when even standard error is gone.
-    writeln!(anstream::stderr(), "{text}").ok();
+    anstream::stderr().write_all(format!("{text}\n").as_bytes()).ok();
 }
 
 /// Says why the program ends.

@@ -36,7 +36,7 @@ pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
 pub use program_pages::{CountMethod, ProgramPages};
-pub use resolution::{Resolution, Usable, resolve};
+pub use resolution::{Resolution, Usable, UsableNodes, resolve};
 pub use seen_threads::SeenThread;
 pub use verification::{Side, Verdict, Verification, verify};
 pub use watch::{Outcome, Steering, await_signals, watch};

@@ -1,5 +1,6 @@
 //! What a placement means on this machine: CPUs and a policy, from what this process may use.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,13 +15,17 @@ use crate::watch::Steering;
 use crate::weights::{WeightsBy, policy_for};
 
 /// What this process may use.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Usable {
     /// CPUs; what the kernel would not tell is not known.
     pub cpus: Result<CpuSet, Refusal>,
-    /// Nodes with memory.
-    pub nodes: Result<NodeSet, Refusal>,
+    /// Nodes with memory: read where the placement names some, because that takes as long as all else.
+    pub nodes: UsableNodes,
 }
+
+/// Nodes that are read when they are needed.
+pub type UsableNodes =
+    LazyCell<Result<NodeSet, Refusal>, Box<dyn FnOnce() -> Result<NodeSet, Refusal>>>;
 
 /// A placement on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -130,7 +135,7 @@ fn memory_policy(placement: &Placement, usable: &Usable, losses: &mut Vec<Loss>)
             nodes.first().map_or(MemoryPolicy::FirstTouch, MemoryPolicy::Preferred)
         }
         Placement::InterleaveAll | Placement::Strategy(PlacementStrategy::RoundRobin) => {
-            match &usable.nodes {
+            match &*usable.nodes {
                 Ok(nodes) if !nodes.is_empty() => MemoryPolicy::Interleave(nodes.clone()),
                 Ok(_) => MemoryPolicy::FirstTouch,
                 Err(refusal) => {
@@ -169,9 +174,8 @@ fn usable_cpus(asked: &CpuSet, own: &CpuSet, losses: &mut Vec<Loss>) -> CpuSet {
 
 /// The policy over those of its nodes that this process may use.
 fn usable_memory(asked: &MemoryPolicy, usable: &Usable, losses: &mut Vec<Loss>) -> MemoryPolicy {
-    let (Ok(own), Some(nodes)) = (&usable.nodes, asked.nodes()) else {
-        return asked.clone();
-    };
+    let Some(nodes) = asked.nodes() else { return asked.clone() };
+    let Ok(own) = &*usable.nodes else { return asked.clone() };
     let lost = nodes.difference(own);
     if lost.is_empty() {
         return asked.clone();
@@ -211,8 +215,11 @@ mod tests {
     }
 
     fn resolution(placement: &str, cpus: Option<&str>, usable: (&str, &str)) -> Resolution {
-        let usable =
-            Usable { cpus: Ok(usable.0.parse().unwrap()), nodes: Ok(usable.1.parse().unwrap()) };
+        let nodes: NodeSet = usable.1.parse().unwrap();
+        let usable = Usable {
+            cpus: Ok(usable.0.parse().unwrap()),
+            nodes: UsableNodes::new(Box::new(|| Ok(nodes))),
+        };
         let cpus = cpus.map(|list| list.parse::<CpuSet>().unwrap());
         resolve(&placement.parse().unwrap(), cpus.as_ref(), &usable, machine)
     }
@@ -265,7 +272,8 @@ mod tests {
     #[test]
     fn what_is_not_known_is_said() {
         let refusal = || Refusal::Argument { what: "it".into(), reason: "is not known" };
-        let usable = Usable { cpus: Err(refusal()), nodes: Err(refusal()) };
+        let nodes = UsableNodes::new(Box::new(move || Err(refusal())));
+        let usable = Usable { cpus: Err(refusal()), nodes };
         let found =
             |text: &str| resolve(&text.parse().unwrap(), None, &usable, || Err("hidden".into()));
         let local = found("local");

@@ -9,8 +9,9 @@ use std::time::Instant;
 use anyhow::{Context, bail};
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_place::{
-    Launched, Loss, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable, Verdict,
-    Verification, WeightsBy, await_signals, launch, resolve, set_kernel_weights, verify, watch,
+    Launched, Loss, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable,
+    UsableNodes, Verdict, Verification, WeightsBy, await_signals, launch, resolve,
+    set_kernel_weights, verify, watch,
 };
 use nearfar_report::RunView;
 use nearfar_sys::AwaitedSignals;
@@ -71,7 +72,7 @@ type Resolved = (Placement, Resolution, RunView);
 fn resolved(arguments: &RunArguments) -> anyhow::Result<Result<Resolved, RunView>> {
     let usable = Usable {
         cpus: nearfar_sys::thread_cpus(),
-        nodes: nearfar_sys::usable_nodes(Path::new("/")),
+        nodes: UsableNodes::new(Box::new(|| nearfar_sys::usable_nodes(Path::new("/")))),
     };
     let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
     let (placement, cpus) = chosen(arguments)?;
