@@ -52,6 +52,8 @@ impl Resolution {
             weights: moved.map(|(weights, _)| weights.clone()),
             is_bound: matches!(self.start.memory, MemoryPolicy::Bind(_)),
             is_untraced,
+            is_followed_at_once: self.pinning.is_some()
+                || self.asked.memory != MemoryPolicy::FirstTouch,
         }
     }
 }
@@ -104,7 +106,7 @@ fn needed_machine(
         _ if Pinning::is_asked_by(placement) => format!("the order of threads of '{placement}'"),
         _ => return None,
     };
-    let remedy = || Some("mount /sys and let it be read (in a container: do not mask it)".into());
+    let remedy = || Some("see what 'nearfar topo' says (in a container: do not mask /sys)".into());
     machine().map_err(|reason| losses.push(Loss { what, reason, remedy: remedy() })).ok()
 }
 

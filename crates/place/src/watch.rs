@@ -5,8 +5,8 @@
 //! times as long as the last one took, or four times where it had to move pages. Where the kernel
 //! allows it (ptrace(2)) threads and children are followed from their beginning, so that they are
 //! pinned before they touch memory, and each process is looked at once more when it is about to end.
-//! To follow a program costs as much as to start a short one: where nothing is to be pinned, one that
-//! ends within 2 ms is left alone.
+//! To follow a program costs as much as to start a short one: where threads and memory are left to
+//! Linux, one that ends within 2 ms is left alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -31,7 +31,7 @@ use crate::weights::DealtPages;
 
 /// After which time a process is first looked at.
 const FIRST_LOOK: Duration = Duration::from_millis(10);
-/// After which time a program is followed of which no thread is to be pinned.
+/// After which time a program is followed that is placed as Linux does it by itself.
 const UNFOLLOWED: Duration = Duration::from_millis(2);
 /// The longest time between two looks at where pages are.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
@@ -76,6 +76,8 @@ pub struct Steering {
     pub is_bound: bool,
     /// Its threads and children are not followed, only looked for.
     pub is_untraced: bool,
+    /// It is followed even if it ends at once, whatever that costs a short program.
+    pub is_followed_at_once: bool,
 }
 
 /// Lets the signals wait that are handed on to a program, and those of its end: from before it is
@@ -162,7 +164,7 @@ impl Process {
 impl Watch {
     fn begin(program: u32, steering: Steering) -> Self {
         let now = Instant::now();
-        let unfollowed = if steering.pinning.is_some() { Duration::ZERO } else { UNFOLLOWED };
+        let unfollowed = if steering.is_followed_at_once { Duration::ZERO } else { UNFOLLOWED };
         let mut watch = Self {
             program,
             traced: BTreeMap::new(),
@@ -190,9 +192,8 @@ impl Watch {
         }
         match seize(self.program) {
             Ok(()) => self.follow_first_threads(),
-            // The kernel refuses to trace what has ended, which has no memory any more.
-            Err(_) if process_pages(Path::new("/"), self.program).is_ok_and(|it| it.is_empty()) => {
-            }
+            // The kernel refuses to trace what has ended.
+            Err(_) if has_ended(self.program) => {}
             Err(refusal) => self.untraced = Some(refusal),
         }
     }
@@ -427,6 +428,12 @@ impl Watch {
         let (threads, threads_unlisted) = self.seen.listed();
         Outcome { status, pages, threads, threads_unlisted, losses, notes }
     }
+}
+
+/// Whether a child of ours has ended and was not waited for yet (proc(5): state Z).
+fn has_ended(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
 }
 
 #[cfg(test)]

@@ -212,10 +212,16 @@ impl Place<'_> {
                 "{at}: that cache feeds it. Do more with what it loads (registers, blocks of an \
                  inner cache); where its pages lie does not matter."
             ),
-            (Sort::Own, None) => format!(
-                "{at}: its pages are as near as they can be. Leave them; only more FLOPs per byte \
-                 (blocks that stay in a cache) or faster memory help."
-            ),
+            (Sort::Own, None) => match self.interleaved(nearest) {
+                none if none.is_empty() => format!(
+                    "{at}: its pages are as near as they can be. Leave them; only more FLOPs per \
+                     byte (blocks that stay in a cache) or faster memory help."
+                ),
+                more => format!(
+                    "{at}: its pages are as near as they can be, and their node is the limit{more} \
+                     as long as no other cluster uses them."
+                ),
+            },
             (Sort::Own, Some((to, expect))) => {
                 format!(
                     "{at}: if its pages are there, move them to {} and {expect}.",
@@ -273,7 +279,7 @@ impl Place<'_> {
     fn interleaved(&self, at: usize) -> String {
         let better = self.placed.better_interleaved(self.chart, at).into_iter();
         let told = better.map(|under| match under.roof.roof {
-            Roof::Congested { kind } => {
+            Roof::Congested { kind } | Roof::Interleaved { kind } => {
                 format!(
                     "; with pages interleaved over all nodes of {kind} {}",
                     gflop(under.attainable)

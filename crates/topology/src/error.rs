@@ -12,8 +12,8 @@ use nearfar_machine::MAX_INDEX;
 pub enum TopologyError {
     /// hwloc's library is not there.
     #[error(
-        "hwloc, which reads a machine's description, cannot be loaded: {0}; install it (Debian: \
-         apt-get install libhwloc15)"
+        "hwloc, which reads a machine's description, cannot be loaded: {0}; install or \
+         repair it (Debian: apt-get install libhwloc15)"
     )]
     NoHwloc(String),
     /// The file does not exist or may not be read.

@@ -7,12 +7,13 @@
 //! usual, and a test (`crates/cli/tests/program/start.rs`) says so.
 
 use std::arch::global_asm;
+use std::error::Error;
 use std::ffi::c_void;
 use std::mem::forget;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use libloading::Library;
+use libloading::os::unix::{Library, RTLD_GLOBAL, RTLD_NOW};
 
 /// The library of hwloc 2, whose interface is the one of the binding.
 const LIBRARY: &str = "libhwloc.so.15";
@@ -117,8 +118,12 @@ pub(crate) fn load() -> Result<(), String> {
 
 fn find_functions() -> Result<(), String> {
     // SAFETY: what runs is the initialisation of hwloc, as it would at the start of a program that
-    // is linked with it.
-    let library = unsafe { Library::new(LIBRARY) }.map_err(|error| error.to_string())?;
+    // is linked with it. Its plugins find its functions only where they are visible to all.
+    let library = unsafe { Library::open(Some(LIBRARY), RTLD_NOW | RTLD_GLOBAL) };
+    // What the system says is the error's source.
+    let library = library.map_err(|error| {
+        error.source().map_or_else(|| error.to_string(), |source| source.to_string())
+    })?;
     for (name, place) in NAMES.iter().zip(&LOADED) {
         // SAFETY: a function of C is an address; only the binding, which declares its type, calls it.
         let function = unsafe { library.get::<*mut c_void>(name.as_bytes()) };

@@ -30,10 +30,25 @@ impl<T: FromArgMatches> FromArgMatches for Deferred<T> {
 
 impl<T: Args> Args for Deferred<T> {
     fn augment_args(command: Command) -> Command {
-        command.defer(T::augment_args)
+        command.defer(|command| described_as_before(command, T::augment_args))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
-        command.defer(T::augment_args_for_update)
+        command.defer(|command| described_as_before(command, T::augment_args_for_update))
+    }
+}
+
+/// Arguments describe a command by what they are themselves; what it says of itself holds.
+fn described_as_before(command: Command, augment: fn(Command) -> Command) -> Command {
+    let about = command.get_about().cloned();
+    let long_about = command.get_long_about().cloned();
+    let command = augment(command);
+    let command = match about {
+        Some(about) => command.about(about),
+        None => command.about(None::<&str>),
+    };
+    match long_about {
+        Some(about) => command.long_about(about),
+        None => command.long_about(None::<&str>),
     }
 }

@@ -171,10 +171,13 @@ pub(super) fn compare(arguments: &RunArguments) -> anyhow::Result<Result<Compare
         let placed = (side == Side::Placed).then_some(&resolution);
         let begun = Instant::now();
         let launched = start(arguments, placed, Stdio::null, &awaited).map_err(Ended::Early)?;
+        let is_untraced = arguments.no_trace;
         let steering = placed.map_or_else(
-            || Steering { is_untraced: arguments.no_trace, ..Steering::default() },
-            |placed| placed.steering(arguments.no_trace),
+            || Steering { is_untraced, ..Steering::default() },
+            |placed| placed.steering(is_untraced),
         );
+        // What following costs is in both times.
+        let steering = Steering { is_followed_at_once: true, ..steering };
         let outcome = wait(&launched, steering, &awaited).map_err(Ended::Unknown)?;
         let seconds = begun.elapsed().as_secs_f64();
         if !outcome.status.success() {

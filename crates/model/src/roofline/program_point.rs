@@ -112,7 +112,10 @@ impl Chart {
 
     /// Whether a verdict goes by this roof.
     fn decides(&self, roof: &BandwidthRoof) -> bool {
-        let is_lone = matches!(roof.roof, Roof::Cache { .. } | Roof::Memory { .. });
+        let is_lone = matches!(
+            roof.roof,
+            Roof::Cache { .. } | Roof::Memory { .. } | Roof::Interleaved { .. }
+        );
         roof.is_of_loads() && (is_lone || self.is_of_all_clusters(roof))
     }
 
@@ -202,14 +205,19 @@ impl Placement<'_> {
         (is_told && position != at && !best.is_refuted).then_some((position, gain))
     }
 
-    /// Roofs of loads from pages that all clusters interleave, which allow more than the roof at a
-    /// position does, by more than the model can tell apart; refuted ones are left out.
+    /// Roofs of loads from interleaved pages, by the cluster alone where the roof at a position is of
+    /// one alone, else by all clusters, which allow more than that roof does, by more than the model
+    /// can tell apart; refuted ones are left out.
     #[must_use]
     pub fn better_interleaved(&self, chart: &Chart, at: usize) -> Vec<&UnderRoof<'_>> {
         let Some(now) = self.roofs.get(at) else { return Vec::new() };
         let is_better = |under: &&UnderRoof<'_>| {
             let least = now.attainable * (1.0 + chart.resolution(under.roof.roof));
-            let is_interleaved = matches!(under.roof.roof, Roof::Congested { .. });
+            let is_interleaved = match now.roof.roof {
+                Roof::Memory { .. } => matches!(under.roof.roof, Roof::Interleaved { .. }),
+                Roof::Contended { .. } => matches!(under.roof.roof, Roof::Congested { .. }),
+                _ => false,
+            };
             let is_told = under.roof.is_of_loads() && !under.is_refuted;
             is_interleaved && is_told && under.attainable > least
         };

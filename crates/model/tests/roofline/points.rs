@@ -97,6 +97,30 @@ fn gains_are_of_the_clusters_own_memory() {
     assert_eq!(gain(36.1 / 8.0), None);
 }
 
+/// A cluster alone that draws more from all nodes in turn than from its own.
+#[test]
+fn interleaved_pages_decide_and_are_told_to_a_cluster_alone() {
+    let kind = MemoryKind::Dram;
+    let mut made = JOE0.to_vec();
+    made.push(Made::roof(Roof::Interleaved { kind }, "load", &[50e9]));
+    let mut record = record(&made);
+    record.header.machine = machine();
+    let model = roofline(&RecordFigures::new(&record)).unwrap();
+    let chart = &model.charts[0];
+    let interleaved = chart.place(point(0.125, 50.0 / 8.0));
+    assert_eq!(at(&interleaved), [Roof::Interleaved { kind }]);
+    let better = |gflop: f64| {
+        let placement = chart.place(point(0.125, gflop));
+        let Some(Standing::AtRoofs(near)) = placement.standing.clone() else { panic!() };
+        let better = placement.better_interleaved(chart, near[0]);
+        better.iter().map(|under| under.roof.roof).collect::<Vec<_>>()
+    };
+    assert_eq!(better(36.1 / 8.0), [Roof::Interleaved { kind }]);
+    assert_eq!(better(50.0 / 8.0), []);
+    // All clusters at work: what one alone draws is no promise.
+    assert_eq!(better(6.2 / 8.0), []);
+}
+
 /// Where points are off by more than 25 %, nothing is at the roof, beside it, or gained by it.
 #[test]
 fn points_that_are_too_far_off_refute_their_roof() {
