@@ -19,6 +19,7 @@ mod bit_mask;
 mod cgroup;
 mod child;
 mod clock;
+mod file_access;
 #[cfg(test)]
 mod file_tree;
 mod hwloc_overrides;
@@ -51,6 +52,7 @@ pub use address_range::AddressRange;
 pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, thread_cpus};
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
+pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
 pub use hwloc_overrides::remove_hwloc_overrides;
 pub use hypervisor::hypervisor_signature;
 pub use interleave_weights::interleave_weights;

@@ -11,15 +11,23 @@ use nearfar_report::{CompareView, printable};
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file, written_file};
+use crate::written_file::WritableFile;
+use crate::{output, record_file};
 
 pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
     let is_stdin = |path: &Path| path.as_os_str() == "-";
     if is_stdin(&arguments.a) && is_stdin(&arguments.b) {
         bail!("both records are standard input, which holds one; name a file for the other");
     }
-    let out = arguments.out.as_deref().map(|path| Ok::<_, anyhow::Error>((path, form(path)?)));
-    let out = out.transpose()?;
+    let cannot_write = |path: &Path| format!("cannot write {}", path.display());
+    let out = match arguments.out.as_deref() {
+        Some(path) => {
+            let format = form(path)?;
+            let file = WritableFile::find(path).with_context(|| cannot_write(path))?;
+            Some((path, format, file))
+        }
+        None => None,
+    };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
     let view = CompareView::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
     if view.cases.is_empty() {
@@ -29,16 +37,20 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
              `nearfar characterize` on quiet machines, with the same suite, experiments and kernels"
         );
     }
-    if let Some((path, format)) = out {
-        written_file::write_by(path, |out| write_comparison(format, &view, out))
-            .with_context(|| format!("cannot write {}", path.display()))?;
-    }
+    let written = match out {
+        Some((path, format, file)) => {
+            file.write_by(|out| write_comparison(format, &view, out))
+                .with_context(|| cannot_write(path))?;
+            Some(path)
+        }
+        None => None,
+    };
     if arguments.json {
         output::print_json(&view)?;
     } else {
         output::print(&view.text())?;
     }
-    if let Some((path, _)) = out {
+    if let Some(path) = written {
         output::say(&format!("comparison: {}", printable(&path.display().to_string())));
     }
     Ok(if view.has_failed() { ExitStatus::CheckFailed } else { ExitStatus::Done })

@@ -10,7 +10,8 @@ use clap_mangen::roff::{Roff, roman};
 
 use crate::args::Arguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, written_file};
+use crate::output;
+use crate::written_file::WritableFile;
 
 pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
     let mut command = Arguments::command().disable_help_subcommand(true);
@@ -20,7 +21,9 @@ pub fn run(folder: Option<&Path>) -> anyhow::Result<ExitStatus> {
             let shown = command.get_subcommands().filter(|command| !command.is_hide_set());
             for command in shown.chain([&command]) {
                 let path = folder.join(Man::new(command.clone()).get_filename());
-                written_file::write(&path, page(command)?.as_bytes())
+                let page = page(command)?;
+                WritableFile::find(&path)
+                    .and_then(|file| file.write(page.as_bytes()))
                     .with_context(|| format!("cannot write the manual page {}", path.display()))?;
             }
         }

@@ -16,7 +16,8 @@ use nearfar_report::profile_text;
 use super::run::status_number;
 use crate::args::ProfileArguments;
 use crate::exit_status::ExitStatus;
-use crate::{live_machine, output, profile_file, record_file, written_file};
+use crate::written_file::WritableFile;
+use crate::{live_machine, output, profile_file, record_file};
 
 pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
@@ -25,6 +26,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if let [program, program_arguments @ ..] = arguments.command.as_slice() {
         return start(arguments, program, program_arguments);
     }
+    let out = find_out(arguments)?;
     let record = read_record(arguments)?;
     let profile = match (&arguments.file, arguments.pid) {
         (Some(file), _) => profile_file::read(file)?,
@@ -36,7 +38,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
         (None, None) => bail!("nothing is named that could be watched"),
     };
     let profile = classed(profile, record.as_ref())?;
-    write(arguments, &profile)?;
+    write(out, arguments, &profile)?;
     if arguments.json {
         output::print_json(&profile)?;
     } else {
@@ -51,8 +53,8 @@ fn start(
     program: &OsString,
     program_arguments: &[OsString],
 ) -> anyhow::Result<ExitStatus> {
-    let prepared = read_record(arguments).and_then(|record| Ok((record, live_machine::read()?)));
-    let (record, machine) = match prepared {
+    let prepare = || Ok((find_out(arguments)?, read_record(arguments)?, live_machine::read()?));
+    let (out, record, machine) = match prepare() {
         Ok(prepared) => prepared,
         Err(error) => {
             output::complain(&error);
@@ -76,7 +78,7 @@ fn start(
     // The program has run: what fails from here on is said, and its status stays its own.
     let told = classed(profile, record.as_ref()).and_then(|profile| {
         say(arguments, &profile)?;
-        write(arguments, &profile)
+        write(out, arguments, &profile)
     });
     if let Err(error) = told {
         output::complain(&error);
@@ -132,10 +134,23 @@ fn classed(mut profile: Profile, record: Option<&Record>) -> anyhow::Result<Prof
     Ok(profile)
 }
 
-fn write(arguments: &ProfileArguments, profile: &Profile) -> anyhow::Result<()> {
-    let Some(path) = &arguments.out else { return Ok(()) };
+/// Where the profile goes; a program is not started for one that could not be written.
+fn find_out(arguments: &ProfileArguments) -> anyhow::Result<Option<WritableFile>> {
+    let find = |path| WritableFile::find(path).with_context(|| cannot_write(path));
+    arguments.out.as_deref().map(find).transpose()
+}
+
+fn write(
+    out: Option<WritableFile>,
+    arguments: &ProfileArguments,
+    profile: &Profile,
+) -> anyhow::Result<()> {
+    let (Some(out), Some(path)) = (out, &arguments.out) else { return Ok(()) };
     let mut json = serde_json::to_vec(profile)?;
     json.push(b'\n');
-    written_file::write(path, &json)
-        .with_context(|| format!("cannot write the profile '{}'", path.display()))
+    out.write(&json).with_context(|| cannot_write(path))
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write the profile '{}'", path.display())
 }

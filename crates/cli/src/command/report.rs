@@ -12,7 +12,8 @@ use nearfar_report::ModelChoices;
 
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, profile_file, record_file, written_file};
+use crate::written_file::WritableFile;
+use crate::{output, profile_file, record_file};
 
 pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     let path = &arguments.out;
@@ -26,6 +27,8 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     if let Some(why) = format.unavailable() {
         bail!("{}: {why}", path.display());
     }
+    let cannot_write = || format!("cannot write {}", path.display());
+    let out = WritableFile::find(path).with_context(cannot_write)?;
     let profile = profile_of(arguments, format)?;
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if arguments.gamma.is_some() && matches!(format, Format::Csv | Format::Metrics) {
@@ -38,10 +41,8 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     if let Some(gamma) = &arguments.gamma {
         choices.gamma = Ok(gamma.clone());
     }
-    written_file::write_by(path, |out| {
-        write_document(format, &record, &choices, profile.as_ref(), out)
-    })
-    .with_context(|| format!("cannot write {}", path.display()))?;
+    out.write_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))
+        .with_context(cannot_write)?;
     output::say(&format!("report: {}", nearfar_report::printable(&path.display().to_string())));
     Ok(ExitStatus::Done)
 }

@@ -20,7 +20,8 @@ use super::advised_placement::advised_placement;
 use crate::args::{PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::near_device::nodes_near_device;
-use crate::{live_machine, output, written_file};
+use crate::written_file::WritableFile;
+use crate::{live_machine, output};
 
 const NOT_STARTED: &str = "the program was not started";
 
@@ -293,6 +294,7 @@ fn write_report(arguments: &RunArguments, view: &RunView) -> anyhow::Result<()> 
     };
     let mut json = serde_json::to_vec(view)?;
     json.push(b'\n');
-    written_file::write(path, &json)
+    WritableFile::find(path)
+        .and_then(|file| file.write(&json))
         .with_context(|| format!("cannot write the report '{}'", path.display()))
 }

@@ -11,12 +11,15 @@ use nearfar_topology::{WithAttributes, write_memory_attributes};
 
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
-use crate::{foreign_machine, live_machine, output, record_file, written_file};
+use crate::written_file::WritableFile;
+use crate::{foreign_machine, live_machine, output, record_file};
 
 /// How messages call the XML before it is written.
 const EXPORTED: &str = "the exported topology";
 
 pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus> {
+    let cannot_write = || format!("cannot write the topology {}", file.display());
+    let out = WritableFile::find(file).with_context(cannot_write)?;
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     let measured = memory_attributes(&RecordFigures::new(&record)).map_err(|without| {
         let remedy = without.remedy.map(|command| format!("; measure by `{command}`"));
@@ -27,8 +30,7 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
         measured.measured.iter().flat_map(|attribute| attribute.values.clone()).collect();
     let WithAttributes { text, replaced } = write_memory_attributes(&text, EXPORTED, &values)?;
     check(&text, &record, &values)?;
-    written_file::write(file, text.as_bytes())
-        .with_context(|| format!("cannot write the topology {}", file.display()))?;
+    out.write(text.as_bytes()).with_context(cannot_write)?;
     let is_simulated = record.header.executor == Executor::Simulated;
     let (file, record) = (file.display().to_string(), path.display().to_string());
     let view =

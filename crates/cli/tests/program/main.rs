@@ -27,3 +27,4 @@ mod start;
 mod strangers;
 mod support;
 mod topologies;
+mod written;
