@@ -1,11 +1,19 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test web guest check bench accuracy man clean
+.PHONY: help demo build test host devices documents guest web check bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
 LIBRARY = web/node_modules/plotly.js-cartesian-dist-min
 LOCKED = web/node_modules/.package-lock.json
 DEBUG = $(or $(CARGO_TARGET_DIR),target)/debug
+
+# Tests are built once, by the whole workspace's choice of features. A tier is the test targets of a
+# name; plain `cargo test --workspace` runs those that need nothing but the build's packages.
+CARGO_TEST = cargo test --locked --workspace
+HOST = --test host --test containers
+DEVICES = --test devices
+DOCUMENTS = --test documents
+GUESTS = --test guests
 
 help: ## this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed -E 's/:.*## /\t/' | expand -t 10
@@ -21,14 +29,33 @@ build: web ## the optimised program
 	@scripts/install-packages build
 	cargo build --release --locked -p nearfar
 
-test: ## install what is missing, check, run every test
-	@$(STAGE) packages scripts/install-packages build test guest documents
+test: ## install what is missing, check, run every tier of tests: what a submission runs
+	@$(STAGE) packages scripts/install-packages build host devices documents guest
 	@$(STAGE) python scripts/python-packages
 	@$(STAGE) web $(MAKE) --no-print-directory web
 	@$(STAGE) check $(MAKE) --no-print-directory check
-	@$(STAGE) build-tests cargo test --locked --workspace --no-run
+	@$(STAGE) build $(CARGO_TEST) --no-run
+	@$(STAGE) build-tiers $(CARGO_TEST) --no-run $(HOST) $(DEVICES) $(DOCUMENTS) $(GUESTS)
 	@$(STAGE) kernels $(DEBUG)/guest --fetch
-	@$(STAGE) tests cargo test --locked --workspace
+	@$(STAGE) tests $(CARGO_TEST)
+	@$(STAGE) host $(MAKE) --no-print-directory host
+	@$(STAGE) devices $(MAKE) --no-print-directory devices
+	@$(STAGE) documents $(MAKE) --no-print-directory documents
+	@$(STAGE) guests $(MAKE) --no-print-directory guest
+
+host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
+	@scripts/install-packages build host
+	$(CARGO_TEST) $(HOST)
+
+devices: ## a tier: copy to devices, which PoCL makes of the CPUs
+	@scripts/install-packages build devices
+	$(CARGO_TEST) $(DEVICES)
+	$(CARGO_TEST) --lib opencl:: -- --ignored
+
+documents: web ## a tier: reports in Chromium, LaTeX and pandas
+	@scripts/install-packages build documents
+	@scripts/python-packages
+	$(CARGO_TEST) $(DOCUMENTS)
 
 web: ## the library that draws the page's charts, by npm, its hashes checked
 	@if ! command -v npm >/dev/null; then \
@@ -36,11 +63,11 @@ web: ## the library that draws the page's charts, by npm, its hashes checked
 	elif [ ! -e $(LOCKED) ] || [ web/package-lock.json -nt $(LOCKED) ]; then \
 	    npm ci --ignore-scripts --no-audit --no-fund --loglevel=error --prefix web; fi
 
-guest: ## run the program in emulated machines with 1 to 8 memory nodes, and print what was proven
+guest: ## a tier: the program in emulated machines with 1 to 8 memory nodes; prints what was proven
 	@scripts/install-packages build guest
-	cargo build --locked --quiet --workspace --bin guest --bin under_filter
+	$(CARGO_TEST) --no-run --test under_filter $(GUESTS)
 	$(DEBUG)/guest --fetch
-	cargo test --locked --workspace --test guests -- --test-threads 2
+	$(CARGO_TEST) $(GUESTS)
 
 check: ## the fast one: format, lints, layers and other house rules
 	cargo fmt --all --check

@@ -91,6 +91,29 @@ fn every_dependency_has_its_sentence() {
     assert_eq!(used, named);
 }
 
+/// What `cargo test` leaves out is run by a tier, and clippy sees it all the same.
+#[test]
+fn every_test_is_in_a_tier() {
+    let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
+    let mut left_out = 0;
+    for package in metadata()["packages"].as_array().unwrap() {
+        let manifest = fs::read_to_string(package["manifest_path"].as_str().unwrap()).unwrap();
+        let is_left_out = |it: &&Value| it["kind"][0] == "test" && it["test"] == false;
+        for target in package["targets"].as_array().unwrap().iter().filter(is_left_out) {
+            let name = target["name"].as_str().unwrap();
+            assert!(
+                makefile.contains(&format!("--test {name}")),
+                "no tier runs the tests '{name}'"
+            );
+            let section = manifest.split(&format!("name = \"{name}\"")).nth(1).unwrap();
+            let section = section.split("[[").next().unwrap();
+            assert!(section.contains("bench = true"), "clippy does not see the tests '{name}'");
+            left_out += 1;
+        }
+    }
+    assert!(left_out > 4, "{left_out}");
+}
+
 fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![root().join("crates")];

@@ -7,7 +7,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::hostile_record::hostile_record;
-use crate::page::{open, without_browser};
+use crate::page::open;
 use crate::reports::simulate;
 use crate::tex::compile;
 
@@ -54,9 +54,6 @@ fn every_form_tells_of_the_slower_path() {
     let (_, tex) = compare(&a, &b, "tex", 1);
     let words = compile(&tex).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&format!("Worse: {finding}")), "{words}");
-    if without_browser() {
-        return;
-    }
     let (_, page) = compare(&a, &b, "html", 1);
     let (output, told) = open(&[page]);
     assert_eq!(told[0]["problems"], json!([]));
@@ -77,9 +74,6 @@ fn markup_of_strangers_is_text() {
     compile(&tex);
     let (markdown, _) = compare(&hostile, &b, "md", 0);
     assert!(!markdown.contains("<script") && !markdown.contains('\u{1b}'), "{markdown}");
-    if without_browser() {
-        return;
-    }
     let (text, page) = compare(&hostile, &b, "html", 0);
     for markup in ["<script>alert", "<img", "\u{202e}", "\u{1b}"] {
         assert!(!text.contains(markup), "the page holds {markup:?}");

@@ -1,8 +1,5 @@
-//! The files that `report` writes, read as others read them.
-//!
-//! Programs of Python read them (scripts/python-packages installs them); NEARFAR_WITHOUT_PYTHON=1
-//! leaves these out, and says so. A real Chromium opens pages (scripts/install-packages and `make
-//! web` install what that takes); NEARFAR_WITHOUT_BROWSER=1 leaves this out, and says so.
+//! The files that `report` writes, read as others read them (`make documents`): by programs of
+//! Python, by a real Chromium, by TeX.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

@@ -18,16 +18,6 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// Whether there is to be no browser; said, because nothing is looked at then.
-#[expect(clippy::print_stderr, reason = "what a test leaves out is told")]
-pub fn without_browser() -> bool {
-    let without = std::env::var_os("NEARFAR_WITHOUT_BROWSER").is_some();
-    if without {
-        eprintln!("NEARFAR_WITHOUT_BROWSER: pages are opened in no browser");
-    }
-    without
-}
-
 /// Opens pages in Chromium; pictures of them go to the target folder.
 pub fn open(pages: &[PathBuf]) -> (Output, Vec<Value>) {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("pages");
@@ -94,9 +84,6 @@ fn this_machine(folder: &Path) -> PathBuf {
 
 #[test]
 fn pages_open_clean_in_a_real_browser() {
-    if without_browser() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let mut pages = vec![page_of(&this_machine(folder.path()))];
     for machine in ["amd-2p", "joe0", "knl-flat"] {
@@ -139,9 +126,6 @@ fn pages_open_clean_in_a_real_browser() {
 
 #[test]
 fn a_hostile_record_is_text() {
-    if without_browser() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let (text, page) = report(&hostile_record(folder.path()), "html");
     // The policy is not what keeps it harmless: markup is text before.
@@ -157,9 +141,6 @@ fn a_hostile_record_is_text() {
 /// The check sees what it is to see: a page whose script is not the one that its policy names.
 #[test]
 fn a_page_that_its_policy_forbids_is_told() {
-    if without_browser() {
-        return;
-    }
     let folder = tempfile::tempdir().unwrap();
     let (text, _) = report(&simulate(folder.path(), "e5520"), "html");
     let scripts = text.find("script-src ").unwrap();

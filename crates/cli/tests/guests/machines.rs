@@ -113,9 +113,7 @@ fn intel_2p_with_linux_6_12_and_devices() {
         setup: "as-nobody nearfar topo --json >/out/topo.json",
         ..Boot::new("intel-2p", NEW, runs)
     };
-    if let Some(ended) = check(&boot) {
-        judge_devices(&serde_json::from_slice(&ended.files["topo.json"]).unwrap());
-    }
+    judge_devices(&serde_json::from_slice(&check(&boot).files["topo.json"]).unwrap());
 }
 
 /// Devices are near the nodes where they are plugged in.

@@ -1,7 +1,5 @@
 //! The program in guests with several memory nodes: where its pages are is what counts
-//! here, never how fast it is. Every run prints a row; `make guest` runs this alone.
-//!
-//! NEARFAR_WITHOUT_GUESTS=1 leaves the guests out, and says so.
+//! here, never how fast it is. Every run prints a row (`make guest`).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
@@ -27,7 +25,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nearfar_lab::{
     Ended, GuestMachine, Kernel, LabError, Programs, build_lab_program, build_touchers,
-    find_kernel, guest_machines, guests_are_left_out,
+    find_kernel, guest_machines,
 };
 
 use boot::Boot;
@@ -56,19 +54,12 @@ fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
     kernels.entry(suite).or_insert_with(find).clone()
 }
 
-/// Boots a machine when it is its turn, and says what it cost; nothing where guests are left out.
+/// Boots a machine when it is its turn, and says how boots died.
 fn in_guest(
     name: &str,
     suite: &'static str,
-    runs: usize,
     run: impl FnOnce(&GuestMachine, &Kernel, &Programs) -> Result<Ended, LabError>,
-) -> Option<(GuestMachine, Ended)> {
-    if guests_are_left_out() {
-        table::say(&format!(
-            "NEARFAR_WITHOUT_GUESTS: left out {name} with the kernel of {suite}, {runs} runs of the program"
-        ));
-        return None;
-    }
+) -> (GuestMachine, Ended) {
     let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
     let kernel = kernel_of(suite).unwrap_or_else(|error| give_up(&error));
     let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
@@ -78,16 +69,13 @@ fn in_guest(
     drop(turn);
     let ended = ended.unwrap_or_else(|error| give_up(&error.to_string()));
     table::print_deaths(name, &ended);
-    Some((machine, ended))
+    (machine, ended)
 }
 
 /// Boots a guest and holds every run against what it must give; what the guest left.
-/// Nothing where guests are left out.
-fn check(boot: &Boot) -> Option<Ended> {
-    let (machine, ended) =
-        in_guest(boot.machine, boot.suite, boot.runs.len(), |machine, kernel, programs| {
-            boot.run(machine, kernel, programs)
-        })?;
+fn check(boot: &Boot) -> Ended {
+    let run = |machine: &_, kernel: &_, programs: &_| boot.run(machine, kernel, programs);
+    let (machine, ended) = in_guest(boot.machine, boot.suite, run);
     let mut wrong = Vec::new();
     for (number, run) in boot.runs.iter().enumerate() {
         let found = run.read(number, &ended);
@@ -101,9 +89,9 @@ fn check(boot: &Boot) -> Option<Ended> {
     }
     table::print_cost(boot.machine, &ended);
     assert!(wrong.is_empty(), "\n{} {}\n{}", boot.machine, ended.release, wrong.join("\n"));
-    Some(ended)
+    ended
 }
 
 fn give_up(error: &str) -> ! {
-    panic!("{error}\n(NEARFAR_WITHOUT_GUESTS=1 leaves guests out)")
+    panic!("{error}")
 }

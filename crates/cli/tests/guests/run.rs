@@ -101,7 +101,7 @@ fn every(nodes: u32, cpus_of_node: u32) -> Vec<Launch> {
 
 fn check(launches: &Launches) {
     let Launches { machine, suite, node_mib, setup, of } = launches;
-    let started = in_guest(machine, suite, of.len(), |machine, kernel, programs| {
+    let (machine, ended) = in_guest(machine, suite, |machine, kernel, programs| {
         let scripts = of.iter().enumerate().map(|(number, launch)| launch.script(number));
         let script = format!("{setup}\n{KEEP_PACKAGES}\n{}", scripts.collect::<String>());
         let guest = Guest {
@@ -115,7 +115,6 @@ fn check(launches: &Launches) {
         };
         guest.run()
     });
-    let Some((machine, ended)) = started else { return };
     let mut wrong = Vec::new();
     for (number, launch) in of.iter().enumerate() {
         let launched = Launch::read(number, &ended);

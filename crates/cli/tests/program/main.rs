@@ -4,11 +4,7 @@
 
 mod advise;
 mod compare;
-mod devices;
-mod doctor;
 mod edited;
-mod export_topology;
-mod interruption;
 mod kill;
 mod model_distribution;
 mod model_flow;

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use crate::support::{measuring, nearfar, refuse, run, text};
+use crate::support::{nearfar, refuse, run, text};
 
 const PLANTED: &str = include_str!("../../../report/tests/profiles/planted.json");
 
@@ -89,7 +89,6 @@ fn a_running_process_is_watched_and_goes_on() {
 
 #[test]
 fn a_planted_profile_lies_below_the_roofs_and_in_the_classes_of_a_record() {
-    let _lock = measuring();
     let folder = tempfile::tempdir().unwrap();
     let (record, profile) = (folder.path().join("r.jsonl"), folder.path().join("p.json"));
     let arguments = ["--simulate", "joe0", "--suite", "standard", "--only", "pairs,roofs"];

@@ -242,17 +242,7 @@ fn a_placement_is_verified_by_running_in_turns() {
 fn auto_goes_by_a_record_of_this_machine_alone() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let (own, simulated) = (path("own.jsonl"), path("simulated.jsonl"));
-    let quick = ["characterize", "--suite", "quick", "--kernel", "load", "--working-set", "8MiB"];
-    let output = nearfar().args(quick).args(["--window", "5ms", "--out", &own]).output().unwrap();
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    // On several nodes a record of the suite quick holds too little to advise.
-    if nearfar_sys::usable_nodes(Path::new("/")).unwrap().len() == 1 {
-        let output = run(&["--placement", "auto", "--record", &own], &["sh", "-c", "exit 7"]);
-        let said = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(7), "{said}");
-        assert!(said.contains("auto: pages can lie on node"), "{said}");
-    }
+    let simulated = path("simulated.jsonl");
     let simulate = ["characterize", "--simulate", "joe0", "--suite", "quick", "--out", &simulated];
     assert!(nearfar().args(simulate).output().unwrap().status.success());
     let by = |record: &str| start(&["--placement", "auto", "--record", record], &["true"]);

@@ -1,25 +1,13 @@
 //! Running the program as a user does.
 
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-
-/// One measurement at a time on a host: so also in tests.
-static MEASURING: Mutex<()> = Mutex::new(());
 
 pub fn nearfar() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nearfar"));
     command.env_remove("XDG_STATE_HOME");
     command
 }
-
-/// Keeps other tests of this file from measuring.
-pub fn measuring() -> MutexGuard<'static, ()> {
-    MEASURING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Options that make a measurement small: a check of placement, not of speed.
-pub const SMALL: [&str; 4] = ["--working-set", "8MiB", "--window", "5ms"];
 
 /// Runs it; waits while a measurement of somebody else holds the host's lock.
 pub fn run(command: &mut Command) -> Output {

@@ -84,6 +84,42 @@ fn what_is_no_topology_is_refused() {
     assert!(!text(&output.stderr).contains('\u{1b}'));
 }
 
+#[test]
+fn a_topology_that_was_not_measured_is_not_exported() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("never.xml");
+    let simulated = folder.path().join("r.jsonl");
+    let latency = ["characterize", "--simulate", "amd-2p", "--only", "latency", "--out"];
+    assert!(run(nearfar().args(latency).arg(&simulated)).status.success());
+    let export = |arguments: &[&str]| {
+        let mut command = nearfar();
+        command.arg("topo").args(arguments).arg("--export-xml").arg(&file);
+        command.env("XDG_STATE_HOME", folder.path());
+        command
+    };
+    let record = simulated.to_str().unwrap();
+    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/machines");
+    let xml = machines.join("far_node_and_nic.xml");
+    refuse(
+        &mut export(&[record, "--xml", xml.to_str().unwrap()]),
+        2,
+        &["another machine", "nic.xml"],
+    );
+    refuse(&mut export(&[record, "--simulate", "joe0"]), 2, &["joe0 is not the one of"]);
+    refuse(&mut export(&[]), 2, &["no record of this host", "nearfar characterize"]);
+    refuse(
+        &mut export(&["--synthetic", "node:2 pu:1"]),
+        2,
+        &["--synthetic", "cannot be used with"],
+    );
+    refuse(nearfar().args(["topo", record]), 2, &["--export-xml"]);
+    let header = folder.path().join("header.jsonl");
+    let lines = fs::read_to_string(&simulated).unwrap();
+    fs::write(&header, lines.lines().next().unwrap().to_owned() + "\n").unwrap();
+    refuse(&mut export(&[header.to_str().unwrap()]), 2, &["holds no pairs", "measure by"]);
+    assert!(!file.exists());
+}
+
 /// Reads every machine of the zoo beside the checkout, when it is there.
 #[test]
 fn every_machine_of_the_zoo_is_read_or_refused_with_a_reason() {

@@ -158,7 +158,7 @@ fn classes_and_mappings_of_the_thesis_s_devices() {
     ] {
         let file = folder.path().join(machine);
         let path = file.to_str().unwrap();
-        program::measure(&[
+        program::nearfar(&[
             "characterize",
             "--simulate",
             machine,

@@ -184,7 +184,7 @@ fn the_distribution_of_a_simulated_machine() {
     let path = file.to_str().unwrap();
     let machine =
         ["characterize", "--simulate", "e7-4870", "--only", "scaling", "--kernel", "copy"];
-    program::measure(&[&machine[..], &["--runs", "30", "--out", path]].concat());
+    program::nearfar(&[&machine[..], &["--runs", "30", "--out", path]].concat());
     let output = program::nearfar(&["model", path, "distribution", "--json"]);
     assert_valid(&validator("distribution"), &program::json_of(&output, &[0]));
 }

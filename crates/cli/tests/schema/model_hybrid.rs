@@ -145,7 +145,7 @@ fn the_hybrid_model_of_simulated_machines() {
     let path = file.to_str().unwrap();
     for machine in ["knl-flat", "two-socket-cxl", "amd-2p"] {
         let arguments = ["--suite", "standard", "--only", "hybrid", "--simulate", machine];
-        program::measure(&[&["characterize", "--force", "--out", path][..], &arguments].concat());
+        program::nearfar(&[&["characterize", "--force", "--out", path][..], &arguments].concat());
         let json = |arguments: &[&str]| program::json_of(&program::nearfar(arguments), &[0]);
         for more in [&[][..], &["--unbounded"]] {
             let model = json(&[&["model", path, "hybrid", "--json"][..], more].concat());

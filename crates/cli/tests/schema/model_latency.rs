@@ -156,7 +156,7 @@ fn latencies_that_the_program_prints() {
         let path = path.to_str().unwrap();
         let arguments =
             ["characterize", "--simulate", machine, "--suite", "standard", "--out", path];
-        program::measure(&[&arguments[..], &["--only", "latency"]].concat());
+        program::nearfar(&[&arguments[..], &["--only", "latency"]].concat());
         let arguments = ["model", path, "latency", "--json"];
         let view = program::json_of(&program::nearfar(&arguments), &[0]);
         assert_valid(&validator, &view);

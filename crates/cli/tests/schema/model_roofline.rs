@@ -182,7 +182,7 @@ fn the_roofline_of_simulated_machines() {
     let path = file.to_str().unwrap();
     for machine in ["knl-flat", "two-socket-cxl"] {
         let arguments = ["--suite", "standard", "--only", "roofs,hybrid", "--simulate", machine];
-        program::measure(&[&["characterize", "--force", "--out", path][..], &arguments].concat());
+        program::nearfar(&[&["characterize", "--force", "--out", path][..], &arguments].concat());
         let json = |arguments: &[&str]| program::json_of(&program::nearfar(arguments), &[0]);
         assert_valid(&validator("roofline"), &json(&["model", path, "roofline", "--json"]));
         let predict = ["predict", path, "--json", "--point", "0.125,4.7", "--point", "30"];

@@ -221,7 +221,7 @@ fn what_the_program_prints_of_a_simulated_machine() {
     let file = folder.path().join("r.jsonl");
     let path = file.to_str().unwrap();
     let only = ["characterize", "--simulate", "e5520", "--only", "sharing", "--grid", "full"];
-    program::measure(&[&only[..], &["--out", path]].concat());
+    program::nearfar(&[&only[..], &["--out", path]].concat());
     for (name, arguments) in [
         ("sharing", &["model", path, "sharing", "--json"][..]),
         ("predict-sharing", &["predict", path, "--processes", "4", "--json"]),

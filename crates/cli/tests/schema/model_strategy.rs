@@ -82,7 +82,7 @@ fn strategies_that_the_program_prints() {
         let path = folder.path().join(machine);
         let path = path.to_str().unwrap();
         let arguments = ["characterize", "--simulate", machine, "--suite", suite, "--out", path];
-        program::measure(&arguments);
+        program::nearfar(&arguments);
         let arguments = ["model", path, "strategy", "--json"];
         let view = program::json_of(&program::nearfar(&arguments), &[0]);
         assert_valid(&validator, &view);

@@ -203,7 +203,7 @@ fn the_models_of_a_simulated_machine() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("r.jsonl");
     let path = file.to_str().unwrap();
-    program::measure(&["characterize", "--simulate", "amd-2p", "--suite", "quick", "--out", path]);
+    program::nearfar(&["characterize", "--simulate", "amd-2p", "--suite", "quick", "--out", path]);
     let json = |arguments: &[&str]| program::json_of(&program::nearfar(arguments), &[0]);
     let classes = json(&["model", path, "classes", "--json", "--gamma", "DDR3-2133"]);
     assert_valid(&validator("classes"), &classes);

@@ -18,7 +18,7 @@ const ELEMENTS: usize = (1 << 17) + 77;
 /// The real loader's.
 pub(super) fn honest() -> Functions {
     let found = Instruments::installed().opencl.as_ref();
-    *found.expect("these tests need PoCL: scripts/install-packages test")
+    *found.expect("these tests need PoCL: scripts/install-packages devices")
 }
 
 pub(super) fn instruments(opencl: Functions) -> Instruments {
@@ -35,7 +35,7 @@ pub(super) fn device() -> Accelerator {
         .accelerators
         .into_iter()
         .find(is_pocl)
-        .expect("these tests need PoCL: scripts/install-packages test")
+        .expect("these tests need PoCL: scripts/install-packages devices")
 }
 
 /// Opens a transfer with these functions, copies and looks.
@@ -153,6 +153,7 @@ unsafe extern "C" fn reading_back_does_nothing(
 }
 
 #[test]
+#[ignore = "needs PoCL: make devices"]
 fn a_copy_that_is_not_made_or_stops_short_is_seen() {
     let functions = honest();
     let no_write = Functions { enqueue_write_buffer: write_does_nothing, ..functions };
@@ -296,6 +297,7 @@ unsafe extern "C" fn unknown_at_flush(_: Handle) -> i32 {
 }
 
 #[test]
+#[ignore = "needs PoCL: make devices"]
 fn each_refusal_is_told() {
     let functions = honest();
     for (functions, what, expected) in [
@@ -375,6 +377,7 @@ unsafe extern "C" fn stopped_clock(
 }
 
 #[test]
+#[ignore = "needs PoCL: make devices"]
 fn a_clock_that_says_nothing_is_none() {
     let functions = honest();
     for get_event_profiling_info in [no_times, stopped_clock] {

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{SMALL, measuring, nearfar, refuse, run, text};
+use crate::support::{SMALL, measuring, nearfar, run, text};
 
 /// A record in `folder`.
 fn characterize(folder: &Path, name: &str, options: &[&str]) -> PathBuf {
@@ -34,7 +34,7 @@ fn shown_by_lstopo(file: &Path) -> BTreeMap<String, Vec<u64>> {
         .arg(file)
         .arg("--memattrs")
         .output()
-        .expect("lstopo-no-graphics is installed by scripts/install-packages test");
+        .expect("lstopo-no-graphics is installed by scripts/install-packages host");
     assert!(output.status.success(), "{}", text(&output.stderr));
     let mut shown: BTreeMap<String, Vec<u64>> = BTreeMap::new();
     let mut attribute = String::new();
@@ -72,7 +72,7 @@ fn best_node(file: &Path, attribute: &str, core: u32) -> u32 {
         .args(["--best-memattr", attribute, "-v", "--cpubind", &format!("core:{core}")])
         .args(["--membind", "machine:0", "--", "true"])
         .output()
-        .expect("hwloc-bind is installed by scripts/install-packages test");
+        .expect("hwloc-bind is installed by scripts/install-packages host");
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
     let chosen = said.lines().find_map(|line| {
@@ -173,39 +173,4 @@ fn this_machine_is_exported_as_hwloc_finds_it_and_from_lstopos_file() {
         assert!(said.contains(word), "'{word}' is not in {said}");
     }
     assert!(said.lines().all(|line| line.starts_with("looked") || line.len() <= 100), "{said}");
-}
-
-#[test]
-fn a_topology_that_was_not_measured_is_not_exported() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("never.xml");
-    let simulated =
-        characterize(folder.path(), "r.jsonl", &["--simulate", "amd-2p", "--only", "latency"]);
-    let export = |arguments: &[&str]| {
-        let mut command = nearfar();
-        command.arg("topo").args(arguments).arg("--export-xml").arg(&file);
-        command.env("XDG_STATE_HOME", folder.path());
-        command
-    };
-    let record = simulated.to_str().unwrap();
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/machines");
-    let xml = machines.join("far_node_and_nic.xml");
-    refuse(
-        &mut export(&[record, "--xml", xml.to_str().unwrap()]),
-        2,
-        &["another machine", "nic.xml"],
-    );
-    refuse(&mut export(&[record, "--simulate", "joe0"]), 2, &["joe0 is not the one of"]);
-    refuse(&mut export(&[]), 2, &["no record of this host", "nearfar characterize"]);
-    refuse(
-        &mut export(&["--synthetic", "node:2 pu:1"]),
-        2,
-        &["--synthetic", "cannot be used with"],
-    );
-    refuse(nearfar().args(["topo", record]), 2, &["--export-xml"]);
-    let header = folder.path().join("header.jsonl");
-    let lines = std::fs::read_to_string(&simulated).unwrap();
-    std::fs::write(&header, lines.lines().next().unwrap().to_owned() + "\n").unwrap();
-    refuse(&mut export(&[header.to_str().unwrap()]), 2, &["holds no pairs", "measure by"]);
-    assert!(!file.exists());
 }

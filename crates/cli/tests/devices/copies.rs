@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::{measuring, nearfar, run, text};
+use crate::{nearfar, run};
 
 /// The program with PoCL's own cache in `folder`, and devices by its variable.
 fn with_pocl(folder: &Path, devices: &str) -> Command {
@@ -16,7 +16,6 @@ fn with_pocl(folder: &Path, devices: &str) -> Command {
 
 fn show(path: &str) -> Value {
     let output = run(nearfar().args(["show", path, "--json"]));
-    assert!(output.status.success(), "{}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
@@ -24,13 +23,11 @@ fn show(path: &str) -> Value {
 /// byte checked and every page proven, or the case would be refused.
 #[test]
 fn every_kind_of_copy_runs_by_opencl() {
-    let _measuring = measuring();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl").display().to_string();
     let mut command = with_pocl(folder.path(), "pthread pthread");
     command.args(["characterize", "--only", "devices", "--suite", "standard", "--samples", "1"]);
-    let output = run(command.args(["--window", "5ms", "--out", &path]));
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    run(command.args(["--window", "5ms", "--out", &path]));
     let view = show(&path);
     assert_eq!(view["refused"].as_array().unwrap().len(), 0, "{}", view["refused"]);
     let copies = view["devices"].as_array().unwrap();
@@ -77,7 +74,6 @@ fn every_kind_of_copy_runs_by_opencl() {
 /// Where nothing shows a device, the record says of each interface why, and the rest is measured.
 #[test]
 fn without_a_driver_the_reasons_are_in_the_record() {
-    let _measuring = measuring();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("r.jsonl").display().to_string();
     let empty = folder.path().join("none");
@@ -86,8 +82,7 @@ fn without_a_driver_the_reasons_are_in_the_record() {
     command.env("OCL_ICD_VENDORS", &empty);
     command.args(["characterize", "--only", "pairs,devices", "--suite", "quick"]);
     command.args(["--kernel", "load", "--working-set", "8MiB", "--window", "5ms"]);
-    let output = run(command.args(["--out", &path]));
-    assert!(output.status.success(), "{}", text(&output.stderr));
+    run(command.args(["--out", &path]));
     let view = show(&path);
     assert!(!view["pairs"].as_array().unwrap().is_empty());
     let of_devices: Vec<&Value> = view["omitted"]

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{nearfar, text};
+use crate::nearfar;
 
 /// The checks of an interface, with what is set in the environment.
 fn checks_of(interface: &str, environment: &[(&str, &str)]) -> Vec<Value> {
@@ -12,7 +12,7 @@ fn checks_of(interface: &str, environment: &[(&str, &str)]) -> Vec<Value> {
     let output =
         command.args(["doctor", "--json"]).envs(environment.iter().copied()).output().unwrap();
     let status = output.status.code();
-    assert!(status == Some(0) || status == Some(1), "{}", text(&output.stderr));
+    assert!(status == Some(0) || status == Some(1), "{}", String::from_utf8_lossy(&output.stderr));
     let view: Value = serde_json::from_slice(&output.stdout).unwrap();
     let all = view["checks"].as_array().unwrap().iter();
     all.filter(|check| check["check"] == interface).cloned().collect()
@@ -22,7 +22,7 @@ fn finding(check: &Value) -> &str {
     check["finding"].as_str().unwrap()
 }
 
-/// PoCL shows the CPUs (`scripts/install-packages test`).
+/// PoCL shows the CPUs (`scripts/install-packages devices`).
 #[test]
 fn doctor_tells_of_each_device() {
     let cache = tempfile::tempdir().unwrap();

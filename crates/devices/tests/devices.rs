@@ -36,7 +36,7 @@ fn main() -> ExitCode {
             run("two_devices", scratch.path(), &[("POCL_DEVICES", "pthread pthread")]);
             run("broken", scratch.path(), &[("LD_LIBRARY_PATH", broken.to_str().unwrap())]);
             run("no_platform", scratch.path(), &[("OCL_ICD_VENDORS", empty.to_str().unwrap())]);
-            println!("platforms: 4 cases passed");
+            println!("devices: 4 cases passed");
         }
         Ok("one_device") => copies_with_the_host_arrive(&pocl_devices()[0]),
         Ok("two_devices") => copies_between_devices_arrive(&pocl_devices()),
@@ -68,7 +68,7 @@ fn pocl_devices() -> Vec<Accelerator> {
     let devices: Vec<Accelerator> = found.accelerators.iter().filter(is_pocl).cloned().collect();
     assert!(
         !devices.is_empty(),
-        "no PoCL, which these tests need: scripts/install-packages test ({told:?})"
+        "no PoCL, which these tests need: scripts/install-packages devices ({told:?})"
     );
     for device in &devices {
         assert_eq!(device.backend, Backend::Opencl);

@@ -1,0 +1,11 @@
+//! The program where it measures this machine, for which it holds the host's lock, and beside
+//! hwloc's own programs (`make host`).
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
+
+mod export_topology;
+mod interruption;
+mod own_record;
+mod refusals;
+mod schema;
+mod support;
