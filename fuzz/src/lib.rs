@@ -1,6 +1,6 @@
 //! Everything in the project that reads bytes of strangers, or of the kernel, each as one
 //! function of bytes. A function panics where a reader breaks its word: it is used by the
-//! fuzz targets beside it, and by the mutation run of the tests (`crates/cli/tests/readers`),
+//! fuzz targets beside it, and by the short run of the tests (`crates/cli/tests/readers`),
 //! which includes this file.
 
 mod kernel_files;
@@ -34,39 +34,37 @@ pub enum Outcome {
     Rejected(String),
 }
 
-/// A reader, and what a run over all of them has to know of it.
+/// A reader, as a run over all of them sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader {
     /// Its name: that of its fuzz target and of its folder below `fuzz/corpus`.
     pub name: &'static str,
     /// Reads an input.
     pub read: fn(&[u8]) -> Outcome,
-    /// Its share of a run's time, against the others'.
-    pub share: u32,
     /// Whether a C library reads what passes our own checks. The program has it in a child
     /// process and says so when that dies.
     pub in_c: bool,
 }
 
-const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome, share: u32) -> Reader {
-    Reader { name, read, share, in_c: false }
+const fn reader(name: &'static str, read: fn(&[u8]) -> Outcome) -> Reader {
+    Reader { name, read, in_c: false }
 }
 
 /// All readers.
 pub const READERS: [Reader; 13] = [
-    reader("record", record, 4),
-    reader("machine_file", machine_file, 4),
-    reader("profile", profile, 2),
-    Reader { in_c: true, ..reader("xml", xml, 4) },
-    Reader { in_c: true, ..reader("synthetic", synthetic, 2) },
-    reader("cpu_list", cpu_list, 1),
-    reader("quantity", quantity, 1),
-    reader("binding", binding, 1),
-    reader("theoretical_maximum", theoretical_maximum, 1),
-    reader("memory_modules", memory_modules, 2),
-    reader("numa_maps", numa_maps, 1),
-    reader("smaps", smaps, 1),
-    reader("kernel_files", kernel_files, 2),
+    reader("record", record),
+    reader("machine_file", machine_file),
+    reader("profile", profile),
+    Reader { in_c: true, ..reader("xml", xml) },
+    Reader { in_c: true, ..reader("synthetic", synthetic) },
+    reader("cpu_list", cpu_list),
+    reader("quantity", quantity),
+    reader("binding", binding),
+    reader("theoretical_maximum", theoretical_maximum),
+    reader("memory_modules", memory_modules),
+    reader("numa_maps", numa_maps),
+    reader("smaps", smaps),
+    reader("kernel_files", kernel_files),
 ];
 
 /// The longest message of a refusal, in characters: a screen of a terminal.

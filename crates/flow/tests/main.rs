@@ -4,7 +4,6 @@
 mod answers;
 mod capacities;
 mod damaged_files;
-mod documentation;
 mod machine_answers;
 mod machine_file;
 mod machines;

@@ -2,12 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use nearfar_reproduce::denoyelle2019::{Facts, KnownReason, Machines, facts, roofline_rows};
+use nearfar_reproduce::denoyelle2019::{Facts, Machines, facts, roofline_rows};
 use nearfar_reproduce::{Measure, Row, Status};
 use serde_json::Value;
 
 const PAPER: &str = include_str!("../../../papers/denoyelle2019.json");
-const PAGE: &str = include_str!("../../../docs/papers/denoyelle2019.md");
 
 fn rows() -> Vec<Row> {
     let facts = facts().unwrap();
@@ -16,10 +15,6 @@ fn rows() -> Vec<Row> {
 
 fn count(rows: &[Row], status: Status) -> usize {
     rows.iter().filter(|row| row.status == status).count()
-}
-
-fn words(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
@@ -55,17 +50,6 @@ fn shared_roofs_of_table_5_are_judged_by_their_fit() {
             ["contended", "own", "congested"].iter().any(|it| row.item.contains(it)),
             "{row:?}"
         );
-    }
-}
-
-#[test]
-fn the_page_has_every_explained_row_and_its_reason() {
-    let page = words(PAGE);
-    for row in rows().iter().filter(|row| row.status == Status::Explained) {
-        assert!(page.contains(&row.item), "the page lacks: {}", row.item);
-    }
-    for reason in KnownReason::ALL {
-        assert!(page.contains(&words(reason.why())), "the page lacks: {}", reason.why());
     }
 }
 

@@ -8,7 +8,6 @@ mod flow;
 mod hybrid;
 mod overlap;
 mod printed_matrix;
-mod reasons;
 mod ribeiro2010;
 mod rows;
 mod saad2022;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-use nearfar_reproduce::ribeiro2010::{Facts, KnownReason, Machines, facts, reproduce_on};
+use nearfar_reproduce::ribeiro2010::{Facts, Machines, facts, reproduce_on};
 use nearfar_reproduce::{Measure, Paper, ReproduceError, Status};
 use serde_json::{Value, json};
 
@@ -142,13 +142,4 @@ fn the_gains_of_cg_give_no_one_order() {
     };
     assert_eq!(status(&paper, &item("round-robin")), Status::Pass);
     assert_eq!(status(&paper, &item("memory-bind")), Status::Explained);
-}
-
-#[test]
-fn the_manual_has_every_reason() {
-    let manual = include_str!("../../../docs/papers/ribeiro2010.md");
-    let words: String = manual.split_whitespace().collect::<Vec<_>>().join(" ");
-    for reason in KnownReason::ALL {
-        assert!(words.contains(reason.why()), "the page lacks: {}", reason.why());
-    }
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_reproduce::braithwaite2012::{self, Facts, KnownReason, Machines};
+use nearfar_reproduce::braithwaite2012::{self, Facts, Machines};
 use nearfar_reproduce::{Paper, ROUND_TRIP, ReproduceError, Status, papers, reproduce};
 use serde_json::Value;
 
@@ -264,28 +264,4 @@ fn numbers_that_do_not_fit_together_are_refused() {
     let mut odd = facts.clone();
     odd["surplus"] = Value::Null;
     assert!(matches!(of_changed(&odd, &machines), Err(ReproduceError::Facts { .. })));
-}
-
-/// What is explained is explained to everyone: the paper's page has each reason's words and each
-/// row's item.
-#[test]
-fn the_manual_has_every_explanation() {
-    for key in papers() {
-        let path = format!("{}/../../docs/papers/{key}.md", env!("CARGO_MANIFEST_DIR"));
-        let manual = std::fs::read_to_string(&path).unwrap_or_else(|_| panic!("no {path}"));
-        let words: String = manual.split_whitespace().collect::<Vec<_>>().join(" ");
-        let paper = reproduce(key).unwrap();
-        for row in paper.rows.iter().filter(|row| row.status == Status::Explained) {
-            assert!(words.contains(&row.item), "{path} does not name {}", row.item);
-            assert!(words.contains(row.why.as_deref().unwrap()), "{path}: {row:?}");
-        }
-        if paper.round_trips() > 0 {
-            assert!(words.contains(ROUND_TRIP), "{path} lacks: {ROUND_TRIP}");
-        }
-    }
-    for reason in KnownReason::ALL {
-        let manual = include_str!("../../../docs/papers/braithwaite2012.md");
-        let words: String = manual.split_whitespace().collect::<Vec<_>>().join(" ");
-        assert!(words.contains(reason.why()), "the page lacks: {}", reason.why());
-    }
 }

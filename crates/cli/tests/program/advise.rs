@@ -206,3 +206,33 @@ fn verification_is_of_this_machine_alone() {
     ask(&touch, &["--verify"]);
     assert!(!ran.exists());
 }
+
+/// The thesis's machine: near, the package's other node, the other package. Of one hub each the
+/// second device is near the other package; a PCIe address names it too.
+#[test]
+fn nodes_are_ranked_by_their_copies_to_a_device() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "amd-2p", "devices");
+    let view = asked(&record, &["--device", "cuda0"]);
+    let places = view["places"].as_array().unwrap();
+    let nodes: Vec<u64> =
+        places.iter().map(|place| place["memory_node"].as_u64().unwrap()).collect();
+    assert_eq!(nodes, [0, 1, 2, 3], "{view:#}");
+    let as_good: Vec<bool> =
+        places.iter().map(|place| place["is_as_good"].as_bool().unwrap()).collect();
+    assert_eq!(as_good, [true, false, false, false]);
+    // Of table 5.5: 1 / 2.3192 + 1 / 2.2828 against 1 / 5.8503 + 1 / 6.58.
+    let ratio = (1.0 / 2.3192 + 1.0 / 2.2828) / (1.0 / 5.8503 + 1.0 / 6.58);
+    assert!((places[3]["time_ratio"].as_f64().unwrap() / ratio - 1.0).abs() < 0.02, "{view:#}");
+    assert_eq!(view["command"], "nearfar run --placement local:0 -- COMMAND");
+    let said = printed(&record, &["--device", "cuda0"]);
+    assert!(said.contains("Tesla C2050") && said.contains("SIMULATED"), "{said}");
+    let missing = ["it has cuda0, cuda1"];
+    refuse(nearfar().arg("advise").arg(&record).args(["--device", "cuda7"]), 2, &missing);
+    let two = simulate(folder.path(), "amd-2p-two-hubs", "devices");
+    let view = asked(&two, &["--device", "0000:04:00.0"]);
+    assert_eq!(view["places"][0]["memory_node"], 2, "{view:#}");
+    let none = simulate(folder.path(), "joe0", "devices");
+    let missing = ["no device that data could be copied to"];
+    refuse(nearfar().arg("advise").arg(&none).args(["--device", "cuda0"]), 2, &missing);
+}

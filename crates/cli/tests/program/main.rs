@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advise;
+mod answers;
 mod compare;
 mod edited;
 mod kill;
@@ -14,9 +15,11 @@ mod model_roofline;
 mod model_sharing;
 mod model_strategy;
 mod models;
+mod mutilated;
 mod profile;
 mod refusals;
 mod run;
+mod schema;
 mod sensitivity;
 mod simulated;
 mod start;

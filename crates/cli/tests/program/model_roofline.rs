@@ -1,35 +1,18 @@
 //! The roofline of a record, by the command line.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearfar_model::{ProgramPoint, RecordFigures, RoofValidation, Roofline, roofline};
+use nearfar_record::{Roof, read_record};
+use nearfar_report::{PredictRooflineView, RooflineView};
 use serde_json::Value;
 
-use crate::support::{nearfar, refuse, run, text};
+use crate::answers::{json, printed, simulated};
+use crate::support::{nearfar, refuse};
 
-/// A record of a simulated machine.
 fn simulate(folder: &Path, machine: &str, experiments: &str) -> PathBuf {
-    let path = folder.join(format!("{machine}.jsonl"));
-    let arguments = ["characterize", "--suite", "standard", "--seed", "7"];
-    let output = run(nearfar()
-        .args(arguments)
-        .args(["--simulate", machine, "--only", experiments, "--out"])
-        .arg(&path));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    path
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let output = run(nearfar().args(arguments));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let text = text(&output.stdout);
-    assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-    text
-}
-
-fn json(arguments: &[&str]) -> Value {
-    let output = run(nearfar().args(arguments).arg("--json"));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
+    simulated(folder, machine, &["--suite", "standard", "--seed", "7", "--only", experiments])
 }
 
 /// Words of a text, whatever lines they stand in.
@@ -166,4 +149,36 @@ fn points_that_are_none_are_refused() {
     let other = simulate(folder.path(), "amd-2p", "pairs");
     let arguments = ["predict", other.to_str().unwrap(), "--point", "0.1"];
     refuse(nearfar().args(arguments), 2, &["no roofline model", "--only roofs"]);
+}
+
+#[test]
+fn refuted_roofs_advise_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = simulate(folder.path(), "joe0", "roofs");
+    let record = read_record(fs::File::open(record).unwrap()).unwrap();
+    let mut model = roofline(&RecordFigures::new(&record)).unwrap();
+    let flat = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ask = |model: &Roofline, flops| {
+        let point = ProgramPoint { intensity: 0.125, flops };
+        let asked = PredictRooflineView::new(&record, model, &[point], None);
+        flat(asked.text())
+    };
+    let at_local = Some(36.1e9 / 8.0);
+    assert!(ask(&model, at_local).contains("its pages are as near as they can be"));
+    let caches = |of: &&mut RoofValidation| matches!(of.roof, Roof::Cache { .. });
+    let charts = model.charts.iter_mut().flat_map(|chart| &mut chart.validations);
+    for errors in charts.filter(|of| !caches(of)).filter_map(|of| of.errors.as_mut()) {
+        errors.relative_rms = 0.32;
+    }
+    let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
+    let view = RooflineView::new(&record, &model);
+    let text = flat(view.text());
+    for text in [text, ask(&model, at_local), ask(&model, None), ask(&model, Some(1e8))] {
+        assert!(text.contains("foretells nothing here: points of known intensity"), "{text}");
+        assert!(text.contains("are off by 32 % (relative RMS"), "{text}");
+        assert!(text.contains("Measure again while nothing else runs") && text.contains(again));
+        for advice in ["expect", "at this roof", "does not limit", "no bandwidth", "64 %"] {
+            assert!(!text.contains(advice), "{advice}: {text}");
+        }
+    }
 }

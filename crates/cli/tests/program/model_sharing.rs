@@ -4,51 +4,32 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::support::{nearfar, refuse, run, text};
+use crate::answers::{json, printed, simulated};
+use crate::support::{nearfar, refuse};
 
 fn simulate(folder: &Path, machine: &str, grid: &str) -> PathBuf {
-    let path = folder.join(format!("{machine}-{grid}.jsonl"));
     let only = ["--suite", "standard", "--only", "pairs,sharing", "--grid", grid];
-    let output = run(nearfar()
-        .args(["characterize", "--simulate", machine, "--seed", "7", "--out"])
-        .arg(&path)
-        .args(only));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    path
+    simulated(folder, machine, &[&only[..], &["--seed", "7"]].concat())
 }
 
-fn json(arguments: &[&str]) -> Value {
-    let output = run(nearfar().args(arguments).arg("--json"));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-fn printed(arguments: &[&str]) -> String {
-    let output = run(nearfar().args(arguments));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    let said = text(&output.stdout);
-    let long: Vec<&str> = said
-        .lines()
-        .filter(|line| line.chars().count() > 100 && !line.starts_with("record: "))
-        .collect();
-    assert!(long.is_empty(), "{arguments:?}: {long:#?}");
-    // Sentences go over the ends of lines.
-    said.split_whitespace().collect::<Vec<_>>().join(" ")
+/// Sentences go over the ends of lines.
+fn unfolded(arguments: &[&str]) -> String {
+    printed(arguments).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// saad2022: 13842 MB/s with 3 near and 1 far, 12925 with 4 near.
 #[test]
 fn the_papers_machine_is_told_to_put_one_far() {
     let folder = tempfile::tempdir().unwrap();
-    for grid in ["sparse", "full"] {
-        let record = simulate(folder.path(), "e5520", grid);
+    let grids = ["sparse", "full"].map(|grid| (grid, simulate(folder.path(), "e5520", grid)));
+    for (grid, record) in &grids {
         let path = record.to_str().unwrap();
         let view = json(&["model", path, "sharing"]);
         let first = &view["grids"][0];
         assert_eq!(first["laws"][0]["law"], "pressure", "{grid}");
         assert!((first["laws"][0]["a"].as_f64().unwrap() - 0.384).abs() < 0.05);
         assert_eq!(first["above_lone"]["cells"], first["above_lone"]["above"]);
-        let said = printed(&["model", path, "sharing"]);
+        let said = unfolded(&["model", path, "sharing"]);
         assert!(said.contains("SIMULATED") && said.contains("equation 4 of the paper"), "{said}");
         let fairness = "with the most threads the far ones lose more";
         assert!(said.contains(fairness), "{said}");
@@ -65,12 +46,12 @@ fn the_papers_machine_is_told_to_put_one_far() {
             .map(|split| &split["far"])
             .collect();
         // The sparse grid has measured 2 near 2 far, and too little of 3 near 1 far to name it.
-        let best = if grid == "full" { 1 } else { 2 };
+        let best = if *grid == "full" { 1 } else { 2 };
         assert!(good.contains(&&best.into()) && !good.contains(&&0.into()), "{ranking:#}");
     }
-    let record = folder.path().join("e5520-full.jsonl");
+    let record = &grids[1].1;
     let path = record.to_str().unwrap();
-    let said = printed(&["predict", path, "--processes", "4"]);
+    let said = unfolded(&["predict", path, "--processes", "4"]);
     assert!(said.contains("dynamic work") && said.contains("static work"), "{said}");
     assert!(said.contains("more than all 4 near"), "{said}");
     let one = json(&["predict", path, "--split", "3,1", "--split", "2,2", "--node", "1"]);
@@ -120,7 +101,7 @@ fn splits_that_are_named_beside_a_gain_beat_all_near() {
         }
     }
     assert!(named > 0, "{asked:#}");
-    let said = printed(&["predict", path, "--processes", "16", "--work", "static"]);
+    let said = unfolded(&["predict", path, "--processes", "16", "--work", "static"]);
     assert!(said.contains("nearfar characterize --simulate knl-flat --suite full"), "{said}");
 }
 
@@ -129,7 +110,7 @@ fn many_grids_keep_to_the_width_and_the_worst_one_is_shown() {
     let folder = tempfile::tempdir().unwrap();
     let record = simulate(folder.path(), "two-socket-8-nodes", "sparse");
     let path = record.to_str().unwrap();
-    let said = printed(&["model", path, "sharing"]);
+    let said = unfolded(&["model", path, "sharing"]);
     assert!(said.contains("whose law is off most, --json has all"), "{said}");
     let view = json(&["model", path, "sharing"]);
     let grids = view["grids"].as_array().unwrap();
@@ -143,9 +124,7 @@ fn many_grids_keep_to_the_width_and_the_worst_one_is_shown() {
 #[test]
 fn a_record_without_sharing_says_what_would_measure_it() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.jsonl");
-    let quick = ["characterize", "--simulate", "e5520", "--suite", "quick", "--out"];
-    assert!(run(nearfar().args(quick).arg(&path)).status.success());
+    let path = simulated(folder.path(), "e5520", &["--suite", "quick"]);
     refuse(
         nearfar().args(["model"]).arg(&path).arg("sharing"),
         2,

@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::answers::simulated;
 use crate::support::{nearfar, refuse, run, text};
 
 /// What the program may map: its code, hwloc, and the largest input that it accepts.
@@ -110,24 +111,15 @@ fn deep_and_broken_texts_are_refused() {
     }
 }
 
+fn small_record(folder: &Path) -> PathBuf {
+    simulated(folder, "amd-2p", &["--suite", "quick", "--kernel", "triad", "--samples", "1"])
+}
+
 /// Editors of other systems put a mark before and a carriage return behind.
 #[test]
 fn line_ends_and_marks_of_other_systems_are_read_or_named() {
     let folder = tempfile::tempdir().unwrap();
-    let record = folder.path().join("r.jsonl");
-    let mut command = nearfar();
-    command.args([
-        "characterize",
-        "--simulate",
-        "amd-2p",
-        "--suite",
-        "quick",
-        "--kernel",
-        "triad",
-        "--samples",
-        "1",
-    ]);
-    assert!(run(command.arg("--out").arg(&record)).status.success());
+    let record = small_record(folder.path());
     let plain = fs::read_to_string(&record).unwrap();
     let show = |name: &str, text: &str| -> Output {
         let path = file(folder.path(), name, text.as_bytes());
@@ -148,20 +140,7 @@ fn line_ends_and_marks_of_other_systems_are_read_or_named() {
 #[test]
 fn numbers_above_those_of_any_linux_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.jsonl");
-    let mut command = nearfar();
-    command.args([
-        "characterize",
-        "--simulate",
-        "amd-2p",
-        "--suite",
-        "quick",
-        "--kernel",
-        "triad",
-        "--samples",
-        "1",
-    ]);
-    assert!(run(command.arg("--out").arg(&path)).status.success());
+    let path = small_record(folder.path());
     let record = fs::read_to_string(&path).unwrap();
     let edited = record.replacen("\"allowed_cpus\":\"0-15\"", "\"allowed_cpus\":\"0-65536\"", 1);
     assert_ne!(edited, record);
@@ -183,53 +162,16 @@ fn numbers_above_those_of_any_linux_are_refused() {
 #[test]
 fn damaged_arguments_are_told() {
     const SEED: u64 = 4;
-    let lines: [&[&str]; 8] = [
-        &["predict", "--alpha", "0.5,0.25", "--share", "0.5,0.5", "--gamma", "DDR4-3200x8"],
-        &["predict", "--alpha", "0.5,0.25", "--reach", "0,1", "--reach", "1,0"],
-        &[
-            "characterize",
-            "--simulate",
-            "amd-2p",
-            "--suite",
-            "quick",
-            "--dry-run",
-            "--window",
-            "10ms",
-        ],
-        &[
-            "characterize",
-            "--simulate",
-            "amd-2p",
-            "--suite",
-            "quick",
-            "--dry-run",
-            "--working-set",
-            "64MiB",
-        ],
-        &[
-            "characterize",
-            "--simulate",
-            "amd-2p",
-            "--suite",
-            "quick",
-            "--dry-run",
-            "--samples",
-            "3",
-            "--seed",
-            "1",
-        ],
-        &[
-            "characterize",
-            "--simulate",
-            "amd-2p",
-            "--suite",
-            "quick",
-            "--dry-run",
-            "--kernel",
-            "load,triad",
-        ],
-        &["topo", "--synthetic", "node:2 core:2 pu:1"],
-        &["reproduce", "braithwaite2012x", "--json"],
+    const DRY: &str = "characterize|--simulate|amd-2p|--suite|quick|--dry-run";
+    let lines = [
+        "predict|--alpha|0.5,0.25|--share|0.5,0.5|--gamma|DDR4-3200x8",
+        "predict|--alpha|0.5,0.25|--reach|0,1|--reach|1,0",
+        &format!("{DRY}|--window|10ms"),
+        &format!("{DRY}|--working-set|64MiB"),
+        &format!("{DRY}|--samples|3|--seed|1"),
+        &format!("{DRY}|--kernel|load,triad"),
+        "topo|--synthetic|node:2 core:2 pu:1",
+        "reproduce|braithwaite2012x|--json",
     ];
     let damage =
         ["", "0", "-1", "1e309", "nan", ",", "99999999999999999999", "\u{1b}[2J", "é", "%s"];
@@ -237,7 +179,7 @@ fn damaged_arguments_are_told() {
     let (mut done, mut told) = (0, 0);
     for _ in 0..150 {
         let line = lines[random.usize(..lines.len())];
-        let mut line: Vec<String> = line.iter().map(ToString::to_string).collect();
+        let mut line: Vec<String> = line.split('|').map(ToString::to_string).collect();
         let value = random.usize(1..line.len());
         let place = random.usize(..=line[value].len());
         let end = random.usize(place..=line[value].len());

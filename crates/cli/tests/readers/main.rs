@@ -1,71 +1,101 @@
-//! Every reader of foreign bytes against seeded mutations of a corpus
-//! (CONTRIBUTING.md, "Fuzzing").
+//! Every reader of foreign bytes against its corpus and seeded mutations of it. What searches
+//! for longer is cargo-fuzz (CONTRIBUTING.md, "Fuzzing").
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod campaign;
-mod child;
-mod corpus;
 mod mutation;
-mod options;
-mod process;
-mod tally;
 // The functions that the fuzz targets call.
 #[path = "../../../../fuzz/src/lib.rs"]
 mod strangers;
 
 use std::fs;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use campaign::Campaign;
-use options::Options;
-use strangers::{Outcome, READERS};
+use mutation::Mutator;
+use strangers::{Outcome, READERS, Reader};
 
-/// `NEARFAR_FUZZ_SECONDS` and `NEARFAR_FUZZ_SEED` make it longer or other.
+/// Mutations of a corpus that a reader sees, and that the program sees where it starts a process
+/// for each.
+const INPUTS: u64 = 1000;
+const INPUTS_IN_C: u64 = 40;
+
+/// Larger files of the project make each mutation slow and reach nothing new.
+const LARGEST: usize = 32 << 10;
+
+/// `fuzz/corpus/READER`, and what else the project has of its kind, always in the same order.
+fn corpus(reader: &str) -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut folders = vec![root.join("fuzz/corpus").join(reader)];
+    match reader {
+        "machine_file" => folders.push(root.join("machines")),
+        "xml" => folders.push(root.join("crates/topology/tests/machines")),
+        _ => {}
+    }
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap());
+    let mut paths: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    paths.sort();
+    let all = paths.into_iter().map(|path| fs::read(path).unwrap());
+    all.filter(|bytes| bytes.len() <= LARGEST).collect()
+}
+
+/// Where an input is kept of which a test fails: cargo-fuzz reads it again by this path.
+fn kept(reader: &Reader, input: &[u8]) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{}", reader.name));
+    fs::write(&path, input).unwrap();
+    format!("{} broke its word at {}", reader.name, path.display())
+}
+
+/// What a reader of our own makes of an input.
+fn read(reader: &Reader, input: &[u8]) -> Outcome {
+    catch_unwind(AssertUnwindSafe(|| (reader.read)(input)))
+        .unwrap_or_else(|_| panic!("{}", kept(reader, input)))
+}
+
+/// What the program makes of a topology: hwloc may crash in the process that reads it, and the
+/// program says so then.
+fn read_in_c(reader: &Reader, input: &[u8]) -> Outcome {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("machine.xml");
+    let mut program = Command::new(env!("CARGO_BIN_EXE_nearfar"));
+    program.args(["topo", "--json"]).env("HWLOC_HIDE_ERRORS", "2");
+    match reader.name {
+        "xml" => {
+            fs::write(&path, input).unwrap();
+            program.arg("--xml").arg(&path);
+        }
+        // An argument holds no byte 0.
+        _ => {
+            let text = String::from_utf8_lossy(input).replace('\0', " ");
+            program.arg(format!("--synthetic={text}"));
+        }
+    }
+    let output = program.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    match output.status.code() {
+        Some(0) => Outcome::Accepted,
+        Some(2) if said.contains("nearfar: ") && !said.contains("panicked") => {
+            Outcome::Rejected(said.into())
+        }
+        status => panic!("{}: status {status:?}: {said}", kept(reader, input)),
+    }
+}
+
 #[test]
 fn no_mutation_breaks_a_reader() {
-    let campaign = Campaign::new(Options::from_environment());
-    campaign.run();
-    campaign.say_table();
-    let failures = campaign.failures();
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
-    for (reader, tally) in campaign.tallies() {
-        assert!(tally.accepted > 0, "{}: nothing was accepted, so little was reached", reader.name);
-        assert!(tally.rejected > 0, "{}: nothing was rejected", reader.name);
-    }
-}
-
-/// Not a test of its own: what the processes of a campaign do, which are this binary again.
-#[test]
-fn serves_a_campaign() {
-    if let Some(options) = Options::of_child() {
-        child::serve(options);
-    }
-}
-
-/// Not a test of its own: reads one input that a campaign kept,
-/// `NEARFAR_FUZZ_INPUT=READER:FILE`.
-#[test]
-fn replays_an_input() {
-    let Ok(asked) = std::env::var(options::INPUT) else { return };
-    let (name, path) = asked.split_once(':').unwrap();
-    let reader = READERS.iter().find(|reader| reader.name == name).unwrap();
-    let outcome = (reader.read)(&fs::read(path).unwrap());
-    options::say(&format!("{name}: {outcome:?}"));
-}
-
-/// What the corpus has to hold, so that a campaign reaches beyond the first refusal.
-#[test]
-fn every_corpus_has_what_is_read_and_what_is_refused() {
     for reader in READERS {
-        let files = corpus::files(reader.name);
-        let (mut accepted, mut rejected) = (0, 0);
-        for file in &files {
-            assert!(file.bytes.len() <= 32 << 10, "{}/{} is not small", reader.name, file.name);
-            match (reader.read)(&file.bytes) {
-                Outcome::Accepted => accepted += 1,
-                Outcome::Rejected(_) => rejected += 1,
-            }
+        let inputs = if reader.in_c { INPUTS_IN_C } else { INPUTS };
+        let read = |input: &[u8]| {
+            if reader.in_c { read_in_c(&reader, input) } else { read(&reader, input) }
+        };
+        let corpus = corpus(reader.name);
+        let accepted = corpus.iter().filter(|input| read(input) == Outcome::Accepted).count();
+        // Mutations of what is refused, or of what is not, lead nowhere.
+        assert!(accepted > 0 && accepted < corpus.len(), "{}: {accepted} are read", reader.name);
+        let mutator = Mutator::new(corpus);
+        for number in 0..inputs {
+            read(&mutator.input(number));
         }
-        assert!(accepted > 0 && rejected > 0, "{}: {accepted}, {rejected}", reader.name);
     }
 }

@@ -6,7 +6,6 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod documentation;
 mod edited;
 mod executor;
 mod native;

@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use nearfar_machine::{Cluster, CpuSet, Initiator, NodeSet};
+use nearfar_machine::{CpuSet, NodeSet};
 
 use super::case::check_case;
 use super::sample::{check_sample, pass_bytes};
@@ -11,7 +11,7 @@ use crate::case::Case;
 use crate::header::{Executor, Header};
 use crate::line::{Finished, Line, Resumed};
 use crate::reader::Record;
-use crate::sample::{ActorSample, Sample};
+use crate::sample::Sample;
 
 /// Slack of a run's seconds, which are a float.
 const SECOND_SLACK: f64 = 1e-6;
@@ -32,9 +32,6 @@ pub struct History {
 pub(super) struct KnownParts {
     pub cpus: CpuSet,
     pub nodes: NodeSet,
-    pub clusters: Vec<Cluster>,
-    /// Of the kind that the header asks for.
-    pub initiators: Vec<Initiator>,
 }
 
 /// What stands there of one run of the program.
@@ -45,16 +42,6 @@ struct Run {
     windows: Option<(u64, u64)>,
     /// Bytes of each thread in the windows so far of a round of a case.
     walk: Option<(String, u32, Vec<u128>)>,
-    /// Counts of the first sample of each loop, by kernel and variant. Loops are made when
-    /// the program starts, so that another run's may differ.
-    loops: HashMap<(String, String), LoopCounts>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct LoopCounts {
-    unroll: u32,
-    flops: u64,
-    accesses: u64,
 }
 
 impl History {
@@ -66,8 +53,6 @@ impl History {
             known: KnownParts {
                 cpus: machine.cpus(),
                 nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
-                clusters: machine.clusters(),
-                initiators: machine.initiators(header.inputs.initiator),
             },
             cases: HashMap::new(),
             windows: HashSet::new(),
@@ -148,7 +133,6 @@ impl History {
         self.run.window(sample)?;
         if header.executor == Executor::Native {
             self.run.walk(case, sample)?;
-            sample.actors.iter().try_for_each(|actor| self.run.loop_counts(actor))?;
         }
         self.next_sequence = next;
         self.windows.insert(window);
@@ -171,9 +155,6 @@ impl History {
                         absent.case
                     ));
                 };
-                if absent.coordinates != case.coordinates {
-                    return Err(format!("a refusal of {} with other coordinates", case.id));
-                }
                 let most = case.rounds(&header.inputs).map_or(0, |rounds| rounds.most);
                 match round.filter(|&round| round >= most) {
                     Some(round) => Err(format!("round {round} of {most}, counted from 0")),
@@ -258,27 +239,6 @@ impl Run {
             }
         }
         self.walk = Some((sample.case.clone(), sample.round, moved));
-        Ok(())
-    }
-
-    /// One run of the program has one loop for each: what it does to an element stays.
-    fn loop_counts(&mut self, actor: &ActorSample) -> Result<(), String> {
-        let counts =
-            LoopCounts { unroll: actor.unroll, flops: actor.flops, accesses: actor.accesses };
-        if counts.accesses == 0 && counts.flops == 0 {
-            return Ok(());
-        }
-        let key = (actor.kernel.clone(), actor.variant.clone());
-        let first = *self.loops.entry(key).or_insert(counts);
-        let product = |flops: u64, accesses: u64| u128::from(flops) * u128::from(accesses);
-        if first.unroll != counts.unroll
-            || product(first.flops, counts.accesses) != product(counts.flops, first.accesses)
-        {
-            return Err(format!(
-                "{} in {} has another unroll, or other operations for each element, than before",
-                actor.kernel, actor.variant
-            ));
-        }
         Ok(())
     }
 }

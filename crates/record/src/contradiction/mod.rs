@@ -4,7 +4,6 @@
 
 mod case;
 mod command;
-mod coordinates;
 mod counter;
 mod header;
 mod history;

@@ -56,16 +56,6 @@ const DIFFERENCES: [(&str, KnownReason); 31] = [
 ];
 
 impl KnownReason {
-    /// All reasons, in the order of the thesis.
-    pub const ALL: [Self; 6] = [
-        Self::DeviationForInterval,
-        Self::ThreeDigits,
-        Self::UnprintedPair,
-        Self::RoundedAlphas,
-        Self::UnprintedPairAndStart,
-        Self::SplitClass,
-    ];
-
     /// The reason of a row that is known to differ.
     pub(super) fn of(item: &str) -> Option<Self> {
         DIFFERENCES.iter().find(|(known, _)| *known == item).map(|&(_, reason)| reason)

@@ -10,9 +10,6 @@ pub enum KnownReason {
 }
 
 impl KnownReason {
-    /// All.
-    pub const ALL: [Self; 1] = [Self::CutOff];
-
     /// In words.
     #[must_use]
     pub fn why(self) -> &'static str {

@@ -58,10 +58,6 @@ const DIFFERENCES: [(&str, KnownReason); 9] = [
 ];
 
 impl KnownReason {
-    /// All reasons.
-    pub const ALL: [Self; 5] =
-        [Self::TwoOrders, Self::Unplaced, Self::Unbound, Self::PartlyBound, Self::NeverBehind];
-
     /// The reason of a row that is known to differ.
     pub(super) fn of(item: &str) -> Option<Self> {
         DIFFERENCES.iter().find(|(known, _)| *known == item).map(|&(_, reason)| reason)

@@ -17,10 +17,6 @@ pub enum KnownReason {
 }
 
 impl KnownReason {
-    /// All reasons, in the order of the rows.
-    pub const ALL: [Self; 4] =
-        [Self::SoftCorner, Self::FallsBeyond, Self::AboveBothParts, Self::AsGood];
-
     /// The reason, and whether the numbers bear it out.
     pub(super) fn checked(self, holds: bool) -> Reason {
         Reason { why: self.why(), holds }

@@ -1,21 +1,24 @@
-//! The models of records that lost samples and cases, or whose counts make no sense: each says
-//! what it lacks, or gives finite figures in the form of its schema. Nothing panics.
+//! Models, documents, advice and comparisons of records that lost samples and cases, or whose counts
+//! make no sense: each says what it lacks, or gives finite figures in the form of its schema. Nothing
+//! panics.
 //!
 //! serde writes a figure that is not finite as null, which a schema refuses wherever null does not
 //! stand for something unknown.
 
-use std::sync::OnceLock;
-
-use jsonschema::Validator;
+use fastrand::Rng;
+use nearfar_advise::{Demand, Pattern, advise};
 use nearfar_document::{ReportView, write_csv, write_markdown, write_metrics};
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
-use nearfar_model::RecordFigures;
+use nearfar_model::{ComparisonRule, RecordFigures};
 use nearfar_record::{DeviceInputs, Inputs, Record, Suite};
-use nearfar_report::{ModelChoices, ModelKind, ModelView, UnavailableView};
+use nearfar_report::{
+    AdviseView, CompareView, ModelChoices, ModelKind, ModelView, UnavailableView,
+};
+use serde::Serialize;
 
-use crate::{assert_valid, validator};
+use crate::schema::hold;
 
 /// Mutilations of each machine's record.
 const TRIALS: u64 = 12;
@@ -23,7 +26,7 @@ const TRIALS: u64 = 12;
 /// Machines that have something for every model between them.
 const MACHINES: [&str; 5] = ["e5520", "knl-flat", "itanium2", "e7-4870", "amd-2p"];
 
-pub fn measured(machine: &str) -> Record {
+fn measured(machine: &str) -> Record {
     let machine = read_machine(machine).unwrap();
     let accelerators = machine.devices.iter().map(|device| device.accelerator.clone()).collect();
     let inputs = Inputs {
@@ -36,24 +39,28 @@ pub fn measured(machine: &str) -> Record {
     simulate(&machine, inputs, true).unwrap()
 }
 
+fn assert_finite(text: &str, what: &str) {
+    for word in ["NaN", "inf ", "-inf", "inf\n"] {
+        assert!(!text.contains(word), "{what}: {word:?} in\n{text}");
+    }
+}
+
+fn assert_held(view: &impl Serialize) {
+    hold(&serde_json::to_value(view).unwrap());
+}
+
 /// What each model says, held against its schema; the names of those that say something.
-fn hold(record: &Record, what: &str) -> Vec<&'static str> {
-    static VALIDATORS: OnceLock<Vec<Validator>> = OnceLock::new();
-    let validators =
-        VALIDATORS.get_or_init(|| ModelKind::ALL.map(|kind| validator(kind.as_str())).into());
+fn hold_models(record: &Record, what: &str) -> Vec<&'static str> {
     let mut views = Vec::new();
     let mut unavailable = Vec::new();
     let mut names = Vec::new();
     let fits = ModelKind::fit_all(&RecordFigures::new(record), &ModelChoices::of(record));
-    for ((kind, fit), validator) in fits.unwrap().into_iter().zip(validators) {
+    for (kind, fit) in fits.unwrap() {
         let model = kind.as_str();
         match fit {
             Ok(view) => {
-                assert_valid(validator, &serde_json::to_value(&view).unwrap());
-                let text = view.text();
-                for word in ["NaN", "inf ", "-inf", "inf\n"] {
-                    assert!(!text.contains(word), "{what}, {model}: {word:?} in\n{text}");
-                }
+                assert_held(&view);
+                assert_finite(&view.text(), &format!("{what}, {model}"));
                 names.push(model);
                 views.push(view);
             }
@@ -69,16 +76,47 @@ fn hold(record: &Record, what: &str) -> Vec<&'static str> {
         }
     }
     let report = ReportView::new(record, &ModelChoices::of(record));
-    assert_valid(&validator("report"), &serde_json::to_value(&report).unwrap());
+    assert_held(&report);
     let mut markdown = Vec::new();
     write_markdown(&report.document, &mut markdown).unwrap();
-    let markdown = String::from_utf8(markdown).unwrap();
-    assert!(!markdown.contains("NaN") && !markdown.contains("inf "), "{what}:\n{markdown}");
+    assert_finite(&String::from_utf8(markdown).unwrap(), what);
     hold_data(record, what);
     let all = ModelView::new(record, &views, unavailable);
-    assert_valid(&validator("model"), &serde_json::to_value(&all).unwrap());
+    assert_held(&all);
     assert!(!all.text(&views).is_empty());
     names
+}
+
+/// What is advised for a program with these demands, if anything.
+fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
+    let demand = Demand {
+        threads: Some(8),
+        clusters: random.bool().then(|| vec![0]),
+        working_set_bytes: Some(1 << random.u32(20..45)),
+        load_share: random.bool().then(|| random.f64()),
+        pattern: *random.choice(Pattern::ALL.iter()).unwrap(),
+        seen: None,
+    };
+    match advise(&RecordFigures::new(record), &demand) {
+        Ok(advice) => {
+            let view = AdviseView::new(record, &demand, &advice, 3);
+            assert_held(&view);
+            assert_finite(&view.text(), what);
+            true
+        }
+        Err(error) => {
+            assert!(!error.to_string().is_empty(), "{what}");
+            false
+        }
+    }
+}
+
+/// Whether a comparison of two records has cases.
+fn compared(a: &Record, b: &Record, what: &str) -> bool {
+    let view = CompareView::new(a, b, ComparisonRule::default());
+    assert_held(&view);
+    assert_finite(&view.text(), what);
+    !view.cases.is_empty()
 }
 
 /// The formats for programs have no word for a figure that is not finite.
@@ -96,7 +134,7 @@ fn hold_data(record: &Record, what: &str) {
     }
 }
 
-pub fn mutilate(record: &mut Record, random: &mut fastrand::Rng) -> String {
+fn mutilate(record: &mut Record, random: &mut Rng) -> String {
     let kind = random.u32(..12);
     match kind {
         0 => {
@@ -176,22 +214,28 @@ pub fn mutilate(record: &mut Record, random: &mut fastrand::Rng) -> String {
 }
 
 #[test]
-fn models_of_mutilated_records_say_what_they_lack_or_are_finite() {
+fn what_is_said_of_mutilated_records_is_finite_or_says_what_it_lacks() {
     let mut whole = std::collections::BTreeSet::new();
+    let (mut with_advice, mut with_cases) = (0, 0);
     for machine in MACHINES {
         let record = measured(machine);
-        whole.extend(hold(&record, machine));
+        whole.extend(hold_models(&record, machine));
         for trial in 0..TRIALS {
-            let mut random = fastrand::Rng::with_seed(trial);
+            let mut random = Rng::with_seed(trial);
             let mut broken = record.clone();
             let mut what = format!("{machine}, trial {trial}");
             for _ in 0..=random.usize(..2) {
                 what = format!("{what}, {}", mutilate(&mut broken, &mut random));
             }
-            hold(&broken, &what);
+            hold_models(&broken, &what);
+            with_advice += usize::from(advised(&broken, &mut random, &what));
+            for (a, b) in [(&record, &broken), (&broken, &record), (&broken, &broken)] {
+                with_cases += usize::from(compared(a, b, &what));
+            }
         }
     }
     assert_eq!(whole.len(), ModelKind::ALL.len(), "models that no whole record has: {whole:?}");
+    assert!(with_advice > 8 && with_cases > 24, "{with_advice}, {with_cases}");
 }
 
 #[test]
