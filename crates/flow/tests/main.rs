@@ -3,7 +3,6 @@
 
 mod answers;
 mod capacities;
-mod damaged_files;
 mod machine_answers;
 mod machine_file;
 mod machines;

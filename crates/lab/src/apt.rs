@@ -170,33 +170,3 @@ fn verb<T: AsRef<str>>(words: &[T]) -> String {
     }
     verb.join(" ")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{debian_archives, verb};
-
-    #[test]
-    fn archives_are_debians_and_first_the_one_that_has_the_suite() {
-        let uris = "\
-'http://a.example/debian-security/dists/bookworm-security/InRelease' a 0
-'http://b.example/nodistro/dists/stable/InRelease' b 0
-'http://c.example/product/debian/dists/all/InRelease' c 0
-'http://d.example/mirror/debian/dists/bookworm/InRelease' d 0
-'http://d.example/mirror/debian/dists/bookworm-updates/InRelease' d 0
-";
-        let (product, debian) =
-            ("http://c.example/product/debian", "http://d.example/mirror/debian");
-        assert_eq!(debian_archives(uris, "bookworm"), [debian, product]);
-        assert_eq!(debian_archives(uris, "trixie"), [product, debian]);
-        let ubuntu = "'http://e.example/ubuntu/dists/noble/InRelease' e 0";
-        assert!(debian_archives(ubuntu, "noble").is_empty());
-        assert!(debian_archives("Reading package lists...\n\n", "trixie").is_empty());
-    }
-
-    #[test]
-    fn a_failed_call_is_named_without_its_options() {
-        assert_eq!(verb(&["-o", "Dir::Cache=/x", "-q", "update"]), "update");
-        assert_eq!(verb(&["-o", "a=b", "depends", "linux-image"]), "depends linux-image");
-        assert_eq!(verb::<&str>(&[]), "");
-    }
-}

@@ -310,25 +310,3 @@ fn read_results(disk: &mut File) -> io::Result<BTreeMap<String, Vec<u8>>> {
     }
     Ok(files)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kernel_is_dead_after_a_panic_and_before_the_script_after_any_fault() {
-        let (young, old) = (Duration::from_secs(5), BOOT_LIMIT + Duration::from_secs(1));
-        let begun = format!("{BEGINS}\n");
-        for (log, age, dead) in [
-            ("", young, false),
-            ("", old, true),
-            (begun.as_str(), old, false),
-            ("[    2.9] Oops: int3: 0000 [#1] PREEMPT SMP", young, true),
-            ("[    2.9] BUG: kernel NULL pointer dereference", young, true),
-            (&format!("{begun}[    9.1] BUG: Bad page state"), young, false),
-            (&format!("{begun}[    9.1] {PANIC}: Attempted to kill init!"), young, true),
-        ] {
-            assert_eq!(is_dead(log, age), dead, "{log} after {age:?}");
-        }
-    }
-}

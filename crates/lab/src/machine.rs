@@ -192,25 +192,3 @@ impl GuestMachine {
         tables
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_machine_is_sound_and_named_as_its_file() {
-        let machines = guest_machines().unwrap_or_else(|error| panic!("{error}"));
-        let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
-        assert_eq!(names, MACHINES.map(|(name, _)| name));
-    }
-
-    #[test]
-    fn qemu_is_told_every_node_and_every_distance() {
-        for machine in guest_machines().unwrap_or_else(|error| panic!("{error}")) {
-            let arguments = machine.qemu_arguments(64);
-            let count = |start: &str| arguments.iter().filter(|it| it.starts_with(start)).count();
-            assert_eq!(count("node,"), machine.node.len());
-            assert_eq!(count("dist,"), machine.distances.len().pow(2));
-        }
-    }
-}

@@ -142,26 +142,3 @@ fn installed_library(name: &str) -> Option<PathBuf> {
     let mut own = known.lines().filter(|line| line.split_whitespace().next() == Some(name));
     own.find(|line| line.contains("x86-64"))?.split(" => ").nth(1).map(PathBuf::from)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_program_comes_with_its_libraries_and_without_its_debug_sections() {
-        let myself = std::env::current_exe().unwrap();
-        let found = libraries(&myself).unwrap();
-        assert!(found.iter().any(|path| path.to_string_lossy().contains("libc.so")), "{found:?}");
-        assert!(found.iter().any(|path| path.to_string_lossy().contains("/ld-")), "{found:?}");
-        assert!(stripped(&myself).unwrap().len() < fs::read(&myself).unwrap().len());
-    }
-
-    #[test]
-    fn a_script_is_taken_as_it_is() {
-        let mut script = tempfile::NamedTempFile::new().unwrap();
-        io::Write::write_all(&mut script, b"#!/bin/sh\ntrue\n").unwrap();
-        assert_eq!(stripped(script.path()).unwrap(), b"#!/bin/sh\ntrue\n");
-        assert!(libraries(script.path()).unwrap().is_empty());
-        assert!(stripped(Path::new("/nowhere/program")).is_err());
-    }
-}

@@ -47,27 +47,3 @@ pub fn build_touchers(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
         })
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a program says of 1 MiB: one node on a machine with one, whatever touched it.
-    fn said(program: &Path, options: &[&str]) -> String {
-        let output = Command::new(program).args(["-m", "1"]).args(options).output().unwrap();
-        assert!(output.status.success(), "{output:?}");
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    #[test]
-    fn every_program_says_where_all_its_pages_are() {
-        let folder = tempfile::tempdir().unwrap();
-        for program in build_touchers(folder.path()).unwrap() {
-            for options in [&["-t", "2"][..], &["-t", "1", "-c"], &["-H"]] {
-                let line = said(&program, options);
-                assert!(line.contains("\"unknown\":0,"), "{line}");
-                assert!(line.contains("\"seen\":["), "{line}");
-            }
-        }
-    }
-}

@@ -1,5 +1,4 @@
-//! What a simulated machine is asked once its file was read; crates/flow/tests/damaged_files.rs
-//! asks the same.
+//! What a simulated machine is asked once its file was read.
 
 use nearfar_flow::{FlowError, HybridBytes, KernelLoad, Load, SimulatedMachine};
 

@@ -5,16 +5,12 @@ use std::path::{Path, PathBuf};
 use nearfar_machine::Binding;
 use serde_json::Value;
 
+use crate::answers::simulated;
 use crate::support::{nearfar, refuse, run, text};
 
 fn simulate(folder: &Path, machine: &str, experiments: &str) -> PathBuf {
-    let path = folder.join(format!("{machine}.jsonl"));
-    let output = run(nearfar()
-        .args(["characterize", "--simulate", machine, "--suite", "standard", "--only", experiments])
-        .args(["--kernel", "load,triad", "--out"])
-        .arg(&path));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    path
+    let options = ["--suite", "standard", "--kernel", "load,triad", "--only", experiments];
+    simulated(folder, machine, &options)
 }
 
 fn printed(record: &Path, arguments: &[&str]) -> String {

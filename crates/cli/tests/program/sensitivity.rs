@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::answers::simulated;
 use crate::support::{nearfar, refuse, run, text};
 
 fn has_one_node() -> bool {
@@ -57,17 +58,14 @@ fn what_cannot_be_run_or_shown_is_refused() {
     refused(&["--from", "r.jsonl", "--rounds", "3"], &["--rounds"]);
     refused(&["--from", "r.jsonl", "--counters"], &["--counters"]);
     let folder = tempfile::tempdir().unwrap();
-    let machine = simulated(folder.path(), "amd-2p");
+    let machine = quick_record(folder.path());
     refused(&["--from", &machine], &["no runs of programs"]);
     refused(&["--record", &machine, "--", "true"], &["another machine"]);
 }
 
-fn simulated(folder: &Path, name: &str) -> String {
-    let path = folder.join(format!("{name}.jsonl")).display().to_string();
-    let arguments = ["characterize", "--suite", "quick", "--only", "pairs", "--kernel", "triad"];
-    let output = run(nearfar().args(arguments).args(["--simulate", name, "--out", &path]));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    path
+fn quick_record(folder: &Path) -> String {
+    let options = ["--suite", "quick", "--only", "pairs", "--kernel", "triad"];
+    simulated(folder, "amd-2p", &options).display().to_string()
 }
 
 /// A record of runs on amd-2p, written by hand: a program that only moves data, in classes of
@@ -75,7 +73,7 @@ fn simulated(folder: &Path, name: &str) -> String {
 #[test]
 fn runs_are_shown_beside_the_classes_of_their_machine() {
     let folder = tempfile::tempdir().unwrap();
-    let machine = simulated(folder.path(), "amd-2p");
+    let machine = quick_record(folder.path());
     let runs = folder.path().join("runs.jsonl");
     fs::write(&runs, runs_on(&machine)).unwrap();
     let runs = runs.to_str().unwrap();
@@ -107,7 +105,7 @@ fn runs_are_shown_beside_the_classes_of_their_machine() {
 #[test]
 fn what_was_counted_of_runs_is_shown_beside_their_times() {
     let folder = tempfile::tempdir().unwrap();
-    let machine = simulated(folder.path(), "amd-2p");
+    let machine = quick_record(folder.path());
     let runs = folder.path().join("runs.jsonl");
     fs::write(&runs, counted(&runs_on(&machine))).unwrap();
     let runs = runs.to_str().unwrap();

@@ -18,7 +18,7 @@ use strangers::{Outcome, READERS, Reader};
 
 /// Mutations of a corpus that a reader sees, and that the program sees where it starts a process
 /// for each.
-const INPUTS: u64 = 1000;
+const INPUTS: u64 = 2000;
 const INPUTS_IN_C: u64 = 40;
 
 /// Larger files of the project make each mutation slow and reach nothing new.
