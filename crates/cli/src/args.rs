@@ -3,7 +3,6 @@
 mod advise;
 mod characterize;
 mod compare;
-mod deferred;
 mod model;
 mod predict;
 mod profile;
@@ -20,7 +19,6 @@ use nearfar_machine::TheoreticalMaximum;
 pub use advise::AdviseArguments;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
-use deferred::Deferred;
 pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
 pub use predict::{PredictArguments, Work};
 pub use profile::ProfileArguments;
@@ -55,7 +53,7 @@ pub enum Command {
         "                                                 for hwloc-bind, Open MPI and others\n",
         "  nearfar topo r.jsonl --export-xml there.xml    the machine of that record",
     ))]
-    Topo(Deferred<TopoArguments>),
+    Topo(Box<TopoArguments>),
     /// What would disturb a measurement here; or which part of a machine falls short, by its record
     #[command(after_help = concat!(
         "Examples:\n",
@@ -64,7 +62,7 @@ pub enum Command {
         "Status 1 when something cannot be measured, or a part falls short or is unsteady. Where\n",
         "nothing could be compared (JSON: cells_compared 0) a record gives 0, and 'unknown' says why.",
     ))]
-    Doctor(Deferred<DoctorArguments>),
+    Doctor(Box<DoctorArguments>),
     /// Measure this machine and write a record
     #[command(after_help = concat!(
         "Examples:\n",
@@ -73,12 +71,12 @@ pub enum Command {
         "  nearfar characterize --resume --out r.jsonl   go on after an interruption\n",
         "  nearfar characterize --simulate amd-2p --suite standard --out r.jsonl",
     ))]
-    Characterize(Deferred<CharacterizeArguments>),
+    Characterize(Box<CharacterizeArguments>),
     /// Show a record in tables
     #[command(
         after_help = "Example: nearfar show r.jsonl\nWithout RECORD: the newest one of this host."
     )]
-    Show(Deferred<ShowArguments>),
+    Show(Box<ShowArguments>),
     /// What a record means: the models of the papers, fitted, with their errors
     #[command(after_help = concat!(
         "Examples:\n",
@@ -88,7 +86,7 @@ pub enum Command {
         "  nearfar model r.jsonl                          every model\n",
         "  nearfar characterize --simulate e5520 --suite standard --out - | nearfar model - sharing",
     ))]
-    Model(Deferred<ModelArguments>),
+    Model(Box<ModelArguments>),
     /// What a program gets: by classes, by sharing, by a fast and a slow memory, below roofs,
     /// among other streams
     #[command(after_help = concat!(
@@ -103,13 +101,13 @@ pub enum Command {
         "Alphas of a record are those of the whole machine's classes; for a single initiator's,\n",
         "give those that `nearfar model --per-initiator` prints by --alpha.",
     ))]
-    Predict(Deferred<PredictArguments>),
+    Predict(Box<PredictArguments>),
     /// Where a program's threads and pages belong, what that gains, and the command for it
     #[command(after_help = advise::AFTER_HELP)]
-    Advise(Deferred<AdviseArguments>),
+    Advise(Box<AdviseArguments>),
     /// Where a program's memory is, where it runs, and how much it moves
     #[command(after_help = profile::AFTER_HELP)]
-    Profile(Deferred<ProfileArguments>),
+    Profile(Box<ProfileArguments>),
     /// Write a record as a document, in the form that the file's ending names
     #[command(after_help = concat!(
         "Examples:\n",
@@ -117,7 +115,7 @@ pub enum Command {
         "  nearfar report r.jsonl -o report.md\n",
         "  nearfar report -o report.json                  the newest record of this host",
     ))]
-    Report(Deferred<ReportArguments>),
+    Report(Box<ReportArguments>),
     /// What differs between two records, and whether it matters
     #[command(after_help = concat!(
         "Examples:\n",
@@ -126,10 +124,10 @@ pub enum Command {
         "  nearfar compare before.jsonl after.jsonl -o difference.html\n",
         "Status 1 when something is worse in B by more than the floor and than noise explains.",
     ))]
-    Compare(Deferred<CompareArguments>),
+    Compare(Box<CompareArguments>),
     /// Start a program under a placement of its threads and memory, and say what became of it
     #[command(after_help = run::AFTER_HELP)]
-    Run(Deferred<RunArguments>),
+    Run(Box<RunArguments>),
     /// How much a program minds where its memory is: its time at every class of placement
     #[command(after_help = concat!(
         "Examples:\n",
@@ -141,13 +139,13 @@ pub enum Command {
         "With one memory node there is nothing to choose, and nothing is run. Status 3 when a program\n",
         "failed at a placement.",
     ))]
-    Sensitivity(Deferred<SensitivityArguments>),
+    Sensitivity(Box<SensitivityArguments>),
     /// A paper's tables: as printed, ours, the error
     #[command(after_help = concat!(
         "Example: nearfar reproduce braithwaite2012\n",
         "Status 1 when a value differs for no known reason.",
     ))]
-    Reproduce(Deferred<ReproduceArguments>),
+    Reproduce(Box<ReproduceArguments>),
     /// Print the shell's completions
     #[command(after_help = "Example: nearfar completions bash >/etc/bash_completion.d/nearfar")]
     Completions {
@@ -163,7 +161,7 @@ pub enum Command {
     },
     /// Reads a foreign topology in a process of its own (used by `topo`)
     #[command(hide = true)]
-    ReadTopology(Deferred<MachineSource>),
+    ReadTopology(MachineSource),
     /// Looks for devices in a process of its own (used by `doctor` and `characterize`)
     #[command(hide = true)]
     ReadDevices {

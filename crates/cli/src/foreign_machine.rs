@@ -10,6 +10,7 @@ use nearfar_machine::Machine;
 
 use crate::args::MachineSource;
 use crate::exit_status;
+use crate::hwloc;
 use crate::output;
 
 /// Far above what any zoo file takes (2 s for the largest would be a bug).
@@ -73,8 +74,8 @@ fn interpret(
 ) -> anyhow::Result<Machine> {
     if let Some(signal) = status.signal() {
         bail!(
-            "hwloc crashed or ran too long while it read {name} (signal {signal}): the file is \
-             damaged or hostile; write it again with lstopo"
+            "hwloc crashed, met a contradiction or ran too long while it read {name} (signal \
+             {signal}): the file is damaged or hostile; write it again with lstopo"
         );
     }
     if !status.success() {
@@ -98,8 +99,8 @@ fn read_some(stream: Option<impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
 pub fn serve(source: &MachineSource) -> anyhow::Result<exit_status::ExitStatus> {
     nearfar_sys::limit_self(CPU_SECONDS, ADDRESS_SPACE_BYTES)?;
     let machine = match (&source.xml, &source.synthetic) {
-        (Some(path), _) => nearfar_topology::read_xml(path)?,
-        (None, Some(text)) => nearfar_topology::parse_synthetic(text)?,
+        (Some(path), _) => hwloc::ask_in_child(|| nearfar_topology::read_xml(path))?,
+        (None, Some(text)) => hwloc::ask_in_child(|| nearfar_topology::parse_synthetic(text))?,
         (None, None) => bail!("neither a file nor a text was given"),
     };
     output::print_json(&machine)?;

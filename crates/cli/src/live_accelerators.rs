@@ -135,7 +135,9 @@ fn interpret(answer: Answer) -> Shown {
     if let Some(signal) = status.signal() {
         return broken(format!("its driver crashed (signal {signal}){last}"));
     }
-    serde_json::from_slice(&answer.found)
+    // Drivers print, too.
+    let said = answer.found.trim_ascii_end().rsplit(|&byte| byte == b'\n').next();
+    serde_json::from_slice(said.unwrap_or_default())
         .unwrap_or_else(|_| broken(format!("looking for its devices gave no answer{last}")))
 }
 
@@ -222,7 +224,8 @@ mod tests {
         let minute = Duration::from_secs(60);
         let found = vec![accelerator(None, true)];
         let printed = serde_json::to_string(&Shown::Ok(found.clone())).unwrap();
-        assert_eq!(answer_of(&format!("echo '{printed}'"), minute), Ok(found));
+        let beside_driver = format!("echo 'driver: hello'; echo '{printed}'");
+        assert_eq!(answer_of(&beside_driver, minute), Ok(found));
         let none = Silence { reason: "no driver".into(), is_broken: false };
         let printed = serde_json::to_string(&Shown::Err(none.clone())).unwrap();
         assert_eq!(answer_of(&format!("echo '{printed}'"), minute), Err(none));

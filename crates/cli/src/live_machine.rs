@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use nearfar_machine::{Machine, NodeSet};
 
+use crate::hwloc;
+
 const NODES: &str = "/sys/devices/system/node";
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -26,7 +28,7 @@ pub fn read() -> anyhow::Result<Machine> {
             );
         }
     }
-    let mut machine = nearfar_topology::read_live(Path::new("/"))?;
+    let mut machine = hwloc::ask(|| nearfar_topology::read_live(Path::new("/")))?;
     // A kernel built without NUMA has the CPUs and not the nodes.
     if !Path::new(NODES).exists() && !Path::new(CPUS).exists() {
         machine.notes.push(format!(

@@ -4,6 +4,7 @@ mod args;
 mod command;
 mod exit_status;
 mod foreign_machine;
+mod hwloc;
 mod live_accelerators;
 mod live_machine;
 mod near_device;
@@ -20,12 +21,7 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let arguments = args::Arguments::parse();
-    // Before any thread starts: HWLOC_* variables can make hwloc describe another
-    // machine than the one that is measured.
-    let ended = nearfar_sys::remove_hwloc_overrides()
-        .map_err(anyhow::Error::new)
-        .and_then(|overrides| command::run(arguments.command, &overrides));
-    match ended {
+    match command::run(arguments.command, &nearfar_topology::overrides()) {
         Ok(status) => status.into(),
         Err(error) => {
             let status = exit_status::of_error(&error);

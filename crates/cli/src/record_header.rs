@@ -41,7 +41,7 @@ pub fn new_of_this_machine(inputs: Inputs, machine: Machine) -> Record {
         schema: SCHEMA.into(),
         versions: Versions {
             nearfar: env!("CARGO_PKG_VERSION").into(),
-            hwloc: nearfar_topology::hwloc_version(),
+            hwloc: Some(nearfar_topology::hwloc_version()),
         },
         host: record_file::host_name(),
         started: now_utc(),

@@ -10,11 +10,8 @@ use std::process::Command;
 use crate::error::LabError;
 use crate::initramfs::Initramfs;
 
-/// Libraries that programs load while they run.
-const LOADED_LATER: [&str; 1] = ["libhwloc.so.15"];
-
 /// Busybox, and programs of this machine without their debug sections, with the
-/// libraries that they are linked against or load. In a guest they are found by name.
+/// libraries that they are linked against. In a guest they are found by name.
 #[derive(Clone)]
 pub struct Programs {
     archive: Vec<u8>,
@@ -49,12 +46,6 @@ impl Programs {
             files.file(&format!("/lab/bin/{name}"), &stripped(program)?, 0o755).map_err(file)?;
             for library in libraries(program)? {
                 add_library(&mut files, &library)?;
-            }
-        }
-        for name in LOADED_LATER {
-            let Some(library) = installed_library(name) else { continue };
-            for library in libraries(&library)?.iter().chain([&library]) {
-                add_library(&mut files, library)?;
             }
         }
         let archive = files.finish().map_err(LabError::file("the guest's files"))?;
@@ -129,16 +120,4 @@ fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
         Some(path.into())
     };
     Ok(said.lines().filter(|line| line.contains("(0x")).filter_map(path).collect())
-}
-
-/// Where the loader finds a library; `None` where it is not installed.
-fn installed_library(name: &str) -> Option<PathBuf> {
-    let output = Command::new("ldconfig")
-        .arg("-p")
-        .env("LC_ALL", "C")
-        .env("PATH", "/usr/sbin:/sbin:/usr/bin:/bin")
-        .output();
-    let known = String::from_utf8_lossy(&output.ok()?.stdout).into_owned();
-    let mut own = known.lines().filter(|line| line.split_whitespace().next() == Some(name));
-    own.find(|line| line.contains("x86-64"))?.split(" => ").nth(1).map(PathBuf::from)
 }

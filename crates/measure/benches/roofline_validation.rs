@@ -171,7 +171,6 @@ fn fastest_variant(options: &Options, out: &mut impl Write) -> anyhow::Result<St
 
 /// A record of one CPU of this machine with nothing measured yet.
 fn new_record(options: &Options, inputs: Inputs) -> anyhow::Result<Record> {
-    nearfar_sys::remove_hwloc_overrides()?;
     let usable = nearfar_sys::thread_cpus()?;
     let cpu = options.cpu.or_else(|| usable.iter().last()).context("no CPU may be used")?;
     ensure!(usable.contains(cpu), "CPU {cpu} may not be used; these may: {usable}");
@@ -186,7 +185,7 @@ fn new_record(options: &Options, inputs: Inputs) -> anyhow::Result<Record> {
         schema: SCHEMA.into(),
         versions: Versions {
             nearfar: env!("CARGO_PKG_VERSION").into(),
-            hwloc: nearfar_topology::hwloc_version(),
+            hwloc: Some(nearfar_topology::hwloc_version()),
         },
         host: "here".into(),
         started: now_utc(),

@@ -22,7 +22,7 @@ mod clock;
 mod file_access;
 #[cfg(test)]
 mod file_tree;
-mod hwloc_overrides;
+mod hwloc_environment;
 mod hypervisor;
 mod interleave_weights;
 mod limits;
@@ -53,7 +53,7 @@ pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, thread_cpus
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
-pub use hwloc_overrides::remove_hwloc_overrides;
+pub use hwloc_environment::with_hwloc_environment;
 pub use hypervisor::hypervisor_signature;
 pub use interleave_weights::interleave_weights;
 pub use limits::{

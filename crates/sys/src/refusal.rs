@@ -85,12 +85,10 @@ pub enum Refusal {
     },
     /// Changing the environment is safe only in a process with one thread.
     #[error(
-        "cannot remove {names} from the environment while {threads} threads run; \
-         unset them before the start, or remove them first thing in main"
+        "cannot ask hwloc while {threads} threads run, because its variables in the environment \
+         would change under them; ask it before they start"
     )]
     ThreadsRunning {
-        /// The variables.
-        names: String,
         /// The number of threads, or why it is not known.
         threads: String,
     },

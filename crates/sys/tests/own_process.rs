@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode, Output};
 use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_sys::{
     AddressRange, Mapping, PageRequest, ProofMethod, Refusal, base_page_bytes, bind_range,
-    limit_self, probe_calls, prove, remove_hwloc_overrides, usable_nodes,
+    limit_self, probe_calls, prove, usable_nodes, with_hwloc_environment,
 };
 
 const CASE: &str = "NEARFAR_SYS_TEST_CASE";
@@ -18,33 +18,35 @@ const CASE: &str = "NEARFAR_SYS_TEST_CASE";
 fn main() -> ExitCode {
     match env::var(CASE).as_deref() {
         Err(_) => {
-            check_overrides_are_removed();
-            check_overrides_stay_while_threads_run();
+            check_hwloc_sees_our_variables_alone();
+            check_the_environment_stays_while_threads_run();
             check_limits_hold();
             check_mappings_leave_nothing();
             check_proof_goes_down_the_ladder_where_a_filter_blocks_it();
             println!("own_process: 5 checks passed");
         }
-        Ok("remove") => {
-            let names = remove_hwloc_overrides().expect("one thread may remove them");
-            let left = env::vars_os().filter(|(name, _)| name.to_string_lossy().contains("HWLOC"));
-            println!("{names:?} {}", left.count());
+        Ok("environment") => {
+            let before = variables();
+            let own = [("HWLOC_PLUGINS_PATH", "/nowhere")];
+            let seen = with_hwloc_environment(&own, variables).expect("one thread runs");
+            println!("{seen}, then as before: {}", variables() == before);
         }
         Ok("threads") => {
             let (stop, wait) = std::sync::mpsc::channel::<()>();
             let other = std::thread::spawn(move || wait.recv().is_err());
-            let refusal = remove_hwloc_overrides().expect_err("two threads run");
+            let refusal = with_hwloc_environment(&[], || panic!("asked all the same"));
+            let refusal = refusal.expect_err("two threads run");
             assert!(matches!(refusal, Refusal::ThreadsRunning { .. }));
-            println!("{refusal}");
-            assert!(env::var_os("HWLOC_XMLFILE").is_some(), "removed all the same");
+            println!("{refusal}; {}", variables());
             drop(stop);
             assert!(other.join().expect("the other thread ends"));
             // The kernel counts a joined thread until it has left for good.
-            while let Err(refusal) = remove_hwloc_overrides() {
+            while let Err(refusal) = with_hwloc_environment(&[], || ()) {
                 assert!(matches!(refusal, Refusal::ThreadsRunning { .. }), "{refusal}");
                 std::thread::yield_now();
             }
-            assert!(env::var_os("HWLOC_XMLFILE").is_none());
+            block(libc::SYS_unshare);
+            with_hwloc_environment(&[], || ()).expect("/proc says that one thread runs");
         }
         Ok("memory") => {
             limit_self(60, 256 << 20).expect("limits can be lowered");
@@ -180,13 +182,23 @@ fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-fn check_overrides_are_removed() {
-    assert_eq!(stdout(&run("remove")), "[\"HWLOC_\", \"HWLOC_XMLFILE\"] 1\n");
+fn check_hwloc_sees_our_variables_alone() {
+    let said = stdout(&run("environment"));
+    assert_eq!(said, "HWLOC_PLUGINS_PATH=/nowhere MY_HWLOC_PLUGINS=kept, then as before: true\n");
 }
 
-fn check_overrides_stay_while_threads_run() {
+fn check_the_environment_stays_while_threads_run() {
     let said = stdout(&run("threads"));
-    assert!(said.contains("HWLOC_XMLFILE") && said.contains("2 threads"), "{said}");
+    assert!(said.contains("threads run") && said.contains("HWLOC_XMLFILE="), "{said}");
+}
+
+/// What the environment says of hwloc, sorted.
+fn variables() -> String {
+    let is_of_hwloc = |(name, _): &(String, String)| name.contains("HWLOC");
+    let mut found: Vec<_> = env::vars().filter(is_of_hwloc).collect();
+    found.sort();
+    let texts: Vec<String> = found.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    texts.join(" ")
 }
 
 fn check_mappings_leave_nothing() {

@@ -10,12 +10,14 @@ use nearfar_machine::MAX_INDEX;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TopologyError {
-    /// hwloc's library is not there.
+    /// hwloc would load its plugins, and with them the drivers of devices.
     #[error(
-        "hwloc, which reads a machine's description, cannot be loaded: {0}; install or \
-         repair it (Debian: apt-get install libhwloc15)"
+        "hwloc is not asked, because it would load its plugins; set {wanted} in the environment"
     )]
-    NoHwloc(String),
+    ForeignEnvironment {
+        /// The variables with their values.
+        wanted: String,
+    },
     /// The file does not exist or may not be read.
     #[error("cannot read {}; check the path and its permissions", path.display())]
     Unreadable {
@@ -34,20 +36,6 @@ pub enum TopologyError {
         name: String,
         /// The limit, bytes.
         limit_bytes: u64,
-    },
-    /// One line is longer than any that hwloc writes.
-    #[error(
-        "line {line} of {name} is longer than {} MiB; hwloc writes none so long, so the file is \
-         damaged: export it again",
-        limit_bytes >> 20
-    )]
-    LineTooLong {
-        /// The file's name.
-        name: String,
-        /// The line, from 1.
-        line: usize,
-        /// The limit, bytes.
-        limit_bytes: usize,
     },
     /// The text is not well-formed XML.
     #[error("{name} is not XML (byte {byte}: {why}); write it with `lstopo --of xml FILE`")]
@@ -102,17 +90,7 @@ pub enum TopologyError {
         /// The number as written.
         index: String,
     },
-    /// Elements are nested deeper than in any machine.
-    #[error(
-        "{name} nests elements deeper than {limit}, which no machine does; the file is damaged"
-    )]
-    TooDeep {
-        /// The file's name.
-        name: String,
-        /// The limit, levels.
-        limit: usize,
-    },
-    /// A value that hwloc or its binding would mishandle.
+    /// A value that hwloc would read otherwise than it is written.
     #[error("{name} has {attribute}=\"{value}\": {why}; correct the file or export it again")]
     UnsafeValue {
         /// The file's name.

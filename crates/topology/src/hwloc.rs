@@ -1,6 +1,7 @@
 //! The walk over a topology that hwloc built, to a [`Machine`].
 
 use std::any::Any;
+use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use hwlocality::bitmap::Bitmap;
@@ -16,7 +17,7 @@ use nearfar_machine::{
 };
 
 use crate::error::TopologyError;
-use crate::{devices, distances, firmware, hwloc_library, ownership, side_cache};
+use crate::{devices, distances, firmware, ownership, side_cache};
 
 const DATA_CACHES: [ObjectType; 5] = [
     ObjectType::L1Cache,
@@ -55,7 +56,7 @@ pub(crate) fn build_xml(
         Err(error) => Err(TopologyError::Refused {
             name: name.into(),
             why: error.to_string(),
-            loaded: loaded_version(),
+            loaded: hwloc_version(),
         }),
     })
 }
@@ -65,9 +66,9 @@ fn with_topology<Answer>(
     input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
     answer: impl FnOnce(&Topology) -> Result<Answer, TopologyError>,
 ) -> Result<Answer, TopologyError> {
-    hwloc_library::load().map_err(TopologyError::NoHwloc)?;
+    check_environment()?;
     let refused =
-        |why: String| TopologyError::Refused { name: name.into(), why, loaded: loaded_version() };
+        |why: String| TopologyError::Refused { name: name.into(), why, loaded: hwloc_version() };
     let attempt = || {
         let topology = configure(input(TopologyBuilder::new()).map_err(refused)?)
             .map_err(refused)?
@@ -80,22 +81,38 @@ fn with_topology<Answer>(
         Err(TopologyError::BindingPanicked {
             name: name.into(),
             why: panic_message(panic.as_ref()),
-            loaded: loaded_version(),
+            loaded: hwloc_version(),
         })
     })
 }
 
-/// The version of hwloc's interface that descriptions are read with, as `2.8`; `None` where hwloc's
-/// library cannot be loaded.
-pub fn hwloc_version() -> Option<String> {
-    hwloc_library::load().ok()?;
-    let version = hwlocality::hwloc_api_version();
-    Some(format!("{}.{}", version >> 16, (version >> 8) & 0xff))
+/// Variables that must stand in the environment when hwloc is called, which reads them whenever it
+/// begins a topology.
+///
+/// Its plugins would load OpenCL, CUDA and what else their drivers need, which replace signal
+/// handlers, start threads and end the process at will: it looks for them in a folder that is not
+/// there. libxml2, where hwloc is built with it, could follow a file to others: hwloc's own parser
+/// is taken.
+pub const HWLOC_ENVIRONMENT: [(&str, &str); 2] =
+    [("HWLOC_PLUGINS_PATH", "/nonexistent/no-plugins"), ("HWLOC_LIBXML", "0")];
+
+/// Beside these in a child process that reads what a stranger wrote: hwloc holds the objects of a
+/// topology against each other, and ends the process at the first that contradicts another.
+pub const HWLOC_CHECKS: (&str, &str) = ("HWLOC_DEBUG_CHECK", "1");
+
+fn check_environment() -> Result<(), TopologyError> {
+    let lacks = |(name, value): &(&str, &str)| env::var_os(name).is_none_or(|is| is != *value);
+    if HWLOC_ENVIRONMENT.iter().any(lacks) {
+        let wanted = HWLOC_ENVIRONMENT.map(|(name, value)| format!("{name}={value}"));
+        return Err(TopologyError::ForeignEnvironment { wanted: wanted.join(" ") });
+    }
+    Ok(())
 }
 
-/// The same for a message.
-pub(crate) fn loaded_version() -> String {
-    hwloc_version().unwrap_or_else(|| "unknown".into())
+/// The version of hwloc's interface that descriptions are read with, as `2.8`.
+pub fn hwloc_version() -> String {
+    let version = hwlocality::hwloc_api_version();
+    format!("{}.{}", version >> 16, (version >> 8) & 0xff)
 }
 
 fn configure(builder: TopologyBuilder) -> Result<TopologyBuilder, String> {
@@ -208,17 +225,33 @@ fn accepted_index(index: usize) -> Option<u32> {
     u32::try_from(index).ok().filter(|&index| index <= MAX_INDEX)
 }
 
-fn numbered(object: &TopologyObject, name: &str) -> Result<u32, TopologyError> {
+/// The number of a CPU or a node, which is all that its set holds: a file may say otherwise, and
+/// hwloc takes it.
+fn numbered(
+    object: &TopologyObject,
+    name: &str,
+    set: Option<&Bitmap>,
+) -> Result<u32, TopologyError> {
+    let (name, what) = (name.into(), object.object_type().to_string());
     let index = object.os_index();
-    index.and_then(accepted_index).ok_or_else(|| TopologyError::IndexTooLarge {
-        name: name.into(),
-        what: object.object_type().to_string(),
-        index: index.map_or_else(|| "unknown".into(), |index| index.to_string()),
-    })
+    let Some(accepted) = index.and_then(accepted_index) else {
+        let index = index.map_or_else(|| "unknown".into(), |index| index.to_string());
+        return Err(TopologyError::IndexTooLarge { name, what, index });
+    };
+    let is_own = |set: &Bitmap| set.weight() == Some(1) && set.is_set(accepted as usize);
+    if !set.is_some_and(is_own) {
+        let what = vec![format!("the set of {what} {accepted} is not its number")];
+        return Err(TopologyError::Contradictory { name, what });
+    }
+    Ok(accepted)
 }
 
 fn processing_units(topology: &Topology, name: &str) -> Result<CpuSet, TopologyError> {
-    topology.objects_with_type(ObjectType::PU).map(|unit| numbered(unit, name)).collect()
+    let number = |unit: &TopologyObject| {
+        let set = unit.cpuset();
+        numbered(unit, name, set.as_ref().map(|set| set.as_ref()))
+    };
+    topology.objects_with_type(ObjectType::PU).map(number).collect()
 }
 
 fn packages(
@@ -309,7 +342,8 @@ fn memory_nodes(
     let mut nodes = Vec::new();
     let mut special = NodeSet::new();
     for object in topology.objects_with_type(ObjectType::NUMANode) {
-        let os_index = numbered(object, name)?;
+        let set = object.nodeset();
+        let os_index = numbered(object, name, set.as_ref().map(|set| set.as_ref()))?;
         let locality = cpus_of(object, name, cpus)?;
         let memory_bytes = match object.attributes() {
             Some(ObjectAttributes::NUMANode(attributes)) => attributes.local_memory(),
@@ -373,7 +407,6 @@ mod tests {
 
     #[test]
     fn infinite_and_huge_sets_are_refused() {
-        hwloc_library::load().unwrap();
         let refused = |bitmap: &Bitmap| {
             let set: Result<CpuSet, _> = members(bitmap, "odd.xml", "cpuset");
             matches!(set, Err(TopologyError::IndexTooLarge { .. }))

@@ -6,21 +6,20 @@
 //! hwloc does not (which nodes have CPUs, widths of PCIe links, interleave weights):
 //! [`amend_from_sysfs`]; the firmware's tables list the memory modules:
 //! [`amend_memory_modules`]. The other way round, [`live_xml`], [`machine_xml`] and
-//! [`write_memory_attributes`] make XML for programs that use hwloc. Files from strangers are checked before hwloc sees a byte,
-//! but hwloc is a C library: a program that reads them should do so in a child
-//! process.
+//! [`write_memory_attributes`] make XML for programs that use hwloc.
+//!
+//! hwloc is a C library that a damaged file can crash: files of strangers are read in a child
+//! process. Where the environment is not [`HWLOC_ENVIRONMENT`] nothing is read.
 
 mod devices;
 mod distances;
 mod error;
 mod firmware;
 mod hwloc;
-mod hwloc_library;
 mod live;
 mod machine_xml;
 mod memory_attributes;
 mod memory_modules;
-mod object_tree;
 mod ownership;
 mod side_cache;
 mod synthetic;
@@ -28,8 +27,8 @@ mod sysfs;
 mod xml;
 
 pub use error::TopologyError;
-pub use hwloc::hwloc_version;
-pub use live::{amend_from_sysfs, live_xml, read_live};
+pub use hwloc::{HWLOC_CHECKS, HWLOC_ENVIRONMENT, hwloc_version};
+pub use live::{amend_from_sysfs, live_xml, overrides, read_live};
 pub use machine_xml::machine_xml;
 pub use memory_attributes::{WithAttributes, write_memory_attributes};
 pub use memory_modules::{MemorySockets, amend_memory_modules, list_memory_sockets};

@@ -67,14 +67,20 @@ pub fn live_xml() -> Result<String, TopologyError> {
 }
 
 fn check_environment() -> Result<(), TopologyError> {
-    let names: Vec<String> = env::vars_os()
-        .filter_map(|(name, _)| name.into_string().ok())
-        .filter(|name| OVERRIDES.contains(&name.as_str()) || name.starts_with(OVERRIDE_PREFIX))
-        .collect();
-    if !names.is_empty() {
-        return Err(TopologyError::EnvironmentOverride { names });
+    match overrides() {
+        names if names.is_empty() => Ok(()),
+        names => Err(TopologyError::EnvironmentOverride { names }),
     }
-    Ok(())
+}
+
+/// The variables of the environment by which hwloc would describe another machine than this one.
+pub fn overrides() -> Vec<String> {
+    let is_override =
+        |name: &String| OVERRIDES.contains(&name.as_str()) || name.starts_with(OVERRIDE_PREFIX);
+    let names = env::vars_os().filter_map(|(name, _)| name.into_string().ok());
+    let mut names: Vec<String> = names.filter(is_override).collect();
+    names.sort();
+    names
 }
 
 /// Completes a machine from the kernel's files under `root`, which must belong to

@@ -12,7 +12,7 @@ use nearfar_topology::{WithAttributes, write_memory_attributes};
 use crate::args::TopoArguments;
 use crate::exit_status::ExitStatus;
 use crate::written_file::WritableFile;
-use crate::{foreign_machine, live_machine, output, record_file};
+use crate::{foreign_machine, hwloc, live_machine, output, record_file};
 
 /// How messages call the XML before it is written.
 const EXPORTED: &str = "the exported topology";
@@ -74,7 +74,7 @@ fn topology_of(
     }
     if header.executor == Executor::Native {
         if is_measured(&live_machine::read()?) {
-            return Ok((ExportedTopology::Live, nearfar_topology::live_xml()?));
+            return Ok((ExportedTopology::Live, hwloc::ask(nearfar_topology::live_xml)?));
         }
         if arguments.record.is_none() {
             bail!(

@@ -1,7 +1,9 @@
 //! Copies to devices, by the OpenCL of PoCL, which shows the CPUs as devices.
 
+use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Child, Command};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -96,4 +98,45 @@ fn without_a_driver_the_reasons_are_in_the_record() {
     let reason = of_devices[0]["reason"].as_str().unwrap();
     // A machine with NVIDIA's driver has CUDA's devices, and this test is not for it.
     assert!(reason.contains("cuda: ") && reason.contains("opencl: "), "{reason}");
+}
+
+/// Starts a measurement of copies, which has come to its first sample.
+fn measuring(folder: &Path, record: &Path) -> Child {
+    loop {
+        let mut command = with_pocl(folder, "pthread");
+        command.args([
+            "characterize",
+            "--only",
+            "devices",
+            "--samples",
+            "10000",
+            "--window",
+            "5ms",
+        ]);
+        let mut child = command.args(["--force", "--out"]).arg(record).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() {
+            if fs::read_to_string(record).is_ok_and(|text| text.contains("{\"sample\"")) {
+                return child;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // Another measurement holds the host's lock.
+        assert!(!record.exists(), "the measurement ended by itself");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// A driver may put handlers of its own in the place of ours.
+#[test]
+fn a_signal_while_copies_are_measured_keeps_the_record() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = folder.path().join("r.jsonl");
+    for (signal, status) in [("INT", 130), ("TERM", 143)] {
+        let mut child = measuring(folder.path(), &record);
+        let kill = format!("kill -{signal} {}", child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(status));
+        assert!(fs::read_to_string(&record).unwrap().contains("\"interrupted_by\""));
+        fs::remove_file(&record).unwrap();
+    }
 }

@@ -120,6 +120,47 @@ fn a_topology_that_was_not_measured_is_not_exported() {
     assert!(!file.exists());
 }
 
+/// hwloc goes down into an object's children by calling itself.
+#[test]
+fn a_crash_of_hwloc_is_a_refusal() {
+    const DEPTH: usize = 150_000;
+    let folder = tempfile::tempdir().unwrap();
+    let sets = "cpuset=\"0x1\" complete_cpuset=\"0x1\" nodeset=\"0x1\" complete_nodeset=\"0x1\"";
+    let group = format!("<object type=\"Group\" {sets}>");
+    let path = folder.path().join("deep.xml");
+    let content = format!(
+        "<topology version=\"2.0\"><object type=\"Machine\" {sets}>{}{}</object></topology>",
+        group.repeat(DEPTH),
+        "</object>".repeat(DEPTH)
+    );
+    fs::write(&path, content).unwrap();
+    refuse(nearfar().args(["topo", "--xml"]).arg(path), 2, &["hwloc crashed", "deep.xml"]);
+}
+
+/// Files that mutations found, at which hwloc ends by an assertion.
+#[test]
+fn contradictions_that_hwloc_finds_are_refusals() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/program/contradictions");
+    let files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(!files.is_empty());
+    for path in files {
+        refuse(nearfar().args(["topo", "--xml"]).arg(path), 2, &["hwloc", "contradiction"]);
+    }
+}
+
+#[test]
+fn a_cpu_with_another_set_than_its_number_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let sound = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../topology/tests/machines/far_node_and_nic.xml");
+    let sound = fs::read_to_string(sound).unwrap();
+    let odd = sound.replacen("type=\"PU\" os_index=\"4\"", "type=\"PU\" os_index=\"7\"", 1);
+    assert_ne!(odd, sound);
+    let path = folder.path().join("odd.xml");
+    fs::write(&path, odd).unwrap();
+    refuse(nearfar().args(["topo", "--xml"]).arg(path), 2, &["odd.xml", "contradict"]);
+}
+
 /// Reads every machine of the zoo beside the checkout, when it is there.
 #[test]
 fn every_machine_of_the_zoo_is_read_or_refused_with_a_reason() {

@@ -32,11 +32,10 @@ impl Surroundings {
     /// # Errors
     /// When it cannot be read, or likwid's CPUs are not those of a memory node.
     pub fn read(likwid: &LikwidBench) -> anyhow::Result<Self> {
-        let overrides = nearfar_sys::remove_hwloc_overrides()?;
         let root = Path::new("/");
         let machine = nearfar_topology::read_live(root)?;
         let environment = read_environment(root);
-        let cautions = before_measuring(&machine, &environment, &overrides);
+        let cautions = before_measuring(&machine, &environment, &[]);
         let one = likwid.one_thread()?;
         let all = likwid.thread_per_core(&machine)?;
         let clusters = machine.clusters();
