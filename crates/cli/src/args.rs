@@ -2,6 +2,7 @@
 
 mod advise;
 mod characterize;
+mod choice;
 mod compare;
 mod model;
 mod predict;
@@ -19,8 +20,8 @@ use nearfar_machine::TheoreticalMaximum;
 pub use advise::AdviseArguments;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
-pub use model::{ClassArguments, ModelArguments, ModelName, ReproduceArguments};
-pub use predict::{PredictArguments, Work};
+pub use model::{ClassArguments, ModelArguments, ReproduceArguments};
+pub use predict::PredictArguments;
 pub use profile::ProfileArguments;
 pub use report::ReportArguments;
 pub use run::{PlacementChoice, RunArguments};

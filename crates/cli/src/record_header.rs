@@ -9,9 +9,7 @@ use nearfar_kernels::{CATALOG, Variant, find};
 use nearfar_machine::Machine;
 use nearfar_measure::simulated::new_record;
 use nearfar_measure::{now_utc, read_environment, suite_experiments, suite_inputs};
-use nearfar_record::{
-    Cpu, Executor, Experiment, Grid, Header, Inputs, Record, SCHEMA, Sealing, Versions,
-};
+use nearfar_record::{Cpu, Executor, Experiment, Header, Inputs, Record, Sealing};
 use nearfar_units::nanoseconds;
 
 use crate::args::{CharacterizeArguments, Noise};
@@ -37,21 +35,11 @@ pub fn of_this_machine(
 
 /// A record of this machine with these inputs and nothing measured yet.
 pub fn new_of_this_machine(inputs: Inputs, machine: Machine) -> Record {
-    Record::new(Header {
-        schema: SCHEMA.into(),
-        versions: Versions {
-            nearfar: env!("CARGO_PKG_VERSION").into(),
-            hwloc: Some(nearfar_topology::hwloc_version()),
-        },
-        host: record_file::host_name(),
-        started: now_utc(),
-        executor: Executor::Native,
-        simulation: None,
-        inputs,
-        fingerprint: machine.fingerprint(),
-        machine,
-        environment: read_environment(Path::new("/")),
-    })
+    let host = record_file::host_name();
+    let mut header = Header::new(host, now_utc(), Executor::Native, inputs, machine);
+    header.versions.hwloc = Some(nearfar_topology::hwloc_version());
+    header.environment = read_environment(Path::new("/"));
+    Record::new(header)
 }
 
 /// A record of a simulated machine with nothing worked out yet.
@@ -79,18 +67,18 @@ fn inputs(arguments: &CharacterizeArguments) -> anyhow::Result<Inputs> {
             bail!("there is no kernel '{name}'; there are {}", names.join(", "));
         }
     }
-    let of_suite = suite_inputs(arguments.suite().into());
+    let of_suite = suite_inputs(arguments.suite());
     Ok(Inputs {
         experiments: experiments(arguments),
-        initiator: arguments.initiator.into(),
+        initiator: arguments.initiator,
         kernels: named_kernels(arguments),
         variant: arguments.isa.clone(),
-        pages: arguments.pages.into(),
+        pages: arguments.pages,
         working_set_bytes: arguments.working_set.map(|bytes| bytes.0),
         window_ns: arguments.window.map_or(of_suite.window_ns, nanoseconds),
         windows_per_round: arguments.samples.map_or(of_suite.windows_per_round, |_| 1),
         runs: arguments.runs.or(arguments.samples).unwrap_or(of_suite.runs),
-        grid: arguments.grid.map_or(of_suite.grid, Grid::from),
+        grid: arguments.grid.unwrap_or(of_suite.grid),
         min_rounds: arguments.samples.unwrap_or(of_suite.min_rounds),
         max_rounds: arguments.samples.unwrap_or(of_suite.max_rounds),
         budget_ns: arguments.budget.map(nanoseconds),
@@ -113,11 +101,9 @@ fn named_kernels(arguments: &CharacterizeArguments) -> Option<Vec<String>> {
 /// Those that were chosen, in the order in which they are measured, or the suite's own.
 fn experiments(arguments: &CharacterizeArguments) -> Vec<Experiment> {
     if arguments.only.is_empty() {
-        return suite_experiments(arguments.suite().into());
+        return suite_experiments(arguments.suite());
     }
-    let is_chosen = |experiment: &Experiment| {
-        arguments.only.iter().any(|&name| Experiment::from(name) == *experiment)
-    };
+    let is_chosen = |experiment: &Experiment| arguments.only.contains(experiment);
     Experiment::OF_MACHINE.into_iter().filter(is_chosen).collect()
 }
 

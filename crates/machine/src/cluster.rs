@@ -53,13 +53,21 @@ pub struct Initiator {
     pub cores: Vec<CpuSet>,
 }
 
-impl fmt::Display for InitiatorKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
+impl InitiatorKind {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
             Self::Cluster => "cluster",
             Self::L3 => "l3",
             Self::Core => "core",
-        })
+        }
+    }
+}
+
+impl fmt::Display for InitiatorKind {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.as_str())
     }
 }
 
@@ -67,12 +75,11 @@ impl FromStr for InitiatorKind {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "cluster" => Ok(Self::Cluster),
-            "l3" => Ok(Self::L3),
-            "core" => Ok(Self::Core),
-            _ => Err(format!("'{text}' is not an initiator; there are cluster, l3 and core")),
-        }
+        let known = [Self::Cluster, Self::L3, Self::Core].into_iter();
+        let mut named = known.filter(|kind| kind.as_str() == text);
+        named
+            .next()
+            .ok_or_else(|| format!("'{text}' is not an initiator; there are cluster, l3 and core"))
     }
 }
 

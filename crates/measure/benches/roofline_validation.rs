@@ -35,7 +35,7 @@ use nearfar_model::{
 };
 use nearfar_record::{
     Absence, Aggregate, Executor, Experiment, Header, Inputs, Part, Record, RecordWriter, Roof,
-    SCHEMA, Sample, Suite, Versions, Work,
+    Sample, Suite, Work,
 };
 use nearfar_units::nanoseconds;
 
@@ -181,21 +181,10 @@ fn new_record(options: &Options, inputs: Inputs) -> anyhow::Result<Record> {
     if let Some(variant) = options.isa {
         ensure!(Variant::available().contains(&variant), "this CPU does not run {variant}");
     }
-    Ok(Record::new(Header {
-        schema: SCHEMA.into(),
-        versions: Versions {
-            nearfar: env!("CARGO_PKG_VERSION").into(),
-            hwloc: Some(nearfar_topology::hwloc_version()),
-        },
-        host: "here".into(),
-        started: now_utc(),
-        executor: Executor::Native,
-        simulation: None,
-        inputs,
-        fingerprint: machine.fingerprint(),
-        machine,
-        environment: read_environment(root),
-    }))
+    let mut header = Header::new("here", now_utc(), Executor::Native, inputs, machine);
+    header.versions.hwloc = Some(nearfar_topology::hwloc_version());
+    header.environment = read_environment(root);
+    Ok(Record::new(header))
 }
 
 fn measure(kept: Option<&Path>, record: Record) -> anyhow::Result<Record> {

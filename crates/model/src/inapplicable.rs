@@ -97,11 +97,6 @@ pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Sui
         }
         _ => String::new(),
     };
-    let suite = match suite {
-        Suite::Quick => "quick",
-        Suite::Standard => "standard",
-        Suite::Full => "full",
-    };
     let names: Vec<&str> = experiments.iter().map(|experiment| experiment.as_str()).collect();
-    format!("nearfar characterize{machine} --suite {suite} --only {}", names.join(","))
+    format!("nearfar characterize{machine} --suite {} --only {}", suite.as_str(), names.join(","))
 }

@@ -10,8 +10,8 @@ use nearfar_measure::{Engine, Interrupt, now_utc, read_environment, suite_inputs
 use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters};
 use nearfar_record::{
     Absence, Better, CommandInputs, CommandPlacement, CommandProgram, Executor, Experiment, Header,
-    Inputs, Metric, ReasonCode, Record, RecordWriter, SCHEMA, Suite, TriedCounter, Versions,
-    read_record, summarize_runs,
+    Inputs, Metric, ReasonCode, Record, RecordWriter, Suite, TriedCounter, read_record,
+    summarize_runs,
 };
 
 /// The first cluster with its own node, and with the same pages dealt out over that one.
@@ -60,18 +60,8 @@ fn measure(path: &Path, programs: Vec<CommandProgram>) -> Record {
         commands: Some(commands),
         ..suite_inputs(Suite::Quick)
     };
-    let record = Record::new(Header {
-        schema: SCHEMA.into(),
-        versions: Versions { nearfar: "test".into(), hwloc: None },
-        host: "test".into(),
-        started: now_utc(),
-        executor: Executor::Native,
-        simulation: None,
-        inputs,
-        fingerprint: machine.fingerprint(),
-        machine,
-        environment,
-    });
+    let header = Header::new("test", now_utc(), Executor::Native, inputs, machine);
+    let record = Record::new(Header { environment, ..header });
     let interrupt = Interrupt::default();
     let metric = Some(MetricPattern::new(pattern).unwrap());
     let mut executor =

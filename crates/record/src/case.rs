@@ -142,6 +142,18 @@ pub enum Pages {
     Huge,
 }
 
+impl Pages {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Small => "small",
+            Self::Transparent => "transparent",
+            Self::Huge => "huge",
+        }
+    }
+}
+
 impl Actor {
     /// Its kernel's name, as in samples; of a program its label.
     #[must_use]

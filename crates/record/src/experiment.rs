@@ -97,6 +97,17 @@ pub enum Grid {
     Full,
 }
 
+impl Grid {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Sparse => "sparse",
+            Self::Full => "full",
+        }
+    }
+}
+
 /// How often a case is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rounds {

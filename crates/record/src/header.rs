@@ -38,6 +38,32 @@ pub struct Header {
     pub environment: Environment,
 }
 
+impl Header {
+    /// A header of what this program measures or simulates on this machine, about whose system
+    /// nothing is known yet.
+    #[must_use]
+    pub fn new(
+        host: impl Into<String>,
+        started: impl Into<String>,
+        executor: Executor,
+        inputs: Inputs,
+        machine: Machine,
+    ) -> Self {
+        Self {
+            schema: SCHEMA.into(),
+            versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
+            host: host.into(),
+            started: started.into(),
+            executor,
+            simulation: None,
+            inputs,
+            fingerprint: machine.fingerprint(),
+            machine,
+            environment: Environment::default(),
+        }
+    }
+}
+
 /// Programs that made a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +108,18 @@ pub enum Suite {
     Standard,
     /// Everything.
     Full,
+}
+
+impl Suite {
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Standard => "standard",
+            Self::Full => "full",
+        }
+    }
 }
 
 /// What a plan is made from.

@@ -123,6 +123,25 @@ pub struct ThreadSample {
     pub minor_faults: u64,
 }
 
+impl ThreadSample {
+    /// A thread that stayed on its CPU in a window in which nothing disturbed it; `cpu` is null
+    /// where nobody says which.
+    #[must_use]
+    pub fn quiet(cpu: Option<u32>, useful_bytes: u64, flops: u64) -> Self {
+        Self {
+            cpu_before: cpu,
+            cpu_after: cpu,
+            useful_bytes,
+            flops,
+            passes: 1,
+            core_ghz: None,
+            involuntary_switches: 0,
+            off_cpu_ns: 0,
+            minor_faults: 0,
+        }
+    }
+}
+
 /// Where an actor's pages were.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,79 +1,34 @@
 //! What a case's samples say, on samples written by hand.
 
-use std::collections::BTreeMap;
-
 use nearfar_record::{
-    ActorSample, Aggregate, Disturbance, PageNodes, PageSizes, Part, Proof, ProofMethod, Sample,
-    ThreadSample, TrafficMethod, Work, round_values, summarize, summarize_case,
+    Actor, ActorSample, Aggregate, Disturbance, Part, Sample, Work, round_values, summarize,
+    summarize_case,
 };
+use nearfar_specimen::{done, stream, window as window_of, with_flops};
 
 /// A window of one second in which the threads moved so many bytes.
-fn sample(round: u32, window: u32, threads: &[u64], disturbed: bool) -> Sample {
-    let actors = vec![actor(threads, 0)];
-    sample_of(actors, round, window, disturbed)
+fn sample(round: u32, window: u32, threads: &[f64], disturbed: bool) -> Sample {
+    sample_of(vec![actor(threads, 0.0)], round, window, disturbed)
 }
 
 fn sample_of(actors: Vec<ActorSample>, round: u32, window: u32, disturbed: bool) -> Sample {
-    Sample {
-        case: "c".into(),
-        sequence: 0,
-        round,
-        window,
-        start_ns: 0,
-        window_ns: 1_000_000_000,
-        actors,
-        disturbances: disturbed
-            .then_some(Disturbance::Switched { times: 1, microseconds: 900 })
-            .into_iter()
-            .collect(),
-        run: None,
-    }
+    let disturbance = Disturbance::Switched { times: 1, microseconds: 900 };
+    let disturbances = disturbed.then_some(disturbance).into_iter().collect();
+    Sample { window, disturbances, ..window_of("c", round, actors) }
 }
 
 /// An actor whose threads moved so many bytes, with so many operations each.
-fn actor(threads: &[u64], flops: u64) -> ActorSample {
-    let pages = PageNodes {
-        method: ProofMethod::MovePages,
-        page_bytes: 4096,
-        pages: BTreeMap::from([(0, 10)]),
-        unknown: 0,
-    };
-    let useful_bytes = threads.iter().sum();
-    ActorSample {
-        kernel: "load".into(),
-        variant: "portable".into(),
-        unroll: 1,
-        useful_bytes,
-        traffic_bytes_min: useful_bytes,
-        traffic_bytes_max: useful_bytes,
-        traffic_method: TrafficMethod::Nt,
-        flops: flops * threads.len() as u64,
-        accesses: 0,
-        threads: threads
-            .iter()
-            .map(|&useful_bytes| ThreadSample {
-                cpu_before: Some(0),
-                cpu_after: Some(0),
-                useful_bytes,
-                flops,
-                passes: 1,
-                core_ghz: None,
-                involuntary_switches: 0,
-                off_cpu_ns: 0,
-                minor_faults: 0,
-            })
-            .collect(),
-        proof: Some(Proof { before: pages.clone(), after: pages }),
-        write_proof: None,
-        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        transfer: None,
-    }
+fn actor(threads: &[f64], flops: f64) -> ActorSample {
+    let memory = nearfar_machine::MemoryPolicy::Preferred(0);
+    let stream =
+        Actor::Stream(stream("load", "portable", nearfar_machine::CpuSet::single(0), memory));
+    with_flops(done(&stream, threads), flops * threads.len() as f64)
 }
 
 /// saad2022's point: two fast and two slow threads.
 #[test]
 fn sum_adds_up_and_pace_waits_for_the_slowest() {
-    let sample = sample(0, 0, &[400, 400, 100, 100], false);
+    let sample = sample(0, 0, &[400.0, 400.0, 100.0, 100.0], false);
     let rate = |aggregate| sample.rate(Part::Case, Work::UsefulBytes, aggregate);
     assert_eq!(rate(Aggregate::Sum).to_bits(), 1000.0_f64.to_bits());
     assert_eq!(rate(Aggregate::Paced).to_bits(), 400.0_f64.to_bits());
@@ -82,7 +37,8 @@ fn sum_adds_up_and_pace_waits_for_the_slowest() {
 /// Groups that run at the same time are told apart by their actors.
 #[test]
 fn each_actor_has_its_part_of_a_case() {
-    let sample = sample_of(vec![actor(&[400, 400], 0), actor(&[100, 90, 80], 0)], 0, 0, false);
+    let sample =
+        sample_of(vec![actor(&[400.0, 400.0], 0.0), actor(&[100.0, 90.0, 80.0], 0.0)], 0, 0, false);
     let rate = |part, aggregate| sample.rate(part, Work::UsefulBytes, aggregate);
     for (part, sum, paced) in [
         (Part::Actor(0), 800.0, 800.0),
@@ -100,10 +56,10 @@ fn each_actor_has_its_part_of_a_case() {
 #[test]
 fn what_an_actor_is_there_for_follows_from_what_it_counts() {
     // Arithmetic on registers moves nothing.
-    let computes = actor(&[0, 0], 7);
+    let computes = actor(&[0.0, 0.0], 7.0);
     // A stream in a window in which it moved nothing is still one.
-    let idles = actor(&[0], 0);
-    let moves = actor(&[8], 2);
+    let idles = actor(&[0.0], 0.0);
+    let moves = actor(&[8.0], 2.0);
     let sample = sample_of(vec![computes.clone(), idles, moves], 0, 0, false);
     let work = |position| sample.work_of(Part::Actor(position));
     assert_eq!([0, 1, 2].map(work), [Work::Flops, Work::UsefulBytes, Work::UsefulBytes]);
@@ -117,11 +73,11 @@ fn what_an_actor_is_there_for_follows_from_what_it_counts() {
 #[test]
 fn a_round_is_worth_the_median_of_its_quiet_windows() {
     let samples = [
-        sample(0, 0, &[100], false),
-        sample(0, 1, &[300], false),
-        sample(0, 2, &[5], true),
-        sample(1, 0, &[900], true),
-        sample(2, 0, &[400], false),
+        sample(0, 0, &[100.0], false),
+        sample(0, 1, &[300.0], false),
+        sample(0, 2, &[5.0], true),
+        sample(1, 0, &[900.0], true),
+        sample(2, 0, &[400.0], false),
     ];
     // Round 1 was disturbed throughout and has no value.
     let totals = samples.each_ref().map(Sample::totals);
@@ -141,7 +97,7 @@ fn a_round_is_worth_the_median_of_its_quiet_windows() {
 
 #[test]
 fn when_nothing_was_quiet_all_counts_and_is_said() {
-    let samples = [sample(0, 0, &[100], true), sample(1, 0, &[200], true)];
+    let samples = [sample(0, 0, &[100.0], true), sample(1, 0, &[200.0], true)];
     let summary = summarize_case(&samples).unwrap();
     assert!(summary.only_disturbed);
     assert_eq!(summary.sum.count, 2);

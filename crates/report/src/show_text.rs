@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nearfar_record::{Executor, Experiment, Suite};
+use nearfar_record::{Executor, Experiment};
 use nearfar_units::format_duration;
 
 use crate::figures::{count, percent, simulated_line};
@@ -82,11 +82,7 @@ impl ShowView {
     }
 
     fn head(&self) -> String {
-        let suite = match self.suite {
-            Suite::Quick => "quick",
-            Suite::Standard => "standard",
-            Suite::Full => "full",
-        };
+        let suite = self.suite.as_str();
         let mut text = format!(
             "{}, {}, {suite} suite: {}",
             printable(&self.host),

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use nearfar_machine::{Binding, Cluster, InitiatorKind, Machine, MemoryPolicy};
 use nearfar_measure::suite_inputs;
 use nearfar_record::{
-    Actor, ActorSample, Case, Coordinates, Environment, Executor, Experiment, Header, Inputs,
-    PageNodes, PageSizes, Pages, PairCoordinates, Pinning, Proof, ProofMethod, Record, SCHEMA,
-    Sample, Stage, Stream, Suite, ThreadSample, TrafficMethod, Versions,
+    Actor, ActorSample, Case, Coordinates, Executor, Experiment, Header, Inputs, PageNodes,
+    PageSizes, Pages, PairCoordinates, Pinning, Proof, ProofMethod, Record, Sample, Stage, Stream,
+    Suite, ThreadSample, TrafficMethod,
 };
 
 /// A printed matrix: what each CPU node gets from each memory node, by one thread.
@@ -78,11 +78,13 @@ impl PrintedMatrix<'_> {
             memory_node,
             rate: value * self.bytes_per_s,
         };
-        let Placed { cluster, cpu, bytes: useful_bytes } = asked.place(clusters)?;
+        let Placed { cluster, cpu, bytes } = asked.place(clusters)?;
         let id = format!(
             "pairs/cluster{}/node{memory_node}/{}/{variant}/t1",
             cluster.index, self.kernel
         );
+        let (stream, seen) =
+            printed_stream((self.kernel, variant), cluster, vec![cpu], memory_node, bytes);
         let case = Case {
             id: id.clone(),
             coordinates: vec![Coordinates::Pairs(PairCoordinates {
@@ -96,40 +98,9 @@ impl PrintedMatrix<'_> {
                 threads: 1,
                 stage: Stage::Matrix,
             })],
-            actors: vec![Actor::Stream(Stream {
-                kernel: self.kernel.into(),
-                variant: variant.into(),
-                binding: Binding {
-                    cpus: cluster.cpus.clone(),
-                    memory: MemoryPolicy::Preferred(memory_node),
-                },
-                write_memory: None,
-                threads: 1,
-                pinning: Pinning::OnePerCore,
-                thread_cpus: vec![cpu],
-                // As if the window were one pass: sizes of arrays are not printed.
-                working_set_bytes: useful_bytes,
-                llc_multiple: None,
-                pages: Pages::Small,
-                pause_cycles: 0,
-            })],
+            actors: vec![stream],
         };
-        let seen = self.actor_sample(variant, cpu, memory_node, useful_bytes);
-        Ok((case, printed_sample(id, sequence, seen)))
-    }
-
-    fn actor_sample(
-        &self,
-        variant: &str,
-        cpu: u32,
-        memory_node: u32,
-        useful_bytes: u64,
-    ) -> ActorSample {
-        let mut sample = actor_sample(self.kernel, variant, cpu, memory_node, useful_bytes);
-        // The triad makes two operations for two loads and a store.
-        sample.flops = if self.kernel == "triad" { sample.accesses / 3 * 2 } else { 0 };
-        sample.threads.iter_mut().for_each(|thread| thread.flops = sample.flops);
-        sample
+        Ok((case, printed_sample(id, sequence, vec![seen])))
     }
 }
 
@@ -181,7 +152,7 @@ impl PrintedValue<'_> {
 }
 
 /// The only window of a case.
-pub(crate) fn printed_sample(case: String, sequence: u64, actor: ActorSample) -> Sample {
+pub(crate) fn printed_sample(case: String, sequence: u64, actors: Vec<ActorSample>) -> Sample {
     Sample {
         case,
         sequence,
@@ -189,21 +160,58 @@ pub(crate) fn printed_sample(case: String, sequence: u64, actor: ActorSample) ->
         window: 0,
         start_ns: sequence * WINDOW_NS,
         window_ns: WINDOW_NS,
-        actors: vec![actor],
+        actors,
         disturbances: Vec::new(),
         run: None,
     }
 }
 
-/// What one thread on a CPU did in a window, with data on a memory node, without FLOPs. What
+/// Threads of a cluster on these CPUs with data on a memory node, and what they did in a window, each
+/// as much as the others.
+pub(crate) fn printed_stream(
+    (kernel, variant): (&str, &str),
+    cluster: &Cluster,
+    cpus: Vec<u32>,
+    memory_node: u32,
+    bytes_of_each: u64,
+) -> (Actor, ActorSample) {
+    let mut seen = actor_sample(kernel, variant, &cpus, memory_node, bytes_of_each);
+    // The triad makes two operations for two loads and a store.
+    let flops_of_each = if kernel == "triad" { bytes_of_each / 8 / 3 * 2 } else { 0 };
+    for thread in &mut seen.threads {
+        thread.flops = flops_of_each;
+        seen.flops += flops_of_each;
+    }
+    let stream = Stream {
+        kernel: kernel.into(),
+        variant: variant.into(),
+        binding: Binding {
+            cpus: cluster.cpus.clone(),
+            memory: MemoryPolicy::Preferred(memory_node),
+        },
+        write_memory: None,
+        threads: u32::try_from(cpus.len()).unwrap_or(u32::MAX),
+        pinning: Pinning::OnePerCore,
+        thread_cpus: cpus,
+        // As if the window were one pass: sizes of arrays are not printed.
+        working_set_bytes: seen.useful_bytes,
+        llc_multiple: None,
+        pages: Pages::Small,
+        pause_cycles: 0,
+    };
+    (Actor::Stream(stream), seen)
+}
+
+/// What threads on these CPUs did in a window, with data on a memory node, without FLOPs. What
 /// the paper does not print is as a simulated machine has it.
 pub(crate) fn actor_sample(
     kernel: &str,
     variant: &str,
-    cpu: u32,
+    cpus: &[u32],
     memory_node: u32,
-    useful_bytes: u64,
+    bytes_of_each: u64,
 ) -> ActorSample {
+    let useful_bytes = bytes_of_each * cpus.len() as u64;
     let page_bytes = 4096;
     let pages = PageNodes {
         method: ProofMethod::Simulated,
@@ -222,50 +230,30 @@ pub(crate) fn actor_sample(
         traffic_method: TrafficMethod::EvasionPossible,
         flops: 0,
         accesses: useful_bytes / 8,
-        threads: vec![ThreadSample {
-            cpu_before: Some(cpu),
-            cpu_after: Some(cpu),
-            useful_bytes,
-            flops: 0,
-            passes: 1,
-            core_ghz: None,
-            involuntary_switches: 0,
-            off_cpu_ns: 0,
-            minor_faults: 0,
-        }],
+        threads: cpus.iter().map(|&cpu| ThreadSample::quiet(Some(cpu), bytes_of_each, 0)).collect(),
         proof: Some(Proof { before: pages.clone(), after: pages }),
         write_proof: None,
-        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
+        page_sizes: PageSizes::default(),
         transfer: None,
     }
 }
 
 /// The header of a record of printed values of one experiment.
 pub(crate) fn printed_header(title: &str, machine: &Machine, experiment: Experiment) -> Header {
-    Header {
-        schema: SCHEMA.into(),
-        versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
-        host: title.into(),
-        started: "2012-01-01T00:00:00Z".into(),
-        executor: Executor::Simulated,
-        simulation: None,
-        inputs: Inputs {
-            pages: Pages::Small,
-            window_ns: WINDOW_NS,
-            windows_per_round: 1,
-            min_rounds: 1,
-            max_rounds: 1,
-            experiments: vec![experiment],
-            ..suite_inputs(Suite::Full)
-        },
-        fingerprint: machine.fingerprint(),
-        machine: machine.clone(),
-        environment: Environment::default(),
-    }
+    let inputs = Inputs {
+        pages: Pages::Small,
+        window_ns: WINDOW_NS,
+        windows_per_round: 1,
+        min_rounds: 1,
+        max_rounds: 1,
+        experiments: vec![experiment],
+        ..suite_inputs(Suite::Full)
+    };
+    Header::new(title, "2012-01-01T00:00:00Z", Executor::Simulated, inputs, machine.clone())
 }
 
 /// Bytes of a rate over one second, to the nearest byte.
-fn whole_bytes(rate: f64) -> Option<u64> {
+pub(crate) fn whole_bytes(rate: f64) -> Option<u64> {
     /// More than any memory gives, and far below what a float holds exactly.
     const MOST: f64 = 1e15;
     #[expect(

@@ -118,7 +118,7 @@ impl PrintedTransfers<'_> {
             coordinates: vec![Coordinates::Devices(DeviceCoordinates::Transfer(place))],
             actors: vec![Actor::Transfer(transfer)],
         };
-        Ok((case, printed_sample(id, sequence, seen)))
+        Ok((case, printed_sample(id, sequence, vec![seen])))
     }
 }
 
@@ -149,6 +149,6 @@ fn copied(transfer: &Transfer, memory_node: u32, moved: u64) -> ActorSample {
         // Pinned pages are read and written by the device alone.
         traffic_bytes_max: moved,
         traffic_method: TrafficMethod::Device,
-        ..actor_sample(kernel, variant, transfer.thread_cpu, memory_node, moved)
+        ..actor_sample(kernel, variant, &[transfer.thread_cpu], memory_node, moved)
     }
 }

@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use nearfar_advise::{Demand, Pattern};
 use nearfar_units::Bytes;
 
+use super::choice::{Choice, one_of};
 use super::predict::share;
 
 pub const AFTER_HELP: &str = "\
@@ -65,22 +66,18 @@ pub struct DemandArguments {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     pub load_share: Option<f64>,
     /// How threads use the data
-    #[arg(long, value_enum, value_name = "PATTERN", default_value_t = PatternName::Shared)]
-    pub pattern: PatternName,
+    #[arg(long, value_parser = one_of(&PATTERNS, Pattern::as_str), value_name = "PATTERN",
+          default_value = "shared")]
+    pub pattern: Pattern,
 }
 
 /// How threads use a program's data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PatternName {
-    /// all threads use all data, which one thread wrote first
-    Shared,
-    /// each thread or process has data of its own
-    Private,
-    /// each thread keeps to its part of the data, which one thread wrote first
-    Regular,
-    /// all threads use all data in no order, which one thread wrote first
-    Irregular,
-}
+const PATTERNS: [Choice<Pattern>; 4] = [
+    (Pattern::Shared, "all threads use all data, which one thread wrote first"),
+    (Pattern::Private, "each thread or process has data of its own"),
+    (Pattern::Regular, "each thread keeps to its part of the data, which one thread wrote first"),
+    (Pattern::Irregular, "all threads use all data in no order, which one thread wrote first"),
+];
 
 impl DemandArguments {
     /// What is asked of these clusters, or of any.
@@ -90,12 +87,7 @@ impl DemandArguments {
             clusters,
             working_set_bytes: self.working_set.map(|bytes| bytes.0),
             load_share: self.load_share,
-            pattern: match self.pattern {
-                PatternName::Shared => Pattern::Shared,
-                PatternName::Private => Pattern::Private,
-                PatternName::Regular => Pattern::Regular,
-                PatternName::Irregular => Pattern::Irregular,
-            },
+            pattern: self.pattern,
             seen: None,
         }
     }

@@ -8,65 +8,46 @@ use nearfar_machine::InitiatorKind;
 use nearfar_record::{Experiment, Grid, Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SuiteName {
-    /// pairs by load, triad and triad_nt, widest instructions, one and all threads; latency
-    Quick,
-    /// every experiment: the best two instruction sets, four thread counts, sparse grids
-    Standard,
-    /// every experiment in full: all kernels, instruction sets, thread counts, grids
-    Full,
-}
+use super::choice::{Choice, one_of};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExperimentName {
-    /// every group of cores against every memory node
-    Pairs,
-    /// bandwidth against thread count and affinity, over many runs
-    Scaling,
-    /// local and remote threads together on one memory node
-    Sharing,
-    /// all cores of one package on the memory of another
-    Links,
-    /// caches, memory and arithmetic: the roofs of the roofline model
-    Roofs,
-    /// loads and stores over a fast and a slow memory
-    Hybrid,
-    /// random sets of streams
-    Mixes,
-    /// the time of an access, alone and beside traffic
-    Latency,
-    /// copies between every memory node and every device (CUDA, OpenCL)
-    Devices,
-}
+const SUITES: [Choice<Suite>; 3] = [
+    (
+        Suite::Quick,
+        "pairs by load, triad and triad_nt, widest instructions, one and all threads; latency",
+    ),
+    (
+        Suite::Standard,
+        "every experiment: the best two instruction sets, four thread counts, sparse grids",
+    ),
+    (Suite::Full, "every experiment in full: all kernels, instruction sets, thread counts, grids"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum GridName {
-    /// the cells that a model needs
-    Sparse,
-    /// all cells
-    Full,
-}
+const EXPERIMENTS: [Choice<Experiment>; 9] = [
+    (Experiment::Pairs, "every group of cores against every memory node"),
+    (Experiment::Scaling, "bandwidth against thread count and affinity, over many runs"),
+    (Experiment::Sharing, "local and remote threads together on one memory node"),
+    (Experiment::Links, "all cores of one package on the memory of another"),
+    (Experiment::Roofs, "caches, memory and arithmetic: the roofs of the roofline model"),
+    (Experiment::Hybrid, "loads and stores over a fast and a slow memory"),
+    (Experiment::Mixes, "random sets of streams"),
+    (Experiment::Latency, "the time of an access, alone and beside traffic"),
+    (Experiment::Devices, "copies between every memory node and every device (CUDA, OpenCL)"),
+];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum InitiatorName {
-    /// CPUs with the same local memory
-    Cluster,
-    /// CPUs that share a last-level cache
-    L3,
-    /// single cores
-    Core,
-}
+const GRIDS: [Choice<Grid>; 2] =
+    [(Grid::Sparse, "the cells that a model needs"), (Grid::Full, "all cells")];
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum PagesName {
-    /// base pages only (4 KiB on x86-64)
-    Small,
-    /// transparent huge pages
-    Transparent,
-    /// 2 MiB pages from the reserved pool (hugetlb)
-    Huge,
-}
+const INITIATORS: [Choice<InitiatorKind>; 3] = [
+    (InitiatorKind::Cluster, "CPUs with the same local memory"),
+    (InitiatorKind::L3, "CPUs that share a last-level cache"),
+    (InitiatorKind::Core, "single cores"),
+];
+
+const PAGES: [Choice<Pages>; 3] = [
+    (Pages::Small, "base pages only (4 KiB on x86-64)"),
+    (Pages::Transparent, "transparent huge pages"),
+    (Pages::Huge, "2 MiB pages from the reserved pool (hugetlb)"),
+];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Noise {
@@ -80,17 +61,17 @@ pub enum Noise {
 #[derive(Debug, Args)]
 pub struct CharacterizeArguments {
     /// How much to measure [default: quick; with --simulate, which takes no time, standard]
-    #[arg(long, value_enum, conflicts_with = "resume")]
-    suite: Option<SuiteName>,
+    #[arg(long, value_parser = one_of(&SUITES, Suite::as_str), conflicts_with = "resume")]
+    suite: Option<Suite>,
     /// Only these experiments
     #[arg(
         long,
-        value_enum,
+        value_parser = one_of(&EXPERIMENTS, Experiment::as_str),
         value_delimiter = ',',
         value_name = "EXPERIMENT",
         conflicts_with = "resume"
     )]
-    pub only: Vec<ExperimentName>,
+    pub only: Vec<Experiment>,
     /// Begin no round that would end after this time, for example 60s; with --simulate time
     /// of the machine's own clock
     #[arg(long, value_parser = parse_duration, value_name = "TIME")]
@@ -108,8 +89,9 @@ pub struct CharacterizeArguments {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// How CPUs are grouped
-    #[arg(long, value_enum, default_value = "cluster", conflicts_with = "resume")]
-    pub initiator: InitiatorName,
+    #[arg(long, value_parser = one_of(&INITIATORS, InitiatorKind::as_str),
+          default_value = "cluster", conflicts_with = "resume")]
+    pub initiator: InitiatorKind,
     /// Kernels instead of the suite's own; 'list' names them all with their variants, those
     /// of the simulated machine with --simulate
     #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]
@@ -132,11 +114,12 @@ pub struct CharacterizeArguments {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000), conflicts_with = "resume")]
     pub runs: Option<u32>,
     /// Cells of sharing, by default the suite's own choice
-    #[arg(long, value_enum, conflicts_with = "resume")]
-    pub grid: Option<GridName>,
+    #[arg(long, value_parser = one_of(&GRIDS, Grid::as_str), conflicts_with = "resume")]
+    pub grid: Option<Grid>,
     /// Pages to ask for
-    #[arg(long, value_enum, default_value = "transparent", conflicts_with = "resume")]
-    pub pages: PagesName,
+    #[arg(long, value_parser = one_of(&PAGES, Pages::as_str), default_value = "transparent",
+          conflicts_with = "resume")]
+    pub pages: Pages,
     /// Seed of the cases' order and of the data
     #[arg(long, value_name = "N", conflicts_with = "resume")]
     pub seed: Option<u64>,
@@ -155,65 +138,9 @@ pub struct CharacterizeArguments {
 
 impl CharacterizeArguments {
     /// The suite that was asked for, or the one that answers most in no time.
-    pub fn suite(&self) -> SuiteName {
-        let of_executor =
-            if self.simulate.is_some() { SuiteName::Standard } else { SuiteName::Quick };
+    pub fn suite(&self) -> Suite {
+        let of_executor = if self.simulate.is_some() { Suite::Standard } else { Suite::Quick };
         self.suite.unwrap_or(of_executor)
-    }
-}
-
-impl From<SuiteName> for Suite {
-    fn from(name: SuiteName) -> Self {
-        match name {
-            SuiteName::Quick => Self::Quick,
-            SuiteName::Standard => Self::Standard,
-            SuiteName::Full => Self::Full,
-        }
-    }
-}
-
-impl From<ExperimentName> for Experiment {
-    fn from(name: ExperimentName) -> Self {
-        match name {
-            ExperimentName::Pairs => Self::Pairs,
-            ExperimentName::Scaling => Self::Scaling,
-            ExperimentName::Sharing => Self::Sharing,
-            ExperimentName::Links => Self::Links,
-            ExperimentName::Roofs => Self::Roofs,
-            ExperimentName::Hybrid => Self::Hybrid,
-            ExperimentName::Mixes => Self::Mixes,
-            ExperimentName::Latency => Self::Latency,
-            ExperimentName::Devices => Self::Devices,
-        }
-    }
-}
-
-impl From<GridName> for Grid {
-    fn from(name: GridName) -> Self {
-        match name {
-            GridName::Sparse => Self::Sparse,
-            GridName::Full => Self::Full,
-        }
-    }
-}
-
-impl From<InitiatorName> for InitiatorKind {
-    fn from(name: InitiatorName) -> Self {
-        match name {
-            InitiatorName::Cluster => Self::Cluster,
-            InitiatorName::L3 => Self::L3,
-            InitiatorName::Core => Self::Core,
-        }
-    }
-}
-
-impl From<PagesName> for Pages {
-    fn from(name: PagesName) -> Self {
-        match name {
-            PagesName::Small => Self::Small,
-            PagesName::Transparent => Self::Transparent,
-            PagesName::Huge => Self::Huge,
-        }
     }
 }
 

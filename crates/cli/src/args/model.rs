@@ -2,59 +2,35 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, DeviceClassRule, ThreadChoice};
 use nearfar_report::ModelKind;
 
+use super::choice::{Choice, one_of};
+
 /// The default of `--class-span`, for its help.
 const CLASS_SPAN: &str = "0.07";
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ModelName {
-    /// bandwidth classes and their alphas
-    Classes,
-    /// NUMA factor, and the time of an access under load
-    Latency,
-    /// local and remote threads on one memory node
-    Sharing,
-    /// what limits a cluster at each arithmetic intensity
-    Roofline,
-    /// loads and stores over a fast and a slow memory
-    Hybrid,
-    /// how runs spread, and what pinning threads does to that
-    Distribution,
-    /// what streams get that share the machine's parts
-    Flow,
-    /// which way to place memory is expected to win
-    Strategy,
-    /// copies to and from devices: classes, time of a copy, who loses what
-    Devices,
-}
-
-impl ModelName {
-    pub fn kind(self) -> ModelKind {
-        match self {
-            Self::Classes => ModelKind::Classes,
-            Self::Latency => ModelKind::Latency,
-            Self::Sharing => ModelKind::Sharing,
-            Self::Roofline => ModelKind::Roofline,
-            Self::Hybrid => ModelKind::Hybrid,
-            Self::Distribution => ModelKind::Distribution,
-            Self::Flow => ModelKind::Flow,
-            Self::Strategy => ModelKind::Strategy,
-            Self::Devices => ModelKind::Devices,
-        }
-    }
-}
+const MODELS: [Choice<ModelKind>; 9] = [
+    (ModelKind::Classes, "bandwidth classes and their alphas"),
+    (ModelKind::Latency, "NUMA factor, and the time of an access under load"),
+    (ModelKind::Sharing, "local and remote threads on one memory node"),
+    (ModelKind::Roofline, "what limits a cluster at each arithmetic intensity"),
+    (ModelKind::Hybrid, "loads and stores over a fast and a slow memory"),
+    (ModelKind::Distribution, "how runs spread, and what pinning threads does to that"),
+    (ModelKind::Flow, "what streams get that share the machine's parts"),
+    (ModelKind::Strategy, "which way to place memory is expected to win"),
+    (ModelKind::Devices, "copies to and from devices: classes, time of a copy, who loses what"),
+];
 
 #[derive(Debug, Args)]
 pub struct ModelArguments {
     /// The record; - is standard input; without it the newest one of this host
     pub record: Option<PathBuf>,
     /// Only this model
-    #[arg(value_enum)]
-    pub model: Option<ModelName>,
+    #[arg(value_parser = one_of(&MODELS, ModelKind::as_str))]
+    pub model: Option<ModelKind>,
     #[command(flatten)]
     pub classes: ClassArguments,
     /// Classes of every initiator by itself, for machines that differ by side

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use nearfar_machine::{Binding, TransferDirection};
+use nearfar_model::WorkSharing;
 
+use super::choice::{Choice, one_of};
 use super::model::ClassArguments;
 
 /// The options that ask something.
@@ -55,8 +57,9 @@ pub struct PredictArguments {
           conflicts_with_all = ["share", "reach", "data", "alpha", "gamma", "kernel", "threads", "isa"])]
     pub device: Vec<String>,
     /// Of --device: which way the data goes
-    #[arg(long, value_enum, value_name = "WAY", default_value = "to-host", requires = "device")]
-    pub way: CopyWay,
+    #[arg(long, value_parser = one_of(&WAYS, way), value_name = "WAY", default_value = "to-host",
+          requires = "device")]
+    pub way: TransferDirection,
     #[command(flatten)]
     pub classes: ClassArguments,
     #[command(flatten)]
@@ -85,23 +88,19 @@ pub struct PredictArguments {
 }
 
 /// Which way copies go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum CopyWay {
-    /// from the device's memory to the host's
-    ToHost,
-    /// from the host's memory to the device's
-    ToDevice,
-    /// both at the same time
-    BothWays,
-}
+const WAYS: [Choice<TransferDirection>; 3] = [
+    (TransferDirection::ToHost, "from the device's memory to the host's"),
+    (TransferDirection::ToDevice, "from the host's memory to the device's"),
+    (TransferDirection::BothWays, "both at the same time"),
+];
 
-impl CopyWay {
-    pub fn direction(self) -> TransferDirection {
-        match self {
-            Self::ToHost => TransferDirection::ToHost,
-            Self::ToDevice => TransferDirection::ToDevice,
-            Self::BothWays => TransferDirection::BothWays,
-        }
+/// As options are written.
+fn way(direction: TransferDirection) -> &'static str {
+    match direction {
+        TransferDirection::ToHost => "to-host",
+        TransferDirection::ToDevice => "to-device",
+        TransferDirection::BothWays => "both-ways",
+        TransferDirection::ToPeer => "to-peer",
     }
 }
 
@@ -120,22 +119,19 @@ pub struct SharingQuestion {
     #[arg(long, value_name = "NEAR,FAR", conflicts_with = "alpha")]
     pub split: Vec<List<u32>>,
     /// How the processes share their work; without it both ways are shown
-    #[arg(long, value_enum, value_name = "WORK", conflicts_with_all = OTHER_QUESTIONS,
+    #[arg(long, value_parser = one_of(&WORK, WorkSharing::as_str), value_name = "WORK", conflicts_with_all = OTHER_QUESTIONS,
           conflicts_with = "split")]
-    pub work: Option<Work>,
+    pub work: Option<WorkSharing>,
     /// The memory node with the data; without it the first that was measured
     #[arg(long, value_name = "NODE", conflicts_with_all = OTHER_QUESTIONS)]
     pub node: Option<u32>,
 }
 
 /// How processes share their work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Work {
-    /// equal parts: the slowest decides
-    Static,
-    /// who is ready takes more: the sum counts
-    Dynamic,
-}
+const WORK: [Choice<WorkSharing>; 2] = [
+    (WorkSharing::Static, "equal parts: the slowest decides"),
+    (WorkSharing::Dynamic, "who is ready takes more: the sum counts"),
+];
 
 /// Loads and stores over a fast and a slow memory.
 #[derive(Debug, Args)]

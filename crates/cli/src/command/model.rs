@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use clap::ValueEnum;
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
 use nearfar_report::{FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, printable};
 
-use crate::args::{ClassArguments, ModelArguments, ModelName};
+use crate::args::{ClassArguments, ModelArguments};
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
@@ -19,8 +18,8 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
     let answer = Answer { arguments, record: &record, figures: RecordFigures::new(&record) };
     let text = match model {
         None => answer.all()?,
-        Some(ModelName::Classes) => answer.classes()?,
-        Some(model) => answer.one(model.kind())?,
+        Some(ModelKind::Classes) => answer.classes()?,
+        Some(model) => answer.one(model)?,
     };
     output::print(&text)?;
     if !arguments.json {
@@ -31,13 +30,13 @@ pub fn run(arguments: &ModelArguments) -> anyhow::Result<ExitStatus> {
 
 /// `nearfar model classes` asks for a model of the newest record: a single argument
 /// that names a model is the model (a record of such a name is `./classes`).
-fn record_and_model(arguments: &ModelArguments) -> (Option<&Path>, Option<ModelName>) {
+fn record_and_model(arguments: &ModelArguments) -> (Option<&Path>, Option<ModelKind>) {
     let record = arguments.record.as_deref();
     if arguments.model.is_some() {
         return (record, arguments.model);
     }
-    let named =
-        record.and_then(Path::to_str).and_then(|name| ModelName::from_str(name, false).ok());
+    let is_named = |kind: &ModelKind| record.is_some_and(|name| name == Path::new(kind.as_str()));
+    let named = ModelKind::ALL.into_iter().find(is_named);
     if named.is_some() { (None, named) } else { (record, None) }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use nearfar_model::RecordFigures;
-use nearfar_record::{Absence, Record, Sealing, Suite};
+use nearfar_record::{Absence, Record, Sealing};
 
 use super::exposition::Exposition;
 use super::family::{Family, SCHEMA};
@@ -22,11 +22,7 @@ pub(super) fn add(figures: &RecordFigures<'_>, out: &mut Exposition) {
 
 fn add_header(record: &Record, out: &mut Exposition) {
     let header = &record.header;
-    let suite = match header.inputs.suite {
-        Suite::Quick => "quick",
-        Suite::Standard => "standard",
-        Suite::Full => "full",
-    };
+    let suite = header.inputs.suite.as_str();
     let seals = match record.sealing {
         Sealing::Fits => "fit",
         Sealing::Edited { .. } => "edited",

@@ -146,11 +146,7 @@ impl WholeCluster {
 
 /// The chase alone.
 fn idle_case(setting: Setting<'_>, cluster: &WholeCluster, walk: Walk) -> Case {
-    let pages = match walk.pages {
-        Pages::Small => "small",
-        Pages::Transparent => "transparent",
-        Pages::Huge => "huge",
-    };
+    let pages = walk.pages.as_str();
     Case {
         id: format!(
             "latency/cluster{}/node{}/{}/{pages}/{}",

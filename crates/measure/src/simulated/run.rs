@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_flow::SimulatedMachine;
 use nearfar_record::{
     Cpu, DeviceInputs, Environment, Executor, Experiment, Header, Inputs, Record, RecordWriter,
-    SCHEMA, Simulation, Versions,
+    Simulation,
 };
 
 use super::{SimulateError, SimulatedExecutor};
@@ -24,21 +24,14 @@ pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> 
     let inputs = Inputs { devices, ..inputs };
     let memory_bytes = machine.nodes.iter().map(|node| node.memory_bytes).sum();
     let model_name = machine.packages.first().and_then(|package| package.model.clone());
+    let host = format!("simulated-{}", simulated.name);
     Record::new(Header {
-        schema: SCHEMA.into(),
-        versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
-        host: format!("simulated-{}", simulated.name),
-        started: now_utc(),
-        executor: Executor::Simulated,
         simulation: Some(Simulation {
             name: simulated.name.clone(),
             title: simulated.title.clone(),
             noise,
             file: simulated.text.clone(),
         }),
-        inputs,
-        fingerprint: machine.fingerprint(),
-        machine,
         environment: Environment {
             cpu: Cpu { model_name, ..Cpu::default() },
             architecture: "simulated".into(),
@@ -50,6 +43,7 @@ pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> 
             )]),
             ..Environment::default()
         },
+        ..Header::new(host, now_utc(), Executor::Simulated, inputs, machine)
     })
 }
 

@@ -59,17 +59,7 @@ const UNROLL: u32 = 1;
 
 /// A thread that has done nothing yet.
 fn idle_thread(cpu: u32, core_ghz: Option<f64>) -> ThreadSample {
-    ThreadSample {
-        cpu_before: Some(cpu),
-        cpu_after: Some(cpu),
-        useful_bytes: 0,
-        flops: 0,
-        passes: 1,
-        core_ghz,
-        involuntary_switches: 0,
-        off_cpu_ns: 0,
-        minor_faults: 0,
-    }
+    ThreadSample { core_ghz, ..ThreadSample::quiet(Some(cpu), 0, 0) }
 }
 
 fn stream_sample<'a>(

@@ -3,9 +3,10 @@ use std::collections::BTreeMap;
 use nearfar_machine::{CpuSet, Machine, MemoryKind};
 use nearfar_measure::experiment::{Planned, Setting, phases, plan};
 use nearfar_record::{
-    ActorSample, Case, Coordinates, Experiment, History, HybridCoordinates, HybridPoint, Inputs,
-    Line, PageSizes, PageSplit, Record, Sample, ThreadSample, TrafficMethod, TransferKind,
+    Case, Coordinates, Experiment, History, HybridCoordinates, HybridPoint, Inputs, Line,
+    PageSplit, Record, TransferKind,
 };
+use nearfar_specimen::{evenly, window};
 
 use crate::machines::{
     builtin, case, full, ids, offered, planned, random_machine, reasons, record, standard, streams,
@@ -34,55 +35,12 @@ fn with_corners(machine: &Machine, inputs: Inputs, b: &BTreeMap<TransferKind, f6
     for case in cases {
         let HybridPoint::Corner { of } = coordinates(&case).point else { panic!("{}", case.id) };
         if let Some(rate) = b.get(&of) {
-            record.samples.push(sample(&case.id, *rate));
+            let seen = vec![evenly(&case.actors[0], *rate)];
+            record.samples.push(window(&case.id, 0, seen));
         }
         record.cases.push(case);
     }
     record
-}
-
-/// One window of a second by one thread.
-fn sample(case: &str, rate: f64) -> Sample {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole bytes")]
-    let useful_bytes = rate as u64;
-    let thread = ThreadSample {
-        cpu_before: None,
-        cpu_after: None,
-        useful_bytes,
-        flops: 0,
-        passes: 1,
-        core_ghz: None,
-        involuntary_switches: 0,
-        off_cpu_ns: 0,
-        minor_faults: 0,
-    };
-    let actor = ActorSample {
-        kernel: "1l".into(),
-        variant: "avx512".into(),
-        unroll: 1,
-        useful_bytes,
-        traffic_bytes_min: useful_bytes,
-        traffic_bytes_max: useful_bytes,
-        traffic_method: TrafficMethod::Nt,
-        flops: 0,
-        accesses: useful_bytes / 8,
-        threads: vec![thread],
-        proof: None,
-        write_proof: None,
-        page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        transfer: None,
-    };
-    Sample {
-        case: case.into(),
-        sequence: 0,
-        round: 0,
-        window: 0,
-        start_ns: 0,
-        window_ns: 1_000_000_000,
-        actors: vec![actor],
-        disturbances: Vec::new(),
-        run: None,
-    }
 }
 
 /// The second phase after these bandwidths of the corners.

@@ -12,7 +12,7 @@ use nearfar_measure::{
 };
 use nearfar_record::{
     Actor, Case, Executor as ExecutorKind, Experiment, Header, Inputs, Pages, Pinning, Record,
-    RecordWriter, SCHEMA, Stream, Suite, TrafficMethod, Versions, read_record,
+    RecordWriter, Stream, Suite, TrafficMethod, read_record,
 };
 
 /// Bytes of the arrays.
@@ -80,18 +80,9 @@ pub fn inputs() -> Inputs {
 }
 
 pub fn new_record() -> Record {
-    let machine = machine();
     Record::new(Header {
-        schema: SCHEMA.into(),
-        versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
-        host: "test".into(),
-        started: now_utc(),
-        executor: ExecutorKind::Native,
-        simulation: None,
-        inputs: inputs(),
-        fingerprint: machine.fingerprint(),
-        machine,
         environment: read_environment(Path::new("/")),
+        ..Header::new("test", now_utc(), ExecutorKind::Native, inputs(), machine())
     })
 }
 

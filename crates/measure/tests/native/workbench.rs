@@ -12,8 +12,8 @@ use nearfar_measure::{
 use nearfar_record::{
     Actor, ActorSample, Affinity, Case, Chase, ChaseWalk, Compute, Coordinates,
     Executor as ExecutorKind, Header, History, Inputs, LatencyCoordinates, LatencyLoad, Line,
-    MixCoordinates, Pages, Pinning, ReasonCode, Roof, RoofCoordinates, RoofPurpose, SCHEMA, Sample,
-    ScalingCoordinates, Stream, Suite, TrafficMethod, Versions,
+    MixCoordinates, Pages, Pinning, ReasonCode, Roof, RoofCoordinates, RoofPurpose, Sample,
+    ScalingCoordinates, Stream, Suite, TrafficMethod,
 };
 
 /// Windows of a run.
@@ -151,21 +151,15 @@ impl Workbench {
     }
 
     fn header(&self) -> Header {
+        let inputs = Inputs {
+            window_ns: u64::try_from(WINDOW.as_nanos()).unwrap(),
+            windows_per_round: WINDOWS,
+            ..suite_inputs(Suite::Standard)
+        };
+        let machine = self.machine.clone();
         Header {
-            schema: SCHEMA.into(),
-            versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
-            host: "test".into(),
-            started: now_utc(),
-            executor: ExecutorKind::Native,
-            simulation: None,
-            inputs: Inputs {
-                window_ns: u64::try_from(WINDOW.as_nanos()).unwrap(),
-                windows_per_round: WINDOWS,
-                ..suite_inputs(Suite::Standard)
-            },
-            fingerprint: self.machine.fingerprint(),
-            machine: self.machine.clone(),
             environment: read_environment(Path::new("/")),
+            ..Header::new("test", now_utc(), ExecutorKind::Native, inputs, machine)
         }
     }
 }

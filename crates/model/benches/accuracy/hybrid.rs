@@ -4,15 +4,15 @@
 //! of 25 points, each measured once, is never fitted.
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
-#[path = "../../tests/hybrid/handmade_record.rs"]
-mod hybrid_record;
+#[path = "../../tests/hybrid/truth.rs"]
+mod hybrid_truth;
 
 use fastrand::Rng;
 use nearfar_model::{HybridPair, OverlapBounds, RecordFigures, hybrid};
 use nearfar_record::HybridPoint;
 use nearfar_stats::{median, normal_quantile};
 
-use self::hybrid_record::{bandwidth, points, record, truth};
+use self::hybrid_truth::{bandwidth, points, record, truth};
 
 /// Share of the seeds with which all overlaps are near.
 const NEAR: f64 = 0.95;

@@ -4,8 +4,6 @@
 #![expect(clippy::unwrap_used, reason = "a program for developers that cannot go on panics")]
 
 mod flow;
-#[path = "../../tests/classes/handmade_record.rs"]
-mod handmade_record;
 mod hybrid;
 mod modes;
 mod random_machines;

@@ -2,8 +2,6 @@
 //! is promised, and on tables that other mechanisms make, which are only shown.
 #![expect(clippy::print_stdout, reason = "a program for developers")]
 
-#[path = "../../tests/sharing/grid_record.rs"]
-mod grid_record;
 mod mechanisms;
 #[path = "../../tests/sharing/paper_table.rs"]
 mod paper_table;

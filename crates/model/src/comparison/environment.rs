@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::hash::Hasher;
 
 use nearfar_machine::{Fnv1a, Machine};
-use nearfar_record::{Executor, Header, Suite};
+use nearfar_record::{Executor, Header};
 
 /// Something that is not the same in both records.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub fn environment_settings(header: &Header) -> Vec<(&'static str, Option<String
         ("cgroup_memory_limit_bytes", text(cgroup.memory_limit_bytes.as_ref())),
         ("usable_cpus", Some(machine.allowed_cpus.to_string())),
         ("usable_nodes", Some(machine.allowed_nodes.to_string())),
-        ("suite", Some(suite(inputs.suite).into())),
+        ("suite", Some(inputs.suite.as_str().into())),
         ("experiments", Some(experiments.join(", "))),
         ("initiator", Some(inputs.initiator.to_string())),
         ("kernels", inputs.kernels.as_deref().map(list)),
@@ -98,14 +98,6 @@ fn executor(executor: Executor) -> &'static str {
     match executor {
         Executor::Native => "native",
         Executor::Simulated => "simulated",
-    }
-}
-
-fn suite(suite: Suite) -> &'static str {
-    match suite {
-        Suite::Quick => "quick",
-        Suite::Standard => "standard",
-        Suite::Full => "full",
     }
 }
 

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod accuracy;
-mod handmade_record;
 mod notes;
 mod random_matrix;
 mod rules;

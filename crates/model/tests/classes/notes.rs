@@ -1,13 +1,15 @@
 //! What is said about classes: each sentence when it is so, and not otherwise.
 
-use nearfar_machine::{Core, CpuSet, MemoryKind, MemoryNode};
 use nearfar_model::{ClassRule, RecordFigures, classes};
-use nearfar_record::{Absence, Absent, Disturbance, Reason, ReasonCode, Record};
+use nearfar_record::{Absence, Coordinates, PairCoordinates, ReasonCode, Record};
+use nearfar_specimen::{absent, add_alone, disturb, machine, pair, record};
 
-use crate::handmade_record::{Measured, add_case, coordinates, empty_record};
+fn add(record: &mut Record, place: PairCoordinates, rounds: &[f64]) {
+    add_alone(record, Coordinates::Pairs(place), rounds);
+}
 
-fn measured<'a>(initiator: u32, node: u32, rounds: &'a [f64]) -> Measured<'a> {
-    Measured { initiator, node, kernel: "triad", variant: "sse2", threads: 1, rounds }
+fn triad(initiator: u32, node: u32) -> PairCoordinates {
+    pair(initiator, node, "triad")
 }
 
 /// Six rounds of a pair: 1, 1 - d, 1 - 2d .. of its best, so that their standard deviation
@@ -17,9 +19,9 @@ fn rounds(best: f64, step: f64) -> Vec<f64> {
 }
 
 fn quiet_record() -> Record {
-    let mut record = empty_record();
+    let mut record = record();
     for (initiator, node, best) in [(0, 0, 10.0), (0, 1, 6.0), (1, 0, 6.0), (1, 1, 10.0)] {
-        add_case(&mut record, &measured(initiator, node, &rounds(best, 0.001)));
+        add(&mut record, triad(initiator, node), &rounds(best, 0.001));
     }
     record
 }
@@ -50,9 +52,9 @@ fn noise_is_that_of_the_rounds() {
 
 #[test]
 fn one_round_has_no_noise_and_is_few() {
-    let mut record = empty_record();
-    add_case(&mut record, &measured(0, 0, &[10e9]));
-    add_case(&mut record, &measured(0, 1, &[6e9]));
+    let mut record = record();
+    add(&mut record, triad(0, 0), &[10e9]);
+    add(&mut record, triad(0, 1), &[6e9]);
     let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     assert_eq!((found.noise, found.standard_error, found.fewest_rounds), (None, None, 1));
     assert_one(&found.notes, &["1 round only", "at least 5"]);
@@ -61,31 +63,17 @@ fn one_round_has_no_noise_and_is_few() {
 
 /// Two nodes of four cores each.
 fn give_machine(record: &mut Record) {
-    let machine = &mut record.header.machine;
-    for os_index in 0..2 {
-        let cpus: CpuSet = (4 * os_index..4 * os_index + 4).collect();
-        machine.nodes.push(MemoryNode {
-            os_index,
-            kind: MemoryKind::Dram,
-            cpus: cpus.clone(),
-            locality: cpus.clone(),
-            memory_bytes: None,
-            memory_side_cache_bytes: None,
-        });
-        machine.cores.extend(cpus.iter().map(|cpu| Core { cpus: CpuSet::single(cpu) }));
-    }
-    machine.allowed_cpus = (0..8).collect();
-    machine.allowed_nodes = (0..2).collect();
+    record.header.machine = machine(1, 2, 4);
 }
 
 /// Whose memory it is decides, not how many nodes there are.
 #[test]
 fn pairs_that_are_all_local_or_all_remote_are_said_to_be() {
     let notes_of = |pairs: &[(u32, u32)]| {
-        let mut record = empty_record();
+        let mut record = record();
         give_machine(&mut record);
         for &(initiator, node) in pairs {
-            add_case(&mut record, &measured(initiator, node, &rounds(10.0, 0.001)));
+            add(&mut record, triad(initiator, node), &rounds(10.0, 0.001));
         }
         notes(&record)
     };
@@ -110,8 +98,8 @@ fn fewer_threads_than_cores_are_counted() {
         give_machine(&mut record);
         let load = rounds(20.0, 0.001);
         for (initiator, node) in [(0, 0), (1, 1)] {
-            let more = Measured { kernel: "load", threads, ..measured(initiator, node, &load) };
-            add_case(&mut record, &more);
+            let more = PairCoordinates { threads, ..pair(initiator, node, "load") };
+            add(&mut record, more, &load);
         }
         notes(&record)
     };
@@ -123,15 +111,10 @@ fn fewer_threads_than_cores_are_counted() {
 /// Cluster 0 was refused on node 2; cluster 1 was measured there with another kernel only.
 fn with_pairs_left_out() -> Record {
     let mut record = quiet_record();
-    let refused = measured(0, 2, &[]);
-    record.absent.push(Absent {
-        case: "pairs/cluster0/node2/triad/sse2/t1".into(),
-        coordinates: vec![coordinates(&refused)],
-        absence: Absence::Refused,
-        reason: Reason { code: ReasonCode::NoRoom, text: "node 2 has no room".into() },
-        round: None,
-    });
-    add_case(&mut record, &Measured { kernel: "load", ..measured(1, 2, &[1e9]) });
+    add(&mut record, triad(0, 2), &[]);
+    let refused = record.cases[4].id.clone();
+    absent(&mut record, &refused, Absence::Refused, ReasonCode::NoRoom, "node 2 has no room");
+    add(&mut record, pair(1, 2, "load"), &[1e9]);
     record
 }
 
@@ -148,10 +131,7 @@ fn refused_and_unmeasured_pairs_are_left_out_and_named() {
 #[test]
 fn figures_of_disturbed_windows_only_are_named() {
     let mut record = quiet_record();
-    for sample in record.samples.iter_mut().filter(|sample| sample.case.contains("cluster1/node0"))
-    {
-        sample.disturbances.push(Disturbance::Moved { threads: 1 });
-    }
+    disturb(&mut record, "pairs/cluster1/node0/triad/avx2/t1");
     assert_one(&notes(&record), &["1 pair rests on disturbed windows only: cluster 1 on node 0"]);
 }
 
@@ -159,10 +139,10 @@ fn figures_of_disturbed_windows_only_are_named() {
 /// enough to explain that.
 #[test]
 fn a_class_that_noise_widens_says_so_and_asks_for_rounds() {
-    let mut record = empty_record();
+    let mut record = record();
     for place in 0..16 {
         let best = 10.0 * (1.0 - 0.006 * f64::from(place));
-        add_case(&mut record, &measured(place / 4, place % 4, &rounds(best, 0.01)));
+        add(&mut record, triad(place / 4, place % 4), &rounds(best, 0.01));
     }
     let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     assert_eq!(found.sets[0].classes.len(), 1);
@@ -175,10 +155,10 @@ fn a_class_that_noise_widens_says_so_and_asks_for_rounds() {
 /// arbitrary.
 #[test]
 fn a_border_within_the_noise_says_so() {
-    let mut record = empty_record();
+    let mut record = record();
     for place in 0..32 {
         let best = 10.0 * (1.0 - 0.006 * f64::from(place));
-        add_case(&mut record, &measured(place / 4, place % 4, &rounds(best, 0.0018)));
+        add(&mut record, triad(place / 4, place % 4), &rounds(best, 0.0018));
     }
     let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     assert!(found.sets[0].classes.len() > 1);
@@ -194,12 +174,12 @@ fn a_border_within_the_noise_says_so() {
 /// Many borders within the scatter are one sentence.
 #[test]
 fn many_borders_are_one_note() {
-    let mut record = empty_record();
+    let mut record = record();
     for place in 0..64 {
         let best = 10.0 * 0.99_f64.powi(place);
         let (initiator, node) =
             (u32::try_from(place / 8).unwrap(), u32::try_from(place % 8).unwrap());
-        add_case(&mut record, &measured(initiator, node, &rounds(best, 0.004)));
+        add(&mut record, triad(initiator, node), &rounds(best, 0.004));
     }
     let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     let borders = found.sets[0].classes.iter().filter(|class| class.border_within_noise).count();
@@ -212,7 +192,8 @@ fn many_borders_are_one_note() {
 fn pairs_left_out_and_kernels_without_figures_are_kept() {
     let mut record = with_pairs_left_out();
     // Of another thread count: no figure that the rule could judge.
-    add_case(&mut record, &Measured { kernel: "triad_nt", threads: 4, ..measured(1, 1, &[1e9]) });
+    let other = PairCoordinates { threads: 4, ..pair(1, 1, "triad_nt") };
+    add(&mut record, other, &[1e9]);
     let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     let left_out: Vec<(u32, u32, Option<&str>)> = found
         .left_out

@@ -2,9 +2,8 @@
 
 use fastrand::Rng;
 use nearfar_model::{ClassPair, Classes};
-use nearfar_record::Record;
-
-use crate::handmade_record::{Measured, add_case, empty_record};
+use nearfar_record::{Coordinates, Record};
+use nearfar_specimen::{add_alone, pair, record};
 
 /// What random machines have in common.
 #[derive(Debug, Clone, Copy)]
@@ -55,20 +54,13 @@ impl Family {
             let gap = self.gap.0 + (self.gap.1 - self.gap.0) * random.f64();
             levels.push(levels[levels.len() - 1] * (1.0 - gap));
         }
-        let mut record = empty_record();
+        let mut record = record();
         let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
         for ((initiator, node), &class) in pairs.zip(&class_of) {
             let truth = levels[class] * (1.0 - self.spread * random.f64());
             let rounds: Vec<f64> = (0..self.runs).map(|_| truth * self.draw_run(random)).collect();
-            let measured = Measured {
-                initiator,
-                node,
-                kernel: "triad",
-                variant: "portable",
-                threads: 1,
-                rounds: &rounds,
-            };
-            add_case(&mut record, &measured);
+            let place = Coordinates::Pairs(pair(initiator, node, "triad"));
+            add_alone(&mut record, place, &rounds);
         }
         RandomMatrix { class_of, classes, record }
     }

@@ -4,21 +4,21 @@ use nearfar_model::{
     ClassRule, Classes, MappingPlace, NoClasses, RecordFigures, Target, ThreadChoice, alphas,
     classes, reach_of_data,
 };
-use nearfar_record::Record;
-
-use crate::handmade_record::{Measured, add_case, empty_record};
+use nearfar_record::{Coordinates, PairCoordinates, Record};
+use nearfar_specimen::{add_alone, pair, record};
 
 /// (initiator, node, kernel, variant, threads, GB/s of the best of six rounds).
 type Line<'a> = (u32, u32, &'a str, &'a str, u32, f64);
 
 /// Six rounds each, the best of which is as given, the others up to 1 % below.
 fn record_of(lines: &[Line<'_>]) -> Record {
-    let mut record = empty_record();
+    let mut record = record();
     for &(initiator, node, kernel, variant, threads, best) in lines {
         let rounds: Vec<f64> =
             (0..6).map(|round| best * 1e9 * (1.0 - 0.002 * f64::from(round))).collect();
-        let measured = Measured { initiator, node, kernel, variant, threads, rounds: &rounds };
-        add_case(&mut record, &measured);
+        let variant = variant.into();
+        let place = PairCoordinates { variant, threads, ..pair(initiator, node, kernel) };
+        add_alone(&mut record, Coordinates::Pairs(place), &rounds);
     }
     record
 }
@@ -201,7 +201,7 @@ fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
 #[test]
 fn a_record_without_samples_has_no_classes() {
     assert_eq!(
-        classes(&RecordFigures::new(&empty_record()), &ClassRule::default()),
+        classes(&RecordFigures::new(&record()), &ClassRule::default()),
         Err(NoClasses::NoPairs)
     );
     let mut planned = record_of(&TWO_NODES);

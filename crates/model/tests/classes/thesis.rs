@@ -2,25 +2,18 @@
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, RecordFigures, alphas, classes};
-use nearfar_record::Record;
-
-use crate::handmade_record::{Measured, add_case, empty_record};
+use nearfar_record::{Coordinates, PairCoordinates, Record};
+use nearfar_specimen::{add_alone, pair, record};
 
 /// A record with one figure for each build of a kernel on each pair: the builds as
 /// variants, as the thesis takes the best of compilers.
 fn record_of(pairs: &[(u32, u32)], builds: &[&[f64]], unit: f64) -> Record {
-    let mut record = empty_record();
+    let mut record = record();
     for (number, row) in builds.iter().enumerate() {
         for (&(initiator, node), figure) in pairs.iter().zip(*row) {
-            let measured = Measured {
-                initiator,
-                node,
-                kernel: "triad",
-                variant: &format!("build{number}"),
-                threads: 1,
-                rounds: &[figure * unit],
-            };
-            add_case(&mut record, &measured);
+            let variant = format!("build{number}");
+            let place = PairCoordinates { variant, ..pair(initiator, node, "triad") };
+            add_alone(&mut record, Coordinates::Pairs(place), &[figure * unit]);
         }
     }
     record

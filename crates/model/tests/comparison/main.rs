@@ -4,8 +4,6 @@
 
 #[path = "../twins/drawn_record.rs"]
 mod drawn_record;
-#[path = "../classes/handmade_record.rs"]
-mod handmade_record;
 mod matching;
 
 use drawn_record::{KERNELS, PLAN, Plan, machine, record, record_by_round};

@@ -124,7 +124,7 @@ fn the_environment_is_compared_by_what_both_know() {
     b.host = "another".into();
     b.started = "2027-01-01T00:00:00Z".into();
     assert_eq!(environment_differences(&a, &b), [], "what the heading says");
-    b.executor = Executor::Native;
+    b.executor = Executor::Simulated;
     b.environment.cpu.microcode = Some("0x2b".into());
     b.environment.transparent_huge_pages = Some("never".into());
     b.inputs.suite = Suite::Full;

@@ -1,22 +1,38 @@
 //! What runs written by hand say of modes, of affinity and of what to do.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-#[path = "../classes/handmade_record.rs"]
-mod handmade_record;
-mod scaling_record;
-
 use fastrand::Rng;
 use nearfar_machine::Core;
 use nearfar_model::{
     Distribution, KernelDistribution, Modes, RecordFigures, ThreadAdvice, distribution,
 };
-use nearfar_record::{Affinity, Record, Simulation};
+use nearfar_record::{Actor, Affinity, Coordinates, Pinning, Record, Simulation};
+use nearfar_specimen::{add, case_at, done, scaling};
 use nearfar_stats::normal_quantile;
 
-use handmade_record::empty_record;
-use scaling_record::add_runs;
-
 use Affinity::{Compact, Scatter, Unbound};
+
+/// Adds a case of copy, whose threads are on these CPUs; none for unbound ones. Each run is useful
+/// bytes/s of all threads, of which a hundredth more by half of them than by the other half.
+fn add_runs(
+    record: &mut Record,
+    threads: u32,
+    affinities: &[Affinity],
+    cpus: &[u32],
+    runs: &[f64],
+) {
+    let place = |&affinity: &Affinity| Coordinates::Scaling(scaling(threads, affinity));
+    let mut case = case_at(&record.header.machine, place(&affinities[0]));
+    case.coordinates = affinities.iter().map(place).collect();
+    case.id = format!("{}/{}", case.id, affinities.len());
+    if let Actor::Stream(stream) = &mut case.actors[0] {
+        stream.thread_cpus = cpus.to_vec();
+        stream.pinning = if cpus.is_empty() { Pinning::Unbound } else { Pinning::OnePerCore };
+    }
+    let seen = |run: &f64| vec![done(&case.actors[0], &[0.505 * run, 0.495 * run])];
+    let rounds: Vec<_> = runs.iter().map(seen).collect();
+    add(record, case, rounds);
+}
 
 /// Normal runs around these means, GB/s, in turn, in bytes/s.
 fn runs(seed: u64, count: usize, means: &[f64], deviation: f64) -> Vec<f64> {
@@ -43,7 +59,7 @@ fn advice(record: &Record) -> ThreadAdvice {
 
 /// As the paper's machine: unbound runs in two modes, scattered ones in the higher one.
 fn as_in_the_paper(count: usize) -> Record {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     add_runs(&mut record, 1, &[Unbound], &[], &runs(1, count, &[5.8], 0.06));
     add_runs(&mut record, 4, &[Unbound], &[], &runs(2, count, &[62.0, 71.0], 0.4));
     add_runs(&mut record, 4, &[Compact], &[0, 1, 2, 3], &runs(3, count, &[20.0], 0.1));
@@ -117,7 +133,7 @@ fn the_fewest_threads_that_are_enough_are_advised_where_they_were_measured() {
 
 #[test]
 fn unbound_threads_are_left_alone_where_pinning_shows_nothing() {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     add_runs(&mut record, 2, &[Unbound], &[], &runs(7, 30, &[30.0], 0.3));
     add_runs(&mut record, 2, &[Compact, Scatter], &[0, 1], &runs(8, 30, &[30.0], 0.3));
     let advice = self::advice(&record);
@@ -134,7 +150,7 @@ fn unbound_threads_are_left_alone_where_pinning_shows_nothing() {
 #[test]
 fn a_difference_below_5_percent_is_no_gain_however_sure_it_is() {
     let of_pinned = |gain: f64| {
-        let mut record = empty_record();
+        let mut record = nearfar_specimen::record();
         add_runs(&mut record, 4, &[Unbound], &[], &runs(11, 300, &[50.0], 0.5));
         let pinned = runs(12, 300, &[50.0 * (1.0 + gain)], 0.5);
         add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &pinned);
@@ -154,7 +170,7 @@ fn a_difference_below_5_percent_is_no_gain_however_sure_it_is() {
     assert!(slower.is_slower() && !slower.is_too_small(), "{slower:?}");
     assert_eq!(advised, Unbound);
     // Large, but not beyond chance: nothing is said of it.
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     add_runs(&mut record, 4, &[Unbound], &[], &runs(13, 6, &[50.0], 15.0));
     add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &runs(14, 6, &[54.0], 15.0));
     let unsure = kernel(&record).effects[0];
@@ -163,7 +179,7 @@ fn a_difference_below_5_percent_is_no_gain_however_sure_it_is() {
 
 #[test]
 fn what_was_not_measured_is_not_known() {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     let missing = distribution(&RecordFigures::new(&record)).unwrap_err();
     assert!(missing.remedy.unwrap().contains("--only scaling"));
     // Pinned threads alone: they are advised, and what they gain is not known.
@@ -171,7 +187,7 @@ fn what_was_not_measured_is_not_known() {
     let advice = self::advice(&record);
     assert_eq!((advice.affinity, advice.effect, advice.unbound), (Scatter, None, None));
     // Four runs are too few to compare, and pinned ones are not advised for nothing.
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     add_runs(&mut record, 4, &[Unbound], &[], &runs(1, 4, &[67.0], 6.0));
     add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &runs(2, 4, &[79.0], 0.3));
     let kernel = self::kernel(&record);
@@ -196,7 +212,7 @@ fn more_runs_are_asked_for_by_a_command_for_the_same_machine() {
 fn strange_records_have_an_answer_without_a_number_that_is_none() {
     let mut random = Rng::with_seed(3);
     for _ in 0..200 {
-        let mut record = empty_record();
+        let mut record = nearfar_specimen::record();
         for threads in 0..random.u32(1..4) {
             for affinity in [Unbound, Compact, Scatter] {
                 let count = [0, 1, 2, 5, 25][random.usize(..5)];

@@ -2,8 +2,8 @@
 
 use nearfar_model::{Buffers, HybridPair, HybridShares, OverlapBounds, PlacementName};
 
-use crate::handmade_record::{points, record, truth};
 use crate::pair;
+use crate::truth::{points, record, truth};
 
 /// Without noise, so that the margins at jumps are nothing.
 fn exact(machine: &str) -> HybridPair {

@@ -3,9 +3,9 @@
 
 mod advice;
 mod bounds;
-mod handmade_record;
 mod recovery;
 mod strangers;
+mod truth;
 
 use nearfar_model::{Hybrid, HybridPair, Inapplicable, OverlapBounds, RecordFigures, hybrid};
 use nearfar_record::Record;

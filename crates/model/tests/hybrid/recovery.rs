@@ -5,7 +5,7 @@ use nearfar_model::{HybridShares, OverlapBounds};
 use nearfar_stats::normal_quantile;
 use proptest::prelude::*;
 
-use crate::handmade_record::{Point, bandwidth, points, record, truth};
+use crate::truth::{Point, bandwidth, points, record, truth};
 use crate::{ordered_pairs, overlap, pair};
 
 /// Table 6, from rounds without noise.

@@ -4,12 +4,12 @@ use nearfar_model::OverlapBounds;
 use nearfar_record::{HybridPoint, TransferKind};
 use proptest::prelude::*;
 
-use crate::handmade_record::{Point, empty_record, points, record, truth};
+use crate::truth::{Point, points, record, truth};
 use crate::{model, ordered_pairs, overlap, pair};
 
 #[test]
 fn a_record_without_points_has_no_model() {
-    let why = model(&empty_record(), OverlapBounds::None).unwrap_err();
+    let why = model(&nearfar_specimen::record(), OverlapBounds::None).unwrap_err();
     assert!(why.remedy.is_some());
     let without_rounds = points(&truth("knl"), 2, |_| Vec::new());
     assert!(model(&record(&without_rounds), OverlapBounds::None).is_err());

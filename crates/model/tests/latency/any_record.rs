@@ -1,9 +1,8 @@
 //! Whatever a record says, figures are numbers or absent with a reason.
 
 use nearfar_model::{RecordFigures, latency};
+use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
 use proptest::prelude::*;
-
-use crate::handmade_record::{Load, SET, add_chase, empty_record};
 
 /// Times and rates from nothing to beyond all machines.
 fn figure() -> impl Strategy<Value = f64> {
@@ -19,17 +18,16 @@ proptest! {
 
     #[test]
     fn no_figure_is_infinite_or_no_number(
-        idle in proptest::collection::vec((0_u32..4, 0_u32..5, 1_u64..SET * 2, rounds()), 0..8),
+        idle in proptest::collection::vec((0_u32..4, 0_u32..5, 1_u64..IN_MEMORY * 2, rounds()), 0..8),
         loaded in proptest::collection::vec((0_u32..2, rounds(), rounds()), 0..9),
     ) {
-        let mut record = empty_record(3, None);
+        let mut record = record_of(machine(1, 3, 2), &[]);
         for (cluster, node, bytes, ns) in &idle {
-            add_chase(&mut record, (*cluster, *node, *bytes), ns, None);
+            add_chase(&mut record, at(*cluster, *node, *bytes, None), ns, &[]);
         }
-        add_chase(&mut record, (0, 0, SET), &[80.0; 6], None);
+        add_chase(&mut record, at(0, 0, IN_MEMORY, None), &[80.0; 6], &[]);
         for (number, (node, ns, rates)) in (0..).zip(&loaded) {
-            let load = Load { pause_cycles: number, rounds: rates };
-            add_chase(&mut record, (0, *node, SET), ns, Some(&load));
+            add_chase(&mut record, at(0, *node, IN_MEMORY, Some(number)), ns, rates);
         }
         let model = latency(&RecordFigures::new(&record)).unwrap();
         let mut figures: Vec<f64> = Vec::new();

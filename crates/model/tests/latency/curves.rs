@@ -1,17 +1,15 @@
 //! Loaded curves: knee, usable bandwidth, queue.
 
 use nearfar_model::{LoadedCurve, RecordFigures, latency};
-
-use crate::handmade_record::{Load, SET, add_chase, empty_record};
+use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
 
 /// A curve of (useful bytes/s, ns of each round).
 fn curve(idle: &[f64], points: &[(f64, Vec<f64>)]) -> LoadedCurve {
-    let mut record = empty_record(1, None);
-    add_chase(&mut record, (0, 0, SET), idle, None);
+    let mut record = record_of(machine(1, 1, 2), &[]);
+    add_chase(&mut record, at(0, 0, IN_MEMORY, None), idle, &[]);
     for (number, (rate, ns)) in (0..).zip(points) {
         let rounds = vec![*rate; ns.len()];
-        let load = Load { pause_cycles: 8192 - number, rounds: &rounds };
-        add_chase(&mut record, (0, 0, SET), ns, Some(&load));
+        add_chase(&mut record, at(0, 0, IN_MEMORY, Some(8192 - number)), ns, &rounds);
     }
     latency(&RecordFigures::new(&record)).unwrap().curves.remove(0)
 }
@@ -146,12 +144,11 @@ fn curves_that_show_nothing_are_refused_with_the_reason() {
 
 #[test]
 fn a_point_without_figures_is_counted_and_a_curve_without_its_idle_time_says_so() {
-    let mut record = empty_record(1, None);
+    let mut record = record_of(machine(1, 1, 2), &[]);
     for number in 1..6 {
         let rounds = [1e9 * f64::from(number); 6];
-        let load = Load { pause_cycles: 100 - number, rounds: &rounds };
         let ns: &[f64] = if number == 3 { &[] } else { &[200.0; 6] };
-        add_chase(&mut record, (0, 0, SET), ns, Some(&load));
+        add_chase(&mut record, at(0, 0, IN_MEMORY, Some(100 - number)), ns, &rounds);
     }
     let found = latency(&RecordFigures::new(&record)).unwrap().curves.remove(0);
     assert_eq!((found.points.len(), found.missing), (4, 1));

@@ -1,9 +1,17 @@
 //! NUMA factors with their intervals, the firmware's beside them, and times by level.
 
+use nearfar_machine::Distances;
 use nearfar_model::{Latency, RecordFigures, latency};
 use nearfar_record::Record;
+use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
 
-use crate::handmade_record::{SET, add_chase, empty_record};
+/// Two nodes with the firmware's distance from one to the other.
+fn two_nodes(distance: u64) -> Record {
+    let mut machine = machine(1, 2, 2);
+    let values = vec![vec![10, distance], vec![distance, 10]];
+    machine.distances = Some(Distances { nodes: vec![0, 1], values });
+    record_of(machine, &[])
+}
 
 fn model(record: &Record) -> Latency {
     latency(&RecordFigures::new(record)).unwrap()
@@ -16,9 +24,19 @@ fn assert_near(one: f64, other: f64) {
 /// Six rounds: the interval of 95 % is from the least to the most.
 #[test]
 fn factors_and_their_intervals_are_those_worked_out_by_hand() {
-    let mut record = empty_record(2, Some(vec![vec![10, 21], vec![21, 10]]));
-    add_chase(&mut record, (0, 0, SET), &[98.0, 99.0, 100.0, 100.0, 101.0, 110.0], None);
-    add_chase(&mut record, (0, 1, SET), &[160.0, 161.0, 162.0, 162.0, 165.0, 170.0], None);
+    let mut record = two_nodes(21);
+    add_chase(
+        &mut record,
+        at(0, 0, IN_MEMORY, None),
+        &[98.0, 99.0, 100.0, 100.0, 101.0, 110.0],
+        &[],
+    );
+    add_chase(
+        &mut record,
+        at(0, 1, IN_MEMORY, None),
+        &[160.0, 161.0, 162.0, 162.0, 165.0, 170.0],
+        &[],
+    );
     let model = model(&record);
     let factor = model.factors[1].factor.clone().unwrap();
     assert_near(factor.value, 1.62);
@@ -37,7 +55,7 @@ fn factors_and_their_intervals_are_those_worked_out_by_hand() {
 /// ribeiro2010: 2 to 2.5 on a machine of four nodes.
 #[test]
 fn the_span_is_that_of_remote_nodes() {
-    let mut record = empty_record(4, None);
+    let mut record = record_of(machine(1, 4, 2), &[]);
     for cluster in 0..4 {
         for node in 0..4 {
             let ns = match cluster ^ node {
@@ -45,7 +63,7 @@ fn the_span_is_that_of_remote_nodes() {
                 1 => 400.0,
                 _ => 500.0,
             };
-            add_chase(&mut record, (cluster, node, SET), &[ns; 6], None);
+            add_chase(&mut record, at(cluster, node, IN_MEMORY, None), &[ns; 6], &[]);
         }
     }
     let model = model(&record);
@@ -60,9 +78,9 @@ fn the_span_is_that_of_remote_nodes() {
 #[test]
 fn distances_that_mean_nothing_are_no_factors() {
     for unknown in [0, 255, 300] {
-        let mut record = empty_record(2, Some(vec![vec![10, unknown], vec![unknown, 10]]));
-        add_chase(&mut record, (0, 0, SET), &[100.0; 6], None);
-        add_chase(&mut record, (0, 1, SET), &[150.0; 6], None);
+        let mut record = two_nodes(unknown);
+        add_chase(&mut record, at(0, 0, IN_MEMORY, None), &[100.0; 6], &[]);
+        add_chase(&mut record, at(0, 1, IN_MEMORY, None), &[150.0; 6], &[]);
         let model = model(&record);
         assert_eq!(model.factors[1].firmware, None, "{unknown}");
         assert_eq!(model.factors[1].firmware_error(), None, "{unknown}");
@@ -71,17 +89,17 @@ fn distances_that_mean_nothing_are_no_factors() {
 
 #[test]
 fn without_a_remote_or_a_local_time_it_is_said_why() {
-    let mut alone = empty_record(1, None);
-    add_chase(&mut alone, (0, 0, SET), &[100.0; 6], None);
+    let mut alone = record_of(machine(1, 1, 2), &[]);
+    add_chase(&mut alone, at(0, 0, IN_MEMORY, None), &[100.0; 6], &[]);
     assert!(model(&alone).span.unwrap_err().starts_with("one node"));
 
-    let mut only_remote = empty_record(2, None);
-    add_chase(&mut only_remote, (0, 1, SET), &[100.0; 6], None);
+    let mut only_remote = record_of(machine(1, 2, 2), &[]);
+    add_chase(&mut only_remote, at(0, 1, IN_MEMORY, None), &[100.0; 6], &[]);
     let model_of = model(&only_remote);
     assert!(model_of.factors[0].factor.clone().unwrap_err().contains("cluster 0's own"));
     assert!(model_of.span.unwrap_err().contains("beside a local one"));
 
-    let nothing = empty_record(2, None);
+    let nothing = record_of(machine(1, 2, 2), &[]);
     let refused = latency(&RecordFigures::new(&nothing)).unwrap_err();
     assert!(refused.remedy.is_some(), "{refused:?}");
 }
@@ -89,20 +107,20 @@ fn without_a_remote_or_a_local_time_it_is_said_why() {
 /// Of two sets in one cache the larger, none that fills it, and memory.
 #[test]
 fn sizes_stand_for_levels() {
-    let mut record = empty_record(1, None);
+    let mut record = record_of(machine(1, 1, 2), &[]);
     for (bytes, ns) in [
         (8 << 10, 1.0),
         (16 << 10, 1.1),
         (30 << 10, 2.0),
         (512 << 10, 4.0),
         (1000 << 10, 9.0),
-        (SET, 100.0),
+        (IN_MEMORY, 100.0),
     ] {
-        add_chase(&mut record, (0, 0, bytes), &[ns; 6], None);
+        add_chase(&mut record, at(0, 0, bytes, None), &[ns; 6], &[]);
     }
     let levels = model(&record).levels;
     let found: Vec<(Option<u32>, u64)> =
         levels.iter().map(|level| (level.level, level.working_set_bytes)).collect();
-    assert_eq!(found, [(Some(1), 16 << 10), (Some(2), 512 << 10), (None, SET)]);
+    assert_eq!(found, [(Some(1), 16 << 10), (Some(2), 512 << 10), (None, IN_MEMORY)]);
     assert_near(levels[1].ns.median, 4.0);
 }

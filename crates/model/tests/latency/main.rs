@@ -5,4 +5,3 @@
 mod any_record;
 mod curves;
 mod factors;
-mod handmade_record;

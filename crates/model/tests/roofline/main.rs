@@ -2,17 +2,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
 
-#[path = "../classes/handmade_record.rs"]
-mod handmade_record;
 mod points;
 mod roof_record;
 mod strange;
 
 use nearfar_model::{RecordFigures, Roofline, roof_errors, roofline};
-use nearfar_record::{Roof, RoofPurpose};
-use roof_record::{Made, record};
+use nearfar_record::Roof;
+use roof_record::{Made, compute, point, record, roof};
 
-fn model(made: &[Made<'_>]) -> Roofline {
+fn model(made: &[Made]) -> Roofline {
     roofline(&RecordFigures::new(&record(made))).unwrap()
 }
 
@@ -21,21 +19,23 @@ fn near(value: f64, expected: f64) {
 }
 
 /// denoyelle2019, table 2, for the cluster alone.
-pub const JOE0: [Made<'static>; 9] = [
-    Made::compute("fma_dp", "avx2", &[189.4e9]),
-    Made::compute("fma_sp", "avx2", &[378.8e9]),
-    Made::compute("add_dp", "avx2", &[47.1e9]),
-    Made::roof(Roof::Cache { level: 1 }, "load", &[760.1e9]),
-    Made::roof(Roof::Memory { node: 0 }, "load", &[36.1e9]),
-    Made::roof(Roof::Memory { node: 3 }, "load", &[14.3e9]),
-    Made::roof(Roof::Contended { node: 3, clusters: 4 }, "load", &[6.2e9]),
-    Made::roof(Roof::AllLocal { node: 0 }, "load", &[36.0e9]),
-    Made::roof(Roof::Memory { node: 0 }, "2l1s", &[27.0e9]),
-];
+pub fn joe0() -> Vec<Made> {
+    vec![
+        compute("fma_dp", "avx2", 189.4e9),
+        compute("fma_sp", "avx2", 378.8e9),
+        compute("add_dp", "avx2", 47.1e9),
+        roof(Roof::Cache { level: 1 }, "load", &[760.1e9]),
+        roof(Roof::Memory { node: 0 }, "load", &[36.1e9]),
+        roof(Roof::Memory { node: 3 }, "load", &[14.3e9]),
+        roof(Roof::Contended { node: 3, clusters: 4 }, "load", &[6.2e9]),
+        roof(Roof::AllLocal { node: 0 }, "load", &[36.0e9]),
+        roof(Roof::Memory { node: 0 }, "2l1s", &[27.0e9]),
+    ]
+}
 
 #[test]
 fn a_ridge_is_where_a_roof_meets_a_ceiling() {
-    let model = model(&JOE0);
+    let model = model(&joe0());
     let [chart] = model.charts.as_slice() else { panic!("{model:?}") };
     let names: Vec<&str> = chart.ceilings.iter().map(|it| it.kernel.as_str()).collect();
     assert_eq!(names, ["fma_sp", "fma_dp", "add_dp"], "the highest first");
@@ -50,7 +50,7 @@ fn a_ridge_is_where_a_roof_meets_a_ceiling() {
 /// A line through the corners is the roof: up to its ridge, then level.
 #[test]
 fn corners_draw_the_roof() {
-    let model = model(&JOE0);
+    let model = model(&joe0());
     let chart = &model.charts[0];
     let (from, to) = chart.intensities().unwrap();
     // Ridges from 0.249 to 30.5: a quarter of 1/8, four times 32.
@@ -66,9 +66,9 @@ fn corners_draw_the_roof() {
 
 #[test]
 fn of_several_variants_the_best_is_the_roof() {
-    let mut made = JOE0.to_vec();
-    made.push(Made::compute("fma_dp", "sse2", &[95e9]));
-    made.push(Made::compute("fma_dp", "avx512", &[200e9]));
+    let mut made = joe0();
+    made.push(compute("fma_dp", "sse2", 95e9));
+    made.push(compute("fma_dp", "avx512", 200e9));
     let model = model(&made);
     let fma: Vec<_> = model.charts[0].ceilings.iter().filter(|it| it.kernel == "fma_dp").collect();
     assert_eq!(fma.len(), 1);
@@ -92,10 +92,9 @@ fn both_errors_are_named() {
 
 #[test]
 fn points_are_held_against_the_lower_roof() {
-    let mut made = JOE0.to_vec();
-    let below = |kernel, bytes: f64, flops: f64| {
-        Made::point(Roof::Memory { node: 0 }, kernel, bytes, flops)
-    };
+    let mut made = joe0();
+    let below =
+        |kernel, bytes: f64, flops: f64| point(Roof::Memory { node: 0 }, kernel, bytes, flops);
     // At the roof, 2 % below it, and 4 % above the ceiling.
     made.push(below("1l_1fma", 36.1e9, 36.1e9 / 4.0));
     made.push(below("1l_4fma", 36.1e9 * 0.98, 36.1e9 * 0.98));
@@ -122,30 +121,29 @@ fn points_are_held_against_the_lower_roof() {
 /// A roof whose rounds differ is not exceeded by a point within them.
 #[test]
 fn a_point_within_the_rounds_of_its_roof_does_not_exceed_it() {
-    let roof = |rounds: &'static [f64]| {
-        let point = Made::point(Roof::Memory { node: 0 }, "1l_1fma", 38e9, 38e9 / 4.0);
+    let of_rounds = |rounds: &[f64]| {
+        let point = point(Roof::Memory { node: 0 }, "1l_1fma", 38e9, 38e9 / 4.0);
         model(&[
-            Made::compute("fma_dp", "avx2", &[189.4e9]),
-            Made::roof(Roof::Memory { node: 0 }, "load", rounds),
+            compute("fma_dp", "avx2", 189.4e9),
+            roof(Roof::Memory { node: 0 }, "load", rounds),
             point,
         ])
     };
     let exceeds = |model: &Roofline| model.charts[0].validations[0].points[0].exceeds;
-    assert!(exceeds(&roof(&[36e9, 36e9, 36e9, 36e9, 36e9, 36e9])));
-    assert!(!exceeds(&roof(&[34e9, 35e9, 36e9, 36e9, 37e9, 39e9])));
+    assert!(exceeds(&of_rounds(&[36e9, 36e9, 36e9, 36e9, 36e9, 36e9])));
+    assert!(!exceeds(&of_rounds(&[34e9, 35e9, 36e9, 36e9, 37e9, 39e9])));
 }
 
 /// Plans measure what is within clusters that are alike once.
 #[test]
 fn clusters_that_are_alike_share_what_is_within_them() {
-    let mut made = JOE0.to_vec();
-    made.push(Made::point(Roof::Memory { node: 0 }, "1l_1fma", 36e9, 9e9));
-    made.push(Made { cluster: 1, ..Made::roof(Roof::Memory { node: 1 }, "load", &[36e9]) });
-    made.push(Made {
-        cluster: 2,
-        threads: 4,
-        ..Made::roof(Roof::Memory { node: 2 }, "load", &[36e9])
-    });
+    let mut made = joe0();
+    made.push(point(Roof::Memory { node: 0 }, "1l_1fma", 36e9, 9e9));
+    for (cluster, threads) in [(1, 7), (2, 4)] {
+        let mut more = roof(Roof::Memory { node: cluster }, "load", &[36e9]);
+        (more.place.cluster, more.place.threads) = (cluster, threads);
+        made.push(more);
+    }
     let model = model(&made);
     let [own, alike, other] = model.charts.as_slice() else { panic!("{model:?}") };
     assert_eq!((own.within_of, alike.within_of, other.within_of), (None, Some(0), None));
@@ -160,10 +158,8 @@ fn clusters_that_are_alike_share_what_is_within_them() {
 
 #[test]
 fn a_record_without_roofs_says_what_would_add_them() {
-    let record = record(&[Made {
-        purpose: RoofPurpose::Validation,
-        ..Made::roof(Roof::Memory { node: 0 }, "1l_1fma", &[])
-    }]);
+    let none = Made { rounds: vec![], ..point(Roof::Memory { node: 0 }, "1l_1fma", 0.0, 0.0) };
+    let record = record(&[none]);
     let why = roofline(&RecordFigures::new(&record)).unwrap_err();
     assert!(why.remedy.unwrap().contains("--only roofs"), "{}", why.why);
 }

@@ -1,51 +1,33 @@
 //! Where programs stand, by the roofs of table 2, and what they can expect.
 
-use nearfar_machine::{Core, CpuSet, Machine, MemoryKind, MemoryNode};
+use nearfar_machine::MemoryKind;
 use nearfar_model::{
     Placement, ProgramExpectation, ProgramPoint, RecordFigures, Roofline, Standing, roofline,
 };
 use nearfar_record::Roof;
+use nearfar_specimen::machine;
 
-use crate::handmade_record::empty_record;
-use crate::roof_record::{Made, record};
-use crate::{JOE0, near};
+use crate::roof_record::{point as validation, record, roof};
+use crate::{joe0 as made, near};
 
 /// With the machine of the tests, node 0 is cluster 0's own.
 fn joe0() -> Roofline {
-    let mut record = record(&JOE0);
-    record.header.machine = machine();
+    let mut record = record(&made());
+    record.header.machine = machine(1, 4, 1);
     roofline(&RecordFigures::new(&record)).unwrap()
-}
-
-/// Four clusters of one CPU, each with its node.
-fn machine() -> Machine {
-    let mut machine = empty_record().header.machine;
-    let node = |os_index| MemoryNode {
-        os_index,
-        kind: MemoryKind::Dram,
-        cpus: CpuSet::single(os_index),
-        locality: CpuSet::single(os_index),
-        memory_bytes: Some(64 << 30),
-        memory_side_cache_bytes: None,
-    };
-    machine.nodes = (0..4).map(node).collect();
-    machine.cores = (0..4).map(|cpu| Core { cpus: CpuSet::single(cpu) }).collect();
-    machine.allowed_cpus = (0..4).collect();
-    machine.allowed_nodes = (0..4).collect();
-    machine
 }
 
 /// The same with points below L1 that fit and points below node 0 that reach so many times its
 /// roof.
 fn joe0_with(ratios: &[f64]) -> Roofline {
     const KERNELS: [&str; 3] = ["4l_1fma", "2l_1fma", "1l_1fma"];
-    let mut made = JOE0.to_vec();
-    made.push(Made::point(Roof::Cache { level: 1 }, "1l_1fma", 750e9, 187.5e9));
+    let mut made = made();
+    made.push(validation(Roof::Cache { level: 1 }, "1l_1fma", 750e9, 187.5e9));
     made.extend(KERNELS.iter().zip(ratios).map(|(kernel, ratio)| {
-        Made::point(Roof::Memory { node: 0 }, kernel, 36.1e9 * ratio, 36.1e9 * ratio / 8.0)
+        validation(Roof::Memory { node: 0 }, kernel, 36.1e9 * ratio, 36.1e9 * ratio / 8.0)
     }));
     let mut record = record(&made);
-    record.header.machine = machine();
+    record.header.machine = machine(1, 4, 1);
     roofline(&RecordFigures::new(&record)).unwrap()
 }
 
@@ -101,10 +83,10 @@ fn gains_are_of_the_clusters_own_memory() {
 #[test]
 fn interleaved_pages_decide_and_are_told_to_a_cluster_alone() {
     let kind = MemoryKind::Dram;
-    let mut made = JOE0.to_vec();
-    made.push(Made::roof(Roof::Interleaved { kind }, "load", &[50e9]));
+    let mut made = made();
+    made.push(roof(Roof::Interleaved { kind }, "load", &[50e9]));
     let mut record = record(&made);
-    record.header.machine = machine();
+    record.header.machine = machine(1, 4, 1);
     let model = roofline(&RecordFigures::new(&record)).unwrap();
     let chart = &model.charts[0];
     let interleaved = chart.place(point(0.125, 50.0 / 8.0));
@@ -195,7 +177,7 @@ fn programs_expect_what_the_roofs_of_their_accesses_allow() {
 /// Without a ceiling the roofs alone decide.
 #[test]
 fn a_cluster_without_arithmetic_has_roofs() {
-    let made = [Made::roof(Roof::Memory { node: 0 }, "load", &[36.1e9])];
+    let made = [roof(Roof::Memory { node: 0 }, "load", &[36.1e9])];
     let model = roofline(&RecordFigures::new(&record(&made))).unwrap();
     let chart = &model.charts[0];
     assert_eq!(chart.place(point(0.125, 36.1 / 8.0)).standing, Some(Standing::AtRoofs(vec![0])));

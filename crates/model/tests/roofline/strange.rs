@@ -5,7 +5,7 @@ use nearfar_model::{ProgramPoint, RecordFigures, roofline};
 use nearfar_record::{Roof, RoofPurpose};
 use proptest::prelude::*;
 
-use crate::roof_record::{Made, Rounds, record};
+use crate::roof_record::{Made, point, record};
 
 fn roof() -> impl Strategy<Value = Roof> {
     prop_oneof![
@@ -18,18 +18,15 @@ fn roof() -> impl Strategy<Value = Roof> {
     ]
 }
 
-fn made() -> impl Strategy<Value = Made<'static>> {
+fn made() -> impl Strategy<Value = Made> {
     const KERNELS: [&str; 7] = ["load", "2l1s", "fma_dp", "add_sp", "1l_1fma", "", "x_y_z"];
     let rate = prop_oneof![Just(0.0), Just(1.0), 1.0..1e13_f64];
     (roof(), 0..KERNELS.len(), 0..3_u32, 0..3_u32, any::<bool>(), rate.clone(), rate).prop_map(
-        |(roof, kernel, cluster, threads, is_roof, bytes, flops)| Made {
-            cluster,
-            roof,
-            kernel: KERNELS[kernel],
-            variant: "avx2",
-            threads,
-            purpose: if is_roof { RoofPurpose::Roof } else { RoofPurpose::Validation },
-            rounds: Rounds::Both(bytes, flops),
+        |(roof, kernel, cluster, threads, is_roof, bytes, flops)| {
+            let mut made = point(roof, KERNELS[kernel], bytes, flops);
+            (made.place.cluster, made.place.threads) = (cluster, threads);
+            made.place.purpose = if is_roof { RoofPurpose::Roof } else { RoofPurpose::Validation };
+            made
         },
     )
 }

@@ -1,15 +1,14 @@
 //! Runs of programs on a machine of four nodes.
 
-use nearfar_machine::Machine;
+use nearfar_machine::{Distances, Machine};
 use nearfar_model::{
     Class, ClassPair, ClassSet, PlacementChoice, ReferenceClasses, command_placements,
 };
 use nearfar_record::{
-    Actor, Better, Case, Command, CommandCoordinates, CommandInputs, CommandPlacement,
-    CommandProgram, CommandRun, Coordinates, Experiment, Metric, PageNodes, ProofMethod, Record,
-    Sample, read_record,
+    Better, CommandCoordinates, CommandInputs, CommandPlacement, CommandProgram, Coordinates,
+    Experiment, Metric, Record,
 };
-use serde_json::json;
+use nearfar_specimen::{case_at, machine, record_of, run_of};
 
 /// Node n has the CPUs 2n and 2n + 1. From cluster c node c is reached in class 0, node c ^ 1 in
 /// class 1, the others in class 2, of half and a quarter of the bandwidth.
@@ -38,20 +37,11 @@ pub struct Program {
 
 impl Machine4 {
     pub fn new() -> Self {
-        let cpus = |node: u32| format!("{}-{}", 2 * node, 2 * node + 1);
-        let nodes: Vec<_> = (0..4_u32)
-            .map(|node| {
-                json!({"os_index": node, "kind": "dram", "cpus": cpus(node),
-                    "locality": cpus(node), "memory_bytes": 1 << 30})
-            })
-            .collect();
-        let cores: Vec<_> = (0..8).map(|cpu| json!({"cpus": format!("{cpu}")})).collect();
-        let machine = json!({"source": "live", "packages": [], "nodes": nodes, "cores": cores,
-            "caches": [], "firmware_figures": [], "devices": [], "allowed_cpus": "0-7",
-            "allowed_nodes": "0-3", "notes": [],
-            "distances": {"nodes": [0, 1, 2, 3], "values":
-                [[10, 16, 22, 22], [16, 10, 22, 22], [22, 22, 10, 16], [22, 22, 16, 10]]}});
-        Self(serde_json::from_value(machine).unwrap())
+        let mut machine = machine(2, 2, 2);
+        let values = [[10, 16, 22, 22], [16, 10, 22, 22], [22, 22, 10, 16], [22, 22, 16, 10]];
+        machine.distances =
+            Some(Distances { nodes: (0..4).collect(), values: values.map(Vec::from).into() });
+        Self(machine)
     }
 
     pub fn classes(&self) -> ReferenceClasses {
@@ -97,7 +87,8 @@ impl Machine4 {
             if matrix { PlacementChoice::Matrix } else { PlacementChoice::Classes(Some(0)) };
         let placements = command_placements(&self.0, choice, Some(&self.classes())).unwrap();
         let better = programs[0].1.better;
-        let mut record = self.empty_record(CommandInputs {
+        let mut record = record_of(self.0.clone(), &[Experiment::Commands]);
+        record.header.inputs.commands = Some(CommandInputs {
             programs: programs.iter().map(|(label, _)| program(label)).collect(),
             placements: placements.clone(),
             metric: (better == Better::Higher).then(|| Metric {
@@ -110,32 +101,16 @@ impl Machine4 {
         });
         for (label, program) in programs {
             for at in &placements {
-                add_case(&mut record, label, at);
+                let case = case_at(&self.0, coordinates(label, at));
                 let time = program.time(at);
-                for round in 0..10 {
+                record.samples.extend((0..10).map(|round| {
                     let seconds = time * (1.0 + program.noise * random.f64());
                     let metric = (better == Better::Higher).then_some(1.0 / seconds);
-                    let case = record.cases.last().unwrap().id.clone();
-                    record.samples.push(sample(case, round, seconds, metric));
-                }
+                    run_of(&case.id, round, seconds, metric)
+                }));
+                record.cases.push(case);
             }
         }
-        record
-    }
-
-    pub fn empty_record(&self, commands: CommandInputs) -> Record {
-        let header = json!({"header": {
-            "schema": "nearfar.record/1", "versions": {"nearfar": "test"}, "host": "test",
-            "started": "2026-01-01T00:00:00Z", "executor": "native",
-            "inputs": {"suite": "quick", "experiments": [], "initiator": "cluster",
-                "pages": "transparent", "window_ns": 0, "windows_per_round": 1, "runs": 1,
-                "grid": "sparse", "min_rounds": 1, "max_rounds": 20, "target": 0.01, "seed": 0},
-            "fingerprint": self.0.fingerprint(), "machine": self.0,
-            "environment": {"cpu": {}, "firmware": {}, "architecture": "x86_64", "cgroup": {},
-                "unknown": {}}}});
-        let mut record = read_record(format!("{header}\n").as_bytes()).unwrap();
-        record.header.inputs.experiments = vec![Experiment::Commands];
-        record.header.inputs.commands = Some(commands);
         record
     }
 }
@@ -151,52 +126,15 @@ impl Program {
     }
 }
 
-pub fn program(label: &str) -> CommandProgram {
+fn program(label: &str) -> CommandProgram {
     CommandProgram { label: label.into(), program: "./it".into(), arguments: Vec::new() }
 }
 
-pub fn add_case(record: &mut Record, label: &str, at: &CommandPlacement) {
-    record.cases.push(Case {
-        id: format!("commands/{label}/{}", record.cases.len()),
-        coordinates: vec![Coordinates::Commands(CommandCoordinates {
-            command: label.into(),
-            cluster: at.cluster,
-            cpu_node: at.cpu_node,
-            memory_node: at.memory_node,
-        })],
-        actors: vec![Actor::Command(Command {
-            label: label.into(),
-            program: "./it".into(),
-            arguments: Vec::new(),
-            binding: at.binding.clone(),
-        })],
-    });
-}
-
-pub fn sample(case: String, round: u32, seconds: f64, metric: Option<f64>) -> Sample {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds")]
-    let window_ns = (seconds * 1e9) as u64;
-    let pages = PageNodes {
-        method: ProofMethod::NumaMaps,
-        page_bytes: 4096,
-        pages: [(0, 1000)].into(),
-        unknown: 0,
-    };
-    Sample {
-        case,
-        sequence: 0,
-        round,
-        window: 0,
-        start_ns: 0,
-        window_ns,
-        actors: Vec::new(),
-        run: Some(CommandRun {
-            metric,
-            pages: Some(pages),
-            pages_unknown: None,
-            cpus_seen: "0-1".parse().unwrap(),
-            counts: Vec::new(),
-        }),
-        disturbances: Vec::new(),
-    }
+fn coordinates(label: &str, at: &CommandPlacement) -> Coordinates {
+    Coordinates::Commands(CommandCoordinates {
+        command: label.into(),
+        cluster: at.cluster,
+        cpu_node: at.cpu_node,
+        memory_node: at.memory_node,
+    })
 }

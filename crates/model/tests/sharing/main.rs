@@ -1,10 +1,6 @@
 //! The sharing model on records whose rounds are written by hand.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
-mod grid_record;
-#[path = "../classes/handmade_record.rs"]
-#[expect(dead_code, reason = "its cases of pairs are for the tests of classes")]
-mod handmade_record;
 mod paper;
 mod paper_table;
 mod recovery;

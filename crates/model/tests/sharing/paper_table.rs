@@ -1,10 +1,8 @@
 //! saad2022's tables of local and remote bandwidth, MB/s, as a record;
 //! `crates/reproduce/tests/saad2022.rs` holds them against `papers/saad2022.json`.
 
-use nearfar_record::Record;
-
-use super::grid_record::{Cell, add_cell};
-use crate::handmade_record::empty_record;
+use nearfar_record::{Coordinates, Record};
+use nearfar_specimen::{add_at, sharing};
 
 /// Rows: 0 to 4 local processes; columns: 0 to 4 remote ones.
 pub const LOCAL: [[f64; 5]; 5] = [
@@ -40,13 +38,23 @@ pub fn printed(local: &[[f64; 5]; 5], n: u32, m: u32) -> f64 {
     local[n as usize][m as usize]
 }
 
+/// Adds a cell of these local and remote threads; each round is useful bytes/s of the local and of
+/// the remote group.
+pub fn add_cell(record: &mut Record, (n, m): (u32, u32), rounds: &[(f64, f64)]) {
+    let of_groups = |&(local, remote): &(f64, f64)| {
+        let groups = [(n, local), (m, remote)].into_iter().filter(|(threads, _)| *threads > 0);
+        groups.map(|(_, rate)| rate).collect::<Vec<f64>>()
+    };
+    add_at(record, Coordinates::Sharing(sharing(n, m)), rounds.iter().map(of_groups));
+}
+
 /// Lone cells and these mixed ones of a table, one round each.
 pub fn record_of(local: &[[f64; 5]; 5], remote: &[[f64; 5]; 5], mixed: &[(u32, u32)]) -> Record {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     let alone = (1..=4).flat_map(|count| [(count, 0), (0, count)]);
     for (n, m) in alone.chain(mixed.iter().copied()) {
         let rounds = [(printed(local, n, m) * 1e6, printed(remote, n, m) * 1e6)];
-        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+        add_cell(&mut record, (n, m), &rounds);
     }
     record
 }

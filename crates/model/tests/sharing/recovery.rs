@@ -7,9 +7,7 @@ use nearfar_model::{
 use proptest::prelude::*;
 
 use crate::grid;
-use crate::grid_record::{Cell, add_cell};
-use crate::handmade_record::empty_record;
-use crate::paper_table::record_of;
+use crate::paper_table::{add_cell, record_of};
 
 type Table = [[f64; 5]; 5];
 
@@ -102,10 +100,10 @@ proptest! {
         cells in proptest::collection::vec(
             (0..70_u32, 0..70_u32, prop_oneof![Just(0.0), 1.0..1e12_f64], 1.0..1e12_f64), 1..24),
     ) {
-        let mut record = empty_record();
+        let mut record = nearfar_specimen::record();
         for &(n, m, local, remote) in cells.iter().filter(|(n, m, ..)| n + m > 0) {
             let rounds = [(local, remote)];
-            add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+            add_cell(&mut record, (n, m), &rounds);
         }
         let figures = RecordFigures::new(&record);
         let Ok(model) = sharing(&figures) else { return Ok(()) };

@@ -3,15 +3,13 @@
 use nearfar_model::{RecordFigures, Support, sharing};
 
 use crate::grid;
-use crate::grid_record::{Cell, add_cell};
-use crate::handmade_record::empty_record;
-use crate::paper_table::{LOCAL, REMOTE, record_of};
+use crate::paper_table::{LOCAL, REMOTE, add_cell, record_of};
 
 fn of(cells: &[(u32, u32)]) -> Result<nearfar_model::Sharing, nearfar_model::Inapplicable> {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     for &(n, m) in cells {
         let rounds = [(9e9, 5e9)];
-        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+        add_cell(&mut record, (n, m), &rounds);
     }
     sharing(&RecordFigures::new(&record))
 }
@@ -38,10 +36,10 @@ fn what_is_missing_is_said_with_the_command_that_adds_it() {
 /// A zero is no lone figure, and a cell in which a group stands still is not fitted.
 #[test]
 fn groups_that_stand_still_are_no_figures() {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     for (n, m, local, remote) in [(1, 0, 0.0, 0.0), (0, 1, 0.0, 5e9), (1, 1, 9e9, 5e9)] {
         let rounds = [(local, remote)];
-        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+        add_cell(&mut record, (n, m), &rounds);
     }
     let refused = sharing(&RecordFigures::new(&record)).unwrap_err();
     assert_eq!(refused.why, "no figure of the local threads alone");
@@ -51,7 +49,7 @@ fn groups_that_stand_still_are_no_figures() {
 /// makes room for what the curve can be off.
 #[test]
 fn figures_between_and_beyond_measured_counts_say_so() {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     let whole = record_of(&LOCAL, &REMOTE, &[(1, 1), (2, 2)]);
     for (case, sample) in whole.cases.into_iter().zip(whole.samples) {
         let place = case.id.clone();
@@ -61,7 +59,7 @@ fn figures_between_and_beyond_measured_counts_say_so() {
         }
     }
     let rounds = [(12925e6, 0.0)];
-    add_cell(&mut record, &Cell { local_threads: 4, remote_threads: 0, rounds: &rounds });
+    add_cell(&mut record, (4, 0), &rounds);
     let grid = grid(&record);
     let three = grid.cell(3, 1).unwrap();
     assert_eq!((three.support, three.lone_support), (Support::Extrapolated, Support::Interpolated));

@@ -3,9 +3,7 @@
 use nearfar_model::{SplitVerdict, Support, WorkSharing};
 
 use crate::grid;
-use crate::grid_record::{Cell, add_cell};
-use crate::handmade_record::empty_record;
-use crate::paper_table::{FOUR, LOCAL, REMOTE, mixed, record_of};
+use crate::paper_table::{FOUR, LOCAL, REMOTE, add_cell, mixed, record_of};
 
 fn places(ranking: &nearfar_model::SplitRanking) -> Vec<(u32, u32)> {
     ranking.best().map(|split| (split.cell.local_threads, split.cell.remote_threads)).collect()
@@ -77,7 +75,7 @@ fn splits_that_may_be_worse_than_all_near_are_not_named_beside_a_gain() {
         let id = format!("sharing/node0/cluster0x{n}+cluster1x{m}/triad/avx2");
         record.cases.retain(|case| case.id != id);
         record.samples.retain(|sample| sample.case != id);
-        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+        add_cell(&mut record, (n, m), &rounds);
     }
     let four = grid(&record).ranking(4, WorkSharing::Dynamic).unwrap();
     assert_eq!(four.verdict, SplitVerdict::Gain);
@@ -96,7 +94,7 @@ fn splits_that_may_be_worse_than_all_near_are_not_named_beside_a_gain() {
 /// anywhere between what two do and twice that, so that nothing is gained over it.
 #[test]
 fn nothing_is_gained_over_what_was_not_measured() {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     let all: Vec<_> = mixed().collect();
     let whole = record_of(&LOCAL, &REMOTE, &all);
     for (case, sample) in whole.cases.into_iter().zip(whole.samples) {
@@ -118,7 +116,7 @@ const STEADY: [f64; 6] = [0.999, 1.0, 1.001, 0.9995, 1.0005, 1.0];
 /// Six steady rounds speak for themselves.
 #[test]
 fn measured_rounds_decide_by_their_own_interval() {
-    let mut record = empty_record();
+    let mut record = nearfar_specimen::record();
     let steady = |local: f64, remote: f64| STEADY.map(|of| (local * of, remote * of));
     for (n, m, local, remote) in [
         (1, 0, 10e9, 0.0),
@@ -129,7 +127,7 @@ fn measured_rounds_decide_by_their_own_interval() {
         (2, 2, 12e9, 6e9),
     ] {
         let rounds = steady(local, remote);
-        add_cell(&mut record, &Cell { local_threads: n, remote_threads: m, rounds: &rounds });
+        add_cell(&mut record, (n, m), &rounds);
     }
     let grid = grid(&record);
     let two = grid.ranking(2, WorkSharing::Dynamic).unwrap();

@@ -4,11 +4,10 @@ use nearfar_model::{
     Access, LineCost, LineCosts, PARAMETERS, Parameters, PlacementStrategy, RecordFigures, strategy,
 };
 use nearfar_record::Record;
+use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
 use proptest::prelude::*;
 
-use crate::handmade_record::{Load, SET, add_chase, empty_record};
-use crate::handmade_roofs::{add_noisy_roofs, add_roofs};
-use crate::times::record;
+use crate::times::{add_roofs, record};
 
 /// Costs of a machine on which one node is slower than all. A node that a cluster has to itself
 /// may give more than its own when all run.
@@ -24,12 +23,12 @@ fn costs() -> impl Strategy<Value = LineCosts> {
 
 /// Three nodes whose roofs scatter over their rounds.
 fn noisy_record([local, remote]: [f64; 2], rates: [f64; 4], rounds: &[f64]) -> Record {
-    let mut record = empty_record(3, None);
+    let mut record = record_of(machine(1, 3, 2), &[]);
     for (cluster, node) in (0..3).flat_map(|cluster| (0..3).map(move |node| (cluster, node))) {
         let ns = if cluster == node { local } else { remote };
-        add_chase(&mut record, (cluster, node, SET), &[ns; 6], None);
+        add_chase(&mut record, at(cluster, node, IN_MEMORY, None), &[ns; 6], &[]);
     }
-    add_noisy_roofs(&mut record, 3, rates, rounds);
+    add_roofs(&mut record, 3, rates, rounds);
     record
 }
 
@@ -213,13 +212,13 @@ fn records_without_a_choice_or_without_figures_are_refused() {
     let found = refused(&one);
     assert!(found.why.starts_with("one memory node") && found.remedy.is_none(), "{found:?}");
 
-    let mut no_latency = empty_record(2, None);
-    add_roofs(&mut no_latency, 2, [8e9; 4]);
+    let mut no_latency = record_of(machine(1, 2, 2), &[]);
+    add_roofs(&mut no_latency, 2, [8e9; 4], &[1.0]);
     assert!(refused(&no_latency).remedy.unwrap().contains("latency"));
 
-    let mut only_local = empty_record(2, None);
-    add_chase(&mut only_local, (0, 0, SET), &[100.0; 6], None);
-    add_roofs(&mut only_local, 2, [8e9; 4]);
+    let mut only_local = record_of(machine(1, 2, 2), &[]);
+    add_chase(&mut only_local, at(0, 0, IN_MEMORY, None), &[100.0; 6], &[]);
+    add_roofs(&mut only_local, 2, [8e9; 4], &[1.0]);
     let found = refused(&only_local);
     assert!(found.why.contains("local and of a remote node"), "{found:?}");
 
@@ -233,7 +232,6 @@ fn records_without_a_choice_or_without_figures_are_refused() {
 fn loaded_latencies_are_not_taken_for_idle_ones() {
     let mut record = record(2, [100.0, 200.0], [8e9, 4e9, 2e9, 5e9]);
     let idle = strategy(&RecordFigures::new(&record)).unwrap();
-    let load = Load { pause_cycles: 0, rounds: &[8e9; 6] };
-    add_chase(&mut record, (0, 0, SET), &[900.0; 6], Some(&load));
+    add_chase(&mut record, at(0, 0, IN_MEMORY, Some(0)), &[900.0; 6], &[8e9; 6]);
     assert_eq!(strategy(&RecordFigures::new(&record)).unwrap(), idle);
 }

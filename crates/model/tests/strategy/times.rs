@@ -1,26 +1,46 @@
 //! Times of a line under each strategy, against figures worked out by hand and a walk that draws
 //! each access.
 
+use nearfar_machine::MemoryKind;
 use nearfar_model::{
     Access, Basis, LineCost, LineCosts, Parameters, PlacementStrategy, RecordFigures, Strategy,
     strategy,
 };
-use nearfar_record::Record;
-
-use crate::handmade_record::{SET, add_chase, empty_record};
-use crate::handmade_roofs::add_roofs;
+use nearfar_record::{Coordinates, Record, Roof};
+use nearfar_specimen::{IN_MEMORY, add_alone, add_chase, latency as at, machine, record_of, roof};
 
 /// A record with these latencies and roofs.
 pub fn record(nodes: u32, [local, remote]: [f64; 2], roofs: [f64; 4]) -> Record {
-    let mut record = empty_record(nodes, None);
+    let mut record = record_of(machine(1, nodes, 2), &[]);
     for cluster in 0..nodes {
         for node in 0..nodes {
             let ns = if cluster == node { local } else { remote };
-            add_chase(&mut record, (cluster, node, SET), &[ns; 6], None);
+            add_chase(&mut record, at(cluster, node, IN_MEMORY, None), &[ns; 6], &[]);
         }
     }
-    add_roofs(&mut record, nodes, roofs);
+    add_roofs(&mut record, nodes, roofs, &[1.0]);
     record
+}
+
+/// Every roof of a machine with so many nodes that the strategies need, the same for all, useful
+/// bytes/s: those of own nodes, remote ones, one that all use, and all in turn. Rounds are so many
+/// times these.
+pub fn add_roofs(record: &mut Record, nodes: u32, rates: [f64; 4], rounds: &[f64]) {
+    let [own, remote, central, spread] =
+        rates.map(|rate| rounds.iter().map(|round| rate * round).collect::<Vec<f64>>());
+    for cluster in 0..nodes {
+        let mut add = |limit, rounds: &[f64]| {
+            add_alone(record, Coordinates::Roofs(roof(cluster, limit, "load")), rounds);
+        };
+        add(Roof::AllLocal { node: cluster }, &own);
+        add(Roof::Congested { kind: MemoryKind::Dram }, &spread);
+        for node in 0..nodes {
+            add(Roof::Contended { node, clusters: nodes }, &central);
+            if node != cluster {
+                add(Roof::Memory { node }, &remote);
+            }
+        }
+    }
 }
 
 fn model(record: &Record) -> Strategy {

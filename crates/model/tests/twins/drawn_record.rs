@@ -1,9 +1,8 @@
 //! Records of machines that the tests make, with noise as on real ones.
 
-use nearfar_machine::{Core, CpuSet, Distances, Machine, MemoryKind, MemoryNode, Package};
-use nearfar_record::Record;
-
-use crate::handmade_record::{Measured, add_case, empty_record};
+use nearfar_machine::{Distances, Machine};
+use nearfar_record::{Coordinates, Experiment, PairCoordinates, Record};
+use nearfar_specimen::{add_alone, pair, record_of};
 
 pub const KERNELS: [&str; 5] = ["load", "copy", "copy_nt", "triad", "triad_nt"];
 
@@ -15,31 +14,11 @@ pub fn machine(packages: u32, nodes_per_package: u32) -> Machine {
         (_, true) => 12,
         _ => 32,
     };
-    let mut machine = empty_record().header.machine;
-    machine.packages = (0..packages)
-        .map(|os_index| Package {
-            os_index,
-            cpus: (os_index * nodes_per_package..(os_index + 1) * nodes_per_package).collect(),
-            model: None,
-        })
-        .collect();
-    machine.nodes = (0..nodes)
-        .map(|os_index| MemoryNode {
-            os_index,
-            kind: MemoryKind::Dram,
-            cpus: CpuSet::single(os_index),
-            locality: CpuSet::single(os_index),
-            memory_bytes: Some(64 << 30),
-            memory_side_cache_bytes: None,
-        })
-        .collect();
-    machine.cores = (0..nodes).map(|cpu| Core { cpus: CpuSet::single(cpu) }).collect();
+    let mut machine = nearfar_specimen::machine(packages, nodes_per_package, 1);
     machine.distances = Some(Distances {
         nodes: (0..nodes).collect(),
         values: (0..nodes).map(|a| (0..nodes).map(|b| distance(a, b)).collect()).collect(),
     });
-    machine.allowed_cpus = (0..nodes).collect();
-    machine.allowed_nodes = (0..nodes).collect();
     machine
 }
 
@@ -85,8 +64,7 @@ pub fn record_by_round(
     share: impl Fn(u32, u32, u32, usize) -> f64,
 ) -> Record {
     let mut random = fastrand::Rng::with_seed(plan.seed);
-    let mut record = empty_record();
-    record.header.machine = machine.clone();
+    let mut record = record_of(machine.clone(), &[Experiment::Pairs]);
     let nodes = u32::try_from(machine.nodes.len()).unwrap();
     let clusters = u32::try_from(machine.cores.len()).unwrap();
     for (cluster, node) in (0..clusters).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
@@ -97,17 +75,8 @@ pub fn record_by_round(
                     .map(|round| rate * share(cluster, node, threads, round))
                     .map(|rate| noisy(&mut random, rate, plan.noise))
                     .collect();
-                add_case(
-                    &mut record,
-                    &Measured {
-                        initiator: cluster,
-                        node,
-                        kernel,
-                        variant: "avx2",
-                        threads,
-                        rounds: &rounds,
-                    },
-                );
+                let place = PairCoordinates { threads, ..pair(cluster, node, kernel) };
+                add_alone(&mut record, Coordinates::Pairs(place), &rounds);
             }
         }
     }

@@ -4,8 +4,6 @@
 
 mod drawn_record;
 mod false_alarms;
-#[path = "../classes/handmade_record.rs"]
-mod handmade_record;
 mod memory_limit;
 mod unmeasured;
 mod unsteadiness;
@@ -14,7 +12,6 @@ mod wiring;
 use std::collections::BTreeSet;
 
 use drawn_record::{KERNELS, PLAN, Plan, machine, record};
-use handmade_record::empty_record;
 use nearfar_machine::MemoryKind;
 use nearfar_model::{FLOOR, NotCompared, Place, Shortfall, Twins, twins};
 
@@ -212,7 +209,7 @@ fn records_that_are_too_thin_say_why() {
     let nothing =
         twins(&record(&machine(2, 2), &PLAN, |_, node, _| if node == 0 { 0.0 } else { 1.0 }));
     assert_eq!(nothing.not_compared[&NotCompared::NoFigure], 4 * 20);
-    assert_eq!(twins(&empty_record()).compared, 0);
+    assert_eq!(twins(&nearfar_specimen::record()).compared, 0);
 }
 
 /// Losses below the floor are how machines are built, however exactly measured.

@@ -1,17 +1,17 @@
 //! What a record lacks is told.
 
 use nearfar_model::{WhyUnmeasured, unmeasured};
-use nearfar_record::{Absence, Absent, Reason, ReasonCode};
+use nearfar_record::{Absence, Coordinates, PairCoordinates, ReasonCode};
+use nearfar_specimen::{absent, add_alone, pair};
 
 use crate::drawn_record::{PLAN, Plan, machine, record};
-use crate::handmade_record::{Measured, add_case, coordinates, empty_record};
 
 const SMALL: Plan<'static> = Plan { kernels: &["load"], threads: &[1, 8], ..PLAN };
 
 #[test]
 fn a_whole_record_lacks_nothing_and_one_without_pairs_has_nothing_to_lack() {
     assert_eq!(unmeasured(&record(&machine(2, 2), &SMALL, |_, _, _| 1.0)), []);
-    assert_eq!(unmeasured(&empty_record()), []);
+    assert_eq!(unmeasured(&nearfar_specimen::record()), []);
 }
 
 #[test]
@@ -23,18 +23,11 @@ fn cells_are_counted_by_node_and_reason() {
         let not_reached = on(&sample.case, 1) && sample.case.ends_with("t8");
         !(not_reached || on(&sample.case, 2) || on(&sample.case, 3))
     });
-    record.cases.retain(|case| !on(&case.id, 2) && !on(&case.id, 3));
     for (initiator, threads) in [(0, 1), (0, 8), (1, 1)] {
-        let measured =
-            Measured { initiator, node: 2, kernel: "load", variant: "avx2", threads, rounds: &[] };
-        record.absent.push(Absent {
-            case: format!("pairs/cluster{initiator}/node2/load/avx2/t{threads}"),
-            coordinates: vec![coordinates(&measured)],
-            absence: Absence::Refused,
-            reason: Reason { code: ReasonCode::NoRoom, text: "full".into() },
-            round: None,
-        });
+        let case = format!("pairs/cluster{initiator}/node2/load/avx2/t{threads}");
+        absent(&mut record, &case, Absence::Refused, ReasonCode::NoRoom, "full");
     }
+    record.cases.retain(|case| !on(&case.id, 2) && !on(&case.id, 3));
     let refused = WhyUnmeasured::Refused { code: ReasonCode::NoRoom, text: "full".into() };
     let found: Vec<(u32, usize, usize, WhyUnmeasured)> =
         unmeasured(&record).into_iter().map(|one| (one.node, one.cells, one.of, one.why)).collect();
@@ -48,16 +41,7 @@ fn cells_are_counted_by_node_and_reason() {
         ]
     );
     // A variant that could be measured stands for the one that was refused.
-    add_case(
-        &mut record,
-        &Measured {
-            initiator: 0,
-            node: 2,
-            kernel: "load",
-            variant: "sse2",
-            threads: 1,
-            rounds: &[1e9],
-        },
-    );
+    let other = PairCoordinates { variant: "sse2".into(), ..pair(0, 2, "load") };
+    add_alone(&mut record, Coordinates::Pairs(other), &[1e9]);
     assert_eq!(unmeasured(&record)[2].cells, 2);
 }

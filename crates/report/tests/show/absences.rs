@@ -1,11 +1,10 @@
 use nearfar_machine::MemoryPolicy;
-use nearfar_record::{
-    Absence, Coordinates, Experiment, MixCoordinates, ReasonCode, SharingCoordinates,
-};
+use nearfar_record::{Absence, Case, Coordinates, Experiment, MixCoordinates, ReasonCode};
 use nearfar_report::ShowView;
+use nearfar_specimen::{absent, case_at, disturb, sharing};
 use serde_json::Value;
 
-use crate::handmade::{absent, add, gb, record, stream};
+use crate::{add, record, stream};
 
 #[test]
 fn an_experiment_that_has_no_case_says_why() {
@@ -55,18 +54,9 @@ fn an_experiment_that_was_not_asked_for_is_not_spoken_of() {
 fn cells_without_figures_say_why_where_it_is_known() {
     let mut record = record(&[Experiment::Sharing]);
     for (n, reason) in [(1, Some("the budget ended")), (2, None)] {
-        let place = Coordinates::Sharing(SharingCoordinates {
-            memory_node: 0,
-            local_cluster: 0,
-            remote_cluster: 1,
-            local_threads: n,
-            remote_threads: 0,
-            kernel: "triad".into(),
-            variant: "avx2".into(),
-        });
-        let id = format!("sharing/{n}");
-        let actor = stream("triad", &format!("0-{}", n - 1), MemoryPolicy::Preferred(0));
-        add(&mut record, &id, vec![place], vec![actor], &[]);
+        let case = case_at(&record.header.machine, Coordinates::Sharing(sharing(n, 0)));
+        let id = case.id.clone();
+        record.cases.push(case);
         if let Some(reason) = reason {
             absent(&mut record, &id, Absence::Omitted, ReasonCode::Budget, reason);
         }
@@ -90,11 +80,11 @@ fn marks_tell_few_rounds_and_disturbed_samples() {
     let mut record = record(&[Experiment::Mixes]);
     let place = vec![Coordinates::Mixes(MixCoordinates { index: 0 })];
     let actors = vec![stream("load", "0", MemoryPolicy::Preferred(0))];
-    add(&mut record, "mixes/0", place, actors, &vec![vec![gb([3.0])]; 2]);
+    add(&mut record, Case { id: "mixes/0".into(), coordinates: place, actors }, 2, &[&[3.0]]);
     let text = ShowView::new(&record).text();
     assert!(text.contains("3.00*") && text.contains("* fewer than six undisturbed"), "{text}");
     assert!(!text.contains("every sample was disturbed"), "{text}");
-    crate::handmade::disturb(&mut record, "mixes/0");
+    disturb(&mut record, "mixes/0");
     let text = ShowView::new(&record).text();
     assert!(text.contains("3.00!*") && text.contains("! every sample was disturbed"), "{text}");
 }

@@ -1,10 +1,11 @@
 use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_record::{
-    Actor, Compute, Coordinates, Experiment, MixCoordinates, ProofMethod, Record, Stream,
+    Actor, Case, Coordinates, Experiment, MixCoordinates, Proof, ProofMethod, Record, Stream,
 };
 use nearfar_report::ShowView;
+use nearfar_specimen::{compute, pages};
 
-use crate::handmade::{Done, add, record, stream};
+use crate::{add, record, stream};
 
 /// A stream with an array of its own policy that is written, another beside it, and arithmetic in
 /// a case of its own.
@@ -16,19 +17,18 @@ fn handmade(nodes: &str) -> Record {
     };
     let written =
         Actor::Stream(Stream { write_memory: Some(MemoryPolicy::Preferred(1)), ..written });
-    let on = |on_node_1: [u64; 2]| Done { gb: 1.0, on_node_1, ..Done::default() };
-    let done = vec![vec![on([50, 47]), on([100, 100])], vec![on([0, 0])]];
-    let place = |index| vec![Coordinates::Mixes(MixCoordinates { index })];
+    let set = |index, actors| {
+        let coordinates = vec![Coordinates::Mixes(MixCoordinates { index })];
+        Case { id: format!("mixes/{index}"), coordinates, actors }
+    };
     let other = stream("load", "2", MemoryPolicy::Preferred(0));
-    add(&mut record, "mixes/0", place(0), vec![written, other], &vec![done; 3]);
-    let compute = Actor::Compute(Compute {
-        kernel: "fma_dp".into(),
-        variant: "avx2".into(),
-        cpus: "0".parse().unwrap(),
-        thread_cpus: vec![0],
-    });
-    let flops = Done { gflop: 1.0, ..Done::default() };
-    add(&mut record, "mixes/1", place(1), vec![compute], &vec![vec![vec![flops]]; 2]);
+    add(&mut record, set(0, vec![written, other]), 3, &[&[1.0, 1.0], &[1.0]]);
+    let half = |on_node_1| pages([(0, 100 - on_node_1), (1, on_node_1)]);
+    for sample in &mut record.samples {
+        sample.actors[0].proof = Some(Proof { before: half(50), after: half(47) });
+    }
+    let arithmetic = compute("fma_dp", "avx2", "0".parse().unwrap());
+    add(&mut record, set(1, vec![arithmetic]), 2, &[&[1.0]]);
     record
 }
 

@@ -1,50 +1,33 @@
-use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
-    Actor, Coordinates, Experiment, HybridCoordinates, HybridPoint, PageSplit, Record, Stream,
-    TransferKind,
+    Coordinates, Experiment, HybridPoint, PageSplit, Proof, Record, TransferKind,
 };
+use nearfar_specimen::{add_alone, hybrid, pages};
 use serde_json::Value;
 
-use crate::handmade::{Done, add, record, stream};
-use crate::{near, shown};
+use crate::{near, record, shown};
 
-/// Node 1 is the fast one, node 0 the slow one. `found` are percents of the pages of the read and
-/// the written array that were on node 1.
+/// Node 1 is the fast one, node 0 the slow one. `asked` are pages of the read and the written array
+/// on either, `found` percents of them that were on node 1.
 fn add_point(
     record: &mut Record,
     point: HybridPoint,
-    (loads, stores): (u32, u32),
-    [load_pages, store_pages]: [Option<(u32, u32)>; 2],
+    mix: (u32, u32),
+    asked: [(u32, u32); 2],
     found: [u64; 2],
     gb_per_s: f64,
 ) {
-    let split = |pages: Option<(u32, u32)>| pages.map(|(fast, slow)| PageSplit { fast, slow });
-    let place = HybridCoordinates {
-        cluster: 0,
-        fast_node: 1,
-        slow_node: 0,
-        point,
-        loads,
-        stores,
-        load_pages: split(load_pages),
-        store_pages: split(store_pages),
-        kernel: format!("{loads}l{stores}nt"),
-        variant: "avx2".into(),
-        threads: 2,
-    };
-    let Actor::Stream(stream) = stream(&place.kernel, "0-1", MemoryPolicy::Preferred(1)) else {
-        panic!()
-    };
-    let actor = Actor::Stream(Stream { write_memory: Some(MemoryPolicy::Preferred(0)), ..stream });
-    let done = |on_node_1: u64| Done {
-        gb: gb_per_s / 2.0,
-        // Pages wander: the mean of before and after counts.
-        on_node_1: [on_node_1 - 1, on_node_1 + 1],
-        ..Done::default()
-    };
-    let id = format!("hybrid/{}", record.cases.len());
-    let rounds = vec![vec![found.map(done).to_vec()]; 6];
-    add(record, &id, vec![Coordinates::Hybrid(place)], vec![actor], &rounds);
+    let [read, written] = asked.map(|(fast, slow)| PageSplit { fast, slow });
+    let before = record.samples.len();
+    let place = Coordinates::Hybrid(hybrid(point, mix, read, written));
+    add_alone(record, place, &[1e9 * gb_per_s; 6]);
+    // Pages wander: the mean of before and after counts.
+    let nodes = |fast: u64| pages([(0, 100 - fast), (1, fast)]);
+    let [read, written] =
+        found.map(|fast| Proof { before: nodes(fast - 1), after: nodes(fast + 1) });
+    for sample in &mut record.samples[before..] {
+        let seen = &mut sample.actors[0];
+        (seen.proof, seen.write_proof) = (Some(read.clone()), Some(written.clone()));
+    }
 }
 
 fn handmade(surface: &[(u32, u32, u32)]) -> Record {
@@ -56,18 +39,17 @@ fn handmade(surface: &[(u32, u32, u32)]) -> Record {
         (SlowLoad, true, (0, 1), 36.0),
         (SlowStore, false, (0, 1), 30.0),
     ] {
-        let pages = |is_there: bool| is_there.then_some(split);
         let mix = if is_load { (1, 0) } else { (0, 1) };
         let point = HybridPoint::Corner { of: kind };
-        add_point(&mut record, point, mix, [pages(is_load), pages(!is_load)], [50; 2], gb_per_s);
+        add_point(&mut record, point, mix, [split; 2], [50; 2], gb_per_s);
     }
     let point = HybridPoint::Pair { dominating: FastLoad, beside: SlowStore };
     // Three bytes in four are loads, all of them from the fast memory but for 1 %.
-    add_point(&mut record, point, (3, 1), [Some((1, 0)), Some((0, 1))], [99, 1], 100.0);
+    add_point(&mut record, point, (3, 1), [(1, 0), (0, 1)], [99, 1], 100.0);
     let point = HybridPoint::Pair { dominating: SlowLoad, beside: FastLoad };
-    add_point(&mut record, point, (1, 0), [Some((7, 3)), None], [70, 1], 80.0);
+    add_point(&mut record, point, (1, 0), [(7, 3); 2], [70, 1], 80.0);
     for &(loads, stores, fast) in surface {
-        let split = Some((fast, 4 - fast));
+        let split = (fast, 4 - fast);
         let rate = f64::from(10 * loads + fast);
         let point = HybridPoint::Surface;
         add_point(&mut record, point, (loads, stores), [split, split], [50; 2], rate);
@@ -128,7 +110,8 @@ fn single_points_of_a_surface_are_lines() {
 #[test]
 fn a_pair_without_its_corner_has_no_ratio() {
     let mut record = handmade(&[]);
-    record.samples.retain(|sample| sample.case != "hybrid/3");
+    let slow_stores = &record.cases[3].id;
+    record.samples.retain(|sample| sample.case != *slow_stores);
     let view = serde_json::to_value(nearfar_report::ShowView::new(&record)).unwrap();
     let all = view["hybrid"].as_array().unwrap();
     let ratio =

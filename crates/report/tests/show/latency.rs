@@ -1,16 +1,13 @@
-use nearfar_machine::MemoryPolicy;
-use nearfar_record::{
-    Actor, ChaseWalk, Coordinates, Experiment, LatencyCoordinates, LatencyLoad, Pages, Record,
-};
+use nearfar_record::{Actor, ChaseWalk, Experiment, LatencyCoordinates, Pages, Record};
 use nearfar_report::ShowView;
+use nearfar_specimen::{disturb, latency};
 use serde_json::Value;
 
-use crate::handmade::{Done, add, chase, disturb, gb, record, stream};
-use crate::{near, shown};
+use crate::{near, record, shown};
 
 const MEMORY: u64 = 1 << 30;
 
-/// A chase whose accesses take so many ns, each asking for 8 bytes.
+/// Six rounds of a chase whose accesses take so many ns, at 2.5 GHz.
 fn add_chase(
     record: &mut Record,
     node: u32,
@@ -18,29 +15,14 @@ fn add_chase(
     ns: f64,
     load: Option<(u32, f64)>,
 ) {
-    let load_place = load.map(|(pause_cycles, _)| LatencyLoad {
-        kernel: "load".into(),
-        variant: "avx2".into(),
-        threads: 1,
-        pause_cycles,
-    });
-    let place = Coordinates::Latency(LatencyCoordinates {
-        cluster: 0,
-        cpu_node: Some(0),
-        memory_node: node,
-        working_set_bytes: bytes,
-        pages,
-        walk,
-        load: load_place,
-    });
-    let mut actors = vec![chase(node, bytes, pages)];
-    let mut done = vec![vec![Done { gb: 8.0 / ns, ghz: Some(2.5), ..Done::default() }]];
-    if let Some((_, gb_per_s)) = load {
-        actors.push(stream("load", "1", MemoryPolicy::Preferred(node)));
-        done.push(gb([gb_per_s]));
+    let (pause, gb_per_s) = load.unzip();
+    let place = LatencyCoordinates { pages, walk, ..latency(0, node, bytes, pause) };
+    let beside = gb_per_s.map_or(Vec::new(), |gb_per_s| vec![1e9 * gb_per_s; 6]);
+    let before = record.samples.len();
+    nearfar_specimen::add_chase(record, place, &[ns; 6], &beside);
+    for sample in &mut record.samples[before..] {
+        sample.actors[0].threads[0].core_ghz = Some(2.5);
     }
-    let id = format!("latency/{}", record.cases.len());
-    add(record, &id, vec![place], actors, &vec![done; 6]);
 }
 
 fn handmade() -> Record {
@@ -122,15 +104,17 @@ fn what_noise_makes_faster_is_within_noise() {
 fn the_widest_interval_is_that_of_its_own_table() {
     let mut record = handmade();
     // Only the remote chase and a loaded one vary.
-    for case in ["latency/0", "latency/8"] {
-        let of = record.samples.iter_mut().filter(|sample| sample.case == case);
+    for case in [0, 8] {
+        let case = &record.cases[case].id;
+        let of = record.samples.iter_mut().filter(|sample| sample.case == *case);
         for (sample, bytes) in of.zip(1..) {
             sample.actors[0].threads[0].useful_bytes = bytes * 10_000_000;
         }
     }
     let text = ShowView::new(&record).text();
     assert!(!text.contains("widest"), "{text}");
-    for sample in record.samples.iter_mut().filter(|sample| sample.case == "latency/1") {
+    let local = &record.cases[1].id;
+    for sample in record.samples.iter_mut().filter(|sample| sample.case == *local) {
         sample.actors[0].threads[0].useful_bytes += u64::from(sample.round) * 100_000_000;
     }
     let text = ShowView::new(&record).text();

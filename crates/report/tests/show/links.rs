@@ -1,15 +1,14 @@
 use nearfar_machine::MemoryPolicy;
-use nearfar_record::{Coordinates, Experiment, LinkCoordinates, Record, Way};
+use nearfar_record::{Case, Coordinates, Experiment, LinkCoordinates, Record, Way};
 use nearfar_report::ShowView;
 use serde_json::Value;
 
-use crate::handmade::{add, gb, record, stream};
-use crate::{near, shown};
+use crate::{add, near, record, shown, stream};
 
 fn add_link(record: &mut Record, from: u32, way: Way, out: [f64; 2], back: Option<[f64; 2]>) {
     let cpus = |package: u32| if package == 0 { "0-1" } else { "2-3" };
     let to = 1 - from;
-    let place = Coordinates::Links(LinkCoordinates {
+    let place = LinkCoordinates {
         from_package: from,
         to_package: to,
         cluster: None,
@@ -17,15 +16,15 @@ fn add_link(record: &mut Record, from: u32, way: Way, out: [f64; 2], back: Optio
         kernel: "load".into(),
         variant: "avx2".into(),
         threads: 2,
-    });
+    };
     let mut actors = vec![stream("load", cpus(from), MemoryPolicy::Preferred(to))];
-    let mut done = vec![gb(out)];
-    if let Some(back) = back {
+    let mut done = vec![&out[..]];
+    if let Some(back) = &back {
         actors.push(stream("load", cpus(to), MemoryPolicy::Preferred(from)));
-        done.push(gb(back));
+        done.push(back);
     }
     let id = format!("links/package{from}-package{to}/{}/load/avx2", way.as_str());
-    add(record, &id, vec![place], actors, &vec![done; 6]);
+    add(record, Case { id, coordinates: vec![Coordinates::Links(place)], actors }, 6, &done);
 }
 
 fn handmade() -> Record {
@@ -67,8 +66,9 @@ fn clusters_alone_have_a_table_of_their_own() {
         threads: 2,
     };
     let actors = vec![stream("load", "2-3", MemoryPolicy::Preferred(0))];
-    let id = "links/cluster1-package0/one_way/load/avx2";
-    add(&mut record, id, vec![Coordinates::Links(place)], actors, &vec![vec![gb([3.5, 3.5])]; 6]);
+    let id = "links/cluster1-package0/one_way/load/avx2".into();
+    let case = Case { id, coordinates: vec![Coordinates::Links(place)], actors };
+    add(&mut record, case, 6, &[&[3.5, 3.5]]);
     let view = ShowView::new(&record);
     let of: Vec<(Way, Option<u32>)> = view.links.iter().map(|it| (it.way, it.cluster)).collect();
     let package = |way| (way, None);

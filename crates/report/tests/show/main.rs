@@ -5,7 +5,6 @@
 
 mod absences;
 mod evidence;
-mod handmade;
 mod hybrid;
 mod latency;
 mod links;
@@ -17,9 +16,38 @@ mod sharing;
 use std::fs;
 use std::path::Path;
 
-use nearfar_record::Record;
+use nearfar_machine::{MemoryKind, MemoryNode, MemoryPolicy};
+use nearfar_record::{Actor, Case, Experiment, Record};
 use nearfar_report::ShowView;
+use nearfar_specimen::{done, machine, record_of};
 use serde_json::Value;
+
+/// A record without cases of two packages with two cores and a node each, and a node of HBM that is
+/// both's.
+fn record(experiments: &[Experiment]) -> Record {
+    let mut machine = machine(2, 1, 2);
+    machine.nodes.push(MemoryNode {
+        os_index: 2,
+        kind: MemoryKind::Hbm,
+        cpus: "".parse().unwrap(),
+        locality: "0-3".parse().unwrap(),
+        ..machine.nodes[0].clone()
+    });
+    machine.allowed_nodes = "0-2".parse().unwrap();
+    record_of(machine, experiments)
+}
+
+fn stream(kernel: &str, cpus: &str, memory: MemoryPolicy) -> Actor {
+    Actor::Stream(nearfar_specimen::stream(kernel, "avx2", cpus.parse().unwrap(), memory))
+}
+
+/// Adds a case with rounds that are all alike: GB of each thread of each actor.
+fn add(record: &mut Record, case: Case, rounds: usize, gb: &[&[f64]]) {
+    let bytes = |each: &&[f64]| each.iter().map(|gb| 1e9 * gb).collect::<Vec<f64>>();
+    let seen = case.actors.iter().zip(gb).map(|(actor, each)| done(actor, &bytes(each)));
+    let seen: Vec<_> = seen.collect();
+    nearfar_specimen::add(record, case, vec![seen; rounds]);
+}
 
 /// The record's text is the one in `expected/NAME.txt`; its JSON is returned.
 fn shown(name: &str, record: &Record) -> Value {

@@ -1,22 +1,23 @@
 use nearfar_machine::{MemoryPolicy, NodeSet};
-use nearfar_record::{Coordinates, Experiment, MixCoordinates, Record};
+use nearfar_record::{Case, Coordinates, Experiment, MixCoordinates, Record};
 use serde_json::Value;
 
-use crate::handmade::{add, gb, record, stream};
-use crate::{near, shown};
+use crate::{add, near, record, shown, stream};
 
 fn handmade() -> Record {
     let mut record = record(&[Experiment::Mixes]);
     let both: NodeSet = [0, 1].into_iter().collect();
-    let place = |index| vec![Coordinates::Mixes(MixCoordinates { index })];
+    let set = |index, actors| {
+        let coordinates = vec![Coordinates::Mixes(MixCoordinates { index })];
+        Case { id: format!("mixes/{index}"), coordinates, actors }
+    };
     let actors = vec![
         stream("triad", "0-1", MemoryPolicy::Preferred(1)),
         stream("load", "2", MemoryPolicy::Interleave(both)),
     ];
-    let done = vec![gb([2.0, 2.5]), gb([8.0])];
-    add(&mut record, "mixes/1", place(1), actors, &vec![done; 6]);
+    add(&mut record, set(1, actors), 6, &[&[2.0, 2.5], &[8.0]]);
     let across = vec![stream("copy_nt", "1-2", MemoryPolicy::Preferred(0))];
-    add(&mut record, "mixes/0", place(0), across, &vec![vec![gb([3.0, 3.0])]; 2]);
+    add(&mut record, set(0, across), 2, &[&[3.0, 3.0]]);
     record
 }
 

@@ -1,89 +1,78 @@
 use nearfar_machine::{MemoryKind, MemoryPolicy};
 use nearfar_record::{
-    Absence, Actor, Compute, Coordinates, Disturbance, Experiment, ReasonCode, Record, Roof,
-    RoofCoordinates, RoofPurpose,
+    Absence, Case, Coordinates, Disturbance, Experiment, ReasonCode, Record, Roof, RoofCoordinates,
+    RoofPurpose,
 };
+use nearfar_specimen::{absent, at_clock, case_at, evenly, roof, with_flops};
 use serde_json::Value;
 
-use crate::handmade::{Done, absent, add, gb, record, stream};
-use crate::{near, shown};
+use crate::{add, near, record, shown, stream};
 
-fn place(roof: Roof, kernel: &str, cluster: u32, actor: u32) -> Coordinates {
+fn place(limit: Roof, kernel: &str, cluster: u32) -> Coordinates {
     let purpose = if kernel.contains("l_") { RoofPurpose::Validation } else { RoofPurpose::Roof };
-    Coordinates::Roofs(RoofCoordinates {
-        cluster,
-        actor,
-        roof,
-        kernel: kernel.into(),
-        variant: "avx2".into(),
-        threads: 2,
-        purpose,
-    })
+    Coordinates::Roofs(RoofCoordinates { actor: cluster, purpose, ..roof(cluster, limit, kernel) })
 }
 
-/// Two threads of the first cluster, alike.
-fn add_roof(record: &mut Record, roof: Roof, kernel: &str, each: Done) {
-    let actor = if roof == Roof::Compute {
-        Actor::Compute(Compute {
-            kernel: kernel.into(),
-            variant: "avx2".into(),
-            cpus: "0-1".parse().unwrap(),
-            thread_cpus: vec![0, 1],
-        })
-    } else {
-        stream(kernel, "0-1", MemoryPolicy::Preferred(0))
-    };
-    let id = format!("roofs/{roof:?}/{kernel}");
-    let rounds = vec![vec![vec![each, each]]; 6];
-    add(record, &id, vec![place(roof, kernel, 0, 0)], vec![actor], &rounds);
+/// Two threads of the first cluster, alike: GB and GFLOP of each, and their clock.
+fn add_roof(
+    record: &mut Record,
+    roof: Roof,
+    kernel: &str,
+    (gb, gflop): (f64, f64),
+    ghz: Option<f64>,
+) {
+    let case = case_at(&record.header.machine, place(roof, kernel, 0));
+    let seen = with_flops(evenly(&case.actors[0], 2e9 * gb), 2e9 * gflop);
+    let seen = ghz.map_or(seen.clone(), |ghz| at_clock(seen, ghz));
+    nearfar_specimen::add(record, case, vec![vec![seen]; 6]);
 }
 
 fn handmade() -> Record {
     let mut record = record(&[Experiment::Roofs]);
-    let moved = |gb: f64| Done { gb, ..Done::default() };
-    let in_cache = |gb: f64, gflop: f64| Done { gb, gflop, ghz: Some(2.0), ..Done::default() };
-    let computed = |gflop: f64| Done { gflop, ghz: Some(2.0), ..Done::default() };
     let local = Roof::Memory { node: 0 };
-    add_roof(&mut record, local, "load", moved(9.0));
-    add_roof(&mut record, Roof::Memory { node: 1 }, "load", moved(4.0));
-    add_roof(&mut record, Roof::Interleaved { kind: MemoryKind::Dram }, "load", moved(6.5));
-    add_roof(&mut record, Roof::Cache { level: 1 }, "load", in_cache(96.0, 0.0));
-    add_roof(&mut record, Roof::Cache { level: 1 }, "2l1s", in_cache(80.0, 0.0));
-    add_roof(&mut record, local, "store_nt", moved(5.0));
-    add_roof(&mut record, Roof::Compute, "fma_dp", computed(32.0));
-    add_roof(&mut record, Roof::Compute, "fma_sp", computed(64.0));
-    add_roof(&mut record, Roof::Compute, "add_dp", computed(16.0));
-    // 1 FLOP per 4 bytes: memory bounds it at 4.5; 16 FLOPs per byte: the cores do, at 64.
-    add_roof(&mut record, local, "1l_1fma", Done { gb: 8.8, gflop: 2.2, ..Done::default() });
-    add_roof(&mut record, local, "1l_64fma", Done { gb: 1.95, gflop: 31.2, ..Done::default() });
-    add_roof(&mut record, Roof::Cache { level: 1 }, "1l_64fma", in_cache(1.975, 31.6));
-    add_roof(&mut record, Roof::Cache { level: 1 }, "1l_1fma", in_cache(0.0, 0.0));
-    record.samples.retain(|sample| sample.case != "roofs/Cache { level: 1 }/1l_1fma");
+    let l1 = Roof::Cache { level: 1 };
+    for (roof, kernel, gb, gflop, ghz) in [
+        (local, "load", 9.0, 0.0, None),
+        (Roof::Memory { node: 1 }, "load", 4.0, 0.0, None),
+        (Roof::Interleaved { kind: MemoryKind::Dram }, "load", 6.5, 0.0, None),
+        (l1, "load", 96.0, 0.0, Some(2.0)),
+        (l1, "2l1s", 80.0, 0.0, Some(2.0)),
+        (local, "store_nt", 5.0, 0.0, None),
+        (Roof::Compute, "fma_dp", 0.0, 32.0, Some(2.0)),
+        (Roof::Compute, "fma_sp", 0.0, 64.0, Some(2.0)),
+        (Roof::Compute, "add_dp", 0.0, 16.0, Some(2.0)),
+        // 1 FLOP per 4 bytes: memory bounds it at 4.5; 16 FLOPs per byte: the cores do, at 64.
+        (local, "1l_1fma", 8.8, 2.2, None),
+        (local, "1l_64fma", 1.95, 31.2, None),
+        (l1, "1l_64fma", 1.975, 31.6, Some(2.0)),
+    ] {
+        add_roof(&mut record, roof, kernel, (gb, gflop), ghz);
+    }
+    let unmeasured = case_at(&record.header.machine, place(l1, "1l_1fma", 0));
+    record.cases.push(unmeasured);
 
     let streams =
         || ["0-1", "2-3"].map(|cpus| stream("load", cpus, MemoryPolicy::Preferred(0))).to_vec();
     for (id, places, done) in [
         (
             "roofs/contended/node0x2/load/avx2",
-            [0, 1].map(|cluster| {
-                place(Roof::Contended { node: 0, clusters: 2 }, "load", cluster, cluster)
-            }),
-            [gb([6.0, 6.0]), gb([2.0, 2.0])],
+            [0, 1].map(|cluster| place(Roof::Contended { node: 0, clusters: 2 }, "load", cluster)),
+            [[6.0, 6.0], [2.0, 2.0]],
         ),
         (
             "roofs/congested/dram/load/avx2",
-            [0, 1].map(|cluster| {
-                place(Roof::Congested { kind: MemoryKind::Dram }, "load", cluster, cluster)
-            }),
-            [gb([5.0, 5.0]), gb([5.5, 5.5])],
+            [0, 1]
+                .map(|cluster| place(Roof::Congested { kind: MemoryKind::Dram }, "load", cluster)),
+            [[5.0, 5.0], [5.5, 5.5]],
         ),
         (
             "roofs/all_local/load/avx2",
-            [0, 1].map(|cluster| place(Roof::AllLocal { node: cluster }, "load", cluster, cluster)),
-            [gb([8.5, 8.5]), gb([8.6, 8.6])],
+            [0, 1].map(|cluster| place(Roof::AllLocal { node: cluster }, "load", cluster)),
+            [[8.5, 8.5], [8.6, 8.6]],
         ),
     ] {
-        add(&mut record, id, places.into(), streams(), &vec![done.to_vec(); 6]);
+        let case = Case { id: id.into(), coordinates: places.into(), actors: streams() };
+        add(&mut record, case, 6, &done.each_ref().map(|each| &each[..]));
     }
     let text = "no set is larger than the caches before it and smaller than this one";
     absent(&mut record, "roofs/cluster0/l2", Absence::Omitted, ReasonCode::NoWindow, text);
@@ -123,12 +112,15 @@ fn each_cluster_has_its_bandwidths_peaks_and_points() {
 #[test]
 fn work_in_a_cycle_is_by_the_clock_of_its_own_window() {
     let mut record = record(&[Experiment::Roofs]);
-    let at = |ghz: f64| Done { gb: 48.0 * ghz, ghz: Some(ghz), ..Done::default() };
-    let rounds: Vec<_> =
-        [2.0, 2.0, 2.0, 3.0, 3.5, 4.0, 1.0].map(|ghz| vec![vec![at(ghz), at(ghz + 0.3)]]).into();
-    let level = Roof::Cache { level: 1 };
-    let actor = stream("load", "0-1", MemoryPolicy::Preferred(0));
-    add(&mut record, "roofs/l1", vec![place(level, "load", 0, 0)], vec![actor], &rounds);
+    let case = case_at(&record.header.machine, place(Roof::Cache { level: 1 }, "load", 0));
+    let at = |ghz: f64| {
+        let mut seen = at_clock(evenly(&case.actors[0], 2.0 * 48e9 * ghz), ghz);
+        seen.threads[1].useful_bytes += 14_400_000_000;
+        seen.threads[1].core_ghz = Some(ghz + 0.3);
+        vec![seen]
+    };
+    let rounds = [2.0, 2.0, 2.0, 3.0, 3.5, 4.0, 1.0].map(at);
+    nearfar_specimen::add(&mut record, case, rounds);
     let last = record.samples.last_mut().unwrap();
     last.actors[0].threads[0].useful_bytes = 1;
     last.disturbances.push(Disturbance::Moved { threads: 1 });
@@ -168,7 +160,7 @@ fn points_are_held_against_the_lower_roof() {
     assert!(near(&in_cache["attainable_gflop_per_s"], 64.0));
     // Without the roof of its own variant nothing is said.
     let mut record = handmade();
-    record.samples.retain(|sample| !sample.case.ends_with("fma_dp"));
+    record.samples.retain(|sample| !sample.case.contains("fma_dp"));
     let view = serde_json::to_value(nearfar_report::ShowView::new(&record)).unwrap();
     let point = find(&view, 0, "memory", "1l_1fma");
     assert_eq!(point["attainable_gflop_per_s"], Value::Null);

@@ -1,36 +1,21 @@
-use nearfar_machine::MemoryPolicy;
-use nearfar_record::{
-    Absence, Actor, Affinity, Coordinates, Experiment, Pinning, ReasonCode, Record,
-    ScalingCoordinates, Stream,
-};
+use nearfar_record::{Absence, Affinity, Coordinates, Experiment, ReasonCode, Record};
+use nearfar_specimen::{absent, add, case_at, done, scaling};
 use serde_json::{Value, json};
 
-use crate::handmade::{absent, add, gb, record, stream};
-use crate::{near, shown};
+use crate::{near, record, shown};
 
-/// Runs of four threads, of which one is slower than the others by a fifth.
+/// Runs of threads, of which one is slower than the others by a fifth.
 fn add_runs(record: &mut Record, threads: u32, affinities: &[Affinity], runs: &[f64]) {
-    let id = format!("scaling/copy/avx2/t{threads}/{}", affinities[0].as_str());
-    let place = |affinity: &Affinity| {
-        Coordinates::Scaling(ScalingCoordinates {
-            affinity: *affinity,
-            threads,
-            kernel: "copy".into(),
-            variant: "avx2".into(),
-        })
+    let place = |affinity: &Affinity| Coordinates::Scaling(scaling(threads, *affinity));
+    let mut case = case_at(&record.header.machine, place(&affinities[0]));
+    case.coordinates = affinities.iter().map(place).collect();
+    let seen = |slowest: &f64| {
+        let mut each = vec![slowest * 1.25e9; threads as usize];
+        each[0] = slowest * 1e9;
+        vec![done(&case.actors[0], &each)]
     };
-    let Actor::Stream(stream) = stream("copy", "0-3", MemoryPolicy::FirstTouch) else { panic!() };
-    let actor = Actor::Stream(Stream { threads, pinning: Pinning::Unbound, ..stream });
-    let rounds: Vec<_> = runs
-        .iter()
-        .map(|&slowest| {
-            let mut each = gb([slowest * 1.25; 4]);
-            each[0].gb = slowest;
-            each.truncate(threads as usize);
-            vec![each]
-        })
-        .collect();
-    add(record, &id, affinities.iter().map(place).collect(), vec![actor], &rounds);
+    let rounds: Vec<_> = runs.iter().map(seen).collect();
+    add(record, case, rounds);
 }
 
 /// The unbound runs fall in two modes, the scattered ones in one.

@@ -1,33 +1,14 @@
-use nearfar_machine::MemoryPolicy;
-use nearfar_record::{Absence, Coordinates, Experiment, ReasonCode, Record, SharingCoordinates};
+use nearfar_record::{Absence, Coordinates, Experiment, ReasonCode, Record};
+use nearfar_specimen::{absent, add_at, sharing};
 use serde_json::Value;
 
-use crate::handmade::{absent, add, gb, record, stream};
-use crate::{near, shown};
+use crate::{near, record, shown};
 
 /// n threads of the first package on its node, m of the second on the same.
 fn add_cell(record: &mut Record, local: f64, remote: f64, n: u32, m: u32) {
-    let place = Coordinates::Sharing(SharingCoordinates {
-        memory_node: 0,
-        local_cluster: 0,
-        remote_cluster: 1,
-        local_threads: n,
-        remote_threads: m,
-        kernel: "triad".into(),
-        variant: "avx2".into(),
-    });
-    let mut actors = Vec::new();
-    let mut done = Vec::new();
-    for (threads, first, total) in [(n, 0, local), (m, 2, remote)] {
-        if threads > 0 {
-            let cpus = format!("{first}-{}", first + threads - 1);
-            actors.push(stream("triad", &cpus, MemoryPolicy::Preferred(0)));
-            let each = total / f64::from(threads);
-            done.push(gb([each; 2])[..threads as usize].to_vec());
-        }
-    }
-    let id = format!("sharing/node0/cluster0x{n}+cluster1x{m}/triad/avx2");
-    add(record, &id, vec![place], actors, &vec![done; 6]);
+    let groups = [(n, local), (m, remote)].into_iter().filter(|(threads, _)| *threads > 0);
+    let bytes: Vec<f64> = groups.map(|(_, gb)| 1e9 * gb).collect();
+    add_at(record, Coordinates::Sharing(sharing(n, m)), vec![bytes; 6]);
 }
 
 /// The corner of saad2022's tables: its totals and parts in GB/s; one cell was not planned.

@@ -1,16 +1,12 @@
 //! The printed tables as a record, so that the model reads them as it reads a measurement.
 
-use std::collections::BTreeMap;
-
-use nearfar_machine::{Binding, Cluster, Machine, MemoryPolicy};
-use nearfar_measure::suite_inputs;
+use nearfar_machine::{Cluster, Machine};
 use nearfar_record::{
-    Actor, ActorSample, Case, Coordinates, Environment, Executor, Experiment, Header, Inputs,
-    PageNodes, PageSizes, Pages, Pinning, Proof, ProofMethod, Record, SCHEMA, Sample,
-    SharingCoordinates, Stream, Suite, ThreadSample, TrafficMethod, Versions,
+    Actor, ActorSample, Case, Coordinates, Experiment, Header, Record, Sample, SharingCoordinates,
 };
 
 use super::facts::SharingTables;
+use crate::printed_matrix::{printed_header, printed_sample, printed_stream, whole_bytes};
 
 /// The printed tables of a machine whose cluster 0 is local to node 0 and cluster 1 remote.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,9 +18,6 @@ pub struct PrintedGrid<'a> {
     /// The tables.
     pub facts: &'a SharingTables,
 }
-
-/// The window of a printed value: its useful bytes are then the rate to a byte.
-const WINDOW_NS: u64 = 1_000_000_000;
 
 /// The node whose memory all processes use.
 const NODE: u32 = 0;
@@ -55,27 +48,10 @@ impl PrintedGrid<'_> {
     }
 
     fn header(&self) -> Header {
-        Header {
-            schema: SCHEMA.into(),
-            versions: Versions { nearfar: env!("CARGO_PKG_VERSION").into(), hwloc: None },
-            host: self.title.clone(),
-            started: "2022-01-01T00:00:00Z".into(),
-            executor: Executor::Simulated,
-            simulation: None,
-            inputs: Inputs {
-                kernels: Some(vec![self.facts.kernel.clone()]),
-                pages: Pages::Small,
-                window_ns: WINDOW_NS,
-                windows_per_round: 1,
-                min_rounds: 1,
-                max_rounds: 1,
-                experiments: vec![Experiment::Sharing],
-                ..suite_inputs(Suite::Full)
-            },
-            fingerprint: self.machine.fingerprint(),
-            machine: self.machine.clone(),
-            environment: Environment::default(),
-        }
+        let mut header = printed_header(&self.title, self.machine, Experiment::Sharing);
+        header.started = "2022-01-01T00:00:00Z".into();
+        header.inputs.kernels = Some(vec![self.facts.kernel.clone()]);
+        header
     }
 
     /// n local beside m remote processes.
@@ -102,27 +78,17 @@ impl PrintedGrid<'_> {
             })],
             actors: Vec::new(),
         };
-        let mut sample = Sample {
-            case: id,
-            sequence,
-            round: 0,
-            window: 0,
-            start_ns: sequence * WINDOW_NS,
-            window_ns: WINDOW_NS,
-            actors: Vec::new(),
-            disturbances: Vec::new(),
-            run: None,
-        };
+        let mut seen = Vec::new();
         let groups = [
             (clusters[0], local_threads, self.facts.local[n][m]),
             (clusters[1], remote_threads, self.facts.remote[n][m]),
         ];
         for (cluster, threads, value) in groups.into_iter().filter(|(_, threads, _)| *threads > 0) {
             let (stream, moved) = self.group(cluster, threads, value)?;
-            case.actors.push(Actor::Stream(stream));
-            sample.actors.push(moved);
+            case.actors.push(stream);
+            seen.push(moved);
         }
-        Ok((case, sample))
+        Ok((case, printed_sample(id, sequence, seen)))
     }
 
     fn group(
@@ -130,7 +96,7 @@ impl PrintedGrid<'_> {
         cluster: &Cluster,
         threads: u32,
         value: f64,
-    ) -> Result<(Stream, ActorSample), String> {
+    ) -> Result<(Actor, ActorSample), String> {
         let cpus: Vec<u32> = cluster.cpus.iter().take(threads as usize).collect();
         if cpus.len() < threads as usize {
             return Err(format!("{}: the machine has no {threads} cores", self.title));
@@ -138,73 +104,6 @@ impl PrintedGrid<'_> {
         let rate = value * self.facts.unit.bytes_per_s();
         let of_each = whole_bytes(rate / f64::from(threads))
             .ok_or_else(|| format!("{}: {value} is no bandwidth", self.title))?;
-        let useful_bytes = of_each * u64::from(threads);
-        let page_bytes = 4096;
-        let pages = PageNodes {
-            method: ProofMethod::Simulated,
-            page_bytes,
-            pages: BTreeMap::from([(NODE, useful_bytes.div_ceil(page_bytes))]),
-            unknown: 0,
-        };
-        let accesses = useful_bytes / 8;
-        // The triad makes two operations for two loads and a store.
-        let flops = |bytes: u64| bytes / 8 / 3 * 2;
-        let thread = |cpu: &u32| ThreadSample {
-            cpu_before: Some(*cpu),
-            cpu_after: Some(*cpu),
-            useful_bytes: of_each,
-            flops: flops(of_each),
-            passes: 1,
-            core_ghz: None,
-            involuntary_switches: 0,
-            off_cpu_ns: 0,
-            minor_faults: 0,
-        };
-        let kernel = &self.facts.kernel;
-        let sample = ActorSample {
-            kernel: kernel.clone(),
-            variant: VARIANT.into(),
-            unroll: 1,
-            useful_bytes,
-            traffic_bytes_min: useful_bytes,
-            // The most that any kernel can cause: each byte is read before it is written.
-            traffic_bytes_max: 2 * useful_bytes,
-            traffic_method: TrafficMethod::EvasionPossible,
-            flops: flops(of_each) * u64::from(threads),
-            accesses,
-            threads: cpus.iter().map(thread).collect(),
-            proof: Some(Proof { before: pages.clone(), after: pages }),
-            write_proof: None,
-            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-            transfer: None,
-        };
-        let stream = Stream {
-            kernel: kernel.clone(),
-            variant: VARIANT.into(),
-            binding: Binding { cpus: cluster.cpus.clone(), memory: MemoryPolicy::Preferred(NODE) },
-            write_memory: None,
-            threads,
-            pinning: Pinning::OnePerCore,
-            thread_cpus: cpus,
-            // As if the window were one pass: sizes of arrays are not printed.
-            working_set_bytes: useful_bytes,
-            llc_multiple: None,
-            pages: Pages::Small,
-            pause_cycles: 0,
-        };
-        Ok((stream, sample))
+        Ok(printed_stream((&self.facts.kernel, VARIANT), cluster, cpus, NODE, of_each))
     }
-}
-
-/// Bytes of a rate over one second, to the nearest byte.
-fn whole_bytes(rate: f64) -> Option<u64> {
-    /// More than any memory gives, and far below what a float holds exactly.
-    const MOST: f64 = 1e15;
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to lie between 1 and 1e15"
-    )]
-    let bytes = (1.0..=MOST).contains(&rate).then(|| rate.round() as u64);
-    bytes
 }

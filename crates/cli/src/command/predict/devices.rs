@@ -46,7 +46,7 @@ fn of_devices<'c>(
     all: &'c [DeviceClasses],
     arguments: &PredictArguments,
 ) -> anyhow::Result<&'c DeviceClasses> {
-    let direction = arguments.way.direction();
+    let direction = arguments.way;
     let of_way: Vec<&DeviceClasses> = all.iter().filter(|it| it.direction == direction).collect();
     let holds = |set: &DeviceClasses, id: &str| pairs(set).any(|pair| pair.device == id);
     if of_way.is_empty() {

@@ -4,7 +4,7 @@ use anyhow::{anyhow, bail};
 use nearfar_model::{Inapplicable, RecordFigures, SplitQuestion, WorkSharing, sharing};
 use nearfar_report::PredictSharingView;
 
-use crate::args::{PredictArguments, Work};
+use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
@@ -34,11 +34,7 @@ fn question(arguments: &PredictArguments) -> anyhow::Result<SplitQuestion> {
     Ok(SplitQuestion {
         node: asked.node,
         kernels: arguments.classes.kernel.clone(),
-        work: match asked.work {
-            None => WorkSharing::ALL.into(),
-            Some(Work::Dynamic) => vec![WorkSharing::Dynamic],
-            Some(Work::Static) => vec![WorkSharing::Static],
-        },
+        work: asked.work.map_or(WorkSharing::ALL.into(), |work| vec![work]),
         processes: asked.processes,
         splits: splits.collect::<Result<_, _>>()?,
     })

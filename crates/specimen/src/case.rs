@@ -1,0 +1,250 @@
+//! Cases by their place in an experiment.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{Binding, CpuSet, InitiatorKind, Machine, MemoryPolicy};
+use nearfar_record::{
+    Actor, Affinity, Case, ChaseWalk, Command, CommandCoordinates, Coordinates, HybridCoordinates,
+    HybridPoint, LatencyCoordinates, LatencyLoad, PageSplit, Pages, PairCoordinates, Pinning, Roof,
+    RoofCoordinates, RoofPurpose, ScalingCoordinates, SharingCoordinates, Stage, Stream,
+};
+
+use crate::actor::{chase, compute, stream};
+
+const VARIANT: &str = "avx2";
+
+/// One thread of a cluster, which is also the number of its own node, on a node.
+#[must_use]
+pub fn pair(cluster: u32, memory_node: u32, kernel: &str) -> PairCoordinates {
+    PairCoordinates {
+        initiator: InitiatorKind::Cluster,
+        index: cluster,
+        cluster,
+        cpu_node: Some(cluster),
+        memory_node,
+        kernel: kernel.into(),
+        variant: VARIANT.into(),
+        threads: 1,
+        stage: Stage::Matrix,
+    }
+}
+
+/// Threads of copy over the machine.
+#[must_use]
+pub fn scaling(threads: u32, affinity: Affinity) -> ScalingCoordinates {
+    ScalingCoordinates { affinity, threads, kernel: "copy".into(), variant: VARIANT.into() }
+}
+
+/// Threads of the triad by clusters 0 and 1 on node 0.
+#[must_use]
+pub fn sharing(local_threads: u32, remote_threads: u32) -> SharingCoordinates {
+    SharingCoordinates {
+        memory_node: 0,
+        local_cluster: 0,
+        remote_cluster: 1,
+        local_threads,
+        remote_threads,
+        kernel: "triad".into(),
+        variant: VARIANT.into(),
+    }
+}
+
+/// A roof of a cluster by two threads.
+#[must_use]
+pub fn roof(cluster: u32, roof: Roof, kernel: &str) -> RoofCoordinates {
+    RoofCoordinates {
+        cluster,
+        actor: 0,
+        roof,
+        kernel: kernel.into(),
+        variant: VARIANT.into(),
+        threads: 2,
+        purpose: RoofPurpose::Roof,
+    }
+}
+
+/// Loads and stores of cluster 0 over node 1, the fast one, and node 0.
+#[must_use]
+pub fn hybrid(
+    point: HybridPoint,
+    (loads, stores): (u32, u32),
+    load_pages: PageSplit,
+    store_pages: PageSplit,
+) -> HybridCoordinates {
+    HybridCoordinates {
+        cluster: 0,
+        fast_node: 1,
+        slow_node: 0,
+        point,
+        loads,
+        stores,
+        load_pages: (loads > 0).then_some(load_pages),
+        store_pages: (stores > 0).then_some(store_pages),
+        kernel: format!("{loads}l{stores}nt"),
+        variant: VARIANT.into(),
+        threads: 2,
+    }
+}
+
+/// A chase of a cluster on a node, alone or beside a thread that loads and pauses for so many cycles.
+#[must_use]
+pub fn latency(
+    cluster: u32,
+    memory_node: u32,
+    working_set_bytes: u64,
+    pause_cycles: Option<u32>,
+) -> LatencyCoordinates {
+    LatencyCoordinates {
+        cluster,
+        cpu_node: Some(cluster),
+        memory_node,
+        working_set_bytes,
+        pages: Pages::Transparent,
+        walk: ChaseWalk::PageGroups,
+        load: pause_cycles.map(|pause_cycles| LatencyLoad {
+            kernel: "load".into(),
+            variant: VARIANT.into(),
+            threads: 1,
+            pause_cycles,
+        }),
+    }
+}
+
+/// The case at this place, with its actors. Where the machine has no such cluster, the CPU with the
+/// cluster's number does it all. Places in `links`, `mixes` and `devices` do not say what their actors are:
+/// these have none.
+#[must_use]
+pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
+    let (id, actors) = match &place {
+        Coordinates::Pairs(place) => of_pair(machine, place),
+        Coordinates::Scaling(place) => of_scaling(machine, place),
+        Coordinates::Sharing(place) => of_sharing(machine, place),
+        Coordinates::Roofs(place) => of_roof(machine, place),
+        Coordinates::Hybrid(place) => of_hybrid(machine, place),
+        Coordinates::Latency(place) => of_latency(machine, place),
+        Coordinates::Commands(place) => of_command(machine, place),
+        Coordinates::Links(_) | Coordinates::Mixes(_) | Coordinates::Devices(_) => {
+            (place.experiment().to_string(), Vec::new())
+        }
+    };
+    Case { id, coordinates: vec![place], actors }
+}
+
+fn cpus_of(machine: &Machine, cluster: u32) -> CpuSet {
+    let clusters = machine.clusters().into_iter();
+    let mut cpus = clusters.filter(|it| it.index == cluster).map(|it| it.cpus);
+    cpus.next().unwrap_or_else(|| CpuSet::single(cluster))
+}
+
+/// Threads in turn over the CPUs of a cluster.
+fn threads_of(
+    machine: &Machine,
+    cluster: u32,
+    (kernel, variant, threads): (&str, &str, u32),
+    memory: MemoryPolicy,
+) -> Stream {
+    let all = stream(kernel, variant, cpus_of(machine, cluster), memory);
+    let thread_cpus = all.thread_cpus.iter().copied().cycle().take(threads as usize).collect();
+    Stream { threads, thread_cpus, ..all }
+}
+
+fn of_pair(machine: &Machine, place: &PairCoordinates) -> (String, Vec<Actor>) {
+    let PairCoordinates { initiator, index, memory_node, kernel, variant, threads, .. } = place;
+    let memory = MemoryPolicy::Preferred(*memory_node);
+    let threads_of = threads_of(machine, place.cluster, (kernel, variant, *threads), memory);
+    let id = format!("pairs/{initiator}{index}/node{memory_node}/{kernel}/{variant}/t{threads}");
+    (id, vec![Actor::Stream(threads_of)])
+}
+
+fn of_scaling(machine: &Machine, place: &ScalingCoordinates) -> (String, Vec<Actor>) {
+    let ScalingCoordinates { affinity, threads, kernel, variant } = place;
+    let mut stream = stream(kernel, variant, machine.cpus(), MemoryPolicy::FirstTouch);
+    stream.threads = *threads;
+    if *affinity == Affinity::Unbound {
+        stream.pinning = Pinning::Unbound;
+        stream.thread_cpus.clear();
+    }
+    stream.thread_cpus.truncate(*threads as usize);
+    let id = format!("scaling/{kernel}/{variant}/t{threads}/{}", affinity.as_str());
+    (id, vec![Actor::Stream(stream)])
+}
+
+fn of_sharing(machine: &Machine, place: &SharingCoordinates) -> (String, Vec<Actor>) {
+    let SharingCoordinates { memory_node: node, kernel, variant, .. } = place;
+    let (near, far) = (place.local_cluster, place.remote_cluster);
+    let (n, m) = (place.local_threads, place.remote_threads);
+    let groups = [(near, n), (far, m)].into_iter().filter(|(_, threads)| *threads > 0);
+    let actors = groups.map(|(cluster, threads)| {
+        let memory = MemoryPolicy::Preferred(*node);
+        Actor::Stream(threads_of(machine, cluster, (kernel, variant, threads), memory))
+    });
+    let id = format!("sharing/node{node}/cluster{near}x{n}+cluster{far}x{m}/{kernel}/{variant}");
+    (id, actors.collect())
+}
+
+fn of_roof(machine: &Machine, place: &RoofCoordinates) -> (String, Vec<Actor>) {
+    let RoofCoordinates { cluster, roof, kernel, variant, threads, .. } = place;
+    let memory = match *roof {
+        Roof::Compute | Roof::Cache { .. } => MemoryPolicy::Preferred(*cluster),
+        Roof::Memory { node } | Roof::Contended { node, .. } | Roof::AllLocal { node } => {
+            MemoryPolicy::Preferred(node)
+        }
+        Roof::Interleaved { kind } | Roof::Congested { kind } => {
+            let nodes = machine.nodes.iter().filter(|node| node.kind == kind);
+            MemoryPolicy::Interleave(nodes.map(|node| node.os_index).collect())
+        }
+    };
+    let actor = if *roof == Roof::Compute {
+        compute(kernel, variant, cpus_of(machine, *cluster))
+    } else {
+        Actor::Stream(threads_of(machine, *cluster, (kernel, variant, *threads), memory))
+    };
+    (format!("roofs/cluster{cluster}/{roof:?}/{kernel}/{variant}/t{threads}"), vec![actor])
+}
+
+fn of_hybrid(machine: &Machine, place: &HybridCoordinates) -> (String, Vec<Actor>) {
+    let HybridCoordinates { fast_node, slow_node, kernel, variant, .. } = place;
+    let policy = |split: PageSplit| match split {
+        PageSplit { slow: 0, .. } => MemoryPolicy::Preferred(*fast_node),
+        PageSplit { fast: 0, .. } => MemoryPolicy::Preferred(*slow_node),
+        PageSplit { fast, slow } => {
+            MemoryPolicy::Weighted(BTreeMap::from([(*fast_node, fast), (*slow_node, slow)]))
+        }
+    };
+    let (read, written) = (place.load_pages.map(policy), place.store_pages.map(policy));
+    let write_memory = read.as_ref().and(written.clone());
+    let memory = read.or(written).unwrap_or(MemoryPolicy::FirstTouch);
+    let stream = threads_of(machine, place.cluster, (kernel, variant, place.threads), memory);
+    let id = format!("hybrid/cluster{}/node{fast_node}+node{slow_node}/{kernel}", place.cluster);
+    (id, vec![Actor::Stream(Stream { write_memory, ..stream })])
+}
+
+fn of_latency(machine: &Machine, place: &LatencyCoordinates) -> (String, Vec<Actor>) {
+    let LatencyCoordinates { cluster, memory_node, working_set_bytes: bytes, .. } = place;
+    let cpus = cpus_of(machine, *cluster);
+    let other = cpus.iter().nth(1).map_or_else(|| cpus.clone(), CpuSet::single);
+    let mut actors = vec![chase(cpus, *memory_node, *bytes, place.pages)];
+    let mut id = format!("latency/cluster{cluster}/node{memory_node}/{bytes}");
+    if let Some(LatencyLoad { kernel, variant, pause_cycles, .. }) = &place.load {
+        let beside = stream(kernel, variant, other, MemoryPolicy::Preferred(*memory_node));
+        actors.push(Actor::Stream(Stream { pause_cycles: *pause_cycles, ..beside }));
+        id = format!("{id}/pause{pause_cycles}");
+    }
+    (id, actors)
+}
+
+fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Actor>) {
+    let CommandCoordinates { command: label, cluster, memory_node, .. } = place;
+    let memory = memory_node.map_or_else(
+        || MemoryPolicy::Interleave(machine.allowed_nodes.clone()),
+        MemoryPolicy::Preferred,
+    );
+    let on = memory_node.map_or("all".into(), |node| format!("node{node}"));
+    let command = Command {
+        label: label.clone(),
+        program: "./it".into(),
+        arguments: Vec::new(),
+        binding: Binding { cpus: cpus_of(machine, *cluster), memory },
+    };
+    (format!("commands/{label}/cluster{cluster}/{on}"), vec![Actor::Command(command)])
+}
