@@ -132,7 +132,9 @@ fn the_papers_table_has_alphas_where_the_maximum_is_known() {
     let refused = Command::new(env!("CARGO_BIN_EXE_nearfar"))
         .arg("report")
         .arg(&record)
-        .args(["-o", "/dev/null/r.csv", "--gamma", "17.066GB/s"])
+        .arg("-o")
+        .arg(folder.path().join("r.csv"))
+        .args(["--gamma", "17.066GB/s"])
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
