@@ -52,9 +52,10 @@ devices: ## a tier: copy to devices, which PoCL makes of the CPUs
 	$(CARGO_TEST) $(DEVICES)
 	$(CARGO_TEST) --lib opencl:: -- --ignored
 
-documents: web ## a tier: reports in Chromium, LaTeX and pandas
+documents: ## a tier: reports in Chromium, LaTeX and pandas
 	@scripts/install-packages build documents
 	@scripts/python-packages
+	@$(MAKE) --no-print-directory web
 	$(CARGO_TEST) $(DOCUMENTS)
 
 web: ## the library that draws the page's charts, by npm, its hashes checked
