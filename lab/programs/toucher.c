@@ -16,9 +16,6 @@
  * those without an answer; `touched_by` pages by the CPU that touched them; for each thread `cpus`,
  * which it may use at the end, and `seen`, on which it was found.
  *
- * It waits for 100 ms first: nearfar follows a program from a moment after its start, and on a busy
- * machine this one would have touched a part by then.
- *
  * Needs Linux and glibc; move_pages(2) or, where that is refused, get_mempolicy(2).
  */
 #define _GNU_SOURCE
@@ -36,7 +33,7 @@
 #include <omp.h>
 #endif
 
-enum { MOST_CPUS = 1024, MOST_NODES = 64, MOST_THREADS = 256, AT_ONCE = 512, FIRST_WAIT_US = 100000, MOST_WAIT_MS = 120000 };
+enum { MOST_CPUS = 1024, MOST_NODES = 64, MOST_THREADS = 256, AT_ONCE = 512, MOST_WAIT_MS = 120000 };
 enum { POLICY_NODE = 1, POLICY_OF_ADDRESS = 2 };
 
 struct part {
@@ -267,7 +264,6 @@ int main(int count, char **arguments) {
         arguments[count - 1] = NULL;
         return pass_on(arguments);
     }
-    usleep(FIRST_WAIT_US);
     page_bytes = (size_t)sysconf(_SC_PAGESIZE);
     size_t pages = (mib << 20) / page_bytes;
     void *memory =

@@ -23,6 +23,8 @@ pub enum ExitStatus {
     Interrupted(i32),
     /// `run`: what the program that it started ended with.
     OfProgram(u8),
+    /// `run`: this signal ended the program, and ends this one as well.
+    EndedBySignal(i32),
     /// `run`: the program was not started, by something that is not its own.
     NotStarted,
     /// `run`: the program cannot be executed.
@@ -38,7 +40,7 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::CheckFailed => Self::from(1),
             ExitStatus::WrongInput => Self::from(2),
             ExitStatus::Refused => Self::from(3),
-            ExitStatus::Interrupted(signal) => {
+            ExitStatus::Interrupted(signal) | ExitStatus::EndedBySignal(signal) => {
                 Self::from(u8::try_from(128 + signal).unwrap_or(130))
             }
             ExitStatus::OfProgram(status) => Self::from(status),
@@ -46,6 +48,18 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::NotExecutable => Self::from(126),
             ExitStatus::NotFound => Self::from(127),
         }
+    }
+}
+
+/// Prints what is wrong with the arguments, or the help that they ask for. Of `run`, which other
+/// programs stand behind, wrong usage has a status of its own.
+pub fn of_usage(error: &clap::Error) -> ExitStatus {
+    // There is nowhere else to say it.
+    error.print().ok();
+    match std::env::args_os().nth(1) {
+        _ if !error.use_stderr() => ExitStatus::Done,
+        Some(command) if command == "run" => ExitStatus::NotStarted,
+        _ => ExitStatus::WrongInput,
     }
 }
 

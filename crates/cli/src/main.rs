@@ -18,14 +18,22 @@ mod written_file;
 use std::process::ExitCode;
 
 use clap::Parser;
+use exit_status::ExitStatus;
 
 fn main() -> ExitCode {
-    let arguments = args::Arguments::parse();
+    let arguments = match args::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit_status::of_usage(&error).into(),
+    };
     match command::run(arguments.command, &nearfar_topology::overrides()) {
+        Ok(ExitStatus::EndedBySignal(signal)) => {
+            nearfar_sys::end_by_signal(signal);
+            ExitStatus::EndedBySignal(signal).into()
+        }
         Ok(status) => status.into(),
         Err(error) => {
             let status = exit_status::of_error(&error);
-            if status != exit_status::ExitStatus::Done {
+            if status != ExitStatus::Done {
                 output::complain(&error);
             }
             status.into()

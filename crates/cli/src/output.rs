@@ -29,7 +29,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 
 /// Prints a view as JSON, one line.
 pub fn print_json(view: &impl Serialize) -> anyhow::Result<()> {
-    print(&(escape(&serde_json::to_string(view)?) + "\n"))
+    print(&json_line(view)?)
+}
+
+/// A view as JSON, one line, that a terminal may be shown.
+pub fn json_line(view: &impl Serialize) -> anyhow::Result<String> {
+    Ok(escape(&serde_json::to_string(view)?) + "\n")
 }
 
 /// Says a view as JSON, one line, on standard error: where standard output is a program's own.

@@ -5,6 +5,7 @@
 //! `lab/README.md` says what is in a guest and how to run one by hand.
 
 mod apt;
+mod c_program;
 mod error;
 mod filter;
 mod guest;
@@ -13,8 +14,8 @@ mod kernel;
 mod lab_program;
 mod machine;
 mod programs;
-mod toucher;
 
+pub use c_program::{build_load, build_touchers};
 pub use error::LabError;
 pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};
@@ -22,4 +23,3 @@ pub use kernel::{Kernel, find_kernel};
 pub use lab_program::build_lab_program;
 pub use machine::{GuestMachine, guest_machines};
 pub use programs::Programs;
-pub use toucher::build_touchers;

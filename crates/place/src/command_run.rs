@@ -52,8 +52,8 @@ pub(crate) fn run_command(
     start.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let began = Instant::now();
     // Not started under a part of its binding: its figure would be another's.
-    let launched =
-        launch(&mut start, &command.binding, false, true, None).map_err(|why| match why {
+    let (mut child, _) =
+        launch(&mut start, &command.binding, false, None).map_err(|why| match why {
             NotLaunched::Program(error) => {
                 let text = format!("cannot start {}: {error}", command.program);
                 refused(ReasonCode::CommandFailed, text)
@@ -69,7 +69,6 @@ pub(crate) fn run_command(
                 refused(ReasonCode::Denied, text)
             }
         })?;
-    let mut child = launched.child;
     let leader = child.id();
     let tails = [child.stdout.take().map(OutputTail::of), child.stderr.take().map(OutputTail::of)];
     let mut seen = Seen::default();

@@ -1,86 +1,78 @@
-//! Starts a program under a binding.
+//! Starts a program under a binding: in the place of this process, or as a child of it.
 
 use std::io;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
-use std::thread;
 
 use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_sys::{
-    AwaitedSignals, PolicyMode, hear_of_children, pin_thread, set_thread_policy, thread_cpus,
-    thread_policy,
+    AwaitedSignals, PolicyMode, pin_thread, restore_thread_policy, set_thread_policy,
+    stand_in_for_program, start_as_this_was_started, thread_cpus, thread_policy,
 };
 
 use crate::loss::Loss;
-use crate::pinning::try_pinning;
-
-/// A program that was started.
-#[derive(Debug)]
-pub struct Launched {
-    /// It.
-    pub child: Child,
-    /// What the kernel would not do for it: CPUs, policy. The program runs without that.
-    pub losses: Vec<Loss>,
-}
 
 /// Why a program was not started.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum NotLaunched {
-    /// The kernel refused a part of the binding, and all of it was to hold.
+    /// The kernel refused a part of the binding.
+    #[error("it cannot have {}", .0.iter().map(Loss::to_string).collect::<Vec<_>>().join("; nor "))]
     Lost(Vec<Loss>),
-    /// It cannot be executed.
+    /// It cannot be executed, or no process can be started.
+    #[error(transparent)]
     Program(io::Error),
 }
 
-/// Starts a program under a binding, which its threads and children inherit. A thread of ours
-/// takes on the binding, starts the program and ends, so that nothing of this process changes; where
-/// this thread has the binding already, it starts the program. A binding without CPUs leaves them as
-/// they are. With `strict` nothing is started under a part of it, nor
-/// where threads are to be pinned (`will_pin`) and cannot be. Signals that this process waits for
-/// (`awaited`) do not wait in the program.
+/// Binds the calling thread, whose CPUs and policy a program inherits; a binding without CPUs leaves
+/// these as they are. What the kernel refuses is returned.
+#[must_use]
+pub fn bind(binding: &Binding) -> Vec<Loss> {
+    let cpus = if has_cpus(binding) { Ok(()) } else { pin_thread(&binding.cpus) };
+    let memory = if has_policy(binding) { Ok(()) } else { set_thread_policy(&binding.memory) };
+    let cpus = cpus.map_err(|refusal| Loss::refused(format!("CPUs {}", binding.cpus), &refusal));
+    let memory =
+        memory.map_err(|refusal| Loss::refused(format!("the policy {}", binding.memory), &refusal));
+    [cpus, memory].into_iter().filter_map(Result::err).collect()
+}
+
+/// Becomes a program, in this process: it has its number, its parent and its threads' binding. Returns
+/// why it did not.
+#[must_use]
+pub fn become_program(command: &mut Command) -> io::Error {
+    start_as_this_was_started(command, None);
+    command.exec()
+}
+
+/// Starts a program as a child under a binding, which its threads and children inherit; the calling
+/// thread keeps its own. A refused part of the binding starts nothing, unless it may be lost: then it is
+/// returned with the child. Signals that this process waits for (`awaited`) do not wait in the program.
 ///
 /// # Errors
 /// When the program cannot be started, or not under all of the binding.
 pub fn launch(
     command: &mut Command,
     binding: &Binding,
-    will_pin: bool,
-    strict: bool,
+    may_lose: bool,
     awaited: Option<&AwaitedSignals>,
-) -> Result<Launched, NotLaunched> {
-    hear_of_children();
-    let mut start = || {
-        let mut losses = take_on(binding);
-        if will_pin && let Err(refusal) = try_pinning() {
-            losses.push(Loss::refused("pinning threads", &refusal));
-        }
-        if strict && !losses.is_empty() {
-            return Err(NotLaunched::Lost(losses));
-        }
-        let spawned = match awaited {
-            Some(awaited) => awaited.let_through(|| command.spawn()),
-            None => command.spawn(),
-        };
-        let child = spawned.map_err(NotLaunched::Program)?;
-        Ok(Launched { child, losses })
+) -> Result<(Child, Vec<Loss>), NotLaunched> {
+    stand_in_for_program();
+    start_as_this_was_started(command, awaited);
+    // Not in a thread of its own: a program that asks for a signal when its parent ends
+    // (PR_SET_PDEATHSIG) would get it when that thread does.
+    let (cpus, policy) = (thread_cpus(), thread_policy());
+    let losses = bind(binding);
+    let child = match losses.is_empty() || may_lose {
+        true => command.spawn().map_err(NotLaunched::Program),
+        false => Err(NotLaunched::Lost(losses.clone())),
     };
-    // A thread takes a tenth of a millisecond, which is much beside the start of a short program.
-    if !will_pin && has_cpus(binding) && has_memory(binding) {
-        return start();
+    // What was as it is now, or what the kernel does not tell, needs nothing done.
+    if !has_cpus(binding) {
+        cpus.and_then(|cpus| pin_thread(&cpus)).ok();
     }
-    let ended = || io::Error::other("the thread that starts the program ended in a panic");
-    thread::scope(|scope| scope.spawn(start).join())
-        .unwrap_or_else(|_| Err(NotLaunched::Program(ended())))
-}
-
-/// Takes on what the kernel allows of a binding; what it refuses is returned.
-fn take_on(binding: &Binding) -> Vec<Loss> {
-    // A thread of Linux begins with the CPUs and the policy of the one that started it.
-    let cpus = if has_cpus(binding) { Ok(()) } else { pin_thread(&binding.cpus) };
-    let memory = if has_memory(binding) { Ok(()) } else { set_thread_policy(&binding.memory) };
-    let cpus = cpus.map_err(|refusal| Loss::refused(format!("CPUs {}", binding.cpus), &refusal));
-    let memory =
-        memory.map_err(|refusal| Loss::refused(format!("the policy {}", binding.memory), &refusal));
-    [cpus, memory].into_iter().filter_map(Result::err).collect()
+    if let Ok(policy) = policy {
+        restore_thread_policy(&policy).ok();
+    }
+    Ok((child?, losses))
 }
 
 /// Whether this thread has the CPUs of a binding already.
@@ -89,7 +81,7 @@ fn has_cpus(binding: &Binding) -> bool {
 }
 
 /// Whether this thread has the policy of a binding already, and none for instance from numactl.
-fn has_memory(binding: &Binding) -> bool {
+fn has_policy(binding: &Binding) -> bool {
     // Where the kernel does not say which policy there is, none is the likely one.
     let has_other = || thread_policy().is_ok_and(|policy| policy.mode != PolicyMode::Default);
     binding.memory == MemoryPolicy::FirstTouch && !has_other()
@@ -103,14 +95,13 @@ mod tests {
 
     fn said(command: &mut Command, binding: &Binding) -> (String, usize) {
         let command = command.stdout(std::process::Stdio::piped());
-        let launched = launch(command, binding, true, false, None).unwrap();
-        let refused = launched.losses.len();
-        let output = launched.child.wait_with_output().unwrap();
-        (String::from_utf8(output.stdout).unwrap(), refused)
+        let (child, losses) = launch(command, binding, true, None).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), losses.len())
     }
 
     #[test]
-    fn a_program_inherits_cpus_and_this_process_keeps_its_own() {
+    fn a_program_inherits_cpus_and_this_thread_keeps_its_own() {
         let before = thread_cpus().unwrap();
         let one = CpuSet::single(before.first().unwrap());
         let binding = Binding { cpus: one.clone(), memory: MemoryPolicy::FirstTouch };
@@ -123,24 +114,25 @@ mod tests {
     }
 
     #[test]
-    fn a_program_inherits_the_policy() {
+    fn a_program_inherits_the_policy_and_this_thread_keeps_its_own() {
         let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
         let binding =
             Binding { cpus: thread_cpus().unwrap(), memory: MemoryPolicy::Preferred(node) };
         let (text, refused) = said(Command::new("cat").arg("/proc/self/numa_maps"), &binding);
         assert_eq!(refused, 0);
         assert!(text.contains(&format!("prefer:{node}")), "{text}");
+        assert_eq!(thread_policy().unwrap().mode, PolicyMode::Default);
     }
 
     #[test]
-    fn what_the_kernel_refuses_is_returned_and_the_program_runs() {
+    fn what_the_kernel_refuses_starts_nothing_unless_it_may_be_lost() {
         let binding =
             Binding { cpus: CpuSet::single(65_535), memory: MemoryPolicy::Preferred(65_535) };
         let (text, refused) = said(Command::new("echo").arg("ran"), &binding);
         assert_eq!((text.as_str(), refused), ("ran\n", 2));
-        let strictly = launch(&mut Command::new("/no/such/program"), &binding, false, true, None);
-        assert!(matches!(strictly, Err(NotLaunched::Lost(losses)) if losses.len() == 2));
-        let missing = launch(&mut Command::new("/no/such/program"), &binding, false, false, None);
+        let whole = launch(&mut Command::new("/no/such/program"), &binding, false, None);
+        assert!(matches!(whole, Err(NotLaunched::Lost(losses)) if losses.len() == 2));
+        let missing = launch(&mut Command::new("/no/such/program"), &binding, true, None);
         let is_missing = |error: &io::Error| error.kind() == io::ErrorKind::NotFound;
         assert!(matches!(missing, Err(NotLaunched::Program(error)) if is_missing(&error)));
     }

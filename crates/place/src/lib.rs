@@ -1,26 +1,28 @@
 //! Applies a placement to a program without root, and says what became of it.
 //!
 //! A [`Placement`] is what a user asks for; [`resolve`] finds out what it means on this machine: a
-//! binding of CPUs and a memory policy, set in a thread of ours and inherited by the program
-//! ([`launch`]): no library is preloaded, so that static programs and children follow as well.
-//! [`watch`] waits for the program and looks where its memory and threads are. [`verify`] finds out
-//! whether the program is faster for it.
+//! binding of CPUs and a memory policy, which this process takes on ([`bind`]) and the program that it
+//! becomes ([`become_program`]) keeps: no library is preloaded, so that static programs and children
+//! have it as well. [`watch`] stays with a program instead and looks where its memory and threads are.
+//! [`verify`] finds out whether the program is faster for it.
 //! [`profile_program`] and [`profile_process`] watch a program without any placement, and count what
 //! it does.
 
 mod command_executor;
 mod command_run;
+mod follow;
+mod job;
 mod kernel_weights;
 mod launch;
 mod loss;
 mod metric_pattern;
 mod output_tail;
-mod peak_memory;
 mod pinning;
 mod placement;
 mod process_family;
 mod profile;
-mod program_pages;
+mod program_memory;
+mod report;
 mod resolution;
 mod seen_threads;
 mod verification;
@@ -28,16 +30,19 @@ mod watch;
 mod weights;
 
 pub use command_executor::CommandExecutor;
+pub use follow::CountedProcess;
+pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
-pub use launch::{Launched, NotLaunched, launch};
+pub use launch::{NotLaunched, become_program, bind, launch};
 pub use loss::Loss;
 pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
-pub use program_pages::{CountMethod, ProgramPages};
+pub use program_memory::{CountMethod, ProgramMemory};
+pub use report::{ReportedMemory, ReportedProcess, RunReport};
 pub use resolution::{Resolution, Usable, UsableNodes, resolve};
 pub use seen_threads::SeenThread;
 pub use verification::{Side, Verdict, Verification, verify};
-pub use watch::{Outcome, Steering, await_signals, watch};
+pub use watch::{Outcome, Steering, Watched, start_watched, watch};
 pub use weights::{WeightsBy, policy_for};

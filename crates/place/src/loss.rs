@@ -1,9 +1,12 @@
 //! What of a placement could not be had.
 
+use std::fmt;
+
 use nearfar_sys::Refusal;
+use serde::Serialize;
 
 /// A part of what was asked for that the program runs without.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Loss {
     /// What was asked for.
     pub what: String,
@@ -21,5 +24,12 @@ impl Loss {
             reason: refusal.cause(),
             remedy: refusal.remedy().map(Into::into),
         }
+    }
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}: {}", self.what, self.reason)?;
+        self.remedy.as_ref().map_or(Ok(()), |remedy| write!(out, "; {remedy}"))
     }
 }

@@ -5,14 +5,17 @@
 //! would begin with its CPUs. Threads that a program has pinned itself, and those of a process
 //! that has one of OpenMP's libraries loaded, are left alone: two hands would undo each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cmp::Reverse;
+use std::collections::hash_map::Entry;
+use std::collections::{BinaryHeap, HashMap};
 use std::env;
 use std::fs;
+use std::path::Path;
 
 use nearfar_machine::{CpuSet, Machine};
 use nearfar_measure::experiment::{compact_order, scatter_order};
 use nearfar_model::PlacementStrategy;
-use nearfar_sys::{Errno, Refusal, Task, pin_task, pin_thread, thread_cpus};
+use nearfar_sys::{Errno, Refusal, parent_of, pin_task, task_cpus};
 
 use crate::placement::Placement;
 
@@ -78,19 +81,20 @@ impl Pinning {
     }
 }
 
-/// Whether threads can be pinned here, by pinning this one to what it may use already.
-pub(crate) fn try_pinning() -> Result<(), Refusal> {
-    pin_thread(&thread_cpus()?)
-}
-
-/// The threads that were pinned.
+/// The threads that were pinned. All of it takes the same time however many there are.
 #[derive(Debug)]
 pub(crate) struct PinnedThreads {
     pinning: Pinning,
     /// What a thread may use that nobody has pinned.
     free: CpuSet,
     /// By the thread's number.
-    places: BTreeMap<u32, Place>,
+    places: HashMap<u32, Place>,
+    /// Numbers in the order that were given back, and the first that was never taken.
+    given_back: BinaryHeap<Reverse<usize>>,
+    untaken: usize,
+    /// How many threads of a process were given a CPU: what they start begins with it.
+    of_cpu: HashMap<(u32, u32), usize>,
+    openmp: HashMap<u32, OpenMp>,
     /// Why a thread was not pinned that was there.
     pub refusal: Option<Refusal>,
 }
@@ -104,64 +108,93 @@ struct Place {
     cpu: u32,
 }
 
+/// Whether a process has one of OpenMP's libraries, which it may load later than its first threads:
+/// it is asked again at its second thread, its fourth, its eighth and so on.
+#[derive(Debug, Default)]
+struct OpenMp {
+    is_there: bool,
+    threads: u32,
+}
+
 impl PinnedThreads {
     pub fn new(pinning: Pinning, free: CpuSet) -> Self {
-        Self { pinning, free, places: BTreeMap::new(), refusal: None }
+        Self {
+            pinning,
+            free,
+            places: HashMap::new(),
+            given_back: BinaryHeap::new(),
+            untaken: 0,
+            of_cpu: HashMap::new(),
+            openmp: HashMap::new(),
+            refusal: None,
+        }
     }
 
-    /// Pins a thread if it is new and nobody else has pinned it. The first of a process that a
-    /// pinned thread has started gets all CPUs back.
-    pub fn pin(&mut self, process: u32, thread: &Task) {
-        let Task { tid, cpus, .. } = thread;
-        if *tid == process {
-            if *cpus != self.free && parent_of(process).is_some_and(|it| self.has(it, cpus)) {
-                // It may have ended.
-                pin_task(process, &self.free).ok();
-            }
+    /// Gives the first thread of a process that a pinned thread has started all CPUs back.
+    pub fn free_process(&mut self, process: u32) {
+        let cpus = task_cpus(process);
+        let is_started_by_pinned = cpus.is_ok_and(|cpus| {
+            cpus != self.free
+                && parent_of(Path::new("/"), process).is_some_and(|parent| self.has(parent, &cpus))
+        });
+        if is_started_by_pinned {
+            // It may have ended.
+            pin_task(process, &self.free).ok();
+        }
+    }
+
+    /// Pins a new thread, unless somebody else has pinned it.
+    pub fn pin(&mut self, process: u32, tid: u32) {
+        let Ok(cpus) = task_cpus(tid) else { return };
+        let is_left_alone = cpus != self.free && !self.has(process, &cpus);
+        if is_left_alone || self.has_openmp(process) {
             return;
         }
-        let is_left_alone = *cpus != self.free && !self.has(process, cpus);
-        if self.places.contains_key(tid) || is_left_alone || has_openmp(process) {
-            return;
-        }
-        let taken: BTreeSet<usize> = self.places.values().map(|place| place.number).collect();
-        let number = (0..).find(|number| !taken.contains(number)).unwrap_or(0);
         let order = &self.pinning.order;
+        let Reverse(number) = self.given_back.peek().copied().unwrap_or(Reverse(self.untaken));
         let Some(&cpu) = order.get(number % order.len().max(1)) else {
             return;
         };
-        match pin_task(*tid, &CpuSet::single(cpu)) {
-            Ok(()) => _ = self.places.insert(*tid, Place { process, number, cpu }),
+        match pin_task(tid, &CpuSet::single(cpu)) {
+            Ok(()) => {
+                if self.given_back.pop().is_none() {
+                    self.untaken += 1;
+                }
+                *self.of_cpu.entry((process, cpu)).or_default() += 1;
+                self.places.insert(tid, Place { process, number, cpu });
+            }
             // It has ended.
             Err(refusal) if refusal.errno() == Some(Errno(libc::ESRCH)) => {}
             Err(refusal) => self.refusal = Some(refusal),
         }
     }
 
-    /// Whether one of a process's threads was given these CPUs: what it starts begins with them.
+    /// Whether one of a process's threads was given these CPUs.
     fn has(&self, process: u32, cpus: &CpuSet) -> bool {
-        self.places
-            .values()
-            .any(|place| place.process == process && CpuSet::single(place.cpu) == *cpus)
+        cpus.len() == 1 && cpus.first().is_some_and(|cpu| self.of_cpu.contains_key(&(process, cpu)))
     }
 
-    /// Forgets all threads but these.
-    pub fn keep(&mut self, living: &BTreeSet<u32>) {
-        self.places.retain(|tid, _| living.contains(tid));
+    fn has_openmp(&mut self, process: u32) -> bool {
+        let known = self.openmp.entry(process).or_default();
+        known.threads += 1;
+        if !known.is_there && known.threads.is_power_of_two() {
+            known.is_there = has_openmp(process);
+        }
+        known.is_there
     }
 
     /// Forgets a thread that has ended, whose place is free again.
     pub fn forget(&mut self, tid: u32) {
-        self.places.remove(&tid);
+        self.openmp.remove(&tid);
+        let Some(Place { process, number, cpu }) = self.places.remove(&tid) else { return };
+        self.given_back.push(Reverse(number));
+        if let Entry::Occupied(mut threads) = self.of_cpu.entry((process, cpu)) {
+            *threads.get_mut() -= 1;
+            if *threads.get() == 0 {
+                threads.remove();
+            }
+        }
     }
-}
-
-/// The process that has started another.
-fn parent_of(pid: u32) -> Option<u32> {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // A name may hold blanks and parentheses; the last closing one ends it.
-    let (_, rest) = stat.rsplit_once(')')?;
-    rest.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// Whether one of OpenMP's libraries is mapped.

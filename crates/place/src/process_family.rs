@@ -5,9 +5,9 @@ use std::path::Path;
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{PageNodes, ProofMethod};
-use nearfar_sys::{
-    MappedPages, MappingKind, Refusal, base_page_bytes, descendants, process_pages, tasks,
-};
+use nearfar_sys::{Refusal, base_page_bytes, descendants, mapping_shares, process_pages, tasks};
+
+use crate::program_memory::{Census, ProcessMemory};
 
 /// More processes than this are not followed.
 const MOST_PROCESSES: usize = 4096;
@@ -28,33 +28,26 @@ pub(crate) fn look(root: &Path, leader: u32) -> Look {
     let family: Vec<u32> = [leader].into_iter().chain(children).take(MOST_PROCESSES).collect();
     let threads = family.iter().filter_map(|&process| tasks(root, process).ok()).flatten();
     let cpus = threads.map(|task| task.last_cpu).collect();
-    let mut bytes: BTreeMap<u32, u64> = BTreeMap::new();
+    let mut census = Census::default();
     let mut refusal = None;
     for &process in &family {
         match process_pages(root, process) {
-            Ok(mappings) => add_anonymous(&mappings, &mut bytes),
+            Ok(mappings) => {
+                let shares = (family.len() > 1)
+                    .then(|| mapping_shares(root, process, process).unwrap_or_default());
+                census.count(process, ProcessMemory::of(&mappings, shares.as_ref()));
+            }
             Err(error) => refusal = refusal.or(Some(error)),
         }
     }
     let page_bytes = base_page_bytes() as u64;
     let pages: BTreeMap<u32, u64> =
-        bytes.into_iter().map(|(node, bytes)| (node, bytes / page_bytes)).collect();
+        census.own().iter().map(|(&node, &bytes)| (node, bytes / page_bytes)).collect();
     let pages = match refusal {
         Some(refusal) if pages.is_empty() => Err(refusal),
         _ => Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, pages, unknown: 0 }),
     };
     Look { cpus, pages }
-}
-
-/// Pages of files lie where whoever read them first ran; a program's own are where its policy
-/// puts them.
-fn add_anonymous(mappings: &[MappedPages], bytes: &mut BTreeMap<u32, u64>) {
-    for mapping in mappings.iter().filter(|mapping| mapping.kind != MappingKind::File) {
-        for (&node, &pages) in &mapping.nodes {
-            let known = bytes.entry(node).or_default();
-            *known = known.saturating_add(pages.saturating_mul(mapping.page_bytes));
-        }
-    }
 }
 
 #[cfg(test)]

@@ -23,12 +23,14 @@ use nearfar_machine::Machine;
 use nearfar_record::{
     CountedQuantity, Cpu, PROFILE_SCHEMA, Profile, ProfiledCluster, ProfiledProgram, ProgramEnd,
 };
-use nearfar_sys::{AwaitedSignals, Refusal, children_cpu_time, send_signal};
+use nearfar_sys::{
+    AwaitedSignals, Change, Refusal, children_cpu_time, next_change_of, start_as_this_was_started,
+};
 
 use self::counting::Counting;
 pub use self::counting::ProgramCounters;
 use self::looking::Looking;
-use crate::watch::HANDED_ON;
+use crate::job::{Job, await_signals};
 
 /// Until the next question whether a program that cannot be looked at has ended.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -59,25 +61,19 @@ pub fn profile_program(
 ) -> io::Result<(Profile, ExitStatus)> {
     let counting = try_out(origin).count_started();
     let used_before = children_cpu_time().unwrap_or_default();
-    let mut child = command.spawn()?;
-    let pid = child.id();
+    let awaited = await_signals().map_err(io::Error::other)?;
+    start_as_this_was_started(command, Some(&awaited));
+    let pid = command.spawn()?.id();
     let mut looking = Looking::new(Path::new("/"), pid, origin.machine, true);
-    // Not before: the program would inherit that they wait.
-    let mut awaited = vec![libc::SIGCHLD];
-    awaited.extend(HANDED_ON);
-    let awaited = AwaitedSignals::block(&awaited).map_err(io::Error::other)?;
+    let mut job = Job::new(pid, &awaited);
     let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        let interval = looking.look().unwrap_or(PATIENCE);
-        // Those of a terminal reach the program without us.
-        if let Some(came) = awaited.next(interval)
-            && came.signal != libc::SIGCHLD
-            && came.is_sent
-        {
-            // It may have ended by itself; that is seen next.
-            send_signal(pid, came.signal).ok();
+        match next_change_of(pid).map_err(io::Error::other)? {
+            Some(Change::Ended { status, .. }) => break ExitStatus::from_raw(status),
+            Some(Change::Stopped { signal, .. }) => job.program_stopped(signal),
+            _ => {
+                let interval = looking.look().unwrap_or(PATIENCE);
+                job.wait(interval);
+            }
         }
     };
     let wall_seconds = looking.seconds();

@@ -45,15 +45,13 @@ pub struct Resolution {
 impl Resolution {
     /// What is to be done to a program while it runs under this.
     #[must_use]
-    pub fn steering(&self, is_untraced: bool) -> Steering {
-        let moved = self.weights.as_ref().filter(|(_, by)| *by == WeightsBy::Moving);
+    pub fn steering(&self, is_followed: bool) -> Steering {
+        let moved = self.weights.as_ref().filter(|(_, by)| *by == WeightsBy::MovedPages);
         Steering {
-            pinning: self.pinning.clone().map(|pinning| (pinning, self.start.cpus.clone())),
             weights: moved.map(|(weights, _)| weights.clone()),
             is_bound: matches!(self.start.memory, MemoryPolicy::Bind(_)),
-            is_untraced,
-            is_followed_at_once: self.pinning.is_some()
-                || self.asked.memory != MemoryPolicy::FirstTouch,
+            is_followed,
+            pinning: self.pinning.clone().map(|pinning| (pinning, self.start.cpus.clone())),
         }
     }
 }
@@ -67,8 +65,13 @@ pub fn resolve(
     machine: impl FnOnce() -> Result<Machine, String>,
 ) -> Resolution {
     let mut losses = Vec::new();
+    let are_cpus_asked = cpus.is_some()
+        || matches!(placement, Placement::Local(Some(_)))
+        || Pinning::is_asked_by(placement);
     let own_cpus = usable.cpus.clone().unwrap_or_else(|refusal| {
-        losses.push(Loss::refused("the CPUs that this process may use", &refusal));
+        if are_cpus_asked {
+            losses.push(Loss::refused("the CPUs that this process may use", &refusal));
+        }
         CpuSet::new()
     });
     let machine = needed_machine(placement, machine, &mut losses);
@@ -281,9 +284,9 @@ mod tests {
         let local = found("local");
         assert_eq!(
             (local.start.to_string().as_str(), local.losses.len()),
-            ("cpus= mem=first-touch", 1)
+            ("cpus= mem=first-touch", 0)
         );
-        assert_eq!(found("interleave").losses.len(), 2);
+        assert_eq!((found("compact").losses.len(), found("interleave").losses.len()), (2, 1));
         let bound = found("bind:1");
         assert_eq!(bound.start.memory.to_string(), "bind:1", "the kernel will judge");
         let near = found("local:1");

@@ -1,15 +1,17 @@
 //! The threads of a program that were seen, and on which CPUs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use nearfar_machine::CpuSet;
-use nearfar_sys::Task;
+use nearfar_sys::{Task, task_cpus};
+use serde::Serialize;
 
 /// Threads that are listed.
 const MOST_THREADS: usize = 4096;
 
 /// A thread that was seen.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SeenThread {
     /// Its process.
     pub process: u32,
@@ -29,12 +31,30 @@ pub(crate) struct SeenThreads {
 }
 
 impl SeenThreads {
+    /// Takes in a thread at its beginning: it has not run yet.
+    pub fn welcome(&mut self, process: u32, tid: u32) {
+        if self.admits(tid) {
+            let name = fs::read_to_string(format!("/proc/{process}/task/{tid}/comm"));
+            let name = name.unwrap_or_default().trim_end().into();
+            let cpus_allowed = task_cpus(tid).unwrap_or_default();
+            let cpus_seen = CpuSet::new();
+            self.threads.insert(tid, SeenThread { process, name, cpus_allowed, cpus_seen });
+        }
+    }
+
+    /// Counts a thread, and tells whether there is room for it in the list.
+    fn admits(&mut self, tid: u32) -> bool {
+        let is_admitted = self.threads.len() < MOST_THREADS || self.threads.contains_key(&tid);
+        if !is_admitted {
+            self.unlisted.insert(tid);
+        }
+        is_admitted
+    }
+
     /// Takes a look at a process's threads into account.
     pub fn note(&mut self, process: u32, tasks: &[Task]) {
         for task in tasks {
-            let is_known = self.threads.contains_key(&task.tid);
-            if !is_known && self.threads.len() >= MOST_THREADS {
-                self.unlisted.insert(task.tid);
+            if !self.admits(task.tid) {
                 continue;
             }
             let seen = self.threads.entry(task.tid).or_insert_with(|| SeenThread {
@@ -50,8 +70,8 @@ impl SeenThreads {
     }
 
     /// Those that are listed, and how many more there were.
-    pub fn listed(self) -> (Vec<SeenThread>, u64) {
-        (self.threads.into_values().collect(), self.unlisted.len() as u64)
+    pub fn listed(self) -> (Vec<SeenThread>, usize) {
+        (self.threads.into_values().collect(), self.unlisted.len())
     }
 }
 
@@ -83,6 +103,6 @@ mod tests {
         seen.note(1, &tasks);
         seen.note(1, &tasks);
         let (threads, unlisted) = seen.listed();
-        assert_eq!((threads.len(), unlisted), (MOST_THREADS, 5000 - MOST_THREADS as u64));
+        assert_eq!((threads.len(), unlisted), (MOST_THREADS, 5000 - MOST_THREADS));
     }
 }

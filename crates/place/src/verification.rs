@@ -1,6 +1,7 @@
 //! Whether a placement makes a program faster: the program's time under it and without it, in turns.
 
 use nearfar_stats::{median, median_interval};
+use serde::Serialize;
 
 /// Numbers of rounds after which the times are looked at. Eight are the fewest whose smallest and
 /// largest value hold the median with [`CONFIDENCE`].
@@ -23,14 +24,14 @@ pub enum Side {
 }
 
 /// What comparing found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Verification {
     /// Runs on each side.
     pub rounds: u32,
     /// Median time under the placement, s.
-    pub placed_seconds: f64,
+    pub placed_median_seconds: f64,
     /// Median time without it, s.
-    pub default_seconds: f64,
+    pub default_median_seconds: f64,
     /// Median over rounds of time without it / time under it: above 1 it is faster. Of the two
     /// runs of a round, because what else the machine does changes more slowly than that.
     pub ratio: f64,
@@ -41,7 +42,8 @@ pub struct Verification {
 }
 
 /// What a comparison means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The placement is faster, by more than 2 %.
     Faster,
@@ -54,17 +56,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// Its word in a report.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Faster => "faster",
-            Self::Slower => "slower",
-            Self::Same => "same",
-            Self::Undecided => "undecided",
-        }
-    }
-
     fn of(ratio: f64, (low, high): (f64, f64)) -> Self {
         if low >= 1.0 - SAME && high <= 1.0 + SAME {
             Self::Same
@@ -116,8 +107,8 @@ fn verification(rounds: u32, placed: &[f64], default: &[f64]) -> Option<Verifica
     let (interval, _) = median_interval(&ratios, CONFIDENCE)?;
     Some(Verification {
         rounds,
-        placed_seconds: median(placed)?,
-        default_seconds: median(default)?,
+        placed_median_seconds: median(placed)?,
+        default_median_seconds: median(default)?,
         ratio,
         interval,
         verdict: Verdict::of(ratio, interval),

@@ -1,414 +1,387 @@
-//! Waits for a program, looks where its memory and threads are, and hands signals on.
+//! Stays with a program until it ends, looks where its memory and threads are, and does to it what its
+//! placement needs.
 //!
-//! A process is looked at 10 ms after it was found, then after 20 ms more, 40 ms, and so on up to
-//! once a second. A look makes the kernel go over all page tables: none follows sooner than twenty
-//! times as long as the last one took, or four times where it had to move pages. Where the kernel
-//! allows it (ptrace(2)) threads and children are followed from their beginning, so that they are
-//! pinned before they touch memory, and each process is looked at once more when it is about to end.
-//! To follow a program costs as much as to start a short one: where threads and memory are left to
-//! Linux, one that ends within 2 ms is left alone.
+//! A look makes the kernel go over all page tables of a process: looks take at most one part in a
+//! hundred of the time, and are seldomer the longer the program runs, down to once a second. Only
+//! where pages are moved (weights that the kernel does not have) they may take a quarter.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::MetadataExt;
+use std::collections::BTreeMap;
+use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::ExitStatus;
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-use nearfar_machine::CpuSet;
+use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, Refusal, Task, descendants, leave_stopped, next_change,
-    process_of_task, process_pages, resume, seize, send_signal, task, tasks,
+    AwaitedSignals, Change, Refusal, descendants, follow, mapping_shares, next_change,
+    next_change_of, process_pages, task_state, tasks, wait_to_be_followed,
 };
 
+use crate::follow::{CountedProcess, Follower};
+use crate::job::Job;
+use crate::launch::{NotLaunched, launch};
 use crate::loss::Loss;
-use crate::peak_memory::{self, own_peak};
 use crate::pinning::{PinnedThreads, Pinning};
-use crate::program_pages::{CountMethod, ProcessPages, ProgramPages, own_bytes, sum_of, total};
+use crate::program_memory::{Census, CountMethod, ProcessMemory, ProgramMemory};
 use crate::seen_threads::{SeenThread, SeenThreads};
-use crate::weights::DealtPages;
+use crate::weights::MovedWeights;
 
-/// After which time a process is first looked at.
-const FIRST_LOOK: Duration = Duration::from_millis(10);
-/// After which time a program is followed that is placed as Linux does it by itself.
-const UNFOLLOWED: Duration = Duration::from_millis(2);
-/// The longest time between two looks at where pages are.
+/// After which time a program is first looked at.
+const FIRST_LOOK: Duration = Duration::from_millis(20);
+/// The longest time between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// The longest time between two looks for new children and threads.
-const LONGEST_BLINDNESS: Duration = Duration::from_millis(50);
-/// A look may take one part in so many of the time.
-const COST: u32 = 20;
+/// All looks together may take one part in so many of the time.
+const COST: u32 = 100;
 /// The same while there are pages to move.
 const MOVING_COST: u32 = 4;
-/// Bits of a file's mode by which a program takes its owner's or group's rights.
-const TAKES_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
-
-/// The signals that a user sends to a program to end it or tell it something.
-pub(crate) const HANDED_ON: [i32; 6] =
-    [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGUSR1, libc::SIGUSR2];
+/// Processes of a program that are looked at.
+const MOST_PROCESSES: usize = 4096;
 
 /// What a program did.
 #[derive(Debug)]
 pub struct Outcome {
     /// How it ended.
     pub status: ExitStatus,
+    /// From its start to its end.
+    pub took: Duration,
     /// Where its memory was, and its children's; or why that is not known.
-    pub pages: Result<ProgramPages, String>,
+    pub memory: Result<ProgramMemory, String>,
+    /// Its processes as they were when they ended, and how many more there were: of a program that was
+    /// followed.
+    pub counted: Vec<CountedProcess>,
+    /// How many more there were than are listed.
+    pub uncounted: usize,
     /// Its threads, and its children's.
     pub threads: Vec<SeenThread>,
     /// How many more there were than are listed.
-    pub threads_unlisted: u64,
-    /// What of the placement was lost while it ran.
+    pub threads_unlisted: usize,
+    /// What of the placement was lost.
     pub losses: Vec<Loss>,
     /// What else is to be known, in sentences.
     pub notes: Vec<String>,
 }
 
 /// What is done to a program while it runs.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Steering {
-    /// Its threads are pinned in this order; they are those that may use all of these CPUs.
-    pub pinning: Option<(Pinning, CpuSet)>,
     /// Its pages are moved so that nodes have these weights.
     pub weights: Option<BTreeMap<u32, u32>>,
     /// Its memory is on certain nodes only, whatever room they have.
     pub is_bound: bool,
-    /// Its threads and children are not followed, only looked for.
-    pub is_untraced: bool,
-    /// It is followed even if it ends at once, whatever that costs a short program.
-    pub is_followed_at_once: bool,
+    /// It is followed.
+    pub is_followed: bool,
+    /// The order in which its threads are pinned where it is followed, and the CPUs of those that nobody
+    /// has pinned.
+    pub pinning: Option<(Pinning, CpuSet)>,
 }
 
-/// Lets the signals wait that are handed on to a program, and those of its end: from before it is
-/// started, so that none ends this process in between.
+/// A program that was started to be watched.
+#[derive(Debug)]
+pub struct Watched {
+    child: Child,
+    begun: Instant,
+    steering: Steering,
+    losses: Vec<Loss>,
+}
+
+/// Starts a program under a binding, as [`launch`] does, with what it needs to be followed from its
+/// first instruction where that is asked for.
 ///
 /// # Errors
-/// When the kernel does not let them wait.
-pub fn await_signals() -> Result<AwaitedSignals, Refusal> {
-    let mut awaited = vec![libc::SIGCHLD];
-    awaited.extend(HANDED_ON);
-    AwaitedSignals::block(&awaited)
+/// When it cannot be started, or not under all of the binding, or cannot be followed.
+pub fn start_watched(
+    command: &mut Command,
+    binding: &Binding,
+    steering: Steering,
+    may_lose: bool,
+    awaited: &AwaitedSignals,
+) -> Result<Watched, NotLaunched> {
+    if steering.is_followed {
+        wait_to_be_followed(command);
+    }
+    let started = launch(command, binding, may_lose, Some(awaited));
+    let (mut child, losses) = match started {
+        Err(NotLaunched::Program(error)) if steering.is_followed && is_untraceable(&error) => {
+            return Err(NotLaunched::Lost(vec![Loss {
+                what: "following the program (--follow)".into(),
+                reason: format!("ptrace(2): {error}"),
+                remedy: Some("leave --follow out, or let the container trace (SYS_PTRACE)".into()),
+            }]));
+        }
+        started => started?,
+    };
+    let begun = Instant::now();
+    if steering.is_followed
+        && let Err(refusal) = follow(child.id())
+    {
+        // It stands still before its first instruction.
+        child.kill().ok();
+        child.wait().ok();
+        let what = "following the program (--follow)";
+        return Err(NotLaunched::Lost(vec![Loss::refused(what, &refusal)]));
+    }
+    Ok(Watched { child, begun, steering, losses })
 }
 
-/// Waits until a program that this process has just started ends, and hands on what comes
-/// meanwhile of [`await_signals`].
+/// What ptrace(2) and a filter say, and exec(2) of a program does not.
+fn is_untraceable(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EPERM | libc::ENOSYS))
+}
+
+/// Waits until a program ends, and hands on what comes meanwhile of
+/// [`await_signals`](crate::await_signals).
 ///
 /// # Errors
 /// When the kernel does not let us wait for it.
-pub fn watch(
-    program: u32,
-    steering: Steering,
-    awaited: &AwaitedSignals,
-) -> Result<Outcome, Refusal> {
-    let mut watch = Watch::begin(program, steering);
+pub fn watch(watched: Watched, awaited: &AwaitedSignals) -> Result<Outcome, Refusal> {
+    let mut job = Job::new(watched.child.id(), awaited);
+    let mut watch = Watch::new(watched);
+    let mut changes = Changes::of(watch.program);
+    let mut told_of = None;
     loop {
-        while let Some(change) = next_change()? {
-            if let Some(status) = watch.follow(change) {
-                return Ok(watch.outcome(status));
+        let mut stopped_by = None;
+        while let Some(change) = changes.next(told_of.take(), watch.follower.as_ref())? {
+            match change {
+                Change::Ended { pid, status } if pid == watch.program => {
+                    return Ok(watch.outcome(ExitStatus::from_raw(status)));
+                }
+                change => stopped_by = stopped_by.or(watch.take(change)),
             }
         }
-        watch.look_around();
-        if let Some(came) = awaited.next(watch.pause())
-            && came.signal != libc::SIGCHLD
-            && came.is_sent
-        {
-            // It may have ended by itself; that is heard of next.
-            send_signal(program, came.signal).ok();
+        if let Some(signal) = stopped_by {
+            job.program_stopped(signal);
+        }
+        watch.look_when_due();
+        told_of = job.wait(watch.pause().min(changes.pause(watch.follower.as_ref())));
+    }
+}
+
+/// What happened to a program, and to what is followed with it. To ask for whomever something
+/// happened to takes the kernel the longer the more threads are followed, and to ask for one thread does
+/// not (Linux 5.14): SIGCHLD names one; but of several that come at once only the first does.
+struct Changes {
+    program: u32,
+    /// Those that are asked one by one.
+    asked: Vec<u32>,
+    /// Something has happened since a search found nothing.
+    is_search_due: bool,
+    last_search: Instant,
+    search_took: Duration,
+    found_in_a_row: u32,
+}
+
+/// Searches may take one part in so many of the time.
+const SEARCH_COST: u32 = 8;
+/// After so many that a search has found, one after the other, there are likely many.
+const MANY: u32 = 4;
+
+impl Changes {
+    fn of(program: u32) -> Self {
+        let (last_search, search_took) = (Instant::now(), Duration::ZERO);
+        Self {
+            program,
+            asked: Vec::new(),
+            is_search_due: true,
+            last_search,
+            search_took,
+            found_in_a_row: 0,
+        }
+    }
+
+    fn next(
+        &mut self,
+        told_of: Option<u32>,
+        follower: Option<&Follower>,
+    ) -> Result<Option<Change>, Refusal> {
+        let Some(follower) = follower else { return next_change_of(self.program) };
+        self.is_search_due |= told_of.is_some();
+        self.asked.extend(told_of);
+        while let Some(pid) = self.asked.pop() {
+            // It may have been heard of before.
+            if let Ok(Some(change)) = next_change_of(pid) {
+                return Ok(Some(change));
+            }
+        }
+        if !self.pause(Some(follower)).is_zero() {
+            return Ok(None);
+        }
+        if self.found_in_a_row >= MANY {
+            self.found_in_a_row = 0;
+            self.asked.extend(follower.threads());
+            return self.next(None, Some(follower));
+        }
+        let begun = Instant::now();
+        let found = next_change()?;
+        self.search_took = begun.elapsed();
+        if found.is_some() {
+            self.found_in_a_row += 1;
+        } else {
+            (self.is_search_due, self.found_in_a_row) = (false, 0);
+            self.last_search = Instant::now();
+        }
+        Ok(found)
+    }
+
+    /// How long nothing is to be searched for.
+    fn pause(&self, follower: Option<&Follower>) -> Duration {
+        match follower {
+            None => Duration::MAX,
+            Some(_) => (SEARCH_COST * self.search_took).saturating_sub(self.last_search.elapsed()),
         }
     }
 }
 
 struct Watch {
     program: u32,
-    /// The processes of threads that are traced.
-    traced: BTreeMap<u32, u32>,
+    begun: Instant,
+    /// When to look next, after how long, and how long all looks took.
+    next_look: Duration,
+    pause: Duration,
+    spent: Duration,
     is_bound: bool,
-    /// When it is to be followed that is not yet.
-    follow_from: Option<Instant>,
-    untraced: Option<Refusal>,
-    /// Programs that were started and did not get their owner's rights.
-    without_rights: BTreeSet<String>,
-    next_glance: Instant,
-    glance_pause: Duration,
-    processes: BTreeMap<u32, Process>,
+    follower: Option<Follower>,
+    moved: Option<MovedWeights>,
+    census: Census,
     seen: SeenThreads,
-    pinned: Option<PinnedThreads>,
-    dealt: Option<DealtPages>,
-    /// Why a look at pages failed, or at children.
+    losses: Vec<Loss>,
+    /// Why a look at a process's memory failed.
     blocked: Option<Refusal>,
     childless: Option<Refusal>,
 }
 
-struct Process {
-    next_look: Instant,
-    pause: Duration,
-    pages: ProcessPages,
-    /// The most own memory that it had at once, bytes; 0 where that is not known.
-    peak: u64,
-    is_gone: bool,
-}
-
-impl Process {
-    fn new() -> Self {
-        Self {
-            next_look: Instant::now() + FIRST_LOOK,
-            pause: FIRST_LOOK,
-            pages: ProcessPages::default(),
-            peak: 0,
-            is_gone: false,
-        }
-    }
-}
-
 impl Watch {
-    fn begin(program: u32, steering: Steering) -> Self {
-        let now = Instant::now();
-        let unfollowed = if steering.is_followed_at_once { Duration::ZERO } else { UNFOLLOWED };
-        let mut watch = Self {
+    fn new(watched: Watched) -> Self {
+        let Watched { child, begun, steering, losses } = watched;
+        let program = child.id();
+        let pinned = steering.pinning.map(|(pinning, free)| PinnedThreads::new(pinning, free));
+        Self {
             program,
-            traced: BTreeMap::new(),
+            begun,
+            next_look: FIRST_LOOK,
+            pause: FIRST_LOOK,
+            spent: Duration::ZERO,
             is_bound: steering.is_bound,
-            follow_from: (!steering.is_untraced).then(|| now + unfollowed),
-            untraced: None,
-            without_rights: BTreeSet::new(),
-            next_glance: now + FIRST_LOOK,
-            glance_pause: FIRST_LOOK,
-            processes: [(program, Process::new())].into(),
+            follower: steering.is_followed.then(|| Follower::new(program, pinned)),
+            moved: steering.weights.map(|weights| MovedWeights::new(&weights)),
+            census: Census::default(),
             seen: SeenThreads::default(),
-            pinned: steering.pinning.map(|(pinning, free)| PinnedThreads::new(pinning, free)),
-            dealt: steering.weights.map(|weights| DealtPages::new(&weights)),
+            losses,
             blocked: None,
             childless: None,
-        };
-        watch.follow_when_due();
-        watch
-    }
-
-    /// Begins to follow the program when it is time.
-    fn follow_when_due(&mut self) {
-        if self.follow_from.take_if(|from| *from <= Instant::now()).is_none() {
-            return;
-        }
-        match seize(self.program) {
-            Ok(()) => self.follow_first_threads(),
-            // The kernel refuses to trace what has ended.
-            Err(_) if has_ended(self.program) => {}
-            Err(refusal) => self.untraced = Some(refusal),
-        }
-    }
-
-    /// A program may have started threads and children before it was followed, and these others
-    /// while they were looked for.
-    fn follow_first_threads(&mut self) {
-        self.traced.insert(self.program, self.program);
-        let root = Path::new("/");
-        let mut has_new = true;
-        while has_new {
-            has_new = false;
-            let children = descendants(root, self.program).unwrap_or_default();
-            let all = [self.program].into_iter().chain(children);
-            for Task { tid, .. } in all.flat_map(|pid| tasks(root, pid).unwrap_or_default()) {
-                if !self.traced.contains_key(&tid) && seize(tid).is_ok() {
-                    self.welcome(tid);
-                    has_new |= self.traced.contains_key(&tid);
-                }
-            }
         }
     }
 
     /// How long nothing is to be done.
     fn pause(&self) -> Duration {
-        let looks = self.processes.values().filter(|it| !it.is_gone).map(|it| it.next_look);
-        let next = looks.chain(self.follow_from).fold(self.next_glance, Instant::min);
-        next.saturating_duration_since(Instant::now())
+        self.next_look.saturating_sub(self.begun.elapsed())
     }
 
-    /// Deals with a change; the program's status when it has ended.
-    fn follow(&mut self, change: Change) -> Option<ExitStatus> {
-        // Of what fails here the process is gone, which is heard of next.
-        match change {
-            Change::Ended { pid, status } => {
-                if let Some(process) = self.processes.get_mut(&pid) {
-                    process.is_gone = true;
-                }
-                self.traced.remove(&pid);
-                if let Some(pinned) = &mut self.pinned {
-                    pinned.forget(pid);
-                }
-                return (pid == self.program).then(|| ExitStatus::from_raw(status));
+    /// Deals with a change other than the program's end; the signal that has stopped the program.
+    fn take(&mut self, change: Change) -> Option<i32> {
+        let at = self.begun.elapsed();
+        let stopped_by = match (change, &mut self.follower) {
+            (Change::Halted { pid, signal }, _) | (Change::Stopped { pid, signal }, None) => {
+                (pid == self.program).then_some(signal)
             }
-            Change::Ending { pid } => {
-                self.see(pid);
-                if self.traced.get(&pid).is_none_or(|&process| process == pid) {
-                    self.look(pid, CountMethod::ExitStop);
-                }
-                resume(pid, 0).ok();
-            }
-            Change::Executed { pid } => {
-                self.look_for_rights(pid);
-                resume(pid, 0).ok();
-            }
-            Change::Stopped { pid, signal } => {
-                if !self.traced.contains_key(&pid) {
-                    self.welcome(pid);
-                }
-                resume(pid, signal).ok();
-            }
-            Change::Halted { pid } => _ = leave_stopped(pid).ok(),
-        }
-        None
-    }
-
-    /// Takes in a thread that stands still at its beginning, or the first one of a child.
-    fn welcome(&mut self, tid: u32) {
-        let root = Path::new("/");
-        let Some(process) = process_of_task(root, tid) else {
-            return;
+            _ => None,
         };
-        self.traced.insert(tid, process);
-        if tid == process {
-            self.adopt(process);
+        if let Some(follower) = &mut self.follower {
+            follower.take(change, &mut self.census, &mut self.seen, at);
         }
-        if let Some(pinned) = &mut self.pinned
-            && let Some(thread) = task(root, process, tid)
-        {
-            pinned.pin(process, &thread);
-        }
+        stopped_by
     }
 
-    fn adopt(&mut self, pid: u32) {
-        let known = self.processes.entry(pid).or_insert_with(Process::new);
-        if known.is_gone {
-            // Its number was given again.
-            let pages = std::mem::take(&mut known.pages);
-            *known = Process { pages, peak: known.peak, ..Process::new() };
-        }
-    }
-
-    /// Notes where a traced thread ran.
-    fn see(&mut self, tid: u32) {
-        let process = self.traced.get(&tid).copied().unwrap_or(tid);
-        if let Some(thread) = task(Path::new("/"), process, tid) {
-            self.seen.note(process, &[thread]);
-        }
-    }
-
-    /// A traced program does not get the rights of its file's owner, unless root traces it.
-    fn look_for_rights(&mut self, pid: u32) {
-        let Ok(file) = fs::metadata(format!("/proc/{pid}/exe")) else {
+    fn look_when_due(&mut self) {
+        let begun = self.begun.elapsed();
+        if begun < self.next_look {
             return;
-        };
-        let is_ours =
-            fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0 || own.uid() == file.uid());
-        if file.mode() & TAKES_RIGHTS != 0 && !is_ours {
-            let name = fs::read_link(format!("/proc/{pid}/exe")).unwrap_or_default();
-            self.without_rights.insert(name.display().to_string());
         }
-    }
-
-    /// Begins to follow, looks for children and threads, and at pages, where it is time.
-    fn look_around(&mut self) {
-        self.follow_when_due();
-        if Instant::now() >= self.next_glance {
-            let begun = Instant::now();
-            self.glance();
-            self.glance_pause = (2 * self.glance_pause).min(LONGEST_BLINDNESS);
-            self.next_glance = Instant::now() + self.glance_pause.max(COST * begun.elapsed());
-        }
-        let now = Instant::now();
-        let due = self.processes.iter().filter(|(_, it)| !it.is_gone && it.next_look <= now);
-        let due: Vec<u32> = due.map(|(&pid, _)| pid).collect();
-        for pid in due {
-            let begun = Instant::now();
-            let moved = self.look(pid, CountMethod::Sampled);
-            if let Some(process) = self.processes.get_mut(&pid) {
-                // Where new pages had to be moved there will be more.
-                let (next, cost) =
-                    if moved > 0 { (FIRST_LOOK, MOVING_COST) } else { (2 * process.pause, COST) };
-                process.pause = next.min(LONGEST_PAUSE);
-                process.next_look = Instant::now() + process.pause.max(cost * begun.elapsed());
+        let moved = self.look();
+        let took = self.begun.elapsed().saturating_sub(begun);
+        self.spent += took;
+        // The next one will take as long; where new pages had to be moved there will be more.
+        self.next_look = match moved > 0 {
+            true => self.begun.elapsed() + FIRST_LOOK.max(MOVING_COST * took),
+            false => {
+                self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+                (self.begun.elapsed() + self.pause).max(COST * (self.spent + took))
             }
-        }
+        };
     }
 
-    /// Which processes and threads there are.
-    fn glance(&mut self) {
+    /// Looks at all processes, and moves their pages where that is asked for: tells how many.
+    fn look(&mut self) -> u64 {
         let root = Path::new("/");
+        let at = self.begun.elapsed();
         let children = descendants(root, self.program).unwrap_or_else(|refusal| {
             self.childless = Some(refusal);
             Vec::new()
         });
-        for (pid, process) in &mut self.processes {
-            let is_there = *pid == self.program || self.traced.contains_key(pid);
-            process.is_gone |= !is_there && !children.contains(pid);
-        }
-        children.into_iter().for_each(|pid| self.adopt(pid));
-        let living = self.processes.iter().filter(|(_, process)| !process.is_gone);
-        let found: Vec<(u32, Vec<Task>)> =
-            living.map(|(&pid, _)| (pid, tasks(root, pid).unwrap_or_default())).collect();
-        if let Some(pinned) = &mut self.pinned {
-            let threads = found.iter().flat_map(|(_, threads)| threads);
-            pinned.keep(&threads.map(|thread| thread.tid).collect());
-        }
-        for (process, threads) in &found {
-            if let Some(pinned) = &mut self.pinned {
-                threads.iter().for_each(|thread| pinned.pin(*process, thread));
-            }
-            self.seen.note(*process, threads);
-        }
-    }
-
-    /// Looks where a process's pages are, and moves them where that is asked for: tells how many.
-    fn look(&mut self, pid: u32, method: CountMethod) -> u64 {
-        let root = Path::new("/");
-        let mut pages = match process_pages(root, pid) {
-            // What has no memory is not there any more.
-            Ok(pages) if pages.is_empty() => return 0,
-            Ok(pages) => pages,
-            Err(refusal) => {
-                self.blocked = Some(refusal);
-                return 0;
-            }
-        };
+        let family: Vec<u32> =
+            [self.program].into_iter().chain(children).take(MOST_PROCESSES).collect();
         let mut moved = 0;
-        // At its end moving would serve nobody.
-        if let Some(dealt) = self.dealt.as_mut().filter(|_| method == CountMethod::Sampled) {
-            moved = dealt.deal(pid, &pages);
-            if moved > 0 {
-                pages = process_pages(root, pid).unwrap_or(pages);
+        for &process in &family {
+            self.seen.note(process, &tasks(root, process).unwrap_or_default());
+            let mut mappings = match process_pages(root, process) {
+                // What has no memory is not there any more.
+                Ok(mappings) if mappings.is_empty() => continue,
+                Ok(mappings) => mappings,
+                Err(refusal) => {
+                    // What has ended meanwhile refuses nothing; but /proc may be hidden.
+                    let has_ended = task_state(root, process).is_none_or(|state| state == 'Z');
+                    if !has_ended || task_state(root, std::process::id()).is_none() {
+                        self.blocked = Some(refusal);
+                    }
+                    continue;
+                }
+            };
+            if let Some(weights) = &mut self.moved {
+                let now = weights.deal(process, &mappings);
+                moved += now;
+                if now > 0 {
+                    mappings = process_pages(root, process).unwrap_or(mappings);
+                }
             }
+            // Alone it has nothing in common with anybody.
+            let shares = (family.len() > 1)
+                .then(|| mapping_shares(root, process, process).unwrap_or_default());
+            self.census.count(process, ProcessMemory::of(&mappings, shares.as_ref()));
         }
-        if let Some(process) = self.processes.get_mut(&pid) {
-            process.pages.note(method, own_bytes(&pages));
-            process.peak = process.peak.max(own_peak(pid).unwrap_or(0));
-        }
+        self.census.keep_living(&family);
+        self.census.remember(CountMethod::Seen, at);
         moved
     }
 
-    fn outcome(self, status: ExitStatus) -> Outcome {
-        let pages = sum_of(self.processes.values().filter_map(|process| process.pages.kept()));
-        let pages = pages.ok_or_else(|| match &self.blocked {
+    fn outcome(mut self, status: ExitStatus) -> Outcome {
+        let took = self.begun.elapsed();
+        let memory = self.census.kept().ok_or_else(|| match &self.blocked {
             Some(refusal) => refusal.to_string(),
-            None => "it ended before it could be looked at".into(),
+            None => {
+                "it ended before it could be looked at (--follow counts every process when it ends)"
+                    .into()
+            }
         });
         let mut notes = Vec::new();
-        let counted = self.processes.values().filter_map(|it| Some((it.peak, it.pages.kept()?)));
-        notes.extend(peak_memory::sentence(counted.map(|(peak, kept)| (peak, total(&kept.bytes)))));
-        if let Some(refusal) = self.childless.filter(|_| pages.is_ok()) {
+        if let Some(refusal) = self.childless.filter(|_| memory.is_ok()) {
             notes.push(format!("children were not looked at: {refusal}"));
         }
-        if let Some(refusal) = self.untraced {
+        if let (Some(refusal), Ok(_)) = (&self.blocked, &memory) {
             notes.push(format!(
-                "threads and children were not followed, only looked for now and then: {}",
-                refusal.cause()
+                "a process could not be looked at, and its memory is not counted: {refusal}"
             ));
         }
-        for program in self.without_rights {
-            notes.push(format!(
-                "{program} did not get its owner's rights, because it was followed: --no-trace \
-                 leaves that out"
-            ));
+        let (mut counted, mut uncounted) = (Vec::new(), 0);
+        if let Some(follower) = self.follower {
+            for program in follower.without_rights {
+                notes.push(format!(
+                    "{program} did not get its owner's rights, because it was followed; without \
+                     --follow it does"
+                ));
+            }
+            let unpinned = follower.pinned.and_then(|pinned| pinned.refusal);
+            self.losses.extend(unpinned.map(|refusal| Loss::refused("pinning threads", &refusal)));
+            (counted, uncounted) = (follower.counted, follower.uncounted);
         }
         if self.is_bound && status.signal() == Some(libc::SIGKILL) {
             notes.push(
@@ -417,49 +390,22 @@ impl Watch {
                     .into(),
             );
         }
-        let mut losses = Vec::new();
-        let unpinned = self.pinned.and_then(|pinned| pinned.refusal);
-        losses.extend(unpinned.map(|refusal| Loss::refused("pinning threads", &refusal)));
-        if let Some(dealt) = self.dealt {
-            notes.extend(dealt.notes());
-            let lost = |refusal| Loss::refused("moving pages to their nodes", &refusal);
-            losses.extend(dealt.refusal.map(lost));
+        if let Some(moved) = self.moved {
+            notes.extend(moved.notes());
+            self.losses.extend(moved.losses());
         }
         let (threads, threads_unlisted) = self.seen.listed();
-        Outcome { status, pages, threads, threads_unlisted, losses, notes }
-    }
-}
-
-/// Whether a child of ours has ended and was not waited for yet (proc(5): state Z).
-fn has_ended(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with(['Z', 'X']))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::process::Command;
-    use std::thread;
-
-    use super::*;
-
-    /// Whoever traces is a thread, and what it traces goes on by itself when it ends.
-    #[test]
-    fn a_child_from_before_the_program_was_followed_is_followed() {
-        let mut program = Command::new("sh").args(["-c", "sleep 0.5 & wait"]).spawn().unwrap();
-        let pid = program.id();
-        while descendants(Path::new("/"), pid).unwrap().is_empty() {
-            thread::yield_now();
+        let losses = self.losses;
+        Outcome {
+            status,
+            took,
+            memory,
+            counted,
+            uncounted,
+            threads,
+            threads_unlisted,
+            losses,
+            notes,
         }
-        let begin = move || {
-            let mut watch = Watch::begin(pid, Steering::default());
-            while watch.follow_from.is_some() {
-                watch.follow_when_due();
-            }
-            (watch.untraced, watch.traced.len())
-        };
-        let (untraced, traced) = thread::spawn(begin).join().unwrap();
-        assert!(untraced.is_some() || traced == 2, "{traced} followed");
-        assert!(program.wait().unwrap().success());
     }
 }

@@ -10,9 +10,12 @@ use std::path::Path;
 use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_measure::native::Turn;
 use nearfar_sys::{
-    HUGE_PAGE_BYTES, MappedPages, MappingKind, Refusal, base_page_bytes, count_page_sizes,
+    Errno, HUGE_PAGE_BYTES, MappedPages, MappingKind, Refusal, base_page_bytes, count_page_sizes,
     interleave_weights, move_process_pages,
 };
+use serde::Serialize;
+
+use crate::loss::Loss;
 
 /// Bytes of a mapping's pages from which on they are moved: what is smaller decides little, and
 /// each call costs.
@@ -21,23 +24,13 @@ const LEAST_MOVED_BYTES: u64 = 4 << 20;
 const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 
 /// How weights are brought about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum WeightsBy {
     /// By the kernel's weighted interleave.
     Kernel,
     /// By moving pages.
-    Moving,
-}
-
-impl WeightsBy {
-    /// Its word in a report.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Kernel => "kernel",
-            Self::Moving => "moved_pages",
-        }
-    }
+    MovedPages,
 }
 
 /// The policy that the program starts with, and how weights come about where it asks for some that
@@ -54,7 +47,7 @@ pub fn policy_for(asked: &MemoryPolicy, root: &Path) -> (MemoryPolicy, Option<We
     let of_kernel = interleave_weights(root, &nodes);
     match of_kernel.is_ok_and(|of_kernel| has_ratios_of(weights, &of_kernel)) {
         true => (asked.clone(), Some(WeightsBy::Kernel)),
-        false => (MemoryPolicy::Interleave(nodes), Some(WeightsBy::Moving)),
+        false => (MemoryPolicy::Interleave(nodes), Some(WeightsBy::MovedPages)),
     }
 }
 
@@ -72,26 +65,38 @@ fn has_ratios_of(weights: &BTreeMap<u32, u32>, others: &BTreeMap<u32, u32>) -> b
     weights.iter().all(same)
 }
 
-/// Pages that are dealt out by moving them.
+/// Weights that come about by moving pages.
 #[derive(Debug)]
-pub(crate) struct DealtPages {
+pub(crate) struct MovedWeights {
     turn: Turn,
     moved: u64,
     has_huge_pages: bool,
+    has_shared_memory: bool,
     /// Why the kernel moved no pages, or not those of one process.
-    pub refusal: Option<Refusal>,
+    refusal: Option<Refusal>,
+    /// Pages that stayed elsewhere because a node had no room, at the last look.
+    without_room: u64,
 }
 
-impl DealtPages {
+impl MovedWeights {
     pub fn new(weights: &BTreeMap<u32, u32>) -> Self {
-        Self { turn: Turn::new(weights), moved: 0, has_huge_pages: false, refusal: None }
+        Self {
+            turn: Turn::new(weights),
+            moved: 0,
+            has_huge_pages: false,
+            has_shared_memory: false,
+            refusal: None,
+            without_room: 0,
+        }
     }
 
     /// Moves the pages of a process's large mappings to their nodes; tells how many moved.
     pub fn deal(&mut self, pid: u32, mappings: &[MappedPages]) -> u64 {
         let mut moved = 0;
         let smaps = fs::read_to_string(format!("/proc/{pid}/smaps")).unwrap_or_default();
+        self.without_room = 0;
         for mapping in mappings {
+            self.has_shared_memory |= mapping.kind == MappingKind::Shared;
             let is_own = matches!(mapping.kind, MappingKind::Anonymous | MappingKind::Heap);
             let Some(range) = mapping.range.filter(|_| is_own) else {
                 continue;
@@ -106,12 +111,31 @@ impl DealtPages {
             self.has_huge_pages |= has_huge_pages;
             let block_bytes = if has_huge_pages { HUGE_PAGE_BYTES } else { base_page_bytes() };
             match move_process_pages(pid, range, block_bytes, |block| self.turn.node_of(block)) {
-                Ok(found) => moved += found.moved,
+                Ok(found) => {
+                    moved += found.moved;
+                    let without_room = found.left.get(&Some(Errno(libc::ENOMEM)));
+                    self.without_room += without_room.copied().unwrap_or_default();
+                }
                 Err(refusal) => self.refusal = Some(refusal),
             }
         }
         self.moved = self.moved.saturating_add(moved);
         moved
+    }
+
+    /// What could not be moved.
+    pub fn losses(self) -> Vec<Loss> {
+        let what = "moving pages to their nodes";
+        let full = (self.without_room > 0).then(|| Loss {
+            what: what.into(),
+            reason: format!(
+                "a node had no room: {} pages that belong there stayed elsewhere",
+                self.without_room
+            ),
+            remedy: Some("give it a smaller weight, or free memory there (numactl -H)".into()),
+        });
+        let refused = self.refusal.map(|refusal| Loss::refused(what, &refusal));
+        full.into_iter().chain(refused).collect()
     }
 
     /// What is to be known of it, in sentences.
@@ -121,6 +145,9 @@ impl DealtPages {
             LEAST_MOVED_BYTES >> 20,
             self.moved
         )];
+        if self.has_shared_memory {
+            notes.push("shared memory is not moved: it stays where it was touched first".into());
+        }
         if self.has_huge_pages {
             notes.push(format!(
                 "huge pages move as a whole: shares are in steps of {} MiB",
@@ -156,12 +183,12 @@ mod tests {
         }
         for other in ["weighted:0=3,1=1", "weighted:0=2,1=1,3=1"] {
             let (start, by) = policy(other);
-            assert_eq!(by, Some(WeightsBy::Moving));
+            assert_eq!(by, Some(WeightsBy::MovedPages));
             assert_eq!(start, MemoryPolicy::Interleave(read(other).nodes().unwrap()));
         }
         assert_eq!(policy("weighted:1=7,2=7"), (read("interleave:1-2"), None));
         assert_eq!(policy("bind:1"), (read("bind:1"), None));
         let none = policy_for(&read("weighted:0=2,1=1"), Path::new("/no/such/root"));
-        assert_eq!(none, (read("interleave:0-1"), Some(WeightsBy::Moving)));
+        assert_eq!(none, (read("interleave:0-1"), Some(WeightsBy::MovedPages)));
     }
 }

@@ -8,7 +8,6 @@ use serde::Serialize;
 
 use crate::measured::MeasuredView;
 use crate::model_flow_part::FlowPartView;
-use crate::run::VerificationView;
 
 /// `advise RECORD --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -36,7 +35,7 @@ pub struct AdviseView {
     pub advice: Vec<String>,
     /// Whether a program was faster for it; null where that was not asked, or there was nothing to
     /// compare.
-    pub verification: Option<VerificationView>,
+    pub verification: Option<Verification>,
 }
 
 /// What a profile told of the program.
@@ -212,7 +211,7 @@ impl AdviseView {
     /// The same with what comparing found.
     #[must_use]
     pub fn with_verification(mut self, found: Option<&Verification>) -> Self {
-        self.verification = found.map(VerificationView::new);
+        self.verification = found.cloned();
         self
     }
 

@@ -7,6 +7,7 @@ use crate::figures::{count, significant};
 use crate::model_flow_text::percents;
 use crate::paragraph::{folded, paragraph};
 use crate::printable::printable;
+use crate::run_text::verification_text;
 use crate::table::{room_for, table};
 
 /// Columns for a command, with room for what stands around it: longer ones go on in the next line, as
@@ -53,7 +54,7 @@ impl AdviseView {
             }
         }
         if let Some(verification) = &self.verification {
-            text += &verification.lines();
+            text += &verification_text(verification);
         }
         text
     }

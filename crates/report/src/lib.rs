@@ -63,7 +63,6 @@ mod relations;
 mod reproduce;
 mod reproduce_text;
 mod roofline_place;
-mod run;
 mod run_text;
 mod sealing;
 mod sensitivity;
@@ -146,7 +145,7 @@ pub use record_doctor::{
 };
 pub use reproduce::{PaperView, ReproduceView};
 pub use roofline_place::RoofPlaceView;
-pub use run::{PagesView, RefusedView, RunView, ThreadView, VerificationView};
+pub use run_text::run_text;
 pub use sealing::SealingView;
 pub use sensitivity::{
     BestOfPairView, MemoryShareView, MetricView, PlacedRunsView, PlacementBoundsView,

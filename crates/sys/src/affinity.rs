@@ -48,10 +48,13 @@ pub fn pin_thread(cpus: &CpuSet) -> Result<(), Refusal> {
 /// # Errors
 /// When none of them is, when it is gone, or when it belongs to somebody else.
 pub fn pin_task(tid: u32, cpus: &CpuSet) -> Result<(), Refusal> {
+    set_affinity(number_of(tid)?, cpus)
+}
+
+/// 0 would be the calling thread.
+fn number_of(tid: u32) -> Result<libc::pid_t, Refusal> {
     let no_such = || Refusal::call("sched_setaffinity", tid, Errno(libc::ESRCH));
-    // 0 would be the calling thread.
-    let tid = libc::pid_t::try_from(tid).ok().filter(|&tid| tid > 0).ok_or_else(no_such)?;
-    set_affinity(tid, cpus)
+    libc::pid_t::try_from(tid).ok().filter(|&tid| tid > 0).ok_or_else(no_such)
 }
 
 /// The calling thread, for sched_setaffinity(2).
@@ -73,12 +76,24 @@ fn set_affinity(tid: libc::pid_t, cpus: &CpuSet) -> Result<(), Refusal> {
 /// # Errors
 /// When the kernel refuses to say.
 pub fn thread_cpus() -> Result<CpuSet, Refusal> {
+    affinity(THIS_THREAD)
+}
+
+/// The same of a thread of another process.
+///
+/// # Errors
+/// When it is gone or belongs to somebody else.
+pub fn task_cpus(tid: u32) -> Result<CpuSet, Refusal> {
+    affinity(number_of(tid)?)
+}
+
+fn affinity(tid: libc::pid_t) -> Result<CpuSet, Refusal> {
     let mut words = FIRST_WORDS;
     loop {
         let mut mask: Vec<c_ulong> = vec![0; words];
         // SAFETY: the kernel writes at most size_of_val(mask) bytes to the live mask.
         let status = unsafe {
-            libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast())
+            libc::sched_getaffinity(tid, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast())
         };
         if status == 0 {
             return Ok(bit_mask::members(&mask));

@@ -31,7 +31,7 @@ fn lower(name: &'static str, resource: Resource, soft: u64, hard: u64) -> Result
 /// A limit of 0 stops files alone: where the core pattern pipes to a program, Linux
 /// dumps whatever the limit, unless it is exactly 1 (fs/coredump.c), which also is
 /// too small for a file. So a soft limit of 0 is raised to 1 if the hard one has room.
-fn forbid_core_dump() -> Result<(), Refusal> {
+pub(crate) fn forbid_core_dump() -> Result<(), Refusal> {
     let mut limit = read("RLIMIT_CORE", libc::RLIMIT_CORE)?;
     limit.rlim_max = limit.rlim_max.min(1);
     limit.rlim_cur = limit.rlim_max;

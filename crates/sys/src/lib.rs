@@ -42,6 +42,7 @@ mod process_move;
 mod quota;
 mod refusal;
 mod signals;
+mod startup;
 mod system_file;
 mod thread_policy;
 mod trace;
@@ -49,7 +50,7 @@ mod usage;
 mod vma;
 
 pub use address_range::AddressRange;
-pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, thread_cpus};
+pub use affinity::{current_cpu, nodes_of_cpus, pin_task, pin_thread, task_cpus, thread_cpus};
 pub use child::limit_self;
 pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
@@ -71,16 +72,22 @@ pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
 pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
 pub use probe::probe_calls;
 pub use process::{
-    MappedPages, MappingKind, Task, descendants, parse_process_pages, process_of_task,
-    process_pages, task, tasks,
+    MappedPages, MappingKind, Task, descendants, mapping_shares, parent_of, parse_process_pages,
+    process_of_task, process_pages, task, task_pages, task_state, tasks,
 };
 pub use process_group::kill_process_group;
 pub use process_move::move_process_pages;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
-pub use signals::{ArrivedSignal, AwaitedSignals, hear_of_children, send_signal};
-pub use thread_policy::set_thread_policy;
-pub use trace::{Change, leave_stopped, next_change, resume, seize};
+pub use signals::{
+    ArrivedSignal, AwaitedSignals, end_by_signal, send_signal, stand_in_for_program, stop_self,
+};
+pub use startup::start_as_this_was_started;
+pub use thread_policy::{restore_thread_policy, set_thread_policy};
+pub use trace::{
+    Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
+    stop_at_end, wait_to_be_followed,
+};
 pub use usage::{
     ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage, throttled,
 };

@@ -32,7 +32,9 @@ pub struct Task {
 /// A mapping of a process and the nodes of its pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedPages {
-    /// Its addresses; `None` when it was gone before its end was read.
+    /// Where it begins.
+    pub start: usize,
+    /// Its addresses; `None` when it was gone before its end was read, or that was not asked for.
     pub range: Option<AddressRange>,
     /// Its policy in the kernel's words, for instance `interleave:0-1`.
     pub policy: String,
@@ -42,6 +44,10 @@ pub struct MappedPages {
     pub page_bytes: u64,
     /// Pages by node.
     pub nodes: BTreeMap<u32, u64>,
+    /// Pages that are the process's own, in a mapping of a file those that it has changed.
+    pub own_pages: u64,
+    /// Whether another process maps one of its pages as well.
+    pub is_mapped_twice: bool,
 }
 
 /// What is mapped.
@@ -53,8 +59,11 @@ pub enum MappingKind {
     Heap,
     /// The stack of the main thread.
     Stack,
-    /// A file, or memory that processes share.
+    /// A file, of which a process may have changed pages for itself.
     File,
+    /// Memory that processes share: of shmget(2), shm_open(3), memfd_create(2), or mapped as shared
+    /// without a file.
+    Shared,
 }
 
 /// The threads of a process. Those that end meanwhile are left out.
@@ -121,6 +130,21 @@ fn children(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
     Ok(found)
 }
 
+/// The state of a process's first thread, a letter of proc(5): `T` and `t` are stopped, `Z` has ended;
+/// `None` where there is no such process any more.
+#[must_use]
+pub fn task_state(root: &Path, pid: u32) -> Option<char> {
+    let stat = read_text(root, format!("proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.trim_start().chars().next()
+}
+
+/// The process that has started another; `None` where there is none any more.
+#[must_use]
+pub fn parent_of(root: &Path, pid: u32) -> Option<u32> {
+    let stat = read_text(root, format!("proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
 /// One thread of a process; `None` where there is no such thread any more.
 #[must_use]
 pub fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {
@@ -147,16 +171,67 @@ fn parse_task(tid: u32, stat: &str, status: &str) -> Option<Task> {
     })
 }
 
-/// Where the pages of a process are, mapping by mapping; those without pages are left out.
+/// Where the pages of a process are, mapping by mapping; those without pages are left out. None are
+/// left of a process that has ended. The memory of one whose first thread has ended is found by another
+/// thread.
 ///
 /// # Errors
 /// When the kernel does not let this user look into the process (ptrace(2), access mode), or has
 /// no numa_maps.
 pub fn process_pages(root: &Path, pid: u32) -> Result<Vec<MappedPages>, Refusal> {
-    let numa_maps = read_text(root, format!("proc/{pid}/numa_maps"))?;
-    let maps = read_text(root, format!("proc/{pid}/maps"))?;
-    parse_process_pages(&numa_maps, &maps)
+    let read = |tid: u32| {
+        let numa_maps = read_text(root, format!("proc/{pid}/task/{tid}/numa_maps"))?;
+        let maps = read_text(root, format!("proc/{pid}/task/{tid}/maps"))?;
+        parse(pid, &numa_maps, &maps)
+    };
+    let pages = read(pid)?;
+    if !pages.is_empty() {
+        return Ok(pages);
+    }
+    let others = task_numbers(root, pid)?.into_iter().filter(|&tid| tid != pid);
+    // A thread may end meanwhile.
+    let mut found = others.map(|tid| read(tid).unwrap_or_default());
+    Ok(found.find(|pages| !pages.is_empty()).unwrap_or_default())
+}
+
+/// The same as one of its threads has it, without the mappings' ends, which takes half the time.
+///
+/// # Errors
+/// As [`process_pages`], or when there is no such thread.
+pub fn task_pages(root: &Path, pid: u32, tid: u32) -> Result<Vec<MappedPages>, Refusal> {
+    parse(pid, &read_text(root, format!("proc/{pid}/task/{tid}/numa_maps"))?, "")
+}
+
+fn parse(pid: u32, numa_maps: &str, maps: &str) -> Result<Vec<MappedPages>, Refusal> {
+    parse_process_pages(numa_maps, maps)
         .map_err(|reason| Refusal::Content { path: format!("/proc/{pid}/numa_maps"), reason })
+}
+
+/// Of each mapping of a process, by where it starts, how much of its memory is the process's where
+/// each page counts as one share of as many as there are processes that map it (0 to 1).
+///
+/// # Errors
+/// When the kernel does not let this user look into the process.
+pub fn mapping_shares(root: &Path, pid: u32, tid: u32) -> Result<BTreeMap<usize, f64>, Refusal> {
+    Ok(parse_mapping_shares(&read_text(root, format!("proc/{pid}/task/{tid}/smaps"))?))
+}
+
+/// From the text of /proc/PID/smaps.
+fn parse_mapping_shares(smaps: &str) -> BTreeMap<usize, f64> {
+    let (mut shares, mut mapping, mut resident) = (BTreeMap::new(), None, 0.0);
+    for line in smaps.lines() {
+        let kib = |value: &str| value.trim().strip_suffix(" kB")?.parse::<f64>().ok();
+        match line.split_once(':') {
+            Some(("Rss", value)) => resident = kib(value).unwrap_or(0.0),
+            Some(("Pss", value)) if resident > 0.0 => {
+                if let (Some(start), Some(share)) = (mapping, kib(value)) {
+                    shares.insert(start, (share / resident).min(1.0));
+                }
+            }
+            _ => mapping = parse_header(line).map(|range| range.start()).or(mapping),
+        }
+    }
+    shares
 }
 
 /// From the texts of /proc/PID/numa_maps and /proc/PID/maps.
@@ -183,14 +258,23 @@ pub fn parse_process_pages(numa_maps: &str, maps: &str) -> Result<Vec<MappedPage
                 .ok_or_else(|| format!("'{}' counts too many pages", excerpt(line)))?;
         }
         found.push(MappedPages {
+            start,
             range: ends.get(&start).copied(),
             policy: policy_words(rest),
             kind: kind_of(rest),
             page_bytes: counts.page_bytes,
             nodes,
+            own_pages: own_pages(rest),
+            is_mapped_twice: rest.contains(" mapmax="),
         });
     }
     Ok(found)
+}
+
+/// Those that the kernel counts as anonymous; those of hugetlb's memory without a file are all.
+fn own_pages(line: &str) -> u64 {
+    let mut words = line.split_ascii_whitespace();
+    words.find_map(|word| word.strip_prefix("anon=")?.parse().ok()).unwrap_or(0)
 }
 
 /// What stands before the first count; a policy's name may hold a blank.
@@ -200,6 +284,9 @@ fn policy_words(line: &str) -> String {
     line.split_ascii_whitespace().take_while(is_policy).collect::<Vec<_>>().join(" ")
 }
 
+/// How the kernel names shared memory: POSIX's, System V's, of memfd_create(2), without a file.
+const SHARED: [&str; 4] = ["file=/dev/shm/", "file=/SYSV", "file=/memfd:", "file=/dev/zero"];
+
 fn kind_of(line: &str) -> MappingKind {
     let mut words = line.split_ascii_whitespace();
     let kind = words.find_map(|word| match word {
@@ -207,6 +294,7 @@ fn kind_of(line: &str) -> MappingKind {
         "heap" => Some(MappingKind::Heap),
         // What the kernel calls huge pages that no file system of the user's holds.
         word if word.starts_with("file=/anon_hugepage") => Some(MappingKind::Anonymous),
+        word if SHARED.iter().any(|name| word.starts_with(name)) => Some(MappingKind::Shared),
         word if word.starts_with("file=") => Some(MappingKind::File),
         _ => None,
     });
@@ -229,6 +317,8 @@ mod tests {
 7f0000200000 weighted interleave:0,2 anon=32 dirty=32 N0=24 N2=8 kernelpagesize_kB=4
 7f0000220000 default
 7f0000400000 prefer:3 file=/anon_hugepage\\040(deleted) huge anon=3 dirty=3 N3=3 kernelpagesize_kB=2048
+7f0000600000 default file=/dev/zero\\040(deleted) dirty=5 N2=5 kernelpagesize_kB=4
+7f0000700000 default file=/lib/libc.so.6 anon=2 dirty=2 mapped=3 N0=1 N2=2 kernelpagesize_kB=4
 7ffd00000000 default stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
 ";
 
@@ -237,19 +327,30 @@ mod tests {
         let found = parse_process_pages(NUMA_MAPS, MAPS).unwrap();
         let told: Vec<_> = found
             .iter()
-            .map(|it| (it.policy.as_str(), it.kind, it.nodes.clone(), it.range.is_some()))
+            .map(|it| (it.policy.as_str(), it.kind, it.nodes.clone(), it.own_pages))
             .collect();
         assert_eq!(
             told,
             [
-                ("default", MappingKind::File, [(3, 2)].into(), true),
-                ("bind:1", MappingKind::Anonymous, [(1, 15)].into(), true),
-                ("weighted interleave:0,2", MappingKind::Anonymous, [(0, 24), (2, 8)].into(), true),
-                ("prefer:3", MappingKind::Anonymous, [(3, 3)].into(), false),
-                ("default", MappingKind::Stack, [(0, 3)].into(), false),
+                ("default", MappingKind::File, [(3, 2)].into(), 0),
+                ("bind:1", MappingKind::Anonymous, [(1, 15)].into(), 15),
+                ("weighted interleave:0,2", MappingKind::Anonymous, [(0, 24), (2, 8)].into(), 32),
+                ("prefer:3", MappingKind::Anonymous, [(3, 3)].into(), 3),
+                ("default", MappingKind::Shared, [(2, 5)].into(), 0),
+                ("default", MappingKind::File, [(0, 1), (2, 2)].into(), 2),
+                ("default", MappingKind::Stack, [(0, 3)].into(), 3),
             ]
         );
+        assert_eq!(found.iter().filter(|it| it.range.is_some()).count(), 3);
         assert_eq!(found[1].range, Some(AddressRange::new(0x7f00_0000_0000, 0x10000)));
+    }
+
+    #[test]
+    fn memory_that_processes_share_is_told_by_mapping() {
+        let smaps = "1000-3000 rw-p 00000000 00:00 0 [heap]\nSize: 8 kB\nRss:    8 kB\nPss:   2 kB\n\
+            4000-5000 rw-p 00000000 00:00 0\nRss: 0 kB\nPss: 0 kB\nVmFlags: rd wr\n\
+            7000-9000 rw-p 00000000 00:00 0\nRss: 4 kB\nPss: 4 kB\n";
+        assert_eq!(parse_mapping_shares(smaps), [(0x1000, 0.25), (0x7000, 1.0)].into());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Moves pages of another process (move_pages(2)).
 
+use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 use crate::address_range::AddressRange;
@@ -17,8 +18,8 @@ use crate::refusal::{Errno, Refusal};
 /// those are asked about first.
 ///
 /// # Errors
-/// When the kernel refuses: the process is gone (`ESRCH`), may not be looked into (`EPERM`), or a
-/// node has no memory or is not allowed. Some pages may have moved then.
+/// When the kernel refuses: the process is gone (`ESRCH`) or may not be looked into (`EPERM`). Some
+/// pages may have moved then. Pages for a node that refuses them are left, with the reason.
 pub fn move_process_pages(
     pid: u32,
     range: AddressRange,
@@ -53,30 +54,40 @@ fn move_strays(
             return Ok(moved);
         }
         answer(pid, &asked, None, &mut states)?;
-        let (mut strays, mut nodes) = (Vec::new(), Vec::new());
+        let mut strays: BTreeMap<c_int, Vec<usize>> = BTreeMap::new();
         for (&page, &state) in asked.iter().zip(&states) {
             let wanted = c_int::try_from(node_of(page / block_bytes)).unwrap_or(c_int::MAX);
             match state {
                 _ if state == wanted => moved.there += 1,
-                0.. => {
-                    strays.push(page);
-                    nodes.push(wanted);
-                }
+                0.. => strays.entry(wanted).or_default().push(page),
                 _ => *moved.left.entry(reason(state)).or_default() += 1,
             }
         }
-        if strays.is_empty() {
-            continue;
-        }
-        answer(pid, &strays, Some(&nodes), &mut states)?;
-        for (&wanted, &state) in nodes.iter().zip(&states) {
-            match state {
-                _ if state == wanted => moved.moved += 1,
-                _ => *moved.left.entry(reason(state)).or_default() += 1,
+        // Node by node: one without room refuses its call and no other's.
+        for (wanted, pages) in strays {
+            let nodes = vec![wanted; pages.len()];
+            let refused = match answer(pid, &pages, Some(&nodes), &mut states) {
+                Ok(()) => None,
+                Err(refusal) => {
+                    let errno = refusal.errno().filter(|errno| OF_A_NODE.contains(&errno.0));
+                    let errno = errno.ok_or(refusal)?;
+                    // Some may have moved.
+                    answer(pid, &pages, None, &mut states)?;
+                    Some(errno)
+                }
+            };
+            for &state in &states {
+                match state {
+                    _ if state == wanted => moved.moved += 1,
+                    _ => *moved.left.entry(refused.or(reason(state))).or_default() += 1,
+                }
             }
         }
     }
 }
+
+/// What move_pages(2) says of a node: it has no room, no memory, or may not be used.
+const OF_A_NODE: [c_int; 3] = [libc::ENOMEM, libc::ENODEV, libc::EACCES];
 
 /// What the kernel said of a page that is not where it should be.
 fn reason(state: c_int) -> Option<Errno> {
@@ -121,6 +132,19 @@ mod tests {
             assert_eq!(again, MovedPages { there: pages, ..MovedPages::default() });
         }
         assert!(mapping.as_f64().iter().all(|number| number.to_bits() == 1.5_f64.to_bits()));
+    }
+
+    #[test]
+    fn a_node_that_takes_no_pages_does_not_stop_the_rest() {
+        let node = crate::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+        let mut mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
+        mapping.as_f64_mut().fill(1.5);
+        let pages = (1 << 20) / base_page_bytes() as u64;
+        let node_of = |block: usize| if block.is_multiple_of(2) { 1000 } else { node };
+        let (pid, block) = (std::process::id(), base_page_bytes());
+        let moved = move_process_pages(pid, (&mapping).into(), block, node_of).unwrap();
+        assert_eq!((moved.pages() - moved.left(), moved.left()), (pages / 2, pages / 2));
+        assert_eq!(moved.left.keys().collect::<Vec<_>>(), [&Some(Errno(libc::ENODEV))]);
     }
 
     #[test]

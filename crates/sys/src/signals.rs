@@ -4,6 +4,7 @@ use std::mem::MaybeUninit;
 use std::ptr;
 use std::time::Duration;
 
+use crate::child::forbid_core_dump;
 use crate::refusal::{Errno, Refusal};
 
 /// Signals that this process takes one by one, as long as this value lives; what they do otherwise
@@ -22,6 +23,8 @@ pub struct ArrivedSignal {
     /// Whether a process sent it (kill(2)), and not the kernel, as a terminal makes it do to all of
     /// the foreground process group.
     pub is_sent: bool,
+    /// Who sent it; of SIGCHLD the child or the followed thread to which something happened.
+    pub from: u32,
 }
 
 impl AwaitedSignals {
@@ -52,13 +55,9 @@ impl AwaitedSignals {
         }
     }
 
-    /// Does something for which they are not to wait, as starting a program, which would inherit
-    /// that.
-    pub fn let_through<T>(&self, run: impl FnOnce() -> T) -> T {
-        set_mask(libc::SIG_SETMASK, &self.before);
-        let done = run();
-        set_mask(libc::SIG_BLOCK, &self.set);
-        done
+    /// The signals that were blocked before.
+    pub(crate) fn before(&self) -> libc::sigset_t {
+        self.before
     }
 
     /// The next of them; `None` when none came for so long.
@@ -78,28 +77,63 @@ impl AwaitedSignals {
         }
         // SAFETY: zeroed memory is a valid siginfo, and the kernel has written one.
         let about = unsafe { about.assume_init() };
+        // SAFETY: the field lies within the live siginfo, and any bits are a number.
+        let from = u32::try_from(unsafe { about.si_pid() }).unwrap_or(0);
         // Of those that processes send SI_USER is 0 and the others are negative.
-        Some(ArrivedSignal { signal, is_sent: about.si_code <= 0 })
+        Some(ArrivedSignal { signal, is_sent: about.si_code <= 0, from })
     }
 }
 
-/// Changes the mask of the calling thread.
-fn set_mask(how: libc::c_int, set: &libc::sigset_t) {
+/// Gives the calling thread this mask.
+fn set_mask(set: &libc::sigset_t) {
     // SAFETY: reads the live set; the old mask is not asked for.
-    unsafe { libc::pthread_sigmask(how, ptr::from_ref(set), ptr::null_mut()) };
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::from_ref(set), ptr::null_mut()) };
 }
 
 impl Drop for AwaitedSignals {
     fn drop(&mut self) {
-        set_mask(libc::SIG_SETMASK, &self.before);
+        set_mask(&self.before);
     }
 }
 
-/// Undoes that this process was started with SIGCHLD ignored: the kernel would never tell how its
-/// children ended.
-pub fn hear_of_children() {
+/// Lets this process wait for a program and outlive it: SIGCHLD is not ignored, or the kernel would not
+/// tell how children end; a limit on the size of files is an error when one is written, and no
+/// signal.
+pub fn stand_in_for_program() {
+    for (signal, action) in [(libc::SIGCHLD, libc::SIG_DFL), (libc::SIGXFSZ, libc::SIG_IGN)] {
+        // SAFETY: no handler is installed.
+        unsafe { libc::signal(signal, action) };
+    }
+}
+
+/// Stops this process as Ctrl-Z does, until SIGCONT. Where nobody could wake its process group (an
+/// orphaned one), or SIGTSTP is ignored, Linux leaves the stop out.
+pub fn stop_self() {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: writes the whole set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: sigemptyset has written it.
+    let mut set = unsafe { set.assume_init() };
+    // SAFETY: the set is live and initialised.
+    unsafe { libc::sigaddset(&raw mut set, libc::SIGTSTP) };
+    // SAFETY: no memory is involved.
+    unsafe { libc::raise(libc::SIGTSTP) };
+    let mut before = set;
+    // Where it was blocked, it is taken here.
+    // SAFETY: reads one live set and writes the other.
+    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut before) };
+    set_mask(&before);
+}
+
+/// Ends this process by a signal, without a core of its own, so that whoever waits for it sees what
+/// its program has ended by. Returns where the signal does not end it.
+pub fn end_by_signal(signal: i32) {
+    // Best effort: a core of this program in the place of the other's would mislead.
+    forbid_core_dump().ok();
     // SAFETY: no handler is installed.
-    unsafe { libc::signal(libc::SIGCHLD, libc::SIG_DFL) };
+    unsafe { libc::signal(signal, libc::SIG_DFL) };
+    // SAFETY: no memory is involved.
+    unsafe { libc::raise(signal) };
 }
 
 /// Sends a signal to a process.
@@ -131,7 +165,9 @@ mod tests {
             let sent = unsafe { libc::pthread_kill(this, libc::SIGURG) };
             assert_eq!(sent, 0);
             let came = awaited.next(Duration::from_secs(10));
-            assert_eq!(came, Some(ArrivedSignal { signal: libc::SIGURG, is_sent: true }));
+            let from = std::process::id();
+            let expected = ArrivedSignal { signal: libc::SIGURG, is_sent: true, from };
+            assert_eq!(came, Some(expected));
             assert_eq!(awaited.next(Duration::ZERO), None);
         })
         .join()

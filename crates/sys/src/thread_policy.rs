@@ -47,6 +47,14 @@ pub fn set_thread_policy(policy: &MemoryPolicy) -> Result<(), Refusal> {
     }
 }
 
+/// Gives the calling thread a policy back that it had.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn restore_thread_policy(policy: &KernelPolicy) -> Result<(), Refusal> {
+    set(policy)
+}
+
 fn set(policy: &KernelPolicy) -> Result<(), Refusal> {
     let mask = bit_mask::words(&policy.nodes);
     // The kernel counts the bits from one: it uses maxnode - 1 of them.

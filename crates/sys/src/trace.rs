@@ -5,10 +5,14 @@
 //! Programs are seized and not attached to: nothing stops them otherwise, and signals are passed
 //! on. All calls must come from one thread, the tracer. When it ends, whatever it follows goes on.
 
-use std::ffi::{c_int, c_long, c_void};
+use std::ffi::{c_int, c_long, c_ulong, c_void};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use std::ptr;
 
 use crate::refusal::{Errno, Refusal};
+use crate::signals::send_signal;
 
 /// Bits of the number of an event in the status of a stop.
 const EVENT_SHIFT: u32 = 16;
@@ -34,7 +38,17 @@ pub enum Change {
         /// Its number.
         pid: u32,
     },
-    /// It stands still and is to get this signal by [`resume`]; 0 is none.
+    /// It has started a thread or a child and stands still until [`resume`].
+    Started {
+        /// Its number.
+        pid: u32,
+        /// The number of what it started, which is followed.
+        started: u32,
+        /// Whether that is a process for sure: clone(2) starts threads and, seldom, processes.
+        is_process: bool,
+    },
+    /// It stands still and is to get this signal by [`resume`]; 0 is none. What is not followed was
+    /// stopped by the signal and goes on by SIGCONT.
     Stopped {
         /// Its number.
         pid: u32,
@@ -45,19 +59,84 @@ pub enum Change {
     Halted {
         /// Its number.
         pid: u32,
+        /// The signal.
+        signal: i32,
     },
 }
 
-/// Begins to follow a program's first thread, and what it starts from now on: threads and children
-/// stand still once at their beginning ([`Change::Stopped`]). The program goes on meanwhile.
+/// Lets the program that a command starts wait for [`follow`] before its first instruction.
+pub fn wait_to_be_followed(command: &mut Command) {
+    let ask = || {
+        // SAFETY: the request takes no memory.
+        match unsafe { libc::ptrace(libc::PTRACE_TRACEME, 0, ptr::null_mut::<c_void>(), 0) } {
+            0 => Ok(()),
+            _ => Err(io::Error::last_os_error()),
+        }
+    };
+    // SAFETY: the function makes one system call and allocates nothing.
+    unsafe { command.pre_exec(ask) };
+}
+
+/// Begins to follow a program that waits for it, and what it starts from now on: threads and
+/// children stand still once at their beginning. The program goes on.
 ///
 /// # Errors
-/// When the kernel does not let this user trace it (ptrace(2), Yama, a filter), or when there is
-/// no such process any more.
-pub fn seize(pid: u32) -> Result<(), Refusal> {
-    let followed = libc::PTRACE_O_TRACECLONE | libc::PTRACE_O_TRACEFORK | libc::PTRACE_O_TRACEVFORK;
-    let told = libc::PTRACE_O_TRACEEXEC | libc::PTRACE_O_TRACEEXIT;
-    request("PTRACE_SEIZE", libc::PTRACE_SEIZE, pid, (followed | told).into())
+/// When the kernel does not let this user trace it (ptrace(2), Yama, a filter), or when it was
+/// killed.
+pub fn follow(pid: u32) -> Result<(), Refusal> {
+    let number =
+        libc::pid_t::try_from(pid).map_err(|_| Refusal::call("ptrace", pid, Errno(libc::ESRCH)))?;
+    // By PTRACE_TRACEME it could not be left stopped by Ctrl-Z: it is let go, stopped, and seized.
+    wait_for_stop(number)?;
+    request("PTRACE_DETACH", libc::PTRACE_DETACH, pid, libc::SIGSTOP.into())?;
+    wait_for_stop(number)?;
+    request("PTRACE_SEIZE", libc::PTRACE_SEIZE, pid, (FOLLOWED | libc::PTRACE_O_TRACEEXIT).into())?;
+    send_signal(pid, libc::SIGCONT)
+}
+
+/// What is followed of every thread.
+const FOLLOWED: c_int = libc::PTRACE_O_TRACECLONE
+    | libc::PTRACE_O_TRACEFORK
+    | libc::PTRACE_O_TRACEVFORK
+    | libc::PTRACE_O_TRACEEXEC;
+
+/// Whether a thread that stands still will do so once more when it is about to end. What it starts
+/// will as it does.
+///
+/// # Errors
+/// When it is gone.
+pub fn stop_at_end(tid: u32, does_stop: bool) -> Result<(), Refusal> {
+    let options = if does_stop { FOLLOWED | libc::PTRACE_O_TRACEEXIT } else { FOLLOWED };
+    request("PTRACE_SETOPTIONS", libc::PTRACE_SETOPTIONS, tid, options.into())
+}
+
+/// Lets a followed thread that runs stand still ([`Change::Stopped`] without a signal).
+///
+/// # Errors
+/// When it is gone.
+pub fn interrupt(tid: u32) -> Result<(), Refusal> {
+    request("PTRACE_INTERRUPT", libc::PTRACE_INTERRUPT, tid, 0)
+}
+
+/// Waits until a child stands still; what has ended stays to be waited for.
+fn wait_for_stop(pid: libc::pid_t) -> Result<(), Refusal> {
+    // SAFETY: all zero is a valid siginfo.
+    let mut about: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let how = libc::WSTOPPED | libc::WEXITED | libc::WNOWAIT | libc::__WALL;
+    loop {
+        // SAFETY: the kernel writes one siginfo to live memory.
+        let status = unsafe { libc::waitid(libc::P_PID, pid.unsigned_abs(), &raw mut about, how) };
+        match status {
+            0 if matches!(about.si_code, libc::CLD_STOPPED | libc::CLD_TRAPPED) => break,
+            0 => return Err(Refusal::call("waitid", pid, Errno(libc::ESRCH))),
+            _ if Errno::last() == Errno(libc::EINTR) => {}
+            _ => return Err(Refusal::call("waitid", pid, Errno::last())),
+        }
+    }
+    let mut status: c_int = 0;
+    // SAFETY: the kernel writes one number to the live `status`.
+    unsafe { libc::waitpid(pid, &raw mut status, libc::WUNTRACED | libc::__WALL) };
+    Ok(())
 }
 
 /// Lets a program go on that [`next_change`] found standing still, with this signal; 0 is none.
@@ -93,20 +172,51 @@ fn request(
     }
 }
 
-/// What happened next to a child of this process or a program that this thread has seized; `None`
-/// when nothing has. Reaps those that ended.
+/// What happened next to a child of this process or to what this thread follows; `None` when
+/// nothing has. Reaps those that ended.
 ///
 /// # Errors
 /// When there is neither (`ECHILD`).
 pub fn next_change() -> Result<Option<Change>, Refusal> {
+    wait_for_change(-1, libc::WNOHANG)
+}
+
+/// What happened next to this child; `None` when nothing has. Reaps it when it has ended.
+///
+/// # Errors
+/// When it is no child of this process.
+pub fn next_change_of(pid: u32) -> Result<Option<Change>, Refusal> {
+    wait_for_change(libc::pid_t::try_from(pid).unwrap_or(libc::pid_t::MAX), libc::WNOHANG)
+}
+
+/// Waits for the first stop of what [`Change::Started`] names; what happened instead.
+///
+/// # Errors
+/// When there is no such thread any more.
+pub fn first_change_of(started: u32) -> Result<Option<Change>, Refusal> {
+    wait_for_change(libc::pid_t::try_from(started).unwrap_or(libc::pid_t::MAX), 0)
+}
+
+fn wait_for_change(pid: libc::pid_t, how: c_int) -> Result<Option<Change>, Refusal> {
     let mut status: c_int = 0;
+    let how = how | libc::__WALL | libc::WUNTRACED;
     // SAFETY: the kernel writes one number to the live `status`.
-    let pid = unsafe { libc::waitpid(-1, &raw mut status, libc::__WALL | libc::WNOHANG) };
-    match u32::try_from(pid) {
+    let found = unsafe { libc::waitpid(pid, &raw mut status, how) };
+    match u32::try_from(found) {
         Ok(0) => Ok(None),
         Ok(pid) => Ok(Some(change(pid, status))),
-        Err(_) => Err(Refusal::call("waitpid", "any child", Errno::last())),
+        Err(_) => Err(Refusal::call("waitpid", pid, Errno::last())),
     }
+}
+
+/// The number that the kernel has for a thread that has just started another.
+fn event_message(pid: u32) -> u32 {
+    let mut message: c_ulong = 0;
+    let number = libc::pid_t::try_from(pid).unwrap_or(libc::pid_t::MAX);
+    let (none, to) = (ptr::null_mut::<c_void>(), &raw mut message);
+    // SAFETY: the kernel writes one number to the live `message`.
+    unsafe { libc::ptrace(libc::PTRACE_GETEVENTMSG, number, none, to) };
+    u32::try_from(message).unwrap_or(0)
 }
 
 fn change(pid: u32, status: c_int) -> Change {
@@ -118,7 +228,11 @@ fn change(pid: u32, status: c_int) -> Change {
         0 => Change::Stopped { pid, signal },
         libc::PTRACE_EVENT_EXEC => Change::Executed { pid },
         libc::PTRACE_EVENT_EXIT => Change::Ending { pid },
-        libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Change::Halted { pid },
+        event @ (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE) => {
+            let is_process = event != libc::PTRACE_EVENT_CLONE;
+            Change::Started { pid, started: event_message(pid), is_process }
+        }
+        libc::PTRACE_EVENT_STOP if signal != libc::SIGTRAP => Change::Halted { pid, signal },
         _ => Change::Stopped { pid, signal: 0 },
     }
 }
@@ -142,8 +256,10 @@ mod tests {
             (stop(0, libc::SIGINT), Change::Stopped { pid, signal: libc::SIGINT }),
             (stop(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Change::Ending { pid }),
             (stop(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Change::Executed { pid }),
-            (stop(libc::PTRACE_EVENT_CLONE, libc::SIGTRAP), Change::Stopped { pid, signal: 0 }),
-            (stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP), Change::Halted { pid }),
+            (
+                stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP),
+                Change::Halted { pid, signal: libc::SIGTSTP },
+            ),
             (stop(libc::PTRACE_EVENT_STOP, libc::SIGTRAP), Change::Stopped { pid, signal: 0 }),
         ] {
             assert_eq!(change(pid, status), expected);
@@ -151,12 +267,45 @@ mod tests {
     }
 
     #[test]
-    fn a_process_that_is_not_there_is_not_seized() {
-        let mut child = Command::new("true").spawn().unwrap();
+    fn a_program_is_followed_from_its_first_instruction() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "true & wait; exit 7"]);
+        wait_to_be_followed(&mut command);
+        let mut child = match command.spawn() {
+            Ok(child) => child,
+            // A sandbox without ptrace(2).
+            Err(error) => return assert_eq!(error.kind(), io::ErrorKind::PermissionDenied),
+        };
         let pid = child.id();
-        child.wait().unwrap();
-        for pid in [pid, u32::MAX] {
-            assert_eq!(seize(pid).unwrap_err().errno(), Some(Errno(libc::ESRCH)));
-        }
+        follow(pid).unwrap();
+        let (mut started, mut endings) = (Vec::new(), 0);
+        let status = loop {
+            // Other tests have children of their own.
+            let known = [&[pid][..], &started].concat();
+            let Some(change) = known.iter().find_map(|it| next_change_of(*it).ok().flatten())
+            else {
+                std::thread::yield_now();
+                continue;
+            };
+            match change {
+                Change::Ended { pid: ended, status } if ended == pid => break status,
+                Change::Started { pid, started: child, is_process } => {
+                    assert!(is_process);
+                    started.push(child);
+                    resume(pid, 0).unwrap();
+                }
+                Change::Ending { pid } => {
+                    endings += 1;
+                    resume(pid, 0).unwrap();
+                }
+                Change::Stopped { pid, signal } => resume(pid, signal).unwrap(),
+                Change::Halted { pid, .. } | Change::Executed { pid } => resume(pid, 0).unwrap(),
+                Change::Ended { .. } => {}
+            }
+        };
+        assert_eq!((libc::WEXITSTATUS(status), started.len(), endings), (7, 1, 2));
+        // Reaped above.
+        assert!(child.wait().is_err());
+        assert!(follow(u32::MAX).is_err() && follow(pid).is_err());
     }
 }

@@ -15,7 +15,8 @@ Examples:
   nearfar run --placement interleave -- ./solver input.dat
   nearfar run --placement weighted:0=3,2=1 --cpus 0-7 -- ./solver input.dat
   nearfar run --near nvme0n1 -- ./reader
-  nearfar run --placement local:1 --strict --report where.json -- make test
+  nearfar run --placement local:1 --report -- make test
+  nearfar run --placement spread --follow --report=where.json -- ./threads
 
 Placements:
   auto                  what `nearfar advise` recommends by a record of this machine
@@ -25,13 +26,18 @@ Placements:
   compact, scatter      threads as near to each other, or as far from each other, as can be
   preferred:NODE        memory on this node while it has room
   bind:NODES            memory on these nodes only: a program that needs more is killed
-  interleave[:NODES]    memory in turn over these nodes, or over all
-  weighted:NODE=W,..    memory in turn, so many pages on each node
+  interleave[:NODES]    pages in turn over these nodes, or over all
+  weighted:NODE=W,..    pages in turn, W at a time on each node
   first-touch, parallel-init, round-robin, memory-bind
                         the strategies of ribeiro2010 (docs/running.md)
 
-Exit status: the program's own; 128 and the number of the signal that ended it; 125 where it was
-not started (--strict, --set-kernel-weights), 126 where it cannot be executed, 127 where there is none, 2 wrong usage.";
+nearfar sets CPUs and memory policy and becomes the program, as numactl and taskset do. With
+--report, --follow or --verify, and for weights that the kernel does not have, it stays as its
+parent.
+
+Exit status: the program's own. Of nearfar: 125 where the program was not started (wrong options, a
+placement that cannot be had), 126 where it cannot be executed, 127 where there is none; 1 with
+--verify where the placement is slower.";
 
 #[derive(Debug, Args)]
 pub struct RunArguments {
@@ -50,35 +56,31 @@ pub struct RunArguments {
     /// Only on these CPUs: 0-3,8
     #[arg(long, value_name = "LIST", value_parser = parse_cpus)]
     pub cpus: Option<CpuSet>,
-    /// Do not start the program where a part of the placement cannot be had (status 125)
+    /// Start the program also where a part of the placement cannot be had, and say which
     #[arg(long)]
-    pub strict: bool,
+    pub best_effort: bool,
     /// With weights of nodes: make them the kernel's own, for the whole system and until they are set
     /// again (root, Linux 6.9); what was written and how to restore it is said. Status 125 where the
     /// kernel refuses
     #[arg(long)]
     pub set_kernel_weights: bool,
+    /// Say at its end what was asked for and where its memory and threads were seen, or write that
+    /// to FILE as JSON (docs/schema/nearfar.run-2.json)
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
+    pub report: Option<Option<PathBuf>>,
+    /// Trace it (ptrace): each thread is pinned where the placement says before it touches memory,
+    /// each process counted when it ends. Costs some 10 us a thread and 100 us a process
+    #[arg(long)]
+    pub follow: bool,
     /// Run it in turns with the placement and without it, up to 30 times each, and say whether it is
     /// faster; what it prints is dropped, its input is empty. Status 1 when it is slower
     #[arg(long)]
     pub verify: bool,
-    /// Do not follow its threads and children (ptrace), only look for them now and then: for
-    /// programs that debuggers attach to, or that start others with their owner's rights (sudo)
-    #[arg(long)]
-    pub no_trace: bool,
-    /// Say nothing about what became of the placement
+    /// Say nothing beside the report
     #[arg(short, long)]
     pub quiet: bool,
-    /// Write what became of it to a file, as JSON (docs/schema/nearfar.run-1.json)
-    #[arg(long, value_name = "FILE")]
-    pub report: Option<PathBuf>,
     /// The program and its arguments
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
 

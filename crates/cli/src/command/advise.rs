@@ -7,13 +7,14 @@ use nearfar_advise::{
     Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise, advise_device,
 };
 use nearfar_model::{RecordFigures, profiled_demand};
-use nearfar_place::{Placement, Verdict};
+use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::Record;
-use nearfar_report::{AdviceProfileView, AdviseDeviceView, AdviseView};
+use nearfar_report::{AdviceProfileView, AdviseDeviceView, AdviseView, run_text};
 
 use super::advised_placement::{refuse_elsewhere, worth_it};
-use super::run::{Compared, compare};
-use crate::args::{AdviseArguments, PlacementChoice, RunArguments};
+use super::compared_runs::{Compared, compare};
+use super::run::Placed;
+use crate::args::AdviseArguments;
 use crate::exit_status::ExitStatus;
 use crate::{output, profile_file, record_file};
 
@@ -49,10 +50,10 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     if arguments.verify {
         match verified(arguments, &advice)? {
             Tried::Compared(found) => {
-                if found.verification.verdict == Verdict::Slower {
+                if found.verdict == Verdict::Slower {
                     status = ExitStatus::CheckFailed;
                 }
-                view = view.with_verification(Some(&found.verification));
+                view = view.with_verification(Some(&found));
             }
             Tried::Nothing(why) => view.advice.push(why),
             Tried::Ended(ended) => return Ok(ended),
@@ -109,7 +110,7 @@ fn take_profile(
 
 /// What became of trying out what is recommended.
 enum Tried {
-    Compared(Box<Compared>),
+    Compared(Verification),
     /// Why there is nothing to compare, in a sentence.
     Nothing(String),
     /// The program did not run to its end, which is said.
@@ -134,27 +135,20 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
         };
         return Ok(Tried::Nothing(format!("Nothing was compared: {why}.")));
     };
-    let run = RunArguments {
-        placement: PlacementChoice::Named(Placement::Memory(policy.clone())),
-        near: None,
-        record: None,
-        demand: arguments.demand.clone(),
-        cpus: best.bindings().first().map(|binding| binding.cpus.clone()),
-        strict: false,
-        set_kernel_weights: false,
-        verify: true,
-        no_trace: false,
-        quiet: false,
-        report: None,
-        command: arguments.command.clone(),
-    };
-    Ok(match compare(&run)? {
-        Ok(compared) => {
+    let placement = Placement::Memory(policy.clone());
+    let cpus = best.bindings().first().map(|binding| binding.cpus.clone());
+    let placed = Placed::at(placement, cpus.as_ref(), true);
+    let mut report = placed.report();
+    Ok(match compare(&placed, &arguments.command, false)? {
+        Compared::Found { outcome, verification } => {
+            placed.tell(&mut report, *outcome);
+            report.verification = Some(verification.clone());
             // What could not be had, and where its pages were.
-            output::say(compared.view.text().trim_end());
-            Tried::Compared(Box::new(compared))
+            output::say(run_text(&report).trim_end());
+            Tried::Compared(verification)
         }
-        Err(status) => Tried::Ended(status),
+        Compared::Failed(status) => Tried::Ended(ExitStatus::OfProgram(status)),
+        Compared::NotLaunched(why) => bail!("the program was not started: {why}"),
     })
 }
 

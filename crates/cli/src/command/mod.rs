@@ -4,6 +4,7 @@ mod advise;
 mod advised_placement;
 mod characterize;
 mod compare;
+mod compared_runs;
 mod doctor;
 mod man;
 mod model;
@@ -38,7 +39,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Report(arguments) => report::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
-        Command::Run(arguments) => run::run(&arguments),
+        Command::Run(arguments) => Ok(run::run(&arguments)),
         Command::Sensitivity(arguments) => sensitivity::run(&arguments, hwloc_overrides),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -1,127 +1,214 @@
 //! `run`: a program under a placement.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
-use std::process::{Command, ExitStatus as ProgramStatus, Stdio};
-use std::time::Instant;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::{Context, bail};
-use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use nearfar_machine::{CpuSet, MemoryPolicy};
 use nearfar_place::{
-    Launched, Loss, NotLaunched, Outcome, Placement, Resolution, Side, Steering, Usable,
-    UsableNodes, Verdict, Verification, WeightsBy, await_signals, launch, resolve,
-    set_kernel_weights, verify, watch,
+    Loss, NotLaunched, Outcome, Placement, Resolution, RunReport, Usable, UsableNodes, Verdict,
+    WeightsBy, await_signals, become_program, bind, resolve, set_kernel_weights, start_watched,
+    watch,
 };
-use nearfar_report::RunView;
-use nearfar_sys::AwaitedSignals;
+use nearfar_report::run_text;
 
 use super::advised_placement::advised_placement;
+use super::compared_runs::{Compared, compare};
 use crate::args::{PlacementChoice, RunArguments};
 use crate::exit_status::ExitStatus;
 use crate::near_device::nodes_near_device;
 use crate::written_file::WritableFile;
 use crate::{live_machine, output};
 
-const NOT_STARTED: &str = "the program was not started";
+/// A failure of nearfar's own is 125 before the program has started, and never its status afterwards.
+pub fn run(arguments: &RunArguments) -> ExitStatus {
+    start(arguments).unwrap_or_else(|error| {
+        output::complain(&error);
+        ExitStatus::NotStarted
+    })
+}
 
-pub fn run(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
+fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
+    let mut told = Told::of(arguments);
+    if let Some(Some(path)) = &arguments.report {
+        let file = WritableFile::find(path)
+            .with_context(|| format!("cannot write the report '{}'", path.display()))?;
+        told.file = Some((path.clone(), file));
+    }
+    let placed = match Placed::by(arguments)? {
+        Ok(placed) => placed,
+        Err((report, losses)) => return told.not_started(report, &losses),
+    };
+    let mut report = placed.report();
     if arguments.verify {
-        return Ok(match compare(arguments)? {
-            Ok(Compared { mut view, verification }) => {
-                view.verify(&verification);
-                if !arguments.quiet {
-                    output::say(view.text().trim_end());
-                }
-                write_report(arguments, &view)?;
-                match verification.verdict {
-                    Verdict::Slower => ExitStatus::CheckFailed,
-                    Verdict::Faster | Verdict::Same | Verdict::Undecided => ExitStatus::Done,
-                }
+        return Ok(match compare(&placed, &arguments.command, arguments.follow)? {
+            Compared::Found { outcome, verification } => {
+                let is_slower = verification.verdict == Verdict::Slower;
+                placed.tell(&mut report, *outcome);
+                report.verification = Some(verification);
+                told.say(report, true);
+                if is_slower { ExitStatus::CheckFailed } else { ExitStatus::Done }
             }
-            Err(status) => status,
+            Compared::Failed(status) => ExitStatus::OfProgram(status),
+            Compared::NotLaunched(why) => {
+                return told.not_launched(report, &arguments.command, why);
+            }
         });
     }
-    let (placement, resolution, mut view) = match resolved(arguments)? {
-        Ok(found) => found,
-        Err(view) => return not_started(arguments, view, ExitStatus::NotStarted),
-    };
-    if arguments.strict && !resolution.losses.is_empty() {
-        return not_started(arguments, view, ExitStatus::NotStarted);
-    }
-    let awaited = await_signals().context("cannot wait for signals")?;
-    let launched = match start(arguments, Some(&resolution), Stdio::inherit, &awaited) {
-        Ok(launched) => launched,
-        Err(why) => return refused(arguments, view, why),
-    };
-    view.lose(&launched.losses);
-    let outcome = wait(&launched, resolution.steering(arguments.no_trace), &awaited)?;
-    let status = status_number(outcome.status);
-    let asked = placement.asked_shares(&resolution.asked.memory);
-    view.tell(asked.as_ref(), &outcome, status);
     if !arguments.quiet {
-        output::say(view.text().trim_end());
+        placed.notes.iter().for_each(|note| output::say(&format!("nearfar: {note}")));
     }
-    write_report(arguments, &view)?;
-    Ok(ExitStatus::OfProgram(status))
-}
-
-/// A placement, what it means here, and what is told of it before the program starts.
-type Resolved = (Placement, Resolution, RunView);
-
-/// What is asked for; only what is told where the kernel's weights could not be set.
-fn resolved(arguments: &RunArguments) -> anyhow::Result<Result<Resolved, RunView>> {
-    let usable = Usable {
-        cpus: nearfar_sys::thread_cpus(),
-        nodes: UsableNodes::new(Box::new(|| nearfar_sys::usable_nodes(Path::new("/")))),
+    let mut command = command_of(&arguments.command)?;
+    command.envs(placed.settings());
+    let steering = placed.resolution.steering(arguments.follow);
+    if arguments.report.is_none() && !arguments.follow && steering.weights.is_none() {
+        let losses = bind(&placed.resolution.start);
+        if !losses.is_empty() && !placed.may_lose {
+            return told.not_started(report, &losses);
+        }
+        told.say_losses(&report, &losses);
+        let why = NotLaunched::Program(become_program(&mut command));
+        return told.not_launched(report, &arguments.command, why);
+    }
+    told.say_losses(&report, &[]);
+    let awaited = await_signals().context("cannot wait for signals")?;
+    let start = &placed.resolution.start;
+    let watched = match start_watched(&mut command, start, steering, placed.may_lose, &awaited) {
+        Ok(watched) => watched,
+        Err(why) => return told.not_launched(report, &arguments.command, why),
     };
-    let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
-    let (placement, cpus) = chosen(arguments)?;
-    let mut resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
-    let mut note = None;
-    if arguments.set_kernel_weights {
-        match set_weights(arguments, &placement, &resolution)? {
-            Ok(said) => note = Some(said),
-            Err(loss) => {
-                let mut view = RunView::new(&placement, &resolution);
-                view.lose(&[loss]);
-                return Ok(Err(view));
-            }
-        }
-        resolution = resolve(&placement, cpus.as_ref(), &usable, machine);
-    }
-    let mut view = RunView::new(&placement, &resolution);
-    view.notes.extend(note);
-    Ok(Ok((placement, resolution, view)))
+    let outcome = watch(watched, &awaited).context("cannot wait for the program")?;
+    let (number, signal) = (status_number(outcome.status), outcome.status.signal());
+    placed.tell(&mut report, outcome);
+    told.say(report, arguments.report.is_some());
+    Ok(signal.map_or(ExitStatus::OfProgram(number), ExitStatus::EndedBySignal))
 }
 
-/// Gives the kernel the placement's weights; what was done, or why it was not.
-///
-/// # Errors
-/// When the placement that the user names has none.
-fn set_weights(
-    arguments: &RunArguments,
-    placement: &Placement,
-    resolution: &Resolution,
-) -> anyhow::Result<Result<String, Loss>> {
-    Ok(match &resolution.weights {
-        Some((weights, WeightsBy::Moving)) => {
-            set_kernel_weights(Path::new("/"), weights).map(|set| set.sentence())
+/// A placement on this machine.
+pub(super) struct Placed {
+    placement: Placement,
+    pub resolution: Resolution,
+    /// Whether the program may start under a part of it.
+    pub may_lose: bool,
+    /// What is to be known of it before the program starts, in sentences.
+    notes: Vec<String>,
+}
+
+impl Placed {
+    /// What is asked for; where that cannot be had, what is told and what of it is lost.
+    fn by(arguments: &RunArguments) -> anyhow::Result<Result<Self, (RunReport, Vec<Loss>)>> {
+        let (placement, cpus) = chosen(arguments)?;
+        let mut placed = Self::at(placement, cpus.as_ref(), arguments.best_effort);
+        if arguments.set_kernel_weights {
+            match placed.set_weights(arguments)? {
+                Ok(note) => placed.notes.push(note),
+                Err(loss) => return Ok(Err((placed.report(), vec![loss]))),
+            }
+            let notes = std::mem::take(&mut placed.notes);
+            placed = Self::at(placed.placement, cpus.as_ref(), arguments.best_effort);
+            placed.notes = notes;
         }
-        Some((_, WeightsBy::Kernel)) => Ok("the kernel's weights had these ratios already".into()),
-        None if matches!(arguments.placement, PlacementChoice::Named(_))
-            && !matches!(resolution.asked.memory, MemoryPolicy::Weighted(_)) =>
-        {
-            bail!(
-                "--set-kernel-weights: the placement '{placement}' has no weights; give \
-                 --placement weighted:NODE=W,.. or auto"
-            )
+        if !placed.resolution.losses.is_empty() && !placed.may_lose {
+            return Ok(Err((placed.report(), Vec::new())));
         }
-        None => {
-            Ok("the kernel's weights were left as they are: there are no unequal ones to set"
-                .into())
+        let openmp = placed.openmp_note(arguments);
+        placed.notes.extend(openmp.filter(|_| !arguments.follow));
+        if placed.resolution.steering(false).weights.is_some() {
+            placed.notes.push(format!(
+                "{}: the kernel does not have these weights (--set-kernel-weights), so nearfar stays \
+                 as the program's parent and moves pages while it runs, in up to a quarter of the time",
+                placed.placement
+            ));
         }
-    })
+        Ok(Ok(placed))
+    }
+
+    /// A placement on the CPUs that this process may use, or on those of these that it may.
+    pub fn at(placement: Placement, cpus: Option<&CpuSet>, may_lose: bool) -> Self {
+        let usable = Usable {
+            cpus: nearfar_sys::thread_cpus(),
+            nodes: UsableNodes::new(Box::new(|| nearfar_sys::usable_nodes(Path::new("/")))),
+        };
+        let machine = || live_machine::read().map_err(|error| format!("{error:#}"));
+        let resolution = resolve(&placement, cpus, &usable, machine);
+        Self { placement, resolution, may_lose, notes: Vec::new() }
+    }
+
+    /// Who takes the order of threads, where there is one and the program is not followed.
+    fn openmp_note(&self, arguments: &RunArguments) -> Option<String> {
+        let pinning = self.resolution.pinning.as_ref()?;
+        let (placement, cpus) = (&self.placement, &self.resolution.start.cpus);
+        Some(match pinning.openmp_settings() {
+            _ if arguments.quiet => return None,
+            Some(_) => format!(
+                "{placement}: OpenMP is told the order of threads (OMP_PLACES); other threads may use \
+                 all of CPUs {cpus}: --follow pins each"
+            ),
+            None => format!(
+                "{placement}: OMP_PLACES or the like is set already and stays; other threads may use \
+                 all of CPUs {cpus}: --follow pins each"
+            ),
+        })
+    }
+
+    /// Gives the kernel the placement's weights; what was done, or why it was not.
+    ///
+    /// # Errors
+    /// When the placement that the user names has none.
+    fn set_weights(&self, arguments: &RunArguments) -> anyhow::Result<Result<String, Loss>> {
+        Ok(match &self.resolution.weights {
+            Some((weights, WeightsBy::MovedPages)) => {
+                set_kernel_weights(Path::new("/"), weights).map(|set| set.sentence())
+            }
+            Some((_, WeightsBy::Kernel)) => {
+                Ok("the kernel's weights had these ratios already".into())
+            }
+            None if matches!(arguments.placement, PlacementChoice::Named(_))
+                && !matches!(self.resolution.asked.memory, MemoryPolicy::Weighted(_)) =>
+            {
+                bail!(
+                    "--set-kernel-weights: the placement '{}' has no weights; give \
+                     --placement weighted:NODE=W,.. or auto",
+                    self.placement
+                )
+            }
+            None => {
+                Ok("the kernel's weights were left as they are: there are no unequal ones to set"
+                    .into())
+            }
+        })
+    }
+
+    /// Before the program is started.
+    pub fn report(&self) -> RunReport {
+        let mut report = RunReport::new(&self.placement, &self.resolution);
+        report.notes.clone_from(&self.notes);
+        report
+    }
+
+    /// Adds what the program did.
+    pub fn tell(&self, report: &mut RunReport, outcome: Outcome) {
+        let asked = self.placement.asked_shares(&self.resolution.asked.memory);
+        let status = status_number(outcome.status);
+        report.tell(asked.as_ref(), outcome, status);
+    }
+
+    /// What OpenMP is told in the environment.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        let pinning = self.resolution.pinning.as_ref();
+        pinning.and_then(|pinning| pinning.openmp_settings()).into_iter().flatten()
+    }
+}
+
+/// A program and its arguments.
+pub(super) fn command_of(words: &[OsString]) -> anyhow::Result<Command> {
+    let (program, arguments) = words.split_first().context("no program is named")?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
 }
 
 /// The placement and the CPUs that are asked for: as they are named, or as they are advised.
@@ -148,153 +235,93 @@ fn chosen(arguments: &RunArguments) -> anyhow::Result<(Placement, Option<CpuSet>
     }
 }
 
-/// A program that was run in turns under a placement and without it.
-pub(super) struct Compared {
-    /// What became of the placement when it ran last.
-    pub view: RunView,
-    /// What comparing found.
-    pub verification: Verification,
+/// Where it is told what became of a placement.
+struct Told {
+    is_quiet: bool,
+    has_bare_report: bool,
+    file: Option<(PathBuf, WritableFile)>,
 }
 
-/// Runs the program in turns under the placement and without it. Where it does not run to its end
-/// the status for that, which is said.
-pub(super) fn compare(arguments: &RunArguments) -> anyhow::Result<Result<Compared, ExitStatus>> {
-    let (placement, resolution, mut view) = match resolved(arguments)? {
-        Ok(found) => found,
-        Err(view) => return Ok(Err(not_started(arguments, view, ExitStatus::NotStarted)?)),
-    };
-    if arguments.strict && !resolution.losses.is_empty() {
-        return Ok(Err(not_started(arguments, view, ExitStatus::NotStarted)?));
+impl Told {
+    fn of(arguments: &RunArguments) -> Self {
+        let has_bare_report = matches!(arguments.report, Some(None));
+        Self { is_quiet: arguments.quiet, has_bare_report, file: None }
     }
-    let awaited = await_signals().context("cannot wait for signals")?;
-    let mut last: Option<(Outcome, Launched)> = None;
-    let verified = verify(|side| {
-        let placed = (side == Side::Placed).then_some(&resolution);
-        let begun = Instant::now();
-        let launched = start(arguments, placed, Stdio::null, &awaited).map_err(Ended::Early)?;
-        let is_untraced = arguments.no_trace;
-        let steering = placed.map_or_else(
-            || Steering { is_untraced, ..Steering::default() },
-            |placed| placed.steering(is_untraced),
+
+    /// The report, to the file or else, where it is asked for, to people. What fails here does not
+    /// touch the program's status.
+    fn say(&mut self, report: RunReport, is_asked: bool) {
+        let Some((path, file)) = self.file.take() else {
+            if is_asked {
+                output::say(run_text(&report).trim_end());
+            }
+            return;
+        };
+        let written = output::json_line(&report).and_then(|json| Ok(file.write(json.as_bytes())?));
+        if let Err(error) = written {
+            output::complain(
+                &error.context(format!("cannot write the report '{}'", path.display())),
+            );
+        }
+    }
+
+    /// What is lost of a placement under which the program starts all the same.
+    fn say_losses(&self, report: &RunReport, losses: &[Loss]) {
+        for loss in report.refused.iter().chain(losses).filter(|_| !self.is_quiet) {
+            output::say(&format!("nearfar: without {loss}"));
+        }
+    }
+
+    /// Why no program was started: the placement cannot be had.
+    fn not_started(
+        &mut self,
+        mut report: RunReport,
+        losses: &[Loss],
+    ) -> anyhow::Result<ExitStatus> {
+        report.lose(losses);
+        for loss in &report.refused {
+            output::say(&format!("nearfar: {}: cannot have {loss}", report.placement));
+        }
+        output::say(
+            "nearfar: the program was not started; --best-effort starts it under what can be had",
         );
-        // What following costs is in both times.
-        let steering = Steering { is_followed_at_once: true, ..steering };
-        let outcome = wait(&launched, steering, &awaited).map_err(Ended::Unknown)?;
-        let seconds = begun.elapsed().as_secs_f64();
-        if !outcome.status.success() {
-            return Err(Ended::Failed(outcome.status));
-        }
-        if placed.is_some() {
-            last = Some((outcome, launched));
-        }
-        Ok(seconds)
-    });
-    let verification = match verified {
-        Ok(verification) => verification.context("the program took no time")?,
-        Err(Ended::Early(why)) => return Ok(Err(refused(arguments, view, why)?)),
-        Err(Ended::Unknown(error)) => return Err(error),
-        Err(Ended::Failed(status)) => {
-            let status = status_number(status);
-            output::say(&format!(
-                "nearfar: the program ended with status {status}, so there is nothing to compare; run it \
-                 without --verify to see what it says"
-            ));
-            return Ok(Err(ExitStatus::OfProgram(status)));
-        }
-    };
-    if let Some((outcome, launched)) = last {
-        view.lose(&launched.losses);
-        let asked = placement.asked_shares(&resolution.asked.memory);
-        view.tell(asked.as_ref(), &outcome, status_number(outcome.status));
+        self.say(report, false);
+        Ok(ExitStatus::NotStarted)
     }
-    Ok(Ok(Compared { view, verification }))
-}
 
-/// Why comparing ended before its verdict.
-enum Ended {
-    Early(NotLaunched),
-    Unknown(anyhow::Error),
-    Failed(ProgramStatus),
-}
-
-/// Starts the program under a placement, or as it would start without nearfar.
-fn start(
-    arguments: &RunArguments,
-    placed: Option<&Resolution>,
-    streams: fn() -> Stdio,
-    awaited: &AwaitedSignals,
-) -> Result<Launched, NotLaunched> {
-    let (program, program_arguments) = arguments.command.split_first().ok_or_else(|| {
-        NotLaunched::Program(io::Error::new(io::ErrorKind::NotFound, "no program is named"))
-    })?;
-    let mut command = Command::new(program);
-    command.args(program_arguments).stdin(streams()).stdout(streams()).stderr(streams());
-    let unbound = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
-    let Some(placed) = placed else {
-        return launch(&mut command, &unbound, false, false, Some(awaited));
-    };
-    let settings = placed.pinning.as_ref().and_then(|pinning| pinning.openmp_settings());
-    command.envs(settings.into_iter().flatten());
-    let will_pin = placed.pinning.is_some();
-    launch(&mut command, &placed.start, will_pin, arguments.strict, Some(awaited))
-}
-
-fn wait(
-    launched: &Launched,
-    steering: Steering,
-    awaited: &AwaitedSignals,
-) -> anyhow::Result<Outcome> {
-    watch(launched.child.id(), steering, awaited).context("cannot wait for the program")
+    /// Why no program was started.
+    fn not_launched(
+        &mut self,
+        report: RunReport,
+        command: &[OsString],
+        why: NotLaunched,
+    ) -> anyhow::Result<ExitStatus> {
+        let error = match why {
+            NotLaunched::Lost(losses) => return self.not_started(report, &losses),
+            NotLaunched::Program(error) => error,
+        };
+        let status = match error.kind() {
+            io::ErrorKind::NotFound => ExitStatus::NotFound,
+            // No process can be started, whatever the program.
+            io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => ExitStatus::NotStarted,
+            _ => ExitStatus::NotExecutable,
+        };
+        let named = command.first().map(Path::new).unwrap_or(Path::new("")).display();
+        let hint = match status {
+            ExitStatus::NotFound if self.has_bare_report => {
+                format!(" (--report={named} would write the report there)")
+            }
+            _ => String::new(),
+        };
+        let context = format!("cannot start '{named}'{hint}");
+        output::complain(&anyhow::Error::new(error).context(context));
+        self.say(report, false);
+        Ok(status)
+    }
 }
 
 /// As a shell tells it: the status, or 128 and the number of the signal.
 pub(super) fn status_number(status: ProgramStatus) -> u8 {
     let number = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     number.and_then(|number| u8::try_from(number).ok()).unwrap_or(u8::MAX)
-}
-
-/// Tells why there is no program to wait for.
-fn refused(
-    arguments: &RunArguments,
-    mut view: RunView,
-    why: NotLaunched,
-) -> anyhow::Result<ExitStatus> {
-    let error = match why {
-        NotLaunched::Lost(losses) => {
-            view.lose(&losses);
-            return not_started(arguments, view, ExitStatus::NotStarted);
-        }
-        NotLaunched::Program(error) => error,
-    };
-    let status = match error.kind() {
-        io::ErrorKind::NotFound => ExitStatus::NotFound,
-        _ => ExitStatus::NotExecutable,
-    };
-    let named = arguments.command.first().map(Path::new).unwrap_or(Path::new("")).display();
-    output::complain(&anyhow::Error::new(error).context(format!("cannot start '{named}'")));
-    view.say_why_absent(NOT_STARTED);
-    write_report(arguments, &view)?;
-    Ok(status)
-}
-
-fn not_started(
-    arguments: &RunArguments,
-    mut view: RunView,
-    status: ExitStatus,
-) -> anyhow::Result<ExitStatus> {
-    view.say_why_absent(NOT_STARTED);
-    output::say(view.text().trim_end());
-    write_report(arguments, &view)?;
-    Ok(status)
-}
-
-fn write_report(arguments: &RunArguments, view: &RunView) -> anyhow::Result<()> {
-    let Some(path) = &arguments.report else {
-        return Ok(());
-    };
-    let mut json = serde_json::to_vec(view)?;
-    json.push(b'\n');
-    WritableFile::find(path)
-        .and_then(|file| file.write(&json))
-        .with_context(|| format!("cannot write the report '{}'", path.display()))
 }

@@ -73,7 +73,19 @@ pub struct Launch {
     /// Words before `nearfar`, and what the shell does before it becomes that.
     pub through: &'static str,
     pub within: &'static str,
+    pub way: Way,
     pub expected: Expected,
+}
+
+/// How nearfar starts a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// It becomes the program.
+    Becoming,
+    /// It stays beside it and looks from outside.
+    Looking,
+    /// It traces it.
+    Following,
 }
 
 impl Launch {
@@ -87,6 +99,7 @@ impl Launch {
             before: String::new(),
             through: "",
             within: "",
+            way: Way::Following,
             expected,
         }
     }
@@ -96,12 +109,16 @@ impl Launch {
         let Self { placement, options, before, through, within, of_program, .. } = self;
         let user = if self.user == User::Nobody { "as-nobody" } else { "" };
         let command = self.program.command(of_program);
+        let report = match self.way {
+            Way::Becoming => String::new(),
+            Way::Looking => format!("--report=/out/{number}.json"),
+            Way::Following => format!("--follow --report=/out/{number}.json"),
+        };
         format!(
             "{before}
             read began _ </proc/uptime
             ( {within}
-              exec {user} {through} nearfar run --placement {placement} --report /out/{number}.json \
-                  {options} -- {command}
+              exec {user} {through} nearfar run --placement {placement} {report} {options} -- {command}
             ) >/out/{number}.stdout 2>/out/{number}.stderr
             echo $? >/out/{number}.status
             read ended _ </proc/uptime
@@ -111,7 +128,7 @@ impl Launch {
     }
 
     /// What it left in its guest.
-    pub fn read(number: usize, ended: &Ended) -> Launched {
+    pub fn read(&self, number: usize, ended: &Ended) -> Launched {
         let file = |ending: &str| {
             let bytes = ended.files.get(&format!("{number}.{ending}"));
             bytes.map(|bytes| String::from_utf8_lossy(bytes).trim().to_string())
@@ -128,6 +145,7 @@ impl Launch {
             said: file("stderr").unwrap_or_default(),
             report: file("json").and_then(|text| serde_json::from_str(&text).ok()),
             packages: packages(ended),
+            way: self.way,
         }
     }
 }
@@ -144,6 +162,7 @@ pub struct Launched {
     pub report: Option<Value>,
     /// The package of each CPU as the guest's kernel counts them.
     pub packages: Vec<u32>,
+    pub way: Way,
 }
 
 /// Shell lines that keep the packages of the CPUs, of which there are at most ten.

@@ -5,6 +5,7 @@
 
 mod export_topology;
 mod interruption;
+mod job_control;
 mod own_record;
 mod refusals;
 mod schema;

@@ -197,13 +197,17 @@ fn documents_and_records_of_every_kind_are_what_their_schemas_say() {
     assert_eq!(watched.status.code(), Some(0), "{}", text(&watched.stderr));
     documents.file(&profile);
     documents.asked("profile RECORD", &profile);
-    for placement in ["interleave", "compact", "bind:1000"] {
+    for (options, status) in [
+        ("--placement interleave", 3),
+        ("--placement compact --follow", 3),
+        ("--placement bind:1000", 125),
+    ] {
         let report = in_folder("run.json");
-        let output = run(nearfar()
-            .args(["run", "--placement", placement, "--report"])
-            .arg(&report)
-            .args(["--", "sh", "-c", "exit 3"]));
-        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stderr));
+        let option = format!("--report={}", report.display());
+        let mut command = nearfar();
+        command.arg("run").args(options.split(' ')).arg(&option).args(["--", "sh", "-c"]);
+        let output = run(command.arg("exit 3"));
+        assert_eq!(output.status.code(), Some(status), "{}", text(&output.stderr));
         documents.file(&report);
     }
     let all: BTreeSet<String> = SCHEMAS.keys().cloned().collect();

@@ -256,9 +256,8 @@ mod tests {
             let touched = vec![1_u8; 4 << 20];
             let binding = Binding { cpus: CpuSet::new(), memory: MemoryPolicy::FirstTouch };
             let mut command = Command::new("sh");
-            let launched =
-                launch(command.args(["-c", script]), &binding, false, false, None).unwrap();
-            assert!(launched.child.wait_with_output().unwrap().status.success());
+            let (child, _) = launch(command.args(["-c", script]), &binding, false, None).unwrap();
+            assert!(child.wait_with_output().unwrap().status.success());
             let counts = tried.counts(counting);
             assert_eq!(std::hint::black_box(touched).len(), 4 << 20);
             let [counted] = &counts[..] else { panic!("{counts:?}") };

@@ -1,0 +1,57 @@
+//! Programs of the lab in C: one that touches memory and says itself where it lies, linked in the
+//! ways that programs are linked (`lab/programs/toucher.c`), and one that does what programs do with
+//! processes, threads and memory (`load.c`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::LabError;
+
+const TOUCHER: &str = include_str!("../../../lab/programs/toucher.c");
+const LOAD: &str = include_str!("../../../lab/programs/load.c");
+
+/// The programs by their names, and what the compiler is told for each.
+const PROGRAMS: [(&str, &[&str]); 3] = [
+    ("toucher", &["-pthread"]),
+    ("toucher-static", &["-pthread", "-static"]),
+    ("toucher-openmp", &["-fopenmp"]),
+];
+
+/// Compiles `toucher` (threads of pthreads), `toucher-static` (without libraries) and
+/// `toucher-openmp` into a folder; their paths.
+///
+/// # Errors
+/// When there is no C compiler, or it lacks what a program needs (OpenMP, libraries to link
+/// statically).
+pub fn build_touchers(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
+    PROGRAMS.iter().map(|(name, options)| compile(TOUCHER, folder, name, options)).collect()
+}
+
+/// Compiles `load` into a folder; its path.
+///
+/// # Errors
+/// When there is no C compiler.
+pub fn build_load(folder: &Path) -> Result<PathBuf, LabError> {
+    compile(LOAD, folder, "load", &["-pthread"])
+}
+
+fn compile(text: &str, folder: &Path, name: &str, options: &[&str]) -> Result<PathBuf, LabError> {
+    let (source, program) = (folder.join(format!("{name}.c")), folder.join(name));
+    fs::write(&source, text).map_err(LabError::file(&source))?;
+    let output = Command::new("cc")
+        .env("LC_ALL", "C")
+        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
+        .arg(&program)
+        .arg(&source)
+        .args(options)
+        .output()
+        .map_err(|_| LabError::Missing("cc (gcc, libc6-dev)"))?;
+    match output.status.success() {
+        true => Ok(program),
+        false => Err(LabError::Failed {
+            what: format!("compiling {name}"),
+            said: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }),
+    }
+}

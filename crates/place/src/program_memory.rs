@@ -1,0 +1,285 @@
+//! Where the memory of a program and its children is, by what was counted of each process.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use nearfar_sys::{MappedPages, MappingKind};
+use serde::Serialize;
+
+/// How it was found out where memory is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountMethod {
+    /// By a look from outside while the program ran.
+    Seen,
+    /// When a process of it was about to end, its memory still there.
+    AtEnd,
+}
+
+/// Memory that a process has at some moment, in bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ProcessMemory {
+    /// Its own, by node: heap, stacks, mappings without a file.
+    pub own: BTreeMap<u32, u64>,
+    /// Pages of mapped files that it has changed for itself, on nodes that the kernel does not tell.
+    pub changed_file_bytes: u64,
+    /// What it maps of shared memory, by node.
+    pub shared: BTreeMap<u32, u64>,
+}
+
+impl ProcessMemory {
+    /// By a process's mappings. A page that several processes have unchanged since one started the
+    /// other counts as a share of one, where the shares of the mappings are known
+    /// ([`nearfar_sys::mapping_shares`]).
+    pub fn of(mappings: &[MappedPages], shares: Option<&BTreeMap<usize, f64>>) -> Self {
+        let mut memory = Self::default();
+        for mapping in mappings {
+            let all = mapping.nodes.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
+            let bytes = |pages: u64| pages.saturating_mul(mapping.page_bytes);
+            let is_own = match mapping.kind {
+                MappingKind::Anonymous | MappingKind::Heap | MappingKind::Stack => true,
+                // Of a file's pages on several nodes it is not told which ones were changed.
+                MappingKind::File => {
+                    let is_told = mapping.nodes.len() == 1 || mapping.own_pages == all;
+                    if !is_told {
+                        add(&mut memory.changed_file_bytes, bytes(mapping.own_pages));
+                    }
+                    is_told
+                }
+                MappingKind::Shared => {
+                    for (&node, &pages) in &mapping.nodes {
+                        add(memory.shared.entry(node).or_default(), bytes(pages));
+                    }
+                    false
+                }
+            };
+            let share =
+                shares.and_then(|shares| shares.get(&mapping.start)).copied().unwrap_or(1.0);
+            for (&node, &pages) in mapping.nodes.iter().filter(|_| is_own) {
+                let pages = if mapping.kind == MappingKind::File {
+                    mapping.own_pages.min(pages)
+                } else {
+                    pages
+                };
+                if pages > 0 {
+                    add(memory.own.entry(node).or_default(), part(bytes(pages), share));
+                }
+            }
+        }
+        memory
+    }
+}
+
+fn add(to: &mut u64, bytes: u64) {
+    *to = to.saturating_add(bytes);
+}
+
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share between 0 and 1 of bytes below 2^52"
+)]
+fn part(bytes: u64, share: f64) -> u64 {
+    if share < 1.0 { (bytes as f64 * share).round() as u64 } else { bytes }
+}
+
+/// All bytes.
+pub(crate) fn total(bytes: &BTreeMap<u32, u64>) -> u64 {
+    bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+}
+
+/// Memory that a program and its children have at one moment: the last at which they had at least
+/// nine tenths of the most that was ever counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProgramMemory {
+    /// How it was counted.
+    pub method: CountMethod,
+    /// When, after the program's start.
+    pub at: Duration,
+    /// Processes of which it is.
+    pub processes: usize,
+    /// Their own, by node, bytes.
+    pub own: BTreeMap<u32, u64>,
+    /// Pages of mapped files that they have changed for themselves, on nodes that the kernel does not
+    /// tell, bytes.
+    pub changed_file_bytes: u64,
+    /// Shared memory that the process with most of it maps, by node, bytes.
+    pub shared: BTreeMap<u32, u64>,
+}
+
+impl ProgramMemory {
+    /// The share of each node in its own memory; `None` where there is none.
+    #[must_use]
+    pub fn shares(&self) -> Option<BTreeMap<u32, f64>> {
+        shares(&self.own)
+    }
+}
+
+/// The share of each node; `None` where there are no bytes.
+pub(crate) fn shares(bytes: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, f64>> {
+    let all = total(bytes);
+    #[expect(clippy::cast_precision_loss, reason = "a share of bytes needs no more digits")]
+    let share = |bytes: u64| bytes as f64 / all as f64;
+    (all > 0).then(|| bytes.iter().map(|(&node, &bytes)| (node, share(bytes))).collect())
+}
+
+/// The largest difference of two sets of shares, of any node.
+pub(crate) fn largest_deviation(found: &BTreeMap<u32, f64>, asked: &BTreeMap<u32, f64>) -> f64 {
+    // A node that is not named has no share.
+    let of = |shares: &BTreeMap<u32, f64>, node| shares.get(node).copied().unwrap_or_default();
+    let nodes = found.keys().chain(asked.keys());
+    nodes.map(|node| (of(found, node) - of(asked, node)).abs()).fold(0.0, f64::max)
+}
+
+/// The memory of all living processes, and the moment at which it was most.
+#[derive(Debug, Default)]
+pub(crate) struct Census {
+    living: BTreeMap<u32, ProcessMemory>,
+    /// Their sums.
+    own: BTreeMap<u32, u64>,
+    changed_file_bytes: u64,
+    most: u64,
+    kept: Option<ProgramMemory>,
+}
+
+impl Census {
+    /// Takes in what a process has now.
+    pub fn count(&mut self, pid: u32, memory: ProcessMemory) {
+        self.forget(pid);
+        for (&node, &bytes) in &memory.own {
+            add(self.own.entry(node).or_default(), bytes);
+        }
+        add(&mut self.changed_file_bytes, memory.changed_file_bytes);
+        self.living.insert(pid, memory);
+    }
+
+    /// Leaves out a process that has ended.
+    pub fn forget(&mut self, pid: u32) {
+        let Some(memory) = self.living.remove(&pid) else { return };
+        for (node, bytes) in memory.own {
+            if let Some(sum) = self.own.get_mut(&node) {
+                *sum = sum.saturating_sub(bytes);
+            }
+        }
+        self.changed_file_bytes = self.changed_file_bytes.saturating_sub(memory.changed_file_bytes);
+    }
+
+    /// Leaves out all processes but these.
+    pub fn keep_living(&mut self, living: &[u32]) {
+        let gone: Vec<u32> =
+            self.living.keys().filter(|pid| !living.contains(pid)).copied().collect();
+        gone.into_iter().for_each(|pid| self.forget(pid));
+    }
+
+    /// Remembers this moment, where there is as much as ever, about.
+    pub fn remember(&mut self, method: CountMethod, at: Duration) {
+        let now = total(&self.own).saturating_add(self.changed_file_bytes);
+        let is_less_sure = self.kept.as_ref().is_some_and(|kept| {
+            kept.method > method && total(&kept.own).saturating_add(kept.changed_file_bytes) >= now
+        });
+        self.most = self.most.max(now);
+        if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
+            return;
+        }
+        let shared = self.living.values().map(|memory| &memory.shared).max_by_key(|it| total(it));
+        self.kept = Some(ProgramMemory {
+            method,
+            at,
+            processes: self.living.len(),
+            own: self.own.iter().filter(|(_, bytes)| **bytes > 0).map(|(&n, &b)| (n, b)).collect(),
+            changed_file_bytes: self.changed_file_bytes,
+            shared: shared.cloned().unwrap_or_default(),
+        });
+    }
+
+    /// What all have now of their own, by node, bytes.
+    pub fn own(&self) -> &BTreeMap<u32, u64> {
+        &self.own
+    }
+
+    pub fn kept(self) -> Option<ProgramMemory> {
+        self.kept
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use nearfar_sys::parse_process_pages;
+
+    use super::*;
+
+    // Linux 6.1 on a machine with four nodes.
+    const NUMA_MAPS: &str = "\
+555e05323000 interleave:0-3 file=/usr/bin/work mapped=200 N3=200 kernelpagesize_kB=4
+555e05523000 interleave:0-3 file=/usr/bin/work anon=3 dirty=3 mapped=9 N1=9 kernelpagesize_kB=4
+555e05623000 default file=/usr/lib/libc.so anon=4 dirty=4 mapped=9 N1=5 N2=4 kernelpagesize_kB=4
+555e06000000 interleave:0-3 heap anon=33 dirty=33 N0=9 N1=8 N2=8 N3=8 kernelpagesize_kB=4
+7f0000000000 interleave:0-3 anon=2 dirty=2 N1=1 N2=1 kernelpagesize_kB=2048
+7f0010000000 default file=/dev/shm/segment dirty=6 N0=2 N2=4 kernelpagesize_kB=4
+7ffd00000000 interleave:0-3 stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
+";
+
+    #[test]
+    fn own_shared_and_changed_memory_are_told_apart() {
+        let mappings = parse_process_pages(NUMA_MAPS, "").unwrap();
+        let memory = ProcessMemory::of(&mappings, None);
+        let large = 2 << 20;
+        let own = [(0, 12 << 12), (1, (11 << 12) + large), (2, (8 << 12) + large), (3, 8 << 12)];
+        assert_eq!(memory.own, own.into());
+        assert_eq!(memory.changed_file_bytes, 4 << 12);
+        assert_eq!(memory.shared, [(0, 2 << 12), (2, 4 << 12)].into());
+    }
+
+    /// A program of 2 GiB that starts 63 children of itself has 2 GiB and not 128.
+    #[test]
+    fn a_page_of_several_processes_counts_once() {
+        let numa_maps = "1000 default heap anon=524288 N0=524288 kernelpagesize_kB=4\n";
+        let maps = "1000-80001000 rw-p 00000000 00:00 0 [heap]\n";
+        let mappings = parse_process_pages(numa_maps, maps).unwrap();
+        let shares = [(0x1000, 1.0 / 64.0)].into();
+        let mut census = Census::default();
+        for pid in 1..=64 {
+            census.count(pid, ProcessMemory::of(&mappings, Some(&shares)));
+        }
+        census.remember(CountMethod::Seen, Duration::ZERO);
+        let kept = census.kept().unwrap();
+        assert_eq!((kept.own, kept.processes), ([(0, 2 << 30)].into(), 64));
+    }
+
+    fn own(bytes: u64, node: u32) -> ProcessMemory {
+        ProcessMemory { own: [(node, bytes)].into(), ..ProcessMemory::default() }
+    }
+
+    /// Processes that come one after the other are not added up, and memory that was freed before the
+    /// end still counts.
+    #[test]
+    fn the_last_moment_with_the_most_memory_is_kept() {
+        let mut census = Census::default();
+        let at = Duration::from_secs;
+        let seen = |census: &mut Census, pid, memory, second| {
+            census.count(pid, memory);
+            census.remember(CountMethod::Seen, at(second));
+        };
+        seen(&mut census, 1, own(1000, 0), 1);
+        census.forget(1);
+        seen(&mut census, 2, own(950, 1), 2);
+        census.keep_living(&[]);
+        seen(&mut census, 3, own(10, 2), 3);
+        let ProgramMemory { own: kept, at: then, processes, .. } = census.kept.clone().unwrap();
+        assert_eq!((kept, then, processes), ([(1, 950)].into(), at(2), 1));
+        census.count(4, own(950, 3));
+        census.remember(CountMethod::AtEnd, at(4));
+        seen(&mut census, 4, own(940, 0), 5);
+        let kept = census.kept().unwrap();
+        assert_eq!((kept.method, kept.own), (CountMethod::AtEnd, [(2, 10), (3, 950)].into()));
+    }
+
+    #[test]
+    fn shares_and_their_deviation() {
+        let found = shares(&[(0, 75), (1, 20), (3, 5)].into()).unwrap();
+        let asked = [(0, 0.75), (1, 0.25)].into();
+        assert!((largest_deviation(&found, &asked) - 0.05).abs() < 1e-12);
+        assert_eq!(shares(&[(0, 0)].into()), None);
+    }
+}

@@ -1,0 +1,175 @@
+//! What became of a program's placement: what `nearfar run --report` tells.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::follow::CountedProcess;
+use crate::loss::Loss;
+use crate::placement::Placement;
+use crate::program_memory::{CountMethod, ProgramMemory, largest_deviation, shares};
+use crate::resolution::Resolution;
+use crate::seen_threads::SeenThread;
+use crate::verification::Verification;
+use crate::watch::Outcome;
+use crate::weights::WeightsBy;
+
+/// What was asked for and what was seen (docs/schema/nearfar.run-2.json).
+#[derive(Debug, Clone, Serialize)]
+pub struct RunReport {
+    /// Name and version of the format.
+    pub schema: &'static str,
+    /// As the user wrote it.
+    pub placement: String,
+    /// What it means on this machine.
+    pub binding: String,
+    /// How weights of nodes came about; `None` where none were asked for, or equal ones.
+    pub weights_by: Option<WeightsBy>,
+    /// What of it could not be had.
+    pub refused: Vec<Loss>,
+    /// From the program's start to its end, s; `None` where it was not started.
+    pub seconds: Option<f64>,
+    /// Where the program's memory was; `None` where that is not known.
+    pub memory: Option<ReportedMemory>,
+    /// Why that is not known.
+    pub memory_absent: Option<String>,
+    /// Processes of a followed program with 1 MiB and more, as they were counted when they ended.
+    pub processes: Vec<ReportedProcess>,
+    /// How many more there were than are listed.
+    pub processes_unlisted: usize,
+    /// The program's threads that were seen.
+    pub threads: Vec<SeenThread>,
+    /// How many more there were than are listed.
+    pub threads_unlisted: usize,
+    /// Whether the program is faster for it; `None` where that was not asked.
+    pub verification: Option<Verification>,
+    /// What else is to be known, in sentences.
+    pub notes: Vec<String>,
+    /// The program's exit status, or 128 and the number of the signal that ended it; `None` where
+    /// it was not started.
+    pub status: Option<u8>,
+}
+
+/// Where a program's memory was at the last moment with at least nine tenths of the most.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReportedMemory {
+    /// How that was found out.
+    pub method: CountMethod,
+    /// When, after the program's start, s.
+    pub at_seconds: f64,
+    /// Processes that had it.
+    pub processes: usize,
+    /// Own memory by node, bytes.
+    pub own_bytes_by_node: BTreeMap<u32, u64>,
+    /// The shares that were asked for, where that was shares.
+    pub asked_shares: Option<BTreeMap<u32, f64>>,
+    /// The shares that were found.
+    pub achieved_shares: BTreeMap<u32, f64>,
+    /// The largest difference of a node's two shares.
+    pub largest_deviation: Option<f64>,
+    /// Pages of files that were changed, on nodes that the kernel does not tell, bytes.
+    pub changed_file_bytes: u64,
+    /// Shared memory that the process with most of it maps, by node, bytes.
+    pub shared_bytes_by_node: BTreeMap<u32, u64>,
+}
+
+/// A process that was counted when it ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct ReportedProcess {
+    /// Its number.
+    pub process: u32,
+    /// Its name.
+    pub name: String,
+    /// When it ended, after the program's start, s.
+    pub at_seconds: f64,
+    /// Own memory by node, bytes.
+    pub own_bytes_by_node: BTreeMap<u32, u64>,
+    /// The largest difference of a node's share to the one asked for; `None` where none was.
+    pub largest_deviation: Option<f64>,
+}
+
+impl RunReport {
+    /// Before the program is started.
+    #[must_use]
+    pub fn new(placement: &Placement, resolution: &Resolution) -> Self {
+        let mut report = Self {
+            schema: "nearfar.run/2",
+            placement: placement.to_string(),
+            binding: resolution.asked.to_string(),
+            weights_by: resolution.weights.as_ref().map(|(_, by)| *by),
+            refused: Vec::new(),
+            seconds: None,
+            memory: None,
+            memory_absent: Some("the program was not started".into()),
+            processes: Vec::new(),
+            processes_unlisted: 0,
+            threads: Vec::new(),
+            threads_unlisted: 0,
+            verification: None,
+            notes: Vec::new(),
+            status: None,
+        };
+        report.lose(&resolution.losses);
+        report
+    }
+
+    /// Adds what could not be had; what was tried again is told once.
+    pub fn lose(&mut self, losses: &[Loss]) {
+        for loss in losses {
+            if !self.refused.contains(loss) {
+                self.refused.push(loss.clone());
+            }
+        }
+    }
+
+    /// Adds what the program did. `status` is its status as a shell tells it.
+    pub fn tell(&mut self, asked: Option<&BTreeMap<u32, f64>>, outcome: Outcome, status: u8) {
+        (self.memory, self.memory_absent) = match outcome.memory {
+            Ok(memory) => match ReportedMemory::of(memory, asked) {
+                Some(memory) => (Some(memory), None),
+                None => (None, Some("it had no memory of its own when it was looked at".into())),
+            },
+            Err(why) => (None, Some(why)),
+        };
+        let process = |it| ReportedProcess::of(it, asked);
+        self.processes = outcome.counted.into_iter().map(process).collect();
+        self.processes_unlisted = outcome.uncounted;
+        self.threads = outcome.threads;
+        self.threads_unlisted = outcome.threads_unlisted;
+        self.lose(&outcome.losses);
+        self.notes.extend(outcome.notes);
+        self.seconds = Some(outcome.took.as_secs_f64());
+        self.status = Some(status);
+    }
+}
+
+impl ReportedMemory {
+    fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
+        let achieved_shares = memory.shares()?;
+        Some(Self {
+            method: memory.method,
+            at_seconds: memory.at.as_secs_f64(),
+            processes: memory.processes,
+            largest_deviation: asked.map(|asked| largest_deviation(&achieved_shares, asked)),
+            achieved_shares,
+            own_bytes_by_node: memory.own,
+            asked_shares: asked.cloned(),
+            changed_file_bytes: memory.changed_file_bytes,
+            shared_bytes_by_node: memory.shared,
+        })
+    }
+}
+
+impl ReportedProcess {
+    fn of(counted: CountedProcess, asked: Option<&BTreeMap<u32, f64>>) -> Self {
+        let found = shares(&counted.own);
+        Self {
+            process: counted.process,
+            name: counted.name,
+            at_seconds: counted.at.as_secs_f64(),
+            largest_deviation: asked
+                .and_then(|asked| found.map(|found| largest_deviation(&found, asked))),
+            own_bytes_by_node: counted.own,
+        }
+    }
+}

@@ -1,0 +1,186 @@
+/*
+ * Does what programs do with processes, threads and memory, as often as it is told: what `nearfar run`
+ * costs is measured beside it, and what it reports is held against it.
+ *
+ * load REPEAT forks N           N processes, one after the other, which end at once
+ * load REPEAT programs N        the same, each of which becomes /bin/true
+ * load REPEAT waves N W         N threads, W at a time, which end at once
+ * load REPEAT threads N         N threads that live at the same time
+ * load REPEAT writes N          N writes of 64 bytes to /dev/null
+ * load 1 copies N MIB MS        N children that have MIB MiB of this process's memory unchanged for MS ms
+ * load 1 leaderless MIB MS      a thread that has MIB MiB for MS ms, after the first thread has ended
+ * load 1 mapped FILE MS         changes every page of a private mapping of FILE for MS ms
+ * load 1 unmapped FILE MS       reads all of a mapping of FILE, unmaps it, and waits MS ms
+ * load 1 shared MIB MS          shared memory without a file, for MS ms
+ *
+ * Needs Linux and glibc.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <pthread.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static void fail(const char *what) {
+    perror(what);
+    exit(2);
+}
+
+static void rest(long ms) {
+    struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+    nanosleep(&time, NULL);
+}
+
+static char *memory(size_t bytes, int flags) {
+    char *found = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags | MAP_ANONYMOUS, -1, 0);
+    if (found == MAP_FAILED) fail("mmap");
+    madvise(found, bytes, MADV_NOHUGEPAGE);
+    memset(found, 1, bytes);
+    return found;
+}
+
+static void wait_for(pid_t child) {
+    int status;
+    if (waitpid(child, &status, 0) != child || status != 0) fail("a child");
+}
+
+static void forks(long count) {
+    for (long number = 0; number < count; number++) {
+        pid_t child = fork();
+        if (child < 0) fail("fork");
+        if (child == 0) _exit(0);
+        wait_for(child);
+    }
+}
+
+static void programs(long count) {
+    char *words[] = {"true", NULL};
+    for (long number = 0; number < count; number++) {
+        pid_t child;
+        if (posix_spawn(&child, "/bin/true", NULL, NULL, words, environ) != 0) fail("posix_spawn");
+        wait_for(child);
+    }
+}
+
+static pthread_barrier_t all_live;
+
+static void *nothing(void *none) { return none; }
+
+static void *live(void *none) {
+    pthread_barrier_wait(&all_live);
+    return none;
+}
+
+/* Small stacks, as programs with many threads give them. */
+static void wave(long count, void *(*run)(void *)) {
+    pthread_t *threads = calloc((size_t)count, sizeof *threads);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, 1 << 16);
+    for (long number = 0; number < count; number++)
+        if (pthread_create(&threads[number], &attributes, run, NULL) != 0) fail("pthread_create");
+    for (long number = 0; number < count; number++) pthread_join(threads[number], NULL);
+    pthread_attr_destroy(&attributes);
+    free(threads);
+}
+
+static void waves(long count, long width) {
+    for (; count > 0; count -= width) wave(width < count ? width : count, nothing);
+}
+
+static void threads(long count) {
+    pthread_barrier_init(&all_live, NULL, (unsigned)count);
+    wave(count, live);
+    pthread_barrier_destroy(&all_live);
+}
+
+static void writes(long count) {
+    static const char bytes[64];
+    int out = open("/dev/null", O_WRONLY);
+    for (long number = 0; number < count; number++)
+        if (write(out, bytes, sizeof bytes) != sizeof bytes) fail("write");
+    close(out);
+}
+
+static void copies(long count, long mib, long ms) {
+    memory((size_t)mib << 20, MAP_PRIVATE);
+    for (long number = 0; number < count; number++)
+        if (fork() == 0) {
+            rest(ms);
+            _exit(0);
+        }
+    while (wait(NULL) > 0) {}
+}
+
+struct hold {
+    size_t bytes;
+    long ms;
+    pthread_t first;
+};
+
+static void *hold_alone(void *what) {
+    struct hold *hold = what;
+    pthread_join(hold->first, NULL);
+    memory(hold->bytes, MAP_PRIVATE);
+    rest(hold->ms);
+    exit(0);
+}
+
+static void leaderless(long mib, long ms) {
+    static struct hold hold;
+    hold = (struct hold){(size_t)mib << 20, ms, pthread_self()};
+    pthread_t other;
+    if (pthread_create(&other, NULL, hold_alone, &hold) != 0) fail("pthread_create");
+    pthread_exit(NULL);
+}
+
+static void mapped(const char *path, long ms, int is_changed) {
+    struct stat about;
+    int file = open(path, O_RDONLY);
+    if (file < 0 || fstat(file, &about) != 0) fail(path);
+    size_t bytes = (size_t)about.st_size;
+    char *map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (map == MAP_FAILED) fail("mmap");
+    volatile char sum = 0;
+    for (size_t at = 0; at < bytes; at += 4096) {
+        if (is_changed) map[at] = 1;
+        sum += map[at];
+    }
+    if (!is_changed) munmap(map, bytes);
+    rest(ms);
+}
+
+int main(int count, char **words) {
+    if (count < 4) {
+        fputs("see the head of load.c\n", stderr);
+        return 2;
+    }
+    const char *what = words[2];
+    long number = atol(words[3]), second = count > 4 ? atol(words[4]) : 0;
+    long third = count > 5 ? atol(words[5]) : 0;
+    for (long repeat = atol(words[1]); repeat > 0; repeat--) {
+        if (strcmp(what, "forks") == 0) forks(number);
+        else if (strcmp(what, "programs") == 0) programs(number);
+        else if (strcmp(what, "waves") == 0) waves(number, second);
+        else if (strcmp(what, "threads") == 0) threads(number);
+        else if (strcmp(what, "writes") == 0) writes(number);
+        else if (strcmp(what, "copies") == 0) copies(number, second, third);
+        else if (strcmp(what, "leaderless") == 0) leaderless(number, second);
+        else if (strcmp(what, "mapped") == 0) mapped(words[3], second, 1);
+        else if (strcmp(what, "unmapped") == 0) mapped(words[3], second, 0);
+        else if (strcmp(what, "shared") == 0) {
+            memory((size_t)number << 20, MAP_SHARED);
+            rest(second);
+        } else return 2;
+    }
+    return 0;
+}
