@@ -149,7 +149,6 @@ fn unsafe_code_stays_where_the_architecture_allows_it() {
     for path in sources() {
         let of = |name: &str| path.starts_with(root().join("crates").join(name));
         let is_home = ["kernels", "sys", "devices", "c-api"].into_iter().any(of);
-        let is_home = is_home || path.ends_with("topology/src/hwloc_library.rs");
         if is_home || path.ends_with("tests/house.rs") {
             continue;
         }
