@@ -73,7 +73,9 @@ pub fn of_error(error: &anyhow::Error) -> ExitStatus {
         Some(WriteError::Stdout(source)) if source.kind() == io::ErrorKind::BrokenPipe => {
             ExitStatus::Done
         }
-        Some(WriteError::Append { .. } | WriteError::Stdout(_)) => ExitStatus::Refused,
+        Some(WriteError::Begin { .. } | WriteError::Append { .. } | WriteError::Stdout(_)) => {
+            ExitStatus::Refused
+        }
         _ => ExitStatus::WrongInput,
     }
 }

@@ -1,12 +1,12 @@
 //! Where records are: named by the user, or in the state folder.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 pub use nearfar_record::host_name;
-use nearfar_record::{Record, read_record, record_name, state_folder};
+use nearfar_record::{ReadError, Record, read_record, record_name, state_folder};
 
 use crate::output;
 
@@ -44,12 +44,20 @@ pub fn newest(host: &str) -> anyhow::Result<PathBuf> {
 
 /// Reads a record; `-` is standard input.
 pub fn read(path: &Path) -> anyhow::Result<Record> {
+    read_by(path, read_record)
+}
+
+/// The same into what `read` makes of it.
+pub fn read_by<T>(
+    path: &Path,
+    read: impl FnOnce(Box<dyn Read>) -> Result<T, ReadError>,
+) -> anyhow::Result<T> {
     if path.as_os_str() == "-" {
-        return read_record(io::stdin().lock()).context("standard input");
+        return read(Box::new(io::stdin().lock())).context("standard input");
     }
     let file =
         File::open(path).with_context(|| format!("cannot open the record {}", path.display()))?;
-    read_record(file).with_context(|| format!("{}", path.display()))
+    read(Box::new(file)).with_context(|| format!("{}", path.display()))
 }
 
 /// Reads the record that the user named, else the newest one of this host; also gives its
@@ -58,8 +66,13 @@ pub fn read_named_or_newest(named: Option<&Path>) -> anyhow::Result<(PathBuf, Re
     let newest = || newest(&host_name());
     let path = named.map(Path::to_path_buf).map_or_else(newest, Ok)?;
     let record = read(&path)?;
+    note_torn(&record);
+    Ok((path, record))
+}
+
+/// Says where the end of a record was left out.
+pub fn note_torn(record: &Record) {
     if record.torn {
         output::say("note: the record's last line is torn and was left out");
     }
-    Ok((path, record))
 }

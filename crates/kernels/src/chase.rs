@@ -70,6 +70,12 @@ impl<'a> Chase<'a> {
         &self.cycle
     }
 
+    /// Where its first node is.
+    #[must_use]
+    pub fn address(&self) -> usize {
+        self.base
+    }
+
     /// Goes on for so many accesses.
     pub fn run(&mut self, accesses: u64) {
         // SAFETY: `new` wrote to each node the address of a node and exposed the provenance of

@@ -1,7 +1,7 @@
 //! Sets of the kernel's numbers for CPUs and NUMA nodes, and their list syntax
 //! (`0-3,8`): the one the kernel prints in sysfs and `taskset -c` reads.
 
-use std::collections::BTreeSet;
+use std::cmp::Ordering;
 use std::fmt;
 use std::marker::PhantomData;
 use std::str::FromStr;
@@ -29,9 +29,13 @@ pub type NodeSet = IndexSet<Nodes>;
 
 /// An ordered set of operating-system numbers of one kind; a set of CPUs cannot
 /// be passed where nodes are asked for.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// A machine may have thousands of CPUs, and a plan has sets of them in every case: what is kept
+/// are ranges.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub struct IndexSet<Kind> {
-    members: BTreeSet<u32>,
+    /// First and last members of ranges, ascending; between two of them is at least one number.
+    ranges: Vec<(u32, u32)>,
     kind: PhantomData<Kind>,
 }
 
@@ -76,83 +80,156 @@ impl<Kind> IndexSet<Kind> {
     /// The empty set.
     #[must_use]
     pub const fn new() -> Self {
-        Self { members: BTreeSet::new(), kind: PhantomData }
+        Self { ranges: Vec::new(), kind: PhantomData }
     }
 
     /// The set with one member.
     #[must_use]
     pub fn single(index: u32) -> Self {
-        [index].into_iter().collect()
+        Self { ranges: vec![(index, index)], kind: PhantomData }
+    }
+
+    /// The members of ranges in any order.
+    fn of_ranges(mut ranges: Vec<(u32, u32)>) -> Self {
+        ranges.sort_unstable();
+        let mut apart: Vec<(u32, u32)> = Vec::with_capacity(ranges.len().min(4));
+        for (first, last) in ranges {
+            match apart.last_mut() {
+                Some((_, end)) if first <= end.saturating_add(1) => *end = last.max(*end),
+                _ => apart.push((first, last)),
+            }
+        }
+        Self { ranges: apart, kind: PhantomData }
     }
 
     /// Adds a member; says whether it was new.
     pub fn insert(&mut self, index: u32) -> bool {
-        self.members.insert(index)
+        let at = self.ranges.partition_point(|&(_, last)| last < index);
+        if self.ranges.get(at).is_some_and(|&(first, _)| first <= index) {
+            return false;
+        }
+        let joins_before = at > 0 && self.ranges[at - 1].1 + 1 == index;
+        let joins_after = self.ranges.get(at).is_some_and(|&(first, _)| first - 1 == index);
+        match (joins_before, joins_after) {
+            (true, true) => self.ranges[at - 1].1 = self.ranges.remove(at).1,
+            (true, false) => self.ranges[at - 1].1 = index,
+            (false, true) => self.ranges[at].0 = index,
+            (false, false) => self.ranges.insert(at, (index, index)),
+        }
+        true
     }
 
     /// Whether `index` is a member.
     #[must_use]
     pub fn contains(&self, index: u32) -> bool {
-        self.members.contains(&index)
+        let at = self.ranges.partition_point(|&(_, last)| last < index);
+        self.ranges.get(at).is_some_and(|&(first, _)| first <= index)
     }
 
     /// Number of members.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.members.len()
+        self.ranges.iter().map(|&(first, last)| (last - first) as usize + 1).sum()
     }
 
     /// Whether there is no member.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
+        self.ranges.is_empty()
     }
 
     /// The smallest member.
     #[must_use]
     pub fn first(&self) -> Option<u32> {
-        self.members.first().copied()
+        self.ranges.first().map(|&(first, _)| first)
     }
 
     /// The largest member.
     #[must_use]
     pub fn last(&self) -> Option<u32> {
-        self.members.last().copied()
+        self.ranges.last().map(|&(_, last)| last)
     }
 
     /// The members, ascending.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
-        self.members.iter().copied()
+        self.ranges.iter().flat_map(|&(first, last)| first..=last)
+    }
+
+    /// Members of both, range by range.
+    fn common(&self, other: &Self) -> impl Iterator<Item = (u32, u32)> {
+        let (mut own, mut others) = (self.ranges.iter().peekable(), other.ranges.iter().peekable());
+        std::iter::from_fn(move || {
+            loop {
+                let (&&(a_first, a_last), &&(b_first, b_last)) = (own.peek()?, others.peek()?);
+                if a_last <= b_last {
+                    own.next()
+                } else {
+                    others.next()
+                };
+                let (first, last) = (a_first.max(b_first), a_last.min(b_last));
+                if first <= last {
+                    return Some((first, last));
+                }
+            }
+        })
     }
 
     /// Members of both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
-        self.members.intersection(&other.members).copied().collect()
+        Self { ranges: self.common(other).collect(), kind: PhantomData }
     }
 
     /// Members of either.
     #[must_use]
     pub fn union(&self, other: &Self) -> Self {
-        self.members.union(&other.members).copied().collect()
+        Self::of_ranges(self.ranges.iter().chain(&other.ranges).copied().collect())
     }
 
     /// Members of this set that are not in `other`.
     #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
-        self.members.difference(&other.members).copied().collect()
+        let mut ranges = Vec::new();
+        let mut taken = self.common(other).peekable();
+        for &(mut first, last) in &self.ranges {
+            let mut is_left = true;
+            while let Some((from, to)) = taken.next_if(|&(from, _)| from <= last) {
+                if first < from {
+                    ranges.push((first, from - 1));
+                }
+                is_left = to < last;
+                first = to.saturating_add(1);
+            }
+            if is_left {
+                ranges.push((first, last));
+            }
+        }
+        Self { ranges, kind: PhantomData }
     }
 
     /// Whether every member is in `other`.
     #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
-        self.members.is_subset(&other.members)
+        self.common(other).eq(self.ranges.iter().copied())
     }
 
     /// Whether the two share a member.
     #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
-        !self.members.is_disjoint(&other.members)
+        self.common(other).next().is_some()
+    }
+}
+
+/// By the members, the first difference deciding.
+impl<Kind: Eq> Ord for IndexSet<Kind> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.ranges == other.ranges { Ordering::Equal } else { self.iter().cmp(other.iter()) }
+    }
+}
+
+impl<Kind: Eq> PartialOrd for IndexSet<Kind> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
     }
 }
 
@@ -164,26 +241,36 @@ impl<Kind> Default for IndexSet<Kind> {
 
 impl<Kind> FromIterator<u32> for IndexSet<Kind> {
     fn from_iter<I: IntoIterator<Item = u32>>(indexes: I) -> Self {
-        Self { members: indexes.into_iter().collect(), kind: PhantomData }
+        let mut found = Self::new();
+        let mut before_these = Vec::new();
+        for index in indexes {
+            match found.ranges.last_mut() {
+                Some((_, last)) if *last == index => {}
+                Some((_, last)) if last.checked_add(1) == Some(index) => *last = index,
+                Some((_, last)) if *last > index => before_these.push((index, index)),
+                _ => found.ranges.push((index, index)),
+            }
+        }
+        if before_these.is_empty() {
+            return found;
+        }
+        before_these.append(&mut found.ranges);
+        Self::of_ranges(before_these)
     }
 }
 
 impl<Kind> Extend<u32> for IndexSet<Kind> {
     fn extend<I: IntoIterator<Item = u32>>(&mut self, indexes: I) {
-        self.members.extend(indexes);
+        let more: Self = indexes.into_iter().collect();
+        *self = self.union(&more);
     }
 }
 
 impl<Kind> fmt::Display for IndexSet<Kind> {
     /// The list syntax: ascending, neighbours joined (`0-3,8`); empty for the empty set.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut members = self.iter().peekable();
         let mut separator = "";
-        while let Some(first) = members.next() {
-            let mut last = first;
-            while let Some(next) = members.next_if(|&next| last.checked_add(1) == Some(next)) {
-                last = next;
-            }
+        for &(first, last) in &self.ranges {
             if first == last {
                 write!(out, "{separator}{first}")?;
             } else {
@@ -220,22 +307,8 @@ impl<Kind> FromStr for IndexSet<Kind> {
             }
             ranges.push((first, last));
         }
-        Ok(merged(ranges).into_iter().flat_map(|(first, last)| first..=last).collect())
+        Ok(Self::of_ranges(ranges))
     }
-}
-
-/// The same ranges without overlap, so that a long list which names the same numbers again
-/// and again takes no longer than its reading.
-fn merged(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
-    ranges.sort_unstable();
-    let mut apart: Vec<(u32, u32)> = Vec::new();
-    for (first, last) in ranges {
-        match apart.last_mut() {
-            Some((_, end)) if first <= *end => *end = last.max(*end),
-            _ => apart.push((first, last)),
-        }
-    }
-    apart
 }
 
 fn parse_index(digits: &str, entry: &str, list: &str) -> Result<u32, IndexSetError> {
@@ -264,6 +337,8 @@ impl<'de, Kind> Deserialize<'de> for IndexSet<Kind> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -273,6 +348,45 @@ mod tests {
             assert_eq!(set.to_string(), list);
         }
         assert_eq!("3,1,2,2-4\n".parse::<NodeSet>().unwrap().to_string(), "1-4");
+    }
+
+    proptest::proptest! {
+        /// Whatever is kept, it is the set of its members.
+        #[test]
+        fn ranges_are_the_set_of_their_members(
+            ours in proptest::collection::vec(0_u32..24, 0..24),
+            theirs in proptest::collection::vec(0_u32..24, 0..24),
+        ) {
+            let sets = |members: &[u32]| -> (BTreeSet<u32>, CpuSet) {
+                let mut inserted = CpuSet::new();
+                let mut known = BTreeSet::new();
+                for &member in members {
+                    assert_eq!(inserted.insert(member), known.insert(member));
+                }
+                assert_eq!(inserted, members.iter().copied().collect());
+                (known, inserted)
+            };
+            let ((a, our), (b, their)) = (sets(&ours), sets(&theirs));
+            let listed = |set: &CpuSet| set.iter().collect::<Vec<_>>();
+            let members = |set: BTreeSet<u32>| set.into_iter().collect::<Vec<_>>();
+            assert_eq!(listed(&our), members(a.clone()));
+            assert!(our.iter().rev().eq(a.iter().rev().copied()));
+            assert_eq!((our.len(), our.first(), our.last()), (a.len(), a.first().copied(), a.last().copied()));
+            assert_eq!(listed(&our.intersection(&their)), members(&a & &b));
+            assert_eq!(listed(&our.union(&their)), members(&a | &b));
+            assert_eq!(listed(&our.difference(&their)), members(&a - &b));
+            assert_eq!(our.is_subset(&their), a.is_subset(&b));
+            assert_eq!(our.intersects(&their), !a.is_disjoint(&b));
+            assert_eq!(our.cmp(&their), a.cmp(&b));
+            assert!((0..24).all(|member| our.contains(member) == a.contains(&member)));
+            for made in [our.intersection(&their), our.union(&their), our.difference(&their)] {
+                assert_eq!(made, listed(&made).into_iter().collect());
+                assert_eq!(made.to_string().parse(), Ok(made));
+            }
+            let mut extended = our.clone();
+            extended.extend(theirs.iter().copied());
+            assert_eq!(extended, our.union(&their));
+        }
     }
 
     /// A record can name any node in a case's coordinates.

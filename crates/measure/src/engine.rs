@@ -14,7 +14,7 @@ use crate::estimate::round_time;
 use crate::executor::{
     Executor, Failure, Interrupt, OfferedVariants, Rates, Window, WindowRequest,
 };
-use crate::experiment::{Planned, Setting, phases, plan};
+use crate::experiment::{Planned, phases, plan};
 use crate::schedule::{StoppingRule, order_of_round};
 use crate::warning;
 
@@ -176,7 +176,7 @@ impl<'a> Engine<'a> {
     }
 
     fn plan(&self, experiment: Experiment, phase: u32, variants: &OfferedVariants) -> Planned {
-        plan(experiment, phase, Setting::of(&self.record.header, variants), &self.record)
+        plan(experiment, phase, variants, &self.record)
     }
 
     /// Runs of cases that a phase will have at most, as far as it can be planned now.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_machine::{Machine, MemoryPolicy, NodeSet};
+use nearfar_machine::{Cluster, Machine, MemoryPolicy, NodeSet};
 use nearfar_record::{Actor, Case, Chase, Inputs, Pages, Record};
 
 use crate::executor::{OfferedVariants, Rates};
-use crate::experiment::{Setting, phases, plan};
+use crate::experiment::{phases, plan};
 
 /// What a plan will take.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,8 +55,8 @@ const OPEN_DEVICE: f64 = 0.1;
 
 /// How much slower than local memory an actor's may be: its distance over the local one, at
 /// least 1.
-fn slowdown(actor: &Actor, machine: &Machine) -> f64 {
-    let home = machine.clusters().into_iter().find(|cluster| cluster.cpus.intersects(actor.cpus()));
+fn slowdown(actor: &Actor, machine: &Machine, clusters: &[Cluster]) -> f64 {
+    let home = clusters.iter().find(|cluster| cluster.cpus.intersects(actor.cpus()));
     let Some((home, nodes)) = home.zip(actor.memory().and_then(MemoryPolicy::nodes)) else {
         return 1.0;
     };
@@ -75,16 +75,21 @@ fn slowdown(actor: &Actor, machine: &Machine) -> f64 {
 /// How many times as fast as one thread an actor's are. Threads of one cluster share its
 /// memory: two are counted as the gain that any machine gives. Those of several clusters have
 /// several memories, if they touched their own first.
-fn gain_of_threads(actor: &Actor, machine: &Machine) -> f64 {
+fn gain_of_threads(actor: &Actor, clusters: &[Cluster]) -> f64 {
     let own = actor.memory() == Some(&MemoryPolicy::FirstTouch);
-    let clusters = machine.clusters();
     let used = clusters.iter().filter(|cluster| cluster.cpus.intersects(actor.cpus())).count();
     let most = if own { 2 * used.max(1) } else { 2 };
     f64::from(actor.threads().min(u32::try_from(most).unwrap_or(u32::MAX)))
 }
 
 /// Seconds of one run of a case, beside what is touched for the round as a whole.
-fn case_seconds(case: &Case, inputs: &Inputs, machine: &Machine, rates: Rates) -> f64 {
+fn case_seconds(
+    case: &Case,
+    inputs: &Inputs,
+    machine: &Machine,
+    clusters: &[Cluster],
+    rates: Rates,
+) -> f64 {
     let windows = case.rounds(inputs).map_or(0, |rounds| rounds.windows);
     let window = Duration::from_nanos(inputs.window_ns).as_secs_f64();
     // Actors run at the same time: the slowest decides, and all share the memory.
@@ -92,10 +97,10 @@ fn case_seconds(case: &Case, inputs: &Inputs, machine: &Machine, rates: Rates) -
     for actor in &case.actors {
         let bytes = as_float(actor.working_set_bytes());
         let pages = bytes / 4096.0 * per_page(actor);
-        let slowdown = slowdown(actor, machine);
+        let slowdown = slowdown(actor, machine, clusters);
         match actor {
             Actor::Stream(stream) => {
-                let gain = gain_of_threads(actor, machine);
+                let gain = gain_of_threads(actor, clusters);
                 let rate = rates.stream * gain / slowdown;
                 let touch = if stream.binding.memory == MemoryPolicy::FirstTouch {
                     bytes / (rates.first_touch.min(rates.touch) * gain)
@@ -186,9 +191,10 @@ fn mapped_bytes(cases: &[&Case]) -> u64 {
 /// Time of a round over these cases, at most.
 #[must_use]
 pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Rates) -> Duration {
-    let seconds: f64 =
-        cases.iter().map(|case| case_seconds(case, inputs, machine, rates)).sum::<f64>()
-            + as_float(pool_bytes(cases)) / rates.touch;
+    let clusters = machine.clusters();
+    let of_case = |case: &&Case| case_seconds(case, inputs, machine, &clusters, rates);
+    let seconds =
+        cases.iter().map(of_case).sum::<f64>() + as_float(pool_bytes(cases)) / rates.touch;
     Duration::from_secs_f64(seconds * MARGIN)
 }
 
@@ -198,7 +204,6 @@ pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Ra
 pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Estimate {
     let header = &record.header;
     let (inputs, machine) = (&header.inputs, &header.machine);
-    let setting = Setting::of(header, variants);
     let mut found = Estimate {
         case_ids: Vec::new(),
         rounds: 0,
@@ -208,7 +213,7 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
     };
     for &experiment in &inputs.experiments {
         for phase in 0..phases(experiment) {
-            let planned = plan(experiment, phase, setting, record);
+            let planned = plan(experiment, phase, variants, record);
             let of_cases = planned.cases.iter().filter_map(|case| case.rounds(inputs));
             let (least, most) = of_cases.fold((0, 0), |(least, most), rounds| {
                 (least.max(rounds.least), most.max(rounds.most))

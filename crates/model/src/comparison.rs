@@ -10,6 +10,7 @@
 //! all of a group's cases changed alike (each is then named by itself), or a case has fewer than
 //! [`FEWEST_COMPARED_ROUNDS`] undisturbed rounds (it is not compared).
 
+mod compared_record;
 mod environment;
 mod figure;
 mod matching;
@@ -20,11 +21,11 @@ mod significance;
 
 use std::collections::BTreeMap;
 
-use crate::record_figures::RecordFigures;
 use matching::{Matched, match_cases};
 use noise::{CellNoise, GroupNoise};
 use shift::common_shift;
 
+pub use compared_record::ComparedRecord;
 pub use environment::{EnvironmentDifference, environment_differences, environment_settings};
 pub use figure::{CaseStanding, FEWEST_COMPARED_ROUNDS, Quantity};
 pub use matching::UncomparedCase;
@@ -211,11 +212,7 @@ struct Cell<'a> {
 
 /// Compares two records, the first with the second.
 #[must_use]
-pub fn compare(
-    a: &RecordFigures<'_>,
-    b: &RecordFigures<'_>,
-    rule: ComparisonRule,
-) -> RecordComparison {
+pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> RecordComparison {
     let (matched, not_compared) = match_cases(a, b);
     let mut by_group: BTreeMap<ComparedGroup, Vec<Matched<'_>>> = BTreeMap::new();
     for one in matched {
@@ -228,7 +225,7 @@ pub fn compare(
         let first = cells.len();
         cells.extend(members.into_iter().map(|matched| Cell {
             group: groups.len(),
-            gain: matched.a.gain_to(&matched.b),
+            gain: matched.a.gain_to(matched.b),
             noise: noises.of_cell(&matched),
             matched,
         }));
@@ -265,7 +262,7 @@ pub fn compare(
         })
         .collect();
     let resolution = resolution(&cells, rule.floor);
-    let parts = parts::parts_in_common(a, &cells, &cases);
+    let parts = parts::parts_in_common(&a.record().header.machine, &cells, &cases);
     let environment = environment_differences(&a.record().header, &b.record().header);
     RecordComparison {
         environment,

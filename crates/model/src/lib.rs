@@ -52,10 +52,10 @@ pub use classes::{
     alphas, classes,
 };
 pub use comparison::{
-    CaseStanding, CommonShift, ComparedCase, ComparedGroup, ComparedPart, ComparisonRule,
-    EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison, PRACTICAL_FLOOR, Quantity,
-    RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
-    environment_settings,
+    CaseStanding, CommonShift, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord,
+    ComparisonRule, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
+    PRACTICAL_FLOOR, Quantity, RecordComparison, UncomparedCase, Verdict, compare,
+    environment_differences, environment_settings,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use device_classes::{

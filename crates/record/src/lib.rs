@@ -58,7 +58,7 @@ pub use profile::{
     ProfiledProgram, ProgramEnd,
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};
-pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record};
+pub use reader::{MAX_LINE_BYTES, ReadError, Record, read_record, read_record_with};
 pub use sample::{
     ActorSample, PLACED_FRACTION, PageNodes, PageSizes, Proof, ProofMethod, SHARE_TOLERANCE,
     Sample, ThreadSample, TrafficMethod,

@@ -2,7 +2,7 @@
 //! the disk was full) is dropped; anything else that is wrong is an error that
 //! names the line.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, BufRead, Read};
 
 use nearfar_units::{excerpt, excerpt_of};
@@ -94,6 +94,20 @@ impl ReadError {
 /// # Errors
 /// When the input fails, is no record of this format, or contradicts itself.
 pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
+    let mut samples = Vec::new();
+    let record = read_record_with(input, |sample| samples.push(sample))?;
+    Ok(Record { samples, ..record })
+}
+
+/// The same with the samples given away one by one as they come: they take most of a record's
+/// room, and what is made of them often little.
+///
+/// # Errors
+/// As [`read_record`].
+pub fn read_record_with(
+    input: impl Read,
+    mut take: impl FnMut(Sample),
+) -> Result<Record, ReadError> {
     let mut lines = Lines { input: io::BufReader::new(input), number: 0, length: 0 };
     let mut seals = SealCheck::default();
     let header = match lines.next_line()? {
@@ -103,6 +117,7 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
     };
     let mut history = History::new(&header);
     let mut record = Record { length: lines.length, ..Record::new(header) };
+    let mut measured: HashMap<String, BTreeSet<u32>> = HashMap::new();
     while let Some(text) = lines.next_line()? {
         if !text.ends_with(b"\n") {
             record.torn = true;
@@ -111,12 +126,36 @@ pub fn read_record(input: impl Read) -> Result<Record, ReadError> {
         let malformed = |what: String| ReadError::malformed(lines.number, &what);
         let (line, seal) = parse_line(&text).map_err(malformed)?;
         seals.take(&text, seal);
-        record.take(line, &mut history).map_err(malformed)?;
+        history.take(&record.header, &line).map_err(malformed)?;
+        match line {
+            // The history takes no second one.
+            Line::Header(_) => {}
+            Line::Case(case) => record.cases.push(case),
+            Line::Sample(sample) => {
+                match measured.get_mut(&sample.case) {
+                    Some(rounds) => {
+                        rounds.insert(sample.round);
+                    }
+                    None => {
+                        measured.insert(sample.case.clone(), BTreeSet::from([sample.round]));
+                    }
+                }
+                take(sample);
+            }
+            Line::Absent(absent) => record.absent.push(absent),
+            Line::Warning(warning) => record.add_warning(warning),
+            Line::Resumed(resumed) => record.note_resumed(resumed),
+            Line::Finished(finished) => record.note_finished(finished),
+        }
         record.length = lines.length;
     }
     record.seal = seals.last();
     record.sealing = seals.sealing();
-    record.drop_superseded_refusals();
+    // A refusal no longer stands where the case was measured in that round later.
+    record.absent.retain(|absent| {
+        let rounds = measured.get(&absent.case);
+        absent.round.is_none_or(|round| !rounds.is_some_and(|rounds| rounds.contains(&round)))
+    });
     Ok(record)
 }
 
@@ -146,22 +185,6 @@ impl Record {
         }
     }
 
-    /// Takes in a line that was read, if it does not contradict those before it.
-    fn take(&mut self, line: Line, history: &mut History) -> Result<(), String> {
-        history.take(&self.header, &line)?;
-        match line {
-            // The history takes no second one.
-            Line::Header(_) => {}
-            Line::Case(case) => self.cases.push(case),
-            Line::Sample(sample) => self.samples.push(sample),
-            Line::Absent(absent) => self.absent.push(absent),
-            Line::Warning(warning) => self.add_warning(warning),
-            Line::Resumed(resumed) => self.note_resumed(resumed),
-            Line::Finished(finished) => self.note_finished(finished),
-        }
-        Ok(())
-    }
-
     /// Takes a warning in; a later one of the same code replaces an earlier one.
     pub fn add_warning(&mut self, warning: Warning) {
         self.warnings.retain(|known| known.code != warning.code);
@@ -182,15 +205,6 @@ impl Record {
     pub fn note_finished(&mut self, finished: Finished) {
         self.seconds += finished.seconds;
         self.finished = Some(finished);
-    }
-
-    /// A refusal no longer stands where the case was measured in that round later.
-    fn drop_superseded_refusals(&mut self) {
-        let measured: HashSet<(&str, u32)> =
-            self.samples.iter().map(|sample| (sample.case.as_str(), sample.round)).collect();
-        self.absent.retain(|absent| {
-            absent.round.is_none_or(|round| !measured.contains(&(absent.case.as_str(), round)))
-        });
     }
 }
 

@@ -1,7 +1,7 @@
 //! Appends lines to a record, one `write` each, as things happen: whatever kills
 //! the program, every line that was written stays readable.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,17 @@ pub enum WriteError {
         path: PathBuf,
         /// Bytes that are safely in it.
         length: u64,
+        /// What the system said.
+        cause: io::Error,
+    },
+    /// Its first line cannot be written: there is nothing to go on with.
+    #[error(
+        "cannot write the record {path}: {cause}; nothing of it was kept: make room, or choose \
+         another file with --out"
+    )]
+    Begin {
+        /// The record.
+        path: PathBuf,
         /// What the system said.
         cause: io::Error,
     },
@@ -183,6 +194,13 @@ impl Sink {
                     Ok(())
                 }
                 Err(cause) => {
+                    if *length == 0 {
+                        // A record without a header can neither be read nor gone on with.
+                        if fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+                            fs::remove_file(&path).ok();
+                        }
+                        return Err(WriteError::Begin { path: path.clone(), cause });
+                    }
                     // Best effort: the reader drops a torn last line as well.
                     if file.set_len(*length).is_ok() {
                         file.seek(SeekFrom::Start(*length)).ok();

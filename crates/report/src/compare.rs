@@ -1,10 +1,9 @@
 //! Two records beside each other.
 
 use nearfar_model::{
-    CommonShift, ComparedCase, ComparedPart, ComparisonRule, EnvironmentDifference,
-    GroupComparison, Quantity, RecordComparison, RecordFigures, UncomparedCase, Verdict, compare,
+    CommonShift, ComparedCase, ComparedPart, ComparedRecord, ComparisonRule, EnvironmentDifference,
+    GroupComparison, Quantity, RecordComparison, UncomparedCase, Verdict, compare,
 };
-use nearfar_record::Record;
 use serde::Serialize;
 
 use crate::measured::MeasuredView;
@@ -152,8 +151,9 @@ pub struct UncomparedCaseView {
 impl CompareView {
     /// Compares two records.
     #[must_use]
-    pub fn new(a: &Record, b: &Record, rule: ComparisonRule) -> Self {
-        let comparison = compare(&RecordFigures::new(a), &RecordFigures::new(b), rule);
+    pub fn new(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> Self {
+        let comparison = compare(a, b, rule);
+        let (a, b) = (a.record(), b.record());
         let RecordComparison { environment, cases, not_compared, groups, parts, .. } = &comparison;
         let kind = a.header.inputs.initiator;
         let part = |part: &ComparedPart| ComparedPartView {

@@ -137,7 +137,7 @@ pub use predict_flow::PredictFlowView;
 pub use predict_hybrid::PredictHybridView;
 pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};
 pub use predict_sharing::PredictSharingView;
-pub use printable::printable;
+pub use printable::{is_obeyed, printable, write_json};
 pub use profile::profile_text;
 pub use record_doctor::{
     HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,

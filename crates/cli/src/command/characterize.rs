@@ -34,15 +34,17 @@ pub fn run(
     if arguments.resume && to_stdout {
         bail!("--resume needs a file; standard output cannot be gone on with");
     }
-    // A simulated machine disturbs nobody and is disturbed by nobody.
-    let simulated = is_simulated(arguments)?;
-    // Before anything is read or looked at: the record that is resumed must not grow
-    // meanwhile, and even a look at the machine's speed would disturb a measurement.
-    let _lock = if simulated { None } else { Some(HostLock::take()?) };
-    let (record, path) = record_and_path(arguments, simulated)?;
     let interrupt = Interrupt::default();
-    let header = &record.header;
-    let mut executor = executor(header, &interrupt)?;
+    // A plan has nothing to keep: a signal ends it at once.
+    if !arguments.dry_run {
+        register_signals(&interrupt)?;
+    }
+    let prepared = prepare(arguments, &interrupt);
+    if let Some(signal) = interrupt.signal() {
+        output::say(&format!("nearfar: ended by signal {signal} before anything was measured"));
+        return Ok(ExitStatus::Interrupted(signal));
+    }
+    let Prepared { simulated, _lock, record, path, mut executor } = prepared?;
     let executor = executor.as_mut();
     if arguments.dry_run {
         return dry_run(arguments, &record, executor);
@@ -53,7 +55,7 @@ pub fn run(
     };
     let path = match path {
         Some(path) => path,
-        None => record_file::new_path(&header.host, &header.started)?,
+        None => record_file::new_path(&record.header.host, &record.header.started)?,
     };
     let mut writer = if arguments.resume {
         RecordWriter::append(&path, &record)?
@@ -62,7 +64,6 @@ pub fn run(
     } else {
         RecordWriter::create(&path, arguments.force)?
     };
-    register_signals(&interrupt)?;
     // When memory runs out, this process and not its neighbours is to go. Without
     // the right to say so nothing changes.
     nearfar_sys::raise_oom_score(Path::new("/")).ok();
@@ -70,6 +71,26 @@ pub fn run(
     let overrides = if simulated { &[] } else { hwloc_overrides };
     let outcome = session.measure(record, rates, overrides)?;
     finish(arguments, &outcome, &path, to_stdout)
+}
+
+/// What is to be measured, and who answers.
+struct Prepared {
+    simulated: bool,
+    _lock: Option<HostLock>,
+    record: Record,
+    path: Option<PathBuf>,
+    executor: Box<dyn Executor>,
+}
+
+fn prepare(arguments: &CharacterizeArguments, interrupt: &Interrupt) -> anyhow::Result<Prepared> {
+    // A simulated machine disturbs nobody and is disturbed by nobody.
+    let simulated = is_simulated(arguments)?;
+    // Before anything is read or looked at: the record that is resumed must not grow
+    // meanwhile, and even a look at the machine's speed would disturb a measurement.
+    let _lock = if simulated { None } else { Some(HostLock::take()?) };
+    let (record, path) = record_and_path(arguments, simulated)?;
+    let executor = executor(&record.header, interrupt)?;
+    Ok(Prepared { simulated, _lock, record, path, executor })
 }
 
 /// Whether a simulated machine answers: a new one, or the one of the record that is
@@ -292,7 +313,7 @@ fn finish(
         interrupted_by: outcome.interrupted_by,
         warnings: record.warnings.clone(),
     };
-    let text = if arguments.json { serde_json::to_string(&view)? + "\n" } else { view.text() };
+    let text = if arguments.json { output::json_line(&view)? } else { view.text() };
     if to_stdout {
         output::say(text.trim_end());
     } else {

@@ -5,9 +5,8 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use nearfar_document::{Document, Format, write_comparison_page, write_markdown, write_tex};
-use nearfar_model::ComparisonRule;
-use nearfar_record::Record;
-use nearfar_report::{CompareView, printable};
+use nearfar_model::{ComparedRecord, ComparisonRule};
+use nearfar_report::{CompareView, printable, write_json};
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
@@ -77,16 +76,15 @@ fn write_comparison(format: Format, view: &CompareView, out: &mut impl Write) ->
     match format {
         Format::Html => write_comparison_page(view, out),
         Format::Tex => write_tex(&Document::of_comparison(view), out),
-        Format::Json => {
-            serde_json::to_writer(&mut *out, view)?;
-            writeln!(out)
-        }
+        Format::Json => write_json(out, view),
         Format::Markdown => write_markdown(&Document::of_comparison(view), out),
         // [`form`] lets neither through.
         Format::Csv | Format::Metrics => Err(io::Error::other("a comparison has no such form")),
     }
 }
 
-fn read(path: &Path) -> anyhow::Result<Record> {
-    record_file::read_named_or_newest(Some(path)).map(|(_, record)| record)
+fn read(path: &Path) -> anyhow::Result<ComparedRecord> {
+    let record = record_file::read_by(path, ComparedRecord::read)?;
+    record_file::note_torn(record.record());
+    Ok(record)
 }

@@ -56,7 +56,7 @@ impl Answer<'_> {
                     remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
                 anyhow!("no {} model: {why}{remedy}", kind.as_str())
             })?;
-        Ok(if self.arguments.json { serde_json::to_string(&view)? + "\n" } else { view.text() })
+        if self.arguments.json { output::json_line(&view) } else { Ok(view.text()) }
     }
 
     /// The classes of memory, and where the record holds copies to and from devices, theirs. JSON is
@@ -69,7 +69,7 @@ impl Answer<'_> {
         let memory = ModelKind::Classes.fit(&self.figures, &self.choices())?.ok();
         if self.arguments.json {
             let view = memory.unwrap_or(FittedView::Devices(devices));
-            return Ok(serde_json::to_string(&view)? + "\n");
+            return output::json_line(&view);
         }
         let first = match memory {
             Some(view) => view.text() + "\n",
@@ -98,9 +98,9 @@ impl Answer<'_> {
         if !self.arguments.json {
             return Ok(all.text(&fitted));
         }
-        let mut lines = serde_json::to_string(&all)? + "\n";
+        let mut lines = output::json_line(&all)?;
         for view in &fitted {
-            lines += &(serde_json::to_string(view)? + "\n");
+            lines += &output::json_line(view)?;
         }
         Ok(lines)
     }

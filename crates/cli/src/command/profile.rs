@@ -11,7 +11,7 @@ use nearfar_measure::{now_utc, read_environment};
 use nearfar_model::{ClassRule, RecordFigures, class_shares, classes};
 use nearfar_place::{ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{ClassShares, Profile, Record};
-use nearfar_report::profile_text;
+use nearfar_report::{profile_text, write_json};
 
 use super::run::status_number;
 use crate::args::ProfileArguments;
@@ -146,9 +146,7 @@ fn write(
     profile: &Profile,
 ) -> anyhow::Result<()> {
     let (Some(out), Some(path)) = (out, &arguments.out) else { return Ok(()) };
-    let mut json = serde_json::to_vec(profile)?;
-    json.push(b'\n');
-    out.write(&json).with_context(|| cannot_write(path))
+    out.write_by(|out| write_json(out, profile)).with_context(|| cannot_write(path))
 }
 
 fn cannot_write(path: &Path) -> String {

@@ -8,7 +8,7 @@ use nearfar_document::{
 };
 use nearfar_model::profiled_point;
 use nearfar_record::{Profile, Record};
-use nearfar_report::ModelChoices;
+use nearfar_report::{ModelChoices, printable, write_json};
 
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;
@@ -43,7 +43,7 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
     }
     out.write_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))
         .with_context(cannot_write)?;
-    output::say(&format!("report: {}", nearfar_report::printable(&path.display().to_string())));
+    output::say(&format!("report: {}", printable(&path.display().to_string())));
     Ok(ExitStatus::Done)
 }
 
@@ -71,10 +71,7 @@ fn write_document(
     let document = || Document::with_choices(record, choices);
     match format {
         Format::Html => write_page(record, choices, profile, out),
-        Format::Json => {
-            serde_json::to_writer(&mut *out, &ReportView::new(record, choices))?;
-            writeln!(out)
-        }
+        Format::Json => write_json(out, &ReportView::new(record, choices)),
         Format::Markdown => write_markdown(&document(), out),
         Format::Tex => write_tex(&document(), out),
         Format::Csv => write_csv(record, out),

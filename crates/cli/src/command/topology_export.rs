@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, bail};
 use nearfar_machine::{AttributeValue, FirmwareFigure, Machine, MemoryAttribute};
 use nearfar_model::{RecordFigures, memory_attributes};
 use nearfar_record::{Executor, Record};
-use nearfar_report::{ExportedTopology, TopologyExportView};
+use nearfar_report::{ExportedTopology, TopologyExportView, is_obeyed};
 use nearfar_topology::{WithAttributes, write_memory_attributes};
 
 use crate::args::TopoArguments;
@@ -29,6 +29,16 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
     let values: Vec<AttributeValue> =
         measured.measured.iter().flat_map(|attribute| attribute.values.clone()).collect();
     let WithAttributes { text, replaced } = write_memory_attributes(&text, EXPORTED, &values)?;
+    // hwloc's own reader takes no references to characters, and hwloc writes ASCII alone.
+    let is_unsafe = |&c: &char| is_obeyed(c) && !matches!(c, '\t' | '\n' | '\r');
+    if let Some(found) = text.chars().find(is_unsafe) {
+        bail!(
+            "{EXPORTED} was not written: a name in it holds the character U+{:04X}, which terminals \
+             obey; take it out of {}",
+            u32::from(found),
+            arguments.source.xml.as_ref().unwrap_or(&path).display()
+        );
+    }
     check(&text, &record, &values)?;
     out.write(text.as_bytes()).with_context(cannot_write)?;
     let is_simulated = record.header.executor == Executor::Simulated;

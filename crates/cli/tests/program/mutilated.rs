@@ -113,7 +113,7 @@ fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
 
 /// Whether a comparison of two records has cases.
 fn compared(a: &Record, b: &Record, what: &str) -> bool {
-    let view = CompareView::new(a, b, ComparisonRule::default());
+    let view = CompareView::new(&a.clone().into(), &b.clone().into(), ComparisonRule::default());
     assert_held(&view);
     assert_finite(&view.text(), what);
     !view.cases.is_empty()

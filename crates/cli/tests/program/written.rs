@@ -1,9 +1,12 @@
 //! Files that the program writes as a whole: what stands at their path stays what it is.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
+
+use nearfar_machine::Machine;
 
 use crate::support::{nearfar, refuse, run, text};
 
@@ -15,7 +18,8 @@ fn sh(folder: &Path, line: &str) -> Output {
         .current_dir(folder)
         .env("nearfar", env!("CARGO_BIN_EXE_nearfar"));
     let output = run(&mut command);
-    assert!(output.status.success(), "{line}: {}", text(&output.stderr));
+    let said = text(&output.stderr) + &text(&output.stdout);
+    assert!(output.status.success(), "{line}: {said}");
     output
 }
 
@@ -107,8 +111,7 @@ fn owners_stay_owners() {
     let folder = folder_with_record();
     if folder.path().metadata().unwrap().uid() != 0 {
         // Past the test runner, which hides what passing tests print.
-        std::io::Write::write_all(&mut std::io::stderr(), b"skipped: only root has other owners\n")
-            .unwrap();
+        std::io::stderr().write_all(b"skipped: only root has other owners\n").unwrap();
         return;
     }
     let at = |name: &str| folder.path().join(name);
@@ -124,4 +127,91 @@ fn owners_stay_owners() {
         assert_eq!((written.uid(), written.gid()), (65534, 65534), "{writer}");
         assert!(written.len() > 100, "{writer}");
     }
+}
+
+/// Names in records, and those of files, are strangers' text.
+#[test]
+fn nothing_is_sent_that_terminals_obey() {
+    const NAME: &str = "Joe\u{9b}2J\u{202e}\u{7f}";
+    let folder = folder_with_record();
+    let file = format!("{NAME}.jsonl");
+    let record = fs::read_to_string(folder.path().join("r.jsonl")).unwrap();
+    let (header, samples) = record.split_once('\n').unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(header).unwrap();
+    let machine = header["header"]["machine"].take();
+    let mut machine: Machine = serde_json::from_value(machine).unwrap();
+    machine.packages.iter_mut().for_each(|package| package.model = Some(NAME.into()));
+    header["header"]["fingerprint"] = machine.fingerprint().into();
+    header["header"]["host"] = NAME.into();
+    header["header"]["machine"] = serde_json::to_value(machine).unwrap();
+    fs::write(folder.path().join(&file), format!("{header}\n{samples}")).unwrap();
+    let characterized =
+        "characterize --simulate joe0 --only pairs --kernel load --samples 1 --force --json --out";
+    for (command, then) in [
+        ("show", "--json"),
+        ("model", ""),
+        ("model", "--json"),
+        ("model", "classes --json"),
+        ("compare --json -o c.json r.jsonl", "&& cat c.json"),
+        ("report --out report.json", "&& cat report.json"),
+        (characterized, ""),
+    ] {
+        let line = format!("$nearfar {command} '{file}' {then} 2>&1");
+        let said = text(&sh(folder.path(), &line).stdout);
+        assert!(said.contains("Joe"), "{command} {then}: {said}");
+        let obeyed = said.chars().find(|&c| c != '\n' && nearfar_report::is_obeyed(c));
+        assert_eq!(obeyed, None, "{command} {then}: {said}");
+    }
+    let mut export = nearfar();
+    export.arg("topo").arg(folder.path().join(&file)).arg("--export-xml").arg("/dev/null");
+    refuse(&mut export, 2, &["a name in it holds the character U+009B"]);
+}
+
+/// What takes time before the first sample, here a machine's file that comes slowly, is not kept,
+/// and there is a word for it.
+#[test]
+fn a_signal_before_the_record_begins_is_told_and_leaves_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let (machine, path) = (folder.path().join("m.toml"), folder.path().join("r.jsonl"));
+    assert!(Command::new("mkfifo").arg(&machine).status().unwrap().success());
+    let mut command = nearfar();
+    command.args(["characterize", "--simulate"]).arg(&machine).arg("--out").arg(&path);
+    let child = command.stderr(std::process::Stdio::piped()).spawn().unwrap();
+    // It opens once the program does, which waits for its content.
+    let mut slow = fs::OpenOptions::new().write(true).open(&machine).unwrap();
+    let kill = format!("kill -INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    slow.write_all(b"extends = 'joe0'\nname = 'slow'\ntitle = 'slow'\n").unwrap();
+    drop(slow);
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{said}");
+    assert!(said.contains("signal 2 before anything was measured"), "{said}");
+    assert!(!path.exists());
+}
+
+/// A disk that is full at a record's first line leaves nothing that stands in the way later.
+#[test]
+fn a_record_without_room_for_its_header_is_not_begun() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.jsonl");
+    let small = "trap '' XFSZ; ulimit -f 1; exec \"$0\" \"$@\"";
+    let measure = |command: &mut Command| {
+        run(command
+            .args(["characterize", "--simulate", "joe0", "--only", "pairs", "--out"])
+            .arg(&path))
+    };
+    let refused = measure(Command::new("bash").args(["-c", small, env!("CARGO_BIN_EXE_nearfar")]));
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("File too large") && said.contains("choose another file"), "{said}");
+    assert!(!said.contains("--resume") && !path.exists(), "{said}");
+    assert!(measure(&mut nearfar()).status.success());
+    // What stands there and is no file of its own stays.
+    symlink("/dev/full", folder.path().join("full")).unwrap();
+    let mut full = nearfar();
+    full.args(["characterize", "--simulate", "joe0", "--force", "--out"]);
+    let full = run(full.arg(folder.path().join("full")));
+    assert_eq!(full.status.code(), Some(3), "{}", text(&full.stderr));
+    assert!(fs::symlink_metadata(folder.path().join("full")).unwrap().is_symlink());
 }

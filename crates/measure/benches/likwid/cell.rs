@@ -2,7 +2,7 @@
 
 use nearfar_kernels::{Kernel, Variant};
 use nearfar_machine::{Binding, MemoryPolicy};
-use nearfar_measure::experiment::cache_bytes;
+use nearfar_measure::experiment::CpuPlaces;
 use nearfar_record::{Actor, Case, Pages, Pinning, Stream};
 
 use crate::level::Level;
@@ -36,9 +36,11 @@ impl Cell {
     /// As a case that the executor runs.
     pub fn case(&self, surroundings: &Surroundings) -> Case {
         let (threads, bytes) = (self.threads(), self.working_set_bytes);
-        let cpus = self.workgroup.cpus.iter().copied().collect();
+        let places = CpuPlaces::of(&surroundings.machine);
         let caches = match self.level {
-            Level::Memory => cache_bytes(&surroundings.machine, &cpus, surroundings.node),
+            Level::Memory => {
+                places.cache_bytes(self.workgroup.cpus.iter().copied(), &[surroundings.node])
+            }
             Level::L1 | Level::L2 => None,
         };
         Case {

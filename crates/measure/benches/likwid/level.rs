@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use clap::ValueEnum;
-use nearfar_measure::experiment::{WorkingSet, cache_bytes, memory_working_set};
+use nearfar_measure::experiment::{CpuPlaces, WorkingSet, memory_working_set};
 
 use crate::surroundings::Surroundings;
 
@@ -76,8 +76,7 @@ impl Level {
 }
 
 fn memory_set(surroundings: &Surroundings, cpus: &[u32]) -> WorkingSet {
-    let cpus = cpus.iter().copied().collect();
-    let node = surroundings.node;
-    let caches = cache_bytes(&surroundings.machine, &cpus, node);
+    let places = CpuPlaces::of(&surroundings.machine);
+    let caches = places.cache_bytes(cpus.iter().copied(), &[surroundings.node]);
     memory_working_set(caches, surroundings.environment.available_bytes, None)
 }

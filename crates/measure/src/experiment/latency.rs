@@ -4,7 +4,7 @@
 mod loaded;
 mod sizes;
 
-use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_record::{
     Actor, Case, Chase, ChaseWalk, Coordinates, Experiment, LatencyCoordinates, LatencyLoad, Pages,
     Suite,
@@ -17,7 +17,6 @@ use super::Planned;
 use super::setting::Setting;
 use super::unusable::unusable_parts;
 use super::whole_cluster::{WholeCluster, of_each_kind};
-use super::working_set::cache_bytes;
 
 /// Bytes that are walked through before others: 64 base pages, the group of multichase. The
 /// translation buffer next to the core has 64 entries for them or more (Intel since Haswell, AMD
@@ -114,7 +113,7 @@ impl WholeCluster {
 
     fn chase(&self, setting: Setting<'_>, walk: Walk) -> Chase {
         let cpu = self.first_cpu();
-        let caches = cache_bytes(setting.machine, &CpuSet::single(cpu), walk.node);
+        let caches = setting.places.cache_bytes([cpu], &[walk.node]);
         Chase {
             binding: Binding {
                 cpus: self.cpus.clone(),

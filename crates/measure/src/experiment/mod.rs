@@ -1,11 +1,10 @@
 //! The experiments: each a function from a machine to cases. Nothing else decides
 //! what is measured.
 
-pub mod pairs;
-
 mod affinity;
 mod cache_window;
 mod commands;
+mod cpu_places;
 mod devices;
 mod hybrid;
 mod latency;
@@ -13,6 +12,7 @@ mod links;
 mod mixes;
 mod omitted;
 mod pair_thinning;
+mod pairs;
 mod planned;
 mod roofs;
 mod scaling;
@@ -26,12 +26,14 @@ mod working_set;
 
 use nearfar_record::{Absent, Case, Experiment, Record};
 
+use self::setting::Setting;
+use crate::executor::OfferedVariants;
+
 pub use affinity::{compact_order, scatter_order};
-pub use setting::Setting;
+pub use cpu_places::CpuPlaces;
 pub use thread_spread::spread_over_l3_domains;
 pub use working_set::{
-    Slices, WorkingSet, cache_bytes, lay_out_steps, memory_working_set, node_memory_is_known,
-    slice_stride,
+    Slices, WorkingSet, lay_out_steps, memory_working_set, node_memory_is_known, slice_stride,
 };
 
 /// Cases, and what of them does not apply.
@@ -60,9 +62,17 @@ pub fn phases(experiment: Experiment) -> u32 {
     }
 }
 
-/// One phase of an experiment, counted from 0. `record` holds the samples of those before it.
+/// One phase of an experiment, counted from 0, in the variants that an executor offers. `record`
+/// holds the samples of those before it.
 #[must_use]
-pub fn plan(experiment: Experiment, phase: u32, setting: Setting<'_>, record: &Record) -> Planned {
+pub fn plan(
+    experiment: Experiment,
+    phase: u32,
+    variants: &OfferedVariants,
+    record: &Record,
+) -> Planned {
+    let places = CpuPlaces::of(&record.header.machine);
+    let setting = Setting::of(&record.header, &places, variants);
     match experiment {
         Experiment::Pairs if phase == 0 => pairs::screening_cases(setting),
         Experiment::Pairs => pairs::plan_matrix(setting, record),

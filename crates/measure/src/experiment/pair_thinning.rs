@@ -48,10 +48,13 @@ impl Thinning {
     ];
 
     /// The first step that leaves few enough of these cells, or the last.
-    pub fn for_cells(cells: &[Cell<'_>]) -> Self {
-        let few_enough =
-            |step: &Self| cells.iter().filter(|&&cell| step.keeps(cell)).count() <= MOST_CELLS;
-        Self::STEPS.into_iter().find(few_enough).unwrap_or(Self::RemoteTriads)
+    pub fn for_cells<'a>(cells: impl Iterator<Item = Cell<'a>>) -> Self {
+        let mut kept = Self::STEPS.map(|step| (step, 0));
+        for cell in cells {
+            kept.iter_mut().for_each(|(step, count)| *count += usize::from(step.keeps(cell)));
+        }
+        let few_enough = kept.into_iter().find(|&(_, count)| count <= MOST_CELLS);
+        few_enough.map_or(Self::RemoteTriads, |(step, _)| step)
     }
 
     /// Whether a cell is measured.
@@ -130,7 +133,7 @@ mod tests {
     #[test]
     fn small_machines_are_measured_whole() {
         let cells = cells(2, 16);
-        assert_eq!(Thinning::for_cells(&cells), Thinning::Nothing);
+        assert_eq!(Thinning::for_cells(cells.iter().copied()), Thinning::Nothing);
         assert!(cells.iter().all(|&cell| Thinning::Nothing.keeps(cell)));
     }
 
@@ -140,7 +143,7 @@ mod tests {
     fn what_classes_need_is_always_measured() {
         for clusters in [2, 4, 8, 16] {
             let cells = cells(clusters, 8);
-            let thinning = Thinning::for_cells(&cells);
+            let thinning = Thinning::for_cells(cells.iter().copied());
             let is_needed = |cell: &&Cell<'_>| {
                 cell.kernel.name.starts_with("triad") && cell.variant_rank == 0 && cell.threads == 1
             };
@@ -150,7 +153,7 @@ mod tests {
             );
         }
         let eight = cells(8, 8);
-        let thinning = Thinning::for_cells(&eight);
+        let thinning = Thinning::for_cells(eight.iter().copied());
         let kept = eight.iter().filter(|&&cell| thinning.keeps(cell)).count();
         assert!(kept <= MOST_CELLS, "{thinning:?}: {kept}");
     }

@@ -2,7 +2,7 @@
 //! algorithm 1): how fast each group of cores reaches each memory.
 
 use nearfar_kernels::{CATALOG, Kernel};
-use nearfar_machine::{CpuSet, Initiator, MemoryPolicy};
+use nearfar_machine::{CpuSet, Initiator, MemoryNode, MemoryPolicy, NodeSet};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, PairCoordinates, ReasonCode, Record, Stage,
     Suite, summarize_case,
@@ -13,7 +13,7 @@ use super::omitted::{no_variant, omitted, omitted_for};
 use super::pair_thinning::{Cell, Thinning};
 use super::setting::{Groups, Setting};
 use super::stream::StreamPlan;
-use super::thread_spread::l3_domain_count;
+use super::thread_spread::{cores_in_turn, l3_domain_count};
 use super::unusable::unusable_parts;
 
 /// A kernel and the variants of it that are measured.
@@ -194,43 +194,32 @@ fn screening_score(
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / count)
 }
 
-/// The matrix: every initiator x target x chosen variant x thread count, and what
-/// of it is not applicable.
-#[must_use]
-pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Absent>) {
-    let machine = setting.machine;
+/// The matrix: every initiator x target x chosen variant x thread count that the suite measures,
+/// and what of it is not applicable or left out of too many.
+fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Absent>) {
     let groups = Groups::of(setting);
-    let mut planned: Vec<(Cell<'_>, Case)> = Vec::new();
-    let mut absent = Vec::new();
-    for initiator in groups.usable() {
-        let counts = thread_counts(&groups.l3_domains, initiator, setting.inputs.suite);
-        let local = groups.cluster_of(initiator).map(|cluster| &cluster.memory_nodes);
-        for node in setting.targets() {
-            for choice in choices {
-                for (variant_rank, variant) in choice.variants.iter().enumerate() {
-                    let loops = (choice.kernel, variant.as_str());
-                    for &threads in &counts {
-                        let stage = Stage::Matrix;
-                        let cell = Cell {
-                            is_local: local.is_some_and(|nodes| nodes.contains(node)),
-                            kernel: choice.kernel,
-                            variant_rank,
-                            threads,
-                            all_threads: counts.last().copied().unwrap_or(1),
-                        };
-                        match case(setting, &groups, initiator, node, loops, threads, stage) {
-                            Ok(case) => planned.push((cell, case)),
-                            Err(not_planned) => absent.push(not_planned),
-                        }
-                    }
-                }
-            }
-        }
-    }
-    let (cases, left_out) = thinned(setting, planned);
-    absent.extend(left_out);
+    let rows: Vec<Row<'_>> =
+        groups.usable().map(|initiator| Row::of(setting, &groups, initiator)).collect();
+    let cells = || rows.iter().flat_map(|row| row.cells(setting, choices));
+    let measurable = || cells().filter(|(_, place)| place.fits).map(|(cell, _)| cell);
+    // Who names kernels or a variant wants them all.
+    let is_own_choice = setting.inputs.kernels.is_none() && setting.inputs.variant.is_none();
+    let thinning = match setting.inputs.suite {
+        Suite::Standard if is_own_choice => Thinning::for_cells(measurable()),
+        _ => Thinning::Nothing,
+    };
+    let mut planned = Planned::default();
+    planned.extend(cells().filter(|&(cell, place)| !place.fits || thinning.keeps(cell)).map(
+        |(cell, Place { initiator, node, variant, .. })| {
+            let loops = (cell.kernel, variant);
+            case(setting, &groups, initiator, node, loops, cell.threads, Stage::Matrix)
+        },
+    ));
+    let Planned { cases, mut absent } = planned;
+    absent.extend(thinning.absent(measurable().count(), cases.len()));
     absent.extend(unusable_parts(setting, Experiment::Pairs));
-    if machine.nodes.iter().filter(|node| node.memory_bytes != Some(0)).count() < 2 {
+    let has_memory = |node: &&MemoryNode| node.memory_bytes != Some(0);
+    if setting.machine.nodes.iter().filter(has_memory).count() < 2 {
         absent.push(omitted(
             "pairs/remote",
             ReasonCode::OneNode,
@@ -240,22 +229,56 @@ pub fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec
     (cases, absent)
 }
 
-/// The cells that the suite measures, and what it leaves out of too many.
-fn thinned(setting: Setting<'_>, planned: Vec<(Cell<'_>, Case)>) -> (Vec<Case>, Vec<Absent>) {
-    let cells: Vec<Cell<'_>> = planned.iter().map(|&(cell, _)| cell).collect();
-    // Who names kernels or a variant wants them all.
-    let is_own_choice = setting.inputs.kernels.is_none() && setting.inputs.variant.is_none();
-    let thinning = match setting.inputs.suite {
-        Suite::Standard if is_own_choice => Thinning::for_cells(&cells),
-        _ => Thinning::Nothing,
-    };
-    let kept: Vec<Case> = planned
-        .into_iter()
-        .filter(|&(cell, _)| thinning.keeps(cell))
-        .map(|(_, case)| case)
-        .collect();
-    let absent = thinning.absent(cells.len(), kept.len()).into_iter().collect();
-    (kept, absent)
+/// The cells of an initiator.
+struct Row<'a> {
+    initiator: &'a Initiator,
+    /// Its near nodes.
+    local: Option<&'a NodeSet>,
+    /// Thread counts, and whether it has the cores for them.
+    counts: Vec<(u32, bool)>,
+}
+
+/// Where a cell is.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    initiator: &'a Initiator,
+    node: u32,
+    variant: &'a str,
+    fits: bool,
+}
+
+impl<'a> Row<'a> {
+    fn of(setting: Setting<'_>, groups: &'a Groups, initiator: &'a Initiator) -> Self {
+        let cores = cores_in_turn(&groups.l3_domains, initiator).len();
+        let counts = thread_counts(&groups.l3_domains, initiator, setting.inputs.suite);
+        Self {
+            initiator,
+            local: groups.cluster_of(initiator).map(|cluster| &cluster.memory_nodes),
+            counts: counts.into_iter().map(|count| (count, count as usize <= cores)).collect(),
+        }
+    }
+
+    /// In the order of their cases; none is made before it is known which are measured.
+    fn cells(
+        &'a self,
+        setting: Setting<'a>,
+        choices: &'a [Choice],
+    ) -> impl Iterator<Item = (Cell<'a>, Place<'a>)> {
+        let all_threads = self.counts.last().map_or(1, |&(count, _)| count);
+        let of_variant = move |node, kernel, (variant_rank, variant): (usize, &'a String)| {
+            self.counts.iter().map(move |&(threads, fits)| {
+                let is_local = self.local.is_some_and(|nodes| nodes.contains(node));
+                let cell = Cell { is_local, kernel, variant_rank, threads, all_threads };
+                (cell, Place { initiator: self.initiator, node, variant, fits })
+            })
+        };
+        setting.targets().flat_map(move |node| {
+            choices.iter().flat_map(move |choice| {
+                let variants = choice.variants.iter().enumerate();
+                variants.flat_map(move |variant| of_variant(node, choice.kernel, variant))
+            })
+        })
+    }
 }
 
 /// Thread counts of an initiator, ascending: `quick` one and all; `standard` also

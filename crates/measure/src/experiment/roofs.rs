@@ -19,7 +19,7 @@ use super::omitted::{no_variant, omitted};
 use super::setting::Setting;
 use super::unusable::unusable_parts;
 use super::whole_cluster::{WholeCluster, of_each_kind};
-use super::working_set::{WorkingSet, cache_bytes_of_nodes};
+use super::working_set::WorkingSet;
 use crate::kernel_name::MemoryKernel;
 
 /// Loads come first: they alone are measured where time is short.
@@ -134,7 +134,7 @@ impl User<'_> {
             most: window.most.saturating_mul(threads),
         };
         let nodes: Vec<u32> = self.memory.nodes().iter().flat_map(|set| set.iter()).collect();
-        let caches = cache_bytes_of_nodes(setting.machine, &self.cluster.cpus, &nodes);
+        let caches = setting.places.cache_bytes(self.cluster.cpus.iter(), &nodes);
         let stream = plan.with_working_set(setting, wanted, caches).map_err(reason)?;
         let of_thread = stream.working_set_bytes / threads.max(1);
         if (window.least..=window.most).contains(&of_thread) {

@@ -14,7 +14,7 @@ use super::affinity::{compact_order, scatter_order};
 use super::omitted::{no_variant, omitted, omitted_for};
 use super::setting::Setting;
 use super::stream::StreamPlan;
-use super::working_set::{cache_bytes_of_nodes, memory_working_set};
+use super::working_set::memory_working_set;
 
 /// The kernels of STREAM, which the paper ran, and the read path; `standard` two of them.
 fn suite_kernels(suite: Suite) -> &'static [&'static str] {
@@ -139,7 +139,7 @@ fn case(
     let may_use = pinned.clone().unwrap_or_else(|| places.scatter.iter().copied().collect());
     let seen = pinned.unwrap_or_else(|| scattered.clone());
     let caches_of =
-        |cpus: &CpuSet| cache_bytes_of_nodes(machine, cpus, &places.homes(setting, cpus));
+        |cpus: &CpuSet| setting.places.cache_bytes(cpus.iter(), &places.homes(setting, cpus));
     // Compact threads may put all pages on one node: the smallest room counts, of all nodes.
     let everywhere = places.homes(setting, &machine.allowed_cpus);
     let room = everywhere.into_iter().map(|node| setting.available_on(node)).min().flatten();

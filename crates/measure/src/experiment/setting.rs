@@ -4,14 +4,17 @@ use nearfar_kernels::{CATALOG, Kernel};
 use nearfar_machine::{Cluster, CpuSet, Initiator, InitiatorKind, Machine};
 use nearfar_record::{Header, Inputs};
 
+use super::cpu_places::CpuPlaces;
 use super::working_set::node_memory_is_known;
 use crate::executor::OfferedVariants;
 
 /// What an experiment is made from.
 #[derive(Debug, Clone, Copy)]
-pub struct Setting<'a> {
+pub(super) struct Setting<'a> {
     /// The machine.
     pub machine: &'a Machine,
+    /// Its CPUs.
+    pub places: &'a CpuPlaces<'a>,
     /// What was asked for.
     pub inputs: &'a Inputs,
     /// Variants of each kernel that the executor offers, the preferred first.
@@ -24,9 +27,13 @@ pub struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     /// Out of a record's header: a resumed run makes the same cases again.
-    #[must_use]
-    pub fn of(header: &'a Header, variants: &'a OfferedVariants) -> Self {
+    pub fn of(
+        header: &'a Header,
+        places: &'a CpuPlaces<'a>,
+        variants: &'a OfferedVariants,
+    ) -> Self {
         Self {
+            places,
             machine: &header.machine,
             inputs: &header.inputs,
             variants,

@@ -5,7 +5,7 @@ use nearfar_record::{Pinning, Reason, ReasonCode, Stream};
 
 use super::setting::Setting;
 use super::thread_spread::spread_over_l3_domains;
-use super::working_set::{WorkingSet, cache_bytes_of_nodes, lay_out_steps, memory_working_set};
+use super::working_set::{WorkingSet, lay_out_steps, memory_working_set};
 use crate::kernel_name::MemoryKernel;
 
 /// A stream on memory that is to be planned.
@@ -85,11 +85,10 @@ impl<'a> StreamPlan<'a> {
     /// Where no kernel has that name.
     pub fn on_memory(&self, setting: Setting<'_>) -> Result<Stream, Reason> {
         let nodes = self.nodes(setting);
-        let seen = match &self.thread_cpus {
-            Some(cpus) => cpus.iter().copied().collect(),
-            None => self.cpus.clone(),
+        let caches = match &self.thread_cpus {
+            Some(cpus) => setting.places.cache_bytes(cpus.iter().copied(), &nodes),
+            None => setting.places.cache_bytes(self.cpus.iter(), &nodes),
         };
-        let caches = cache_bytes_of_nodes(setting.machine, &seen, &nodes);
         let rooms = nodes.iter().map(|&node| setting.available_on(node));
         // The least room of any node, as if all pages were there; unknown where any is.
         let available = rooms.min().flatten().map(|bytes| bytes / self.sharers.max(1));
@@ -111,11 +110,8 @@ impl<'a> StreamPlan<'a> {
         let slices = lay_out_steps(wanted, &kernel.array_widths(), u64::from(self.threads));
         #[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
         let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
-        let machine = setting.machine;
-        let one_per_core = self.thread_cpus.as_ref().is_none_or(|cpus| {
-            let set: CpuSet = cpus.iter().copied().collect();
-            machine.cores.iter().all(|core| core.cpus.intersection(&set).len() < 2)
-        });
+        let one_per_core =
+            self.thread_cpus.as_ref().is_none_or(|cpus| setting.places.are_one_per_core(cpus));
         Ok(Stream {
             kernel: self.kernel.into(),
             variant: self.variant.into(),

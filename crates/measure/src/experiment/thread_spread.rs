@@ -16,8 +16,11 @@ pub fn spread_over_l3_domains(
 
 /// A CPU of each core of an initiator, in turn over its L3 domains.
 pub(super) fn cores_in_turn(l3_domains: &[CpuSet], initiator: &Initiator) -> Vec<u32> {
+    // Of a machine's many domains an initiator has few.
+    let cpus = initiator.cpus();
     let mut domains: Vec<Vec<u32>> = l3_domains
         .iter()
+        .filter(|domain| domain.intersects(&cpus))
         .map(|domain| {
             initiator
                 .cores

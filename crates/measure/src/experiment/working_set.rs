@@ -1,6 +1,6 @@
 //! How large arrays must be so that memory, and not a cache, is measured.
 
-use nearfar_machine::{CpuSet, Machine};
+use nearfar_machine::Machine;
 
 /// Working sets of memory are so many times the caches involved (STREAM's rule).
 const CACHE_MULTIPLE: u64 = 4;
@@ -16,28 +16,6 @@ const SMALLEST_WORKING_SET: u64 = 32 << 20;
 /// different threads and arrays never mix.
 const HUGE_PAGE: u64 = 2 << 20;
 const BASE_PAGE: u64 = 4 << 10;
-
-/// Sum of the last-level caches of these CPUs and of the node's memory-side
-/// cache; `None` where a size is not known.
-#[must_use]
-pub fn cache_bytes(machine: &Machine, cpus: &CpuSet, node: u32) -> Option<u64> {
-    let caches = machine.last_level_caches(cpus);
-    let cpu_side: Option<u64> = caches.iter().map(|cache| cache.bytes).sum();
-    let memory_side = machine.node(node).and_then(|node| node.memory_side_cache_bytes);
-    match cpu_side {
-        Some(bytes) if !caches.is_empty() => Some(bytes + memory_side.unwrap_or(0)),
-        _ => None,
-    }
-}
-
-/// The same with the memory-side caches of several nodes.
-#[must_use]
-pub fn cache_bytes_of_nodes(machine: &Machine, cpus: &CpuSet, nodes: &[u32]) -> Option<u64> {
-    let cpu_side = cache_bytes(machine, cpus, nodes.first().copied()?)?;
-    let memory_side =
-        |&node: &u32| machine.node(node).and_then(|node| node.memory_side_cache_bytes).unwrap_or(0);
-    Some(cpu_side + nodes.iter().skip(1).map(memory_side).sum::<u64>())
-}
 
 /// Whether the nodes' own memory sizes can be believed: they add up to what
 /// /proc/meminfo says. In some virtual machines they do not.

@@ -4,9 +4,12 @@ use std::collections::{BTreeSet, HashSet};
 use std::io::{Write, stderr};
 
 use nearfar_machine::Machine;
+use nearfar_measure::{Rates, estimate};
 use nearfar_record::{Actor, Experiment, History, Inputs, Line};
 
-use crate::machines::{are_different, full, planned, random_machine, record, standard, zoo};
+use crate::machines::{
+    are_different, full, offered, planned, random_machine, record, standard, synthetic, zoo,
+};
 
 const EXPERIMENTS: [Experiment; 7] = [
     Experiment::Scaling,
@@ -110,4 +113,22 @@ fn plans_for_recorded_machines_hold() {
 /// Told past the harness, which keeps what passing tests print to itself.
 fn say(line: &str) {
     stderr().write_all(format!("{line}\n").as_bytes()).unwrap();
+}
+
+/// 4096 cores and some 300,000 cases: where each case looked through the machine, or the machine
+/// through each case, this would not end within the day.
+#[test]
+fn a_machine_of_256_nodes_is_planned() {
+    let machine = synthetic("pack:64 group:4 [numa] l3:2 core:8 pu:1");
+    assert_eq!((machine.nodes.len(), machine.cores.len()), (256, 4096));
+    let rates = Rates { first_touch: 1e10, touch: 1e10, stream: 1e10 };
+    let plan = estimate(&record(&machine, standard()), &offered(), rates);
+    let of = |experiment: Experiment| {
+        let begin = format!("{experiment}/");
+        plan.case_ids.iter().filter(|id| id.starts_with(&begin)).count()
+    };
+    assert!(of(Experiment::Pairs) > 4 * 256 * 255);
+    assert!(of(Experiment::Latency) > 256 * 255);
+    let different: BTreeSet<&String> = plan.case_ids.iter().collect();
+    assert_eq!(different.len(), plan.case_ids.len());
 }

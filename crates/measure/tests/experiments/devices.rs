@@ -1,6 +1,6 @@
 use nearfar_flow::read_machine;
 use nearfar_machine::{AbsentBackend, Accelerator, Backend, HostMemory, TransferDirection};
-use nearfar_measure::experiment::{Planned, Setting, plan};
+use nearfar_measure::experiment::{Planned, plan};
 use nearfar_measure::order_of_round;
 use nearfar_measure::simulated::new_record;
 use nearfar_record::{
@@ -18,7 +18,7 @@ fn planned_with(name: &str, suite: Suite, change: impl FnOnce(&mut DeviceInputs)
     let mut record = new_record(&simulated, inputs, false);
     change(record.header.inputs.devices.as_mut().unwrap());
     let variants = offered();
-    plan(Experiment::Devices, 0, Setting::of(&record.header, &variants), &record)
+    plan(Experiment::Devices, 0, &variants, &record)
 }
 
 fn planned(name: &str, suite: Suite) -> Planned {

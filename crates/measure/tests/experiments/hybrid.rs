@@ -1,7 +1,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{CpuSet, Machine, MemoryKind};
-use nearfar_measure::experiment::{Planned, Setting, phases, plan};
+use nearfar_measure::experiment::{Planned, phases, plan};
 use nearfar_record::{
     Case, Coordinates, Experiment, History, HybridCoordinates, HybridPoint, Inputs, Line,
     PageSplit, Record, TransferKind,
@@ -51,7 +51,7 @@ fn points(machine: &Machine, inputs: Inputs, b: &BTreeMap<TransferKind, f64>) ->
 fn points_after(record: &Record) -> Planned {
     assert_eq!(phases(Experiment::Hybrid), 2);
     let variants = offered();
-    plan(Experiment::Hybrid, 1, Setting::of(&record.header, &variants), record)
+    plan(Experiment::Hybrid, 1, &variants, record)
 }
 
 /// denoyelle2019's Knights Landing, its stores assumed.

@@ -11,7 +11,7 @@ use nearfar_machine::{
     Cache, CacheKind, Core, CpuSet, Distances, Machine, MemoryKind, MemoryNode, NodeSet, Package,
     Source,
 };
-use nearfar_measure::experiment::{Planned, Setting, plan};
+use nearfar_measure::experiment::{Planned, plan};
 use nearfar_measure::simulated::new_record;
 use nearfar_measure::{OfferedVariants, flop_names, suite_inputs};
 use nearfar_record::{Case, Coordinates, Experiment, Inputs, Record, Stream, Suite};
@@ -57,7 +57,7 @@ pub fn offered() -> OfferedVariants {
 pub fn planned(machine: &Machine, experiment: Experiment, inputs: Inputs) -> Planned {
     let record = record(machine, inputs);
     let variants = offered();
-    plan(experiment, 0, Setting::of(&record.header, &variants), &record)
+    plan(experiment, 0, &variants, &record)
 }
 
 pub fn ids(planned: &Planned) -> Vec<&str> {

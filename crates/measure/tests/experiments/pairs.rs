@@ -2,14 +2,14 @@ use nearfar_machine::{InitiatorKind, NodeSet};
 use nearfar_record::{Experiment, Inputs, Record, Suite};
 
 use crate::machines::{ids, offered, reasons, record, synthetic};
-use nearfar_measure::experiment::{Planned, Setting, plan};
+use nearfar_measure::experiment::{Planned, plan};
 use nearfar_measure::suite_inputs;
 
 /// The matrix, which is the second phase.
 fn matrix(machine: &nearfar_machine::Machine, initiator: InitiatorKind) -> Planned {
     let record: Record = record(machine, Inputs { initiator, ..suite_inputs(Suite::Quick) });
     let variants = offered();
-    plan(Experiment::Pairs, 1, Setting::of(&record.header, &variants), &record)
+    plan(Experiment::Pairs, 1, &variants, &record)
 }
 
 #[test]

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use nearfar_kernels::{Mix, Variant};
 use nearfar_machine::{Machine, MemoryKind};
-use nearfar_measure::experiment::{Planned, Setting, plan};
+use nearfar_measure::experiment::{Planned, plan};
 use nearfar_record::{
     Actor, Case, Coordinates, Experiment, Inputs, Roof, RoofCoordinates, RoofPurpose, Suite,
 };
@@ -375,7 +375,7 @@ fn arithmetic(machine: &Machine, inputs: Inputs, without_fma: &[&str]) -> Vec<St
         }
     }
     let record = record(machine, inputs);
-    let plan = plan(Experiment::Roofs, 0, Setting::of(&record.header, &variants), &record);
+    let plan = plan(Experiment::Roofs, 0, &variants, &record);
     let compute = |case: &Case| match &case.actors[0] {
         Actor::Compute(compute) => Some(format!("{}/{}", compute.kernel, compute.variant)),
         _ => None,

@@ -7,7 +7,6 @@ use nearfar_record::{
 use nearfar_stats::median;
 
 use super::ComparedGroup;
-use crate::record_figures::CaseFigures;
 
 /// Fewer undisturbed rounds say too little of a case's own noise.
 pub const FEWEST_COMPARED_ROUNDS: usize = 3;
@@ -94,28 +93,27 @@ pub(super) struct Figure {
 
 impl Figure {
     /// The figure of a case; how it stands where it has none.
-    pub fn of(case: &Case, figures: &CaseFigures<'_>) -> Result<Self, CaseStanding> {
-        let samples = figures.samples();
+    pub fn of(
+        case: &Case,
+        samples: &[SampleTotals],
+        absent: &[&Absent],
+    ) -> Result<Self, CaseStanding> {
         if samples.is_empty() {
-            let absent = figures.planned().absent;
             let refused = absent.iter().find(|absent| absent.absence == Absence::Refused);
-            let absent = refused.or(absent.first()).map(CaseStanding::of_absent);
+            let absent = refused.or(absent.first()).map(|absent| CaseStanding::of_absent(absent));
             return Err(absent.unwrap_or(CaseStanding::NoSample));
         }
-        if samples.iter().all(|sample| sample.is_disturbed()) {
+        if samples.iter().all(SampleTotals::is_disturbed) {
             return Err(CaseStanding::OnlyDisturbed);
         }
         let quantity = quantity(case);
+        let rates = |part, work| round_values(samples, part, work, Aggregate::Sum);
         let values = match quantity {
-            Quantity::Bandwidth => figures.rounds(Part::Case, Aggregate::Sum),
-            Quantity::Arithmetic => {
-                let totals: Vec<SampleTotals> =
-                    samples.iter().map(|sample| sample.totals()).collect();
-                round_values(&totals, Part::Case, Work::Flops, Aggregate::Sum)
-            }
+            Quantity::Bandwidth => rates(Part::Case, Work::UsefulBytes),
+            Quantity::Arithmetic => rates(Part::Case, Work::Flops),
             Quantity::AccessTime => {
                 const ACCESS_BYTES: f64 = 8.0;
-                let rates = figures.rounds(Part::Actor(0), Aggregate::Sum);
+                let rates = rates(Part::Actor(0), Work::UsefulBytes);
                 rates.into_iter().map(|bytes_per_s| 1e9 * ACCESS_BYTES / bytes_per_s).collect()
             }
         };
@@ -126,7 +124,7 @@ impl Figure {
             return Err(CaseStanding::FewRounds);
         }
         let undisturbed = samples.iter().filter(|sample| !sample.is_disturbed());
-        let mut numbers: Vec<u32> = undisturbed.map(|sample| sample.round).collect();
+        let mut numbers: Vec<u32> = undisturbed.map(SampleTotals::round).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let median = median(&values).ok_or(CaseStanding::NoSample)?;

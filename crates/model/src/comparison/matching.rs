@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use nearfar_record::{Actor, Case, Coordinates, Record};
 
+use super::compared_record::ComparedRecord;
 use super::figure::{CaseStanding, Figure};
-use crate::record_figures::RecordFigures;
 
 /// A case that is not compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,13 +24,13 @@ pub(super) struct Matched<'a> {
     pub position: usize,
     pub a_case: &'a Case,
     pub b_case: &'a Case,
-    pub a: Figure,
-    pub b: Figure,
+    pub a: &'a Figure,
+    pub b: &'a Figure,
 }
 
 impl Matched<'_> {
     pub fn figures(&self) -> [&Figure; 2] {
-        [&self.a, &self.b]
+        [self.a, self.b]
     }
 }
 
@@ -53,41 +53,39 @@ impl<'a> Key<'a> {
 
 /// The cases that have figures in both records, and the others.
 pub(super) fn match_cases<'a>(
-    a: &RecordFigures<'a>,
-    b: &RecordFigures<'a>,
+    a: &'a ComparedRecord,
+    b: &'a ComparedRecord,
 ) -> (Vec<Matched<'a>>, Vec<UncomparedCase>) {
     let (a_record, b_record) = (a.record(), b.record());
-    let mut in_b: HashMap<Key<'_>, &'a Case> = HashMap::new();
-    for case in &b_record.cases {
-        in_b.entry(Key::of(case)).or_insert(case);
+    let mut in_b: HashMap<Key<'_>, (&'a Case, &'a Result<Figure, CaseStanding>)> = HashMap::new();
+    for case in b_record.cases.iter().zip(b.figures()) {
+        in_b.entry(Key::of(case.0)).or_insert(case);
     }
     let (missing_in_a, missing_in_b) = (absences(a_record), absences(b_record));
     let (mut matched, mut others) = (Vec::new(), Vec::new());
     let mut taken: HashSet<&str> = HashSet::new();
-    for (position, a_case) in a_record.cases.iter().enumerate() {
-        let a_figure = Figure::of(a_case, &a.of_case(a_case));
+    for (position, (a_case, a_figure)) in a_record.cases.iter().zip(a.figures()).enumerate() {
         let other = |a, b| UncomparedCase { id: a_case.id.clone(), a, b };
         // A second case at the same coordinates has no partner.
-        let Some(b_case) = in_b.remove(&Key::of(a_case)) else {
+        let Some((b_case, b_figure)) = in_b.remove(&Key::of(a_case)) else {
             let b = missing_in_b.get(&Key::of(a_case)).cloned();
             let b = b.unwrap_or(CaseStanding::NotPlanned);
-            others.push(other(standing(&a_figure), b));
+            others.push(other(standing(a_figure), b));
             continue;
         };
         taken.insert(&b_case.id);
-        let b_figure = Figure::of(b_case, &b.of_case(b_case));
         match (a_figure, b_figure) {
             (Ok(_), Ok(_)) if !do_the_same(a_case, b_case) => {
                 others.push(other(CaseStanding::Measured, CaseStanding::OtherActors));
             }
             (Ok(a), Ok(b)) => matched.push(Matched { position, a_case, b_case, a, b }),
-            (a, b) => others.push(other(standing(&a), standing(&b))),
+            (a, b) => others.push(other(standing(a), standing(b))),
         }
     }
-    for case in b_record.cases.iter().filter(|case| !taken.contains(case.id.as_str())) {
+    let of_b = b_record.cases.iter().zip(b.figures());
+    for (case, figure) in of_b.filter(|(case, _)| !taken.contains(case.id.as_str())) {
         let a = missing_in_a.get(&Key::of(case)).cloned().unwrap_or(CaseStanding::NotPlanned);
-        let b = standing(&Figure::of(case, &b.of_case(case)));
-        others.push(UncomparedCase { id: case.id.clone(), a, b });
+        others.push(UncomparedCase { id: case.id.clone(), a, b: standing(figure) });
     }
     (matched, others)
 }

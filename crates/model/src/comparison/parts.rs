@@ -9,7 +9,6 @@ use nearfar_stats::median;
 
 use super::{Cell, ComparedCase, Verdict};
 use crate::place::Place;
-use crate::record_figures::RecordFigures;
 
 /// Parts that are named at most for each verdict.
 const MOST_PARTS: usize = 4;
@@ -38,14 +37,13 @@ pub struct ComparedPart {
 /// The fewest parts that cases which differ have in common: the one of most such cases first, and
 /// of equal ones that of fewest cases in all; then those of the rest.
 pub(super) fn parts_in_common(
-    a: &RecordFigures<'_>,
+    machine: &Machine,
     cells: &[Cell<'_>],
     compared: &[ComparedCase],
 ) -> Vec<ComparedPart> {
     if compared.iter().all(|case| !matches!(case.verdict, Verdict::Worse | Verdict::Better)) {
         return Vec::new();
     }
-    let machine = &a.record().header.machine;
     let clusters = machine.clusters();
     let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
     for (index, cell) in cells.iter().enumerate() {

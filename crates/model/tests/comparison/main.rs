@@ -8,13 +8,12 @@ mod matching;
 
 use drawn_record::{KERNELS, PLAN, Plan, machine, record, record_by_round};
 use nearfar_model::{
-    ComparedGroup, ComparisonRule, Place, RecordComparison, RecordFigures, Verdict,
-    compare as compare_figures,
+    ComparedGroup, ComparisonRule, Place, RecordComparison, Verdict, compare as compare_figures,
 };
 use nearfar_record::Record;
 
 fn compare(a: &Record, b: &Record) -> RecordComparison {
-    compare_figures(&RecordFigures::new(a), &RecordFigures::new(b), ComparisonRule::default())
+    compare_figures(&a.clone().into(), &b.clone().into(), ComparisonRule::default())
 }
 
 fn findings(comparison: &RecordComparison) -> usize {

@@ -1,11 +1,10 @@
 //! How large the sets of a chase are.
 
-use nearfar_machine::{CpuSet, Machine};
+use nearfar_machine::Machine;
 use nearfar_record::Chase;
 
 use crate::experiment::cache_window::{cache_levels, cache_window};
 use crate::experiment::setting::Setting;
-use crate::experiment::working_set::cache_bytes;
 
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
@@ -36,7 +35,7 @@ pub(super) fn memory_bytes(setting: Setting<'_>, cpu: u32, node: u32) -> u64 {
     if let Some(forced) = setting.inputs.working_set_bytes {
         return (forced / PAGE).max(1) * PAGE;
     }
-    let caches = cache_bytes(setting.machine, &CpuSet::single(cpu), node);
+    let caches = setting.places.cache_bytes([cpu], &[node]);
     let wanted = caches.map_or(LARGEST, |bytes| bytes.saturating_mul(2 * LINES_PER_NODE));
     let wanted = wanted.clamp(SMALLEST_ON_MEMORY, LARGEST).next_multiple_of(2 * MIB);
     let room = setting.available_on(node).map_or(u64::MAX, |bytes| bytes / 4);

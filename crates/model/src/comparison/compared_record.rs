@@ -1,0 +1,77 @@
+//! A record as a comparison needs it: a figure of each case. Its samples, which take many times as
+//! much room, are let go one by one as they are read.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use nearfar_record::{Absent, ReadError, Record, Sample, SampleTotals, read_record_with};
+
+use super::figure::{CaseStanding, Figure};
+
+/// A record with figures in place of its samples.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ComparedRecord {
+    /// Without samples.
+    record: Record,
+    /// In the order of the cases.
+    figures: Vec<Result<Figure, CaseStanding>>,
+}
+
+impl ComparedRecord {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// As [`nearfar_record::read_record`].
+    pub fn read(input: impl Read) -> Result<Self, ReadError> {
+        let mut totals = Totals::default();
+        let record = read_record_with(input, |sample| totals.add(&sample))?;
+        Ok(Self::of(record, &totals))
+    }
+
+    fn of(record: Record, Totals(totals): &Totals) -> Self {
+        let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
+        for one in &record.absent {
+            absent.entry(&one.case).or_default().push(one);
+        }
+        let figure = |case: &nearfar_record::Case| {
+            let samples = totals.get(&case.id).map_or(&[][..], Vec::as_slice);
+            let absent = absent.get(case.id.as_str()).map_or(&[][..], Vec::as_slice);
+            Figure::of(case, samples, absent)
+        };
+        let figures = record.cases.iter().map(figure).collect();
+        Self { record, figures }
+    }
+
+    /// The record, without samples.
+    #[must_use]
+    pub fn record(&self) -> &Record {
+        &self.record
+    }
+
+    pub(super) fn figures(&self) -> &[Result<Figure, CaseStanding>] {
+        &self.figures
+    }
+}
+
+impl From<Record> for ComparedRecord {
+    fn from(mut record: Record) -> Self {
+        let mut totals = Totals::default();
+        std::mem::take(&mut record.samples).iter().for_each(|sample| totals.add(sample));
+        Self::of(record, &totals)
+    }
+}
+
+/// What samples moved, by case.
+#[derive(Default)]
+struct Totals(HashMap<String, Vec<SampleTotals>>);
+
+impl Totals {
+    fn add(&mut self, sample: &Sample) {
+        match self.0.get_mut(&sample.case) {
+            Some(of_case) => of_case.push(sample.totals()),
+            None => {
+                self.0.insert(sample.case.clone(), vec![sample.totals()]);
+            }
+        }
+    }
+}
