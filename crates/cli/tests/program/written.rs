@@ -145,6 +145,9 @@ fn nothing_is_sent_that_terminals_obey() {
     header["header"]["host"] = NAME.into();
     header["header"]["machine"] = serde_json::to_value(machine).unwrap();
     fs::write(folder.path().join(&file), format!("{header}\n{samples}")).unwrap();
+    let mut export = nearfar();
+    export.arg("topo").arg(folder.path().join(&file)).arg("--export-xml").arg("/dev/null");
+    refuse(&mut export, 2, &["a name in it holds the character U+009B"]);
     let characterized =
         "characterize --simulate joe0 --only pairs --kernel load --samples 1 --force --json --out";
     for (command, then) in [
@@ -162,9 +165,6 @@ fn nothing_is_sent_that_terminals_obey() {
         let obeyed = said.chars().find(|&c| c != '\n' && nearfar_report::is_obeyed(c));
         assert_eq!(obeyed, None, "{command} {then}: {said}");
     }
-    let mut export = nearfar();
-    export.arg("topo").arg(folder.path().join(&file)).arg("--export-xml").arg("/dev/null");
-    refuse(&mut export, 2, &["a name in it holds the character U+009B"]);
 }
 
 /// What takes time before the first sample, here a machine's file that comes slowly, is not kept,
