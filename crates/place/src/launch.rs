@@ -65,9 +65,12 @@ pub fn launch(
         true => command.spawn().map_err(NotLaunched::Program),
         false => Err(NotLaunched::Lost(losses.clone())),
     };
-    // What was as it is now, or what the kernel does not tell, needs nothing done.
-    if !has_cpus(binding) {
-        cpus.and_then(|cpus| pin_thread(&cpus)).ok();
+    // What the kernel does not tell cannot be given back.
+    if let Ok(cpus) = cpus
+        && !binding.cpus.is_empty()
+        && cpus != binding.cpus
+    {
+        pin_thread(&cpus).ok();
     }
     if let Ok(policy) = policy {
         restore_thread_policy(&policy).ok();

@@ -20,6 +20,7 @@ mod plugins;
 mod profile;
 mod refusals;
 mod run;
+mod run_report;
 mod schema;
 mod sensitivity;
 mod simulated;
