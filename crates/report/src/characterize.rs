@@ -129,6 +129,8 @@ impl DryRunView {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
 
     fn end(executor: Executor) -> CharacterizeView {
@@ -164,21 +166,8 @@ mod tests {
     /// Whoever reads "in 29.3 s" after a second at the keyboard must know whose seconds.
     #[test]
     fn simulated_seconds_and_rates_say_that_they_are() {
-        let text = end(Executor::Simulated).text();
-        assert!(text.starts_with("SIMULATED: "), "{text}");
-        assert!(text.contains("in 29.3 s of the simulated machine's own clock\n"), "{text}");
-        assert!(!text.contains("measured,"), "{text}");
-        let text = plan(Executor::Simulated).text();
-        assert!(text.contains("53.0 s of the simulated machine's own clock"), "{text}");
-        assert!(!text.contains("looked at just now") && text.contains("by the machine's file"));
-    }
-
-    #[test]
-    fn measured_ones_do_not() {
-        let text = end(Executor::Native).text();
-        assert!(text.starts_with("1 of 1 case measured, 1 sample, in 29.3 s\n"), "{text}");
-        let text = plan(Executor::Native).text();
-        assert!(text.starts_with("1 case, at most 7 rounds: at most 53.0 s, "), "{text}");
-        assert!(text.contains("looked at just now"));
+        let text = [Executor::Simulated, Executor::Native]
+            .map(|executor| end(executor).text() + "\n" + &plan(executor).text());
+        expect_file!["../tests/golden/characterize.txt"].assert_eq(&text.join("\n"));
     }
 }

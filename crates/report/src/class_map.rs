@@ -206,6 +206,8 @@ impl Block<'_> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
     use crate::paragraph::WIDTH;
 
@@ -238,73 +240,26 @@ mod tests {
 
     #[test]
     fn borders_stand_where_the_class_changes() {
-        let map = map(&[
+        let two_packages = map(&[
             &[(9.3, 0), (5.6, 1), (3.1, 2), (3.1, 2)],
             &[(5.6, 1), (9.3, 0), (3.1, 2), (3.1, 2)],
             &[(3.1, 2), (3.1, 2), (9.3, 0), (5.6, 1)],
             &[(3.1, 2), (3.1, 2), (5.6, 1), (9.3, 0)],
         ]);
-        let expected = "               node 0     node 1     node 2     node 3
-           ┌──────────┬──────────┬─────────────────────┐
- cluster 0 │ 9.30 (0) │ 5.60 (1) │ 3.10 (2)   3.10 (2) │
-           ├──────────┼──────────┤                     │
- cluster 1 │ 5.60 (1) │ 9.30 (0) │ 3.10 (2)   3.10 (2) │
-           ├──────────┴──────────┼──────────┬──────────┤
- cluster 2 │ 3.10 (2)   3.10 (2) │ 9.30 (0) │ 5.60 (1) │
-           │                     ├──────────┼──────────┤
- cluster 3 │ 3.10 (2)   3.10 (2) │ 5.60 (1) │ 9.30 (0) │
-           └─────────────────────┴──────────┴──────────┘
-";
-        assert_eq!(plain(&map.text(100)), expected);
-    }
-
-    #[test]
-    fn a_pair_without_a_figure_is_a_class_of_its_own_and_rows_alike_have_no_line() {
-        let map = map(&[&[(12.0, 0), (0.0, 9)], &[(11.9, 0), (0.0, 9)]]);
-        let expected = "               node 0     node 1
-           ┌──────────┬──────────┐
- cluster 0 │ 12.0 (0) │        - │
- cluster 1 │ 11.9 (0) │        - │
-           └──────────┴──────────┘
-";
-        assert_eq!(map.text(100), expected, "one class has no colour");
-    }
-
-    #[test]
-    fn refused_pairs_are_marked_and_told_from_unmeasured_ones() {
-        let map = map(&[&[(12.0, 0), (0.0, 8)], &[(0.0, 8), (0.0, 9)]]);
-        let expected = "               node 0     node 1
-           ┌──────────┬──────────┐
- cluster 0 │ 12.0 (0) │  refused │
-           ├──────────┼──────────┤
- cluster 1 │  refused │        - │
-           └──────────┴──────────┘
-";
-        assert_eq!(map.text(100), expected);
-    }
-
-    #[test]
-    fn columns_that_do_not_fit_are_set_below() {
-        let row: Vec<(f64, usize)> = vec![(9.0, 0), (3.0, 1), (3.0, 1), (3.0, 1), (3.0, 1)];
-        let map = map(&[&row]);
-        let text = plain(&map.text(36));
-        let expected = "               node 0     node 1
-           ┌──────────┬──────────┐
- cluster 0 │ 9.00 (0) │ 3.00 (1) │
-           └──────────┴──────────┘
-
-               node 2     node 3
-           ┌─────────────────────┐
- cluster 0 │ 3.00 (1)   3.00 (1) │
-           └─────────────────────┘
-
-               node 4
-           ┌──────────┐
- cluster 0 │ 3.00 (1) │
-           └──────────┘
-";
-        assert_eq!(text, expected);
-        assert_eq!(plain(&map.text(0)).lines().count(), 5 * 5 - 1, "one column each at the least");
+        let rows_alike = map(&[&[(12.0, 0), (0.0, 9)], &[(11.9, 0), (0.0, 9)]]);
+        let refused = map(&[&[(12.0, 0), (0.0, 8)], &[(0.0, 8), (0.0, 9)]]);
+        let mut of_two_sets = map(&[&[(9.0, 0)], &[(9.0, 0)]]);
+        of_two_sets.rows[1].cells[0] = MapCell::Classed { gb_per_s: 9.0, set: Some(1), class: 0 };
+        let wide = map(&[&[(9.0, 0), (3.0, 1), (3.0, 1), (3.0, 1), (3.0, 1)]]);
+        let drawn = [
+            plain(&two_packages.text(100)),
+            rows_alike.text(100),
+            refused.text(100),
+            of_two_sets.text(100),
+            plain(&wide.text(36)),
+        ];
+        expect_file!["../tests/golden/class_map.txt"].assert_eq(&drawn.join("\n\n"));
+        assert_eq!(plain(&wide.text(0)).lines().count(), 5 * 5 - 1, "one column each at the least");
     }
 
     #[test]
@@ -317,14 +272,6 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
         assert_eq!(text.matches("1.50 (0)").count(), 64);
         assert_eq!(text.matches("1.50 (1)").count(), 64 * 63);
-    }
-
-    #[test]
-    fn classes_of_different_sets_are_kept_apart() {
-        let mut map = map(&[&[(9.0, 0)], &[(9.0, 0)]]);
-        assert_eq!(map.text(100).lines().count(), 5);
-        map.rows[1].cells[0] = MapCell::Classed { gb_per_s: 9.0, set: Some(1), class: 0 };
-        assert_eq!(map.text(100).lines().count(), 6);
     }
 
     #[test]

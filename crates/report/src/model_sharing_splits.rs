@@ -290,6 +290,8 @@ pub(crate) fn giga((low, high): (f64, f64)) -> [f64; 2] {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
 
     fn split(near: u32, far: u32, figure: f64, as_good: bool) -> SplitView {
@@ -325,24 +327,12 @@ mod tests {
     /// Each split that is named has its own figure, and none is cut without a word.
     #[test]
     fn splits_as_good_have_their_own_figures_and_the_others_are_counted() {
-        let advice = ranking("gain", 6, 3).advice();
-        assert_eq!(
-            advice.split_once(": put ").unwrap().1,
-            "7 near 1 far; expect 29.0 GB/s (28.9 to 29.1), 16 % more than all 8 near, 25.0 GB/s \
-             (24.9 to 25.1). As good: 6 near 2 far, 28.0 GB/s (27.9 to 28.1), foretold; 5 near 3 \
-             far, 27.0 GB/s (how far it is off is not known), foretold; 4 near 4 far, 26.0 GB/s \
-             (25.9 to 26.1), foretold; 2 more. Of 3 other splits too little is known: they may \
-             be as good."
-        );
-        assert!(ranking("gain", 6, 0).best_words().ends_with("4 near 4 far\nor 2 more"));
-        assert_eq!(ranking("gain", 1, 0).best_words(), "7 near 1 far");
-        assert!(!ranking("gain", 1, 0).advice().contains("As good"));
-        let few = ranking("gain", 1, 2).advice();
-        assert!(
-            few.ends_with(
-                "Of all 8 far and 1 near 7 far too little is known: they may be as good."
-            )
-        );
+        let mut text = String::new();
+        for (as_good, unsure) in [(6, 3), (6, 0), (1, 0), (1, 2)] {
+            let ranking = ranking("gain", as_good, unsure);
+            text += &format!("{}\n{}\n\n", ranking.best_words(), ranking.advice());
+        }
+        expect_file!["../tests/golden/sharing_splits.txt"].assert_eq(&text);
     }
 
     #[test]

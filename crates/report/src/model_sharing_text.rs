@@ -347,31 +347,30 @@ fn signed_percent(fraction: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use expect_test::expect_file;
 
-    fn said([local, remote]: [f64; 2], [local_full, remote_full]: [f64; 2], slope: f64) -> String {
-        let view = FairnessView {
-            cells: 3,
-            local_loss: local,
-            local_loss_under_full_load: local_full,
-            local_slope: Some(slope),
-            remote_loss: remote,
-            remote_loss_under_full_load: remote_full,
-            remote_slope: None,
-        };
-        view.sentence().split_whitespace().collect::<Vec<_>>().join(" ")
-    }
+    use super::*;
 
     /// The mean and full load can have it the other way round.
     #[test]
     fn who_loses_more_is_said_on_average_and_with_the_most_threads() {
-        let both = said([0.1, 0.2], [0.3, 0.4], 0.01);
-        assert!(both.ends_with("On average and with the most threads the far ones lose more."));
-        assert!(both.contains("each further thread 1 point and not known"), "{both}");
-        let turned = said([0.1, 0.2], [0.4, 0.3], -0.021);
-        assert!(turned.contains("far ones lose more, with the most threads the near ones lose"));
-        assert!(turned.contains("-2.1 points"), "{turned}");
-        let alike = said([0.1, 0.11], [0.3, 0.31], 0.0);
-        assert!(alike.ends_with("with the most threads both lose alike."), "{alike}");
+        let mut text = String::new();
+        for ([local_loss, remote_loss], [local_full, remote_full], slope) in [
+            ([0.1, 0.2], [0.3, 0.4], 0.01),
+            ([0.1, 0.2], [0.4, 0.3], -0.021),
+            ([0.1, 0.11], [0.3, 0.31], 0.0),
+        ] {
+            let view = FairnessView {
+                cells: 3,
+                local_loss,
+                local_loss_under_full_load: local_full,
+                local_slope: Some(slope),
+                remote_loss,
+                remote_loss_under_full_load: remote_full,
+                remote_slope: None,
+            };
+            text += &format!("{}\n", view.sentence());
+        }
+        expect_file!["../tests/golden/sharing_fairness.txt"].assert_eq(&text);
     }
 }

@@ -167,6 +167,8 @@ pub(crate) fn initiators(kind: InitiatorKind, numbers: &InitiatorSet) -> String 
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
 
     /// Two packages of two nodes each; the cluster's number is its node's.
@@ -191,8 +193,10 @@ mod tests {
         }
     }
 
-    fn words(of_class: &[(u32, u32)], all: &[(u32, u32)]) -> Vec<String> {
-        let positions = |pairs: &[(u32, u32)]| -> Vec<PairPosition> {
+    type Pairs<'p> = &'p [(u32, u32)];
+
+    fn words(of_class: Pairs<'_>, all: Pairs<'_>) -> Vec<String> {
+        let positions = |pairs: Pairs<'_>| -> Vec<PairPosition> {
             pairs.iter().map(|&(index, node)| pair(index, node)).collect()
         };
         pair_words(&positions(of_class), &positions(all), InitiatorKind::Cluster)
@@ -202,91 +206,46 @@ mod tests {
         (0..initiators).flat_map(|a| (0..initiators).map(move |b| (a, b))).collect()
     }
 
-    #[test]
-    fn a_relation_that_is_all_there_is_one_phrase() {
-        let all = everything(4);
-        let local = [(0, 0), (1, 1), (2, 2), (3, 3)];
-        assert_eq!(words(&local, &all), ["local: clusters 0-3 on their own node"]);
-        let near = [(0, 1), (1, 0), (2, 3), (3, 2)];
-        assert_eq!(words(&near, &all), ["clusters 0-3 on the other node of their package"]);
-        let far: Vec<(u32, u32)> = all.iter().copied().filter(|(a, b)| a / 2 != b / 2).collect();
-        assert_eq!(words(&far, &all), ["clusters 0-3 on nodes of other packages"]);
-        assert_eq!(words(&[(0, 0)], &[(0, 0)]), ["local: cluster 0 on its own node"]);
-    }
-
-    #[test]
-    fn a_part_is_listed_by_rows_or_columns() {
-        let all = everything(4);
-        assert_eq!(words(&[(0, 0), (1, 1)], &all), ["cluster 0 on node 0", "cluster 1 on node 1"]);
-        assert_eq!(words(&[(0, 2), (0, 3), (1, 2), (1, 3)], &all), ["clusters 0-1 on nodes 2-3"]);
-        assert_eq!(
-            words(&[(0, 2), (1, 2), (3, 1)], &all),
-            ["clusters 0-1 on node 2", "cluster 3 on node 1"]
-        );
-    }
-
-    #[test]
-    fn packages_are_told_apart_by_distance_where_a_class_holds_all_at_one() {
-        let all = everything(4);
-        let even = [(0, 2), (1, 2), (2, 0), (3, 0)];
-        assert_eq!(words(&even, &all), ["clusters 0-3 on nodes of other packages at distance 20"]);
-        let some = [(0, 2), (1, 2), (2, 0)];
-        assert_eq!(words(&some, &all), ["clusters 0-1 on node 2", "cluster 2 on node 0"]);
-    }
-
-    #[test]
-    fn a_few_exceptions_are_named() {
-        let all = everything(4);
-        let far = all.iter().copied().filter(|(a, b)| a / 2 != b / 2);
-        let but_one: Vec<(u32, u32)> = far.filter(|pair| *pair != (0, 3)).collect();
-        assert_eq!(
-            words(&but_one, &all),
-            ["clusters 0-3 on nodes of other packages, except cluster 0 on node 3"]
-        );
-    }
-
-    #[test]
-    fn nodes_of_no_package_and_kinds_of_memory_are_named() {
-        let mut all = everything(2);
-        all.extend([(0, 9), (1, 9)]);
-        assert_eq!(words(&[(0, 9), (1, 9)], &all), ["clusters 0-1 on node 9"]);
-        assert_eq!(
-            words(&[(0, 0), (1, 1)], &all),
-            ["local DRAM: clusters 0-1 on their own DRAM node"]
-        );
-    }
-
     /// Whatever is not in the class is not claimed for it, be it in another class or refused.
     #[test]
-    fn a_phrase_for_all_is_said_of_all_only() {
-        let all = everything(4);
-        let three = [(0, 1), (1, 0), (2, 3)];
-        assert!(words(&three, &all).iter().all(|words| !words.contains("other node")));
-        let wide: Vec<(u32, u32)> = (0..8).flat_map(|a| (0..8).map(move |b| (a, b))).collect();
-        let local_but_one: Vec<(u32, u32)> = (0..7).map(|a| (a, a)).collect();
-        let words = words(&local_but_one, &wide);
-        assert_eq!(words, ["local: clusters 0-7 on their own node, except cluster 7 on node 7"]);
-    }
-
-    #[test]
-    fn several_local_nodes_are_nodes() {
+    fn a_class_is_worded_by_what_all_its_pairs_share() {
+        let (one, two, four, eight) = (everything(1), everything(2), everything(4), everything(8));
+        let own =
+            |initiators: u32| -> Vec<(u32, u32)> { (0..initiators).map(|a| (a, a)).collect() };
+        let far: Vec<(u32, u32)> = four.iter().copied().filter(|(a, b)| a / 2 != b / 2).collect();
+        let far_but_one: Vec<(u32, u32)> = far.iter().copied().filter(|it| *it != (0, 3)).collect();
+        let and_cxl = [&two[..], &[(0, 9), (1, 9)]].concat();
+        let odd: Vec<(u32, u32)> = (0..32).map(|a| (a, (a * 7 + 3) % 32)).collect();
+        let classes: [(&str, Pairs<'_>, Pairs<'_>); 15] = [
+            ("one pair", &one, &one),
+            ("all local", &own(4), &four),
+            ("all of the same package", &[(0, 1), (1, 0), (2, 3), (3, 2)], &four),
+            ("three of the same package", &[(0, 1), (1, 0), (2, 3)], &four),
+            ("all of other packages", &far, &four),
+            ("all but one of other packages", &far_but_one, &four),
+            ("all but one local", &own(7), &eight),
+            ("some local", &own(2), &four),
+            ("a block", &[(0, 2), (0, 3), (1, 2), (1, 3)], &four),
+            ("a column and one", &[(0, 2), (1, 2), (3, 1)], &four),
+            ("all at a distance", &[(0, 2), (1, 2), (2, 0), (3, 0)], &four),
+            ("some at a distance", &[(0, 2), (1, 2), (2, 0)], &four),
+            ("all of a node of no package", &[(0, 9), (1, 9)], &and_cxl),
+            ("local beside another kind", &own(2), &and_cxl),
+            ("no order", &odd, &everything(32)),
+        ];
+        let mut text = String::new();
+        for (what, of_class, all) in classes {
+            text += &format!("{what}:\n  {}\n", words(of_class, all).join("\n  "));
+        }
         let own = |index, memory_node| PairPosition {
             relation: Some(Relation::Local),
             memory_kind: MemoryKind::Dram,
             ..pair(index, memory_node)
         };
-        let of = |all: &[PairPosition]| pair_words(all, all, InitiatorKind::Cluster);
-        assert_eq!(of(&[own(0, 0), own(0, 1)]), ["local: cluster 0 on its own nodes"]);
-        let uneven = [own(0, 0), own(0, 1), own(1, 2)];
-        assert_eq!(of(&uneven), ["local: clusters 0-1 on their own nodes"]);
-    }
-
-    #[test]
-    fn long_lists_end_with_a_count() {
-        let all = everything(32);
-        let odd: Vec<(u32, u32)> = (0..32).map(|a| (a, (a * 7 + 3) % 32)).collect();
-        let words = words(&odd, &all);
-        assert_eq!(words.len(), MOST);
-        assert_eq!(words[MOST - 1], "and 25 more groups; --json lists all pairs");
+        for all in [&[own(0, 0), own(0, 1)][..], &[own(0, 0), own(0, 1), own(1, 2)]] {
+            let words = pair_words(all, all, InitiatorKind::Cluster);
+            text += &format!("several local nodes:\n  {}\n", words.join("\n  "));
+        }
+        expect_file!["../tests/golden/pair_words.txt"].assert_eq(&text);
     }
 }

@@ -162,6 +162,7 @@ fn figure(value: Option<f64>, digits: u32) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
     use nearfar_model::{MappingPlace, Reach, Target, data_access, mappings};
 
     use super::*;
@@ -183,40 +184,6 @@ mod tests {
         PredictView::of_shares(given(alphas), &accesses).unwrap()
     }
 
-    fn lines(text: &str) -> Vec<String> {
-        let words = |line: &str| line.split_whitespace().collect::<Vec<_>>().join(" ");
-        text.lines().map(words).collect()
-    }
-
-    #[test]
-    fn rows_stand_in_the_order_given_with_four_digits() {
-        let view = of_shares(&[0.5449, 0.3281, 0.1816], &[&[0.5, 0.25, 0.25], &[1.0, 0.0, 0.0]]);
-        assert_eq!(
-            lines(&view.text())[..5],
-            [
-                "alpha by class, the fastest first: 0.5449, 0.3281, 0.1816; given",
-                "",
-                "shares D serial overlap",
-                "0.5, 0.25, 0.25 0.3999 0.3272 0.7264",
-                "1, 0, 0 0.5449 0.5449 0.5449",
-            ]
-        );
-    }
-
-    #[test]
-    fn alphas_in_another_order_are_not_called_the_fastest_first() {
-        let text = of_shares(&[0.2, 0.5], &[&[0.5, 0.5]]).text();
-        assert!(text.starts_with("alpha by class: 0.2000, 0.5000; given\n"), "{text}");
-    }
-
-    #[test]
-    fn shares_are_shown_as_they_count_and_small_figures_keep_their_digits() {
-        let view = of_shares(&[1e-5, 2e-6], &[&[0.333, 0.6665]]);
-        assert!((view.rows[0].shares.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-        // (1e-5 + 2 x 2e-6) / 3; 3 / (1e5 + 1e6); 1.5 x 2e-6, all nearly.
-        assert_eq!(lines(&view.text())[3], "0.3332, 0.6668 0.000004665 0.000002727 0.000002999");
-    }
-
     #[test]
     fn nothing_asked_is_no_view() {
         assert_eq!(PredictView::of_shares(given(&[0.5]), &[]), None);
@@ -236,20 +203,17 @@ mod tests {
     }
 
     #[test]
-    fn places_are_named_and_the_slowest_process_stands_first() {
-        let text = of_mappings(Some(InitiatorKind::Cluster), Some(10e9)).text();
-        assert_eq!(
-            lines(&text)[2..5],
-            [
-                "mappings example shares slowest D slowest, sum,",
-                "lone GB/s lone GB/s",
-                "2 cluster 0 (node 8), cluster 3 (node 9) 0.5, 0.5 0.3000 0.4000 3.00 8.00",
-            ]
-        );
-        assert!(text.contains("contention is not in it"), "{text}");
-        assert!(!text.contains("serial") && !text.contains("overlap"), "{text}");
-        let counted = of_mappings(None, None).text();
-        assert_eq!(lines(&counted)[3], "2 0, 3 0.5, 0.5 0.3000 0.4000");
+    fn predictions_are_worded_as_in_their_golden_file() {
+        let texts = [
+            of_shares(&[0.5449, 0.3281, 0.1816], &[&[0.5, 0.25, 0.25], &[1.0, 0.0, 0.0]]).text(),
+            // In another order than the fastest first.
+            of_shares(&[0.2, 0.5], &[&[0.5, 0.5]]).text(),
+            // Shares as they count: (1e-5 + 2 x 2e-6) / 3; 3 / (1e5 + 1e6); 1.5 x 2e-6, all nearly.
+            of_shares(&[1e-5, 2e-6], &[&[0.333, 0.6665]]).text(),
+            of_mappings(Some(InitiatorKind::Cluster), Some(10e9)).text(),
+            of_mappings(None, None).text(),
+        ];
+        expect_file!["../tests/golden/predict.txt"].assert_eq(&texts.join("\n"));
     }
 
     /// Processes that run at the same time are bounded by neither sum of times.

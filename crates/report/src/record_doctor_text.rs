@@ -220,6 +220,8 @@ pub(crate) fn remedy(finding: &Shortfall) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
 
     fn finding(place: Place) -> Shortfall {
@@ -239,52 +241,32 @@ mod tests {
     }
 
     #[test]
-    fn a_finding_says_what_by_how_much_and_on_what_it_rests() {
-        let words = shortfall_words(&finding(Place::Memory { node: 5 }), InitiatorKind::Cluster);
-        assert_eq!(
-            words,
-            "memory of node 5: 0.800 (0.784 to 0.816) of its twins (7 or more), in 12 of 48 cells; \
-             with load, triad; threads 8, 16"
-        );
-        let either = Shortfall {
-            or_place: Some(Place::Cluster { cluster: 5 }),
-            ..finding(Place::Memory { node: 5 })
-        };
-        let words = shortfall_words(&either, InitiatorKind::Cluster);
-        assert!(words.starts_with("memory of node 5 or cores of cluster 5: "), "{words}");
-        let domain = finding(Place::Initiator { index: 9, cluster: 4 });
-        let words = shortfall_words(&domain, InitiatorKind::L3);
-        assert!(words.starts_with("L3 domain 9 of cluster 4: "), "{words}");
-    }
-
-    #[test]
-    fn a_node_with_less_memory_misses_a_module() {
-        let smaller = Shortfall { memory_share: Some(0.75), ..finding(Place::Memory { node: 5 }) };
-        assert!(remedy(&smaller).contains("missing memory module: the node has 0.75 of"));
-        let equal = Shortfall { memory_share: Some(0.99), ..finding(Place::Memory { node: 5 }) };
-        assert!(remedy(&equal).contains("missing, slow or unevenly placed"));
-    }
-
-    #[test]
-    fn of_two_the_caveat_is_said() {
-        let of_two = Shortfall { fewest_twins: 1, ..finding(Place::Cluster { cluster: 1 }) };
-        assert!(shortfall_words(&of_two, InitiatorKind::Cluster).contains("of its only twin"));
-        assert!(remedy(&of_two).ends_with("figures cannot say which of them is wrong"));
-        assert!(!remedy(&finding(Place::Cluster { cluster: 1 })).contains("cannot say"));
-    }
-
-    #[test]
-    fn a_loss_against_the_other_direction_says_so() {
-        let one_way = Shortfall {
-            against: Against::OtherDirection,
-            ..finding(Place::Path { cluster: 1, node: 7 })
-        };
-        let words = shortfall_words(&one_way, InitiatorKind::Cluster);
-        assert!(words.contains("0.800 (0.784 to 0.816) of the other direction, in"), "{words}");
-    }
-
-    #[test]
-    fn an_unsteady_part_says_how_much_its_twins_scatter() {
+    fn findings_are_worded_as_in_their_golden_file() {
+        let node = || finding(Place::Memory { node: 5 });
+        let cluster = || finding(Place::Cluster { cluster: 1 });
+        let mut text = String::new();
+        for (shortfall, initiator) in [
+            (node(), InitiatorKind::Cluster),
+            (
+                Shortfall { or_place: Some(Place::Cluster { cluster: 5 }), ..node() },
+                InitiatorKind::Cluster,
+            ),
+            (finding(Place::Initiator { index: 9, cluster: 4 }), InitiatorKind::L3),
+            (Shortfall { memory_share: Some(0.75), ..node() }, InitiatorKind::Cluster),
+            (Shortfall { memory_share: Some(0.99), ..node() }, InitiatorKind::Cluster),
+            (cluster(), InitiatorKind::Cluster),
+            (Shortfall { fewest_twins: 1, ..cluster() }, InitiatorKind::Cluster),
+            (
+                Shortfall {
+                    against: Against::OtherDirection,
+                    ..finding(Place::Path { cluster: 1, node: 7 })
+                },
+                InitiatorKind::Cluster,
+            ),
+        ] {
+            let words = shortfall_words(&shortfall, initiator);
+            text += &format!("{words}\n  {}\n", remedy(&shortfall));
+        }
         let part = Unsteadiness {
             place: Place::Memory { node: 2 },
             scatter: 0.354,
@@ -294,38 +276,22 @@ mod tests {
             kernels: ["load"].map(String::from).into(),
             threads: [1, 16].into(),
         };
-        assert_eq!(
-            unsteady_words(&part, InitiatorKind::Cluster),
-            "memory of node 2 is unsteady: its rounds scatter by 35 %, those of its twins by 1.1 %, \
-             in 150 of 160 cells; with load; threads 1, 16"
-        );
-    }
-
-    #[test]
-    fn a_level_names_its_first_pairs() {
-        let level = |pairs: u32| HiddenLevel {
-            between: Between::Nodes,
-            pairs: (0..pairs).map(|pair| (pair, pair + 1)).collect(),
-            ratio: 0.94,
-        };
-        assert_eq!(
-            level_words(&level(2)),
-            "2 pairs of cluster and node form a level of their own at 0.940 of their twins: 0-1, \
-             1-2; the firmware's distances do not tell them apart"
-        );
-        assert!(level_words(&level(13)).contains("11-12, ..;"));
-    }
-
-    #[test]
-    fn what_was_not_measured_is_counted() {
-        let missing = |why| Unmeasured { node: 2, cells: 64, of: 64, why };
+        text += &format!("{}\n", unsteady_words(&part, InitiatorKind::Cluster));
+        for pairs in [2, 13] {
+            let level = HiddenLevel {
+                between: Between::Nodes,
+                pairs: (0..pairs).map(|pair| (pair, pair + 1)).collect(),
+                ratio: 0.94,
+            };
+            text += &format!("{}\n", level_words(&level));
+        }
         let code = nearfar_record::ReasonCode::NoRoom;
-        let refused = missing(WhyUnmeasured::Refused { code, text: "the node is full".into() });
-        assert_eq!(
-            unmeasured_words(&refused),
-            "memory of node 2: 64 of 64 cells were refused (no_room), the first: the node is full"
-        );
-        let reached = missing(WhyUnmeasured::NoSample);
-        assert!(unmeasured_remedy(&reached).contains("--resume"));
+        let refused = WhyUnmeasured::Refused { code, text: "the node is full".into() };
+        for why in [refused, WhyUnmeasured::NoSample] {
+            let missing = Unmeasured { node: 2, cells: 64, of: 64, why };
+            text += &format!("{}\n", unmeasured_words(&missing));
+            text += &format!("  {}\n", unmeasured_remedy(&missing));
+        }
+        expect_file!["../tests/golden/record_doctor.txt"].assert_eq(&text);
     }
 }

@@ -111,6 +111,7 @@ pub(crate) fn notes(program: &ProgramView) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
+    use expect_test::expect_file;
     use nearfar_record::CountedQuantity;
 
     use super::*;
@@ -155,24 +156,20 @@ mod tests {
         }
     }
 
-    fn program(placements: Vec<PlacedRunsView>) -> ProgramView {
-        ProgramView { label: "it".into(), sensitivity: None, sensitivity_unknown: None, placements }
-    }
-
     #[test]
     fn a_matrix_has_a_table_for_each_figure() {
-        let pairs = [(0, 0, Some(0.1)), (0, 1, Some(0.2)), (1, 0, Some(0.3)), (1, 1, None)];
-        let program = program(pairs.map(|(cluster, node, of)| runs(cluster, node, of)).into());
-        let text = counted_matrix(&program);
-        let rows: Vec<Vec<&str>> =
-            text.lines().map(|line| line.split_whitespace().collect()).collect();
-        for row in ["0 10 % 20 %", "1 30 % -", "0 10.0 20.0", "1 30.0 -", "0 - -"] {
-            let row: Vec<&str> = row.split_whitespace().collect();
-            assert!(rows.contains(&row), "{row:?} is not in\n{text}");
-        }
-        assert_eq!(notes(&program), "");
-        let uncounted = self::program(vec![runs(0, 0, None), runs(1, 1, None)]);
-        assert_eq!(counted_matrix(&uncounted) + &counted(&uncounted, &[]), "");
+        let program = |placements: &[(u32, u32, Option<f64>)]| ProgramView {
+            label: "it".into(),
+            sensitivity: None,
+            sensitivity_unknown: None,
+            placements: placements.iter().map(|&(a, b, misses)| runs(a, b, misses)).collect(),
+        };
+        let some =
+            program(&[(0, 0, Some(0.1)), (0, 1, Some(0.2)), (1, 0, Some(0.3)), (1, 1, None)]);
+        assert_eq!(notes(&some), "");
+        expect_file!["../tests/golden/sensitivity_counters.txt"].assert_eq(&counted_matrix(&some));
+        let none = program(&[(0, 0, None), (1, 1, None)]);
+        assert_eq!(counted_matrix(&none) + &counted(&none, &[]), "");
     }
 
     #[test]

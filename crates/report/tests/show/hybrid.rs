@@ -1,10 +1,11 @@
+//! Loads and stores over two memories.
+
 use nearfar_record::{
     Coordinates, Experiment, HybridPoint, PageSplit, Proof, Record, TransferKind,
 };
 use nearfar_specimen::{add_alone, hybrid, pages};
-use serde_json::Value;
 
-use crate::{near, record, shown};
+use crate::record;
 
 /// Node 1 is the fast one, node 0 the slow one. `asked` are pages of the read and the written array
 /// on either, `found` percents of them that were on node 1.
@@ -57,65 +58,27 @@ fn handmade(surface: &[(u32, u32, u32)]) -> Record {
     record
 }
 
-#[test]
-fn corners_pairs_and_a_surface_are_shown() {
+/// Corners, pairs and a matrix.
+pub fn surface() -> Record {
     let surface: Vec<(u32, u32, u32)> =
         [(1, 3), (2, 2), (3, 1)].iter().flat_map(|&(l, s)| [1, 2, 3].map(|f| (l, s, f))).collect();
-    let view = shown("hybrid", &handmade(&surface));
-    let all = view["hybrid"].as_array().unwrap();
-    let corner = all.iter().find(|one| one["of"] == "lf").unwrap();
-    assert!(near(&corner["bandwidth"]["sum_gb_per_s"], 90.0));
-    assert_eq!(corner["asked_store_fast_share"], Value::Null);
-    assert_eq!(corner["found_store_fast_share"], Value::Null);
-    let pair = all.iter().find(|one| one["dominating"] == "lf").unwrap();
-    assert!(near(&pair["asked_load_fast_share"], 1.0));
-    assert!(near(&pair["found_load_fast_share"], 0.99));
-    assert!(near(&pair["found_store_fast_share"], 0.01));
-    // Shares of all bytes by the pages found, each over its bandwidth alone.
-    let (t_lf, t_ss) = (0.75 * 0.99 / 90.0, 0.25 * 0.99 / 30.0);
-    assert!(near(&pair["time_ratio"], t_ss / t_lf));
-    let loads = all.iter().find(|one| one["dominating"] == "ls").unwrap();
-    assert!(near(&loads["time_ratio"], (0.7 / 90.0) / (0.3 / 36.0)));
-    let surface = all.iter().find(|one| one["point"] == "surface").unwrap();
-    assert!(near(&surface["load_share"], 0.25) && near(&surface["fast_share"], 0.25));
-    assert_eq!(surface["time_ratio"], Value::Null);
+    handmade(&surface)
 }
 
 /// At the edges all bytes are of one kind: the corners stand in the surface's corners.
-#[test]
-fn a_surface_to_the_edges_has_the_corners_in_it() {
-    let text = nearfar_report::ShowView::new(&handmade(&[
-        (0, 1, 2),
-        (1, 0, 2),
-        (1, 1, 0),
-        (1, 1, 2),
-        (1, 1, 4),
-    ]))
-    .text();
-    let row = |label: &str| -> Vec<&str> {
-        let line = text.lines().find(|line| line.trim_start().starts_with(label)).unwrap();
-        line.split_whitespace().skip(2).collect()
-    };
-    assert_eq!(row("0 loads"), ["30.0", "2.00", "60.0"], "{text}");
-    assert_eq!(row("1 loads"), ["36.0", "12.0", "90.0"], "{text}");
+pub fn surface_to_the_edges() -> Record {
+    handmade(&[(0, 1, 2), (1, 0, 2), (1, 1, 0), (1, 1, 2), (1, 1, 4)])
 }
 
-#[test]
-fn single_points_of_a_surface_are_lines() {
-    let view = nearfar_report::ShowView::new(&handmade(&[(1, 3, 1), (2, 2, 2), (3, 1, 3)]));
-    let text = view.text();
-    assert!(text.contains("surface: single points"), "{text}");
+/// Lines instead of a matrix.
+pub fn single_points() -> Record {
+    handmade(&[(1, 3, 1), (2, 2, 2), (3, 1, 3)])
 }
 
-#[test]
-fn a_pair_without_its_corner_has_no_ratio() {
+/// A pair without its corner has no ratio.
+pub fn without_corner() -> Record {
     let mut record = handmade(&[]);
     let slow_stores = &record.cases[3].id;
     record.samples.retain(|sample| sample.case != *slow_stores);
-    let view = serde_json::to_value(nearfar_report::ShowView::new(&record)).unwrap();
-    let all = view["hybrid"].as_array().unwrap();
-    let ratio =
-        |kind: &str| &all.iter().find(|one| one["dominating"] == kind).unwrap()["time_ratio"];
-    assert_eq!(ratio("lf"), &Value::Null);
-    assert!(ratio("ls").is_f64());
+    record
 }

@@ -1,9 +1,9 @@
-use nearfar_record::{Actor, ChaseWalk, Experiment, LatencyCoordinates, Pages, Record};
-use nearfar_report::ShowView;
-use nearfar_specimen::{disturb, latency};
-use serde_json::Value;
+//! Chases.
 
-use crate::{near, record, shown};
+use nearfar_record::{Actor, ChaseWalk, Experiment, LatencyCoordinates, Pages, Record};
+use nearfar_specimen::{disturb, latency};
+
+use crate::{record, set_first_thread};
 
 const MEMORY: u64 = 1 << 30;
 
@@ -43,134 +43,73 @@ fn handmade() -> Record {
     record
 }
 
-#[test]
-fn the_matrix_the_curve_and_the_loaded_curve_are_shown() {
+/// The matrix, the curve by size and the one under load.
+pub fn curves() -> Record {
     let mut record = handmade();
     let remote = record.cases[0].id.clone();
     disturb(&mut record, &remote);
-    let view = shown("latency", &record);
-    let all = view["latency"].as_array().unwrap();
-    let in_matrix: Vec<&Value> = all.iter().filter(|one| one["in_matrix"] == true).collect();
-    assert_eq!(in_matrix.len(), 2);
-    for (one, ns) in in_matrix.iter().zip([100.0, 160.0]) {
-        assert!(near(&one["latency"]["median_ns"], ns));
-        assert_eq!((&one["pages"], &one["walk"]), (&"transparent".into(), &"page_groups".into()));
-        assert_eq!(one["working_set_bytes"], MEMORY);
-    }
-    assert_eq!(in_matrix[1]["latency"]["only_disturbed"], true);
-    let anywhere = all.iter().filter(|one| one["walk"] == "anywhere");
-    let parts: Vec<&Value> = anywhere.map(|one| &one["translation_ns"]).collect();
-    // Base pages, then huge ones; bytes in a window are whole numbers.
-    for (part, ns) in parts.iter().zip([30.0, 5.0]) {
-        assert!((part.as_f64().unwrap() - ns).abs() < 1e-5, "{part}");
-    }
-    let groups = all.iter().filter(|one| one["walk"] == "page_groups");
-    assert!(groups.into_iter().all(|one| one["translation_ns"].is_null()));
-    // From the longest pause to none.
-    let loads: Vec<&Value> = all.iter().filter(|one| one["load"].is_object()).collect();
-    let pauses: Vec<&Value> = loads.iter().map(|one| &one["load"]["pause_cycles"]).collect();
-    assert_eq!(pauses, [&Value::from(4096), &256.into(), &0.into()]);
-    assert!(near(&loads[2]["load"]["bandwidth"]["sum_gb_per_s"], 20.0));
-    assert!(near(&loads[2]["latency"]["median_ns"], 250.0));
-    assert!(near(&loads[0]["core_ghz"], 2.5));
+    record
 }
 
-#[test]
-fn what_noise_makes_faster_is_within_noise() {
+/// Rounds of both walks lie between 97 and 101 ns.
+pub fn faster_by_noise() -> Record {
     let mut record = record(&[Experiment::Latency]);
-    let walk = |walk| (MEMORY, Pages::Transparent, walk);
-    add_chase(&mut record, 0, walk(ChaseWalk::PageGroups), 100.0, None);
-    add_chase(&mut record, 0, walk(ChaseWalk::Anywhere), 99.0, None);
-    // Rounds of both walks between 98 and 101 ns.
-    for (sample, ns) in record.samples.iter_mut().zip([100, 98, 101, 99, 100, 101].iter().cycle()) {
+    for walk in [ChaseWalk::PageGroups, ChaseWalk::Anywhere] {
+        add_chase(&mut record, 0, (MEMORY, Pages::Transparent, walk), 100.0, None);
+    }
+    for (sample, ns) in
+        record.samples.iter_mut().zip([100, 98, 101, 99, 100, 101, 97, 98, 101, 99, 100, 98])
+    {
         sample.actors[0].threads[0].useful_bytes = 8_000_000_000 / ns;
     }
-    record.samples[6].actors[0].threads[0].useful_bytes = 8_000_000_000 / 97;
-    record.samples[11].actors[0].threads[0].useful_bytes = 8_000_000_000 / 98;
-    let view = ShowView::new(&record);
-    let text = view.text();
-    assert!(text.contains("-1.5 (within noise)"), "{text}");
-    let view = serde_json::to_value(view).unwrap();
-    let anywhere = &view["latency"][1];
-    assert_eq!(anywhere["walk"], "anywhere");
-    assert!((anywhere["translation_ns"].as_f64().unwrap() + 1.5).abs() < 1e-5);
-    let [low, high] = [0, 1].map(|end| anywhere["translation_interval_ns"][end].as_f64().unwrap());
-    assert!(low < -1.5 && high > 0.0, "{low} {high}");
-    assert!(view["latency"][0]["translation_interval_ns"].is_null());
+    record
 }
 
-/// Tables that show intervals have no part in the line below one that does not.
-#[test]
-fn the_widest_interval_is_that_of_its_own_table() {
+/// Only the remote chase and a loaded one vary: tables that show intervals have no part in the line
+/// below one that does not.
+pub fn intervals_elsewhere() -> Record {
     let mut record = handmade();
-    // Only the remote chase and a loaded one vary.
     for case in [0, 8] {
-        let case = &record.cases[case].id;
-        let of = record.samples.iter_mut().filter(|sample| sample.case == *case);
-        for (sample, bytes) in of.zip(1..) {
-            sample.actors[0].threads[0].useful_bytes = bytes * 10_000_000;
-        }
+        set_first_thread(&mut record, case, |round| round * 10_000_000);
     }
-    let text = ShowView::new(&record).text();
-    assert!(!text.contains("widest"), "{text}");
-    let local = &record.cases[1].id;
-    for sample in record.samples.iter_mut().filter(|sample| sample.case == *local) {
-        sample.actors[0].threads[0].useful_bytes += u64::from(sample.round) * 100_000_000;
-    }
-    let text = ShowView::new(&record).text();
-    assert!(text.contains("widest 95 % interval: ±4.8 %"), "{text}");
+    record
 }
 
-/// Set / caches of streams beside it is another measure.
-#[test]
-fn a_chase_that_caches_answer_is_marked() {
+/// The local chase varies as well.
+pub fn intervals() -> Record {
+    let mut record = intervals_elsewhere();
+    set_first_thread(&mut record, 1, |round| 5_000_000_000 + round * 100_000_000);
+    record
+}
+
+/// One chase's set is smaller than twice the caches. Set / caches of streams beside it is another
+/// measure.
+pub fn caches() -> Record {
     let mut record = handmade();
-    for case in &mut record.cases {
-        for actor in &mut case.actors {
-            match actor {
-                Actor::Chase(chase) => chase.llc_multiple = Some(2.0),
-                Actor::Stream(stream) => stream.llc_multiple = Some(1.0),
-                Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => {}
-            }
+    for actor in record.cases.iter_mut().flat_map(|case| &mut case.actors) {
+        match actor {
+            Actor::Chase(chase) => chase.llc_multiple = Some(2.0),
+            Actor::Stream(stream) => stream.llc_multiple = Some(1.0),
+            Actor::Compute(_) | Actor::Transfer(_) | Actor::Command(_) => {}
         }
     }
-    let view = ShowView::new(&record);
-    assert!(view.latency.iter().all(|one| one.case.llc_multiple == Some(2.0)));
-    assert!(!view.text().contains('^'), "{}", view.text());
     let Actor::Chase(chase) = &mut record.cases[0].actors[0] else { panic!() };
     chase.llc_multiple = Some(1.8);
-    let text = ShowView::new(&record).text();
-    assert!(
-        text.lines().any(|line| line.contains("cluster 0") && line.ends_with("160^")),
-        "{text}"
-    );
-    assert!(text.contains("^ the chase touches less than 1.9 times"), "{text}");
+    record
 }
 
 /// The rounds that had an access would say too little.
-#[test]
-fn one_round_without_an_access_leaves_no_time() {
+pub fn one_round_without_access() -> Record {
     let mut record = handmade();
     record.samples[0].actors[0].threads[0].useful_bytes = 0;
-    let view = ShowView::new(&record);
-    assert!(view.text().contains("no access in a round"), "{}", view.text());
-    let without: Vec<u32> = view
-        .latency
-        .iter()
-        .filter(|one| one.latency.is_none())
-        .map(|one| one.memory_node)
-        .collect();
-    assert_eq!(without, [1]);
+    record
 }
 
-#[test]
-fn a_chase_that_never_arrived_has_no_time() {
+/// No chase has a time.
+pub fn without_access() -> Record {
     let mut record = handmade();
-    for sample in &mut record.samples {
-        sample.actors[0].threads[0].useful_bytes = 0;
+    for case in 0..record.cases.len() {
+        set_first_thread(&mut record, case, |_| 0);
     }
-    let view = serde_json::to_value(ShowView::new(&record)).unwrap();
-    assert!(view["latency"].as_array().unwrap().iter().all(|one| one["latency"].is_null()));
-    let text = ShowView::new(&record).text();
-    assert!(text.contains("no access in a round"), "{text}");
+    record
 }
