@@ -147,10 +147,12 @@ impl<'a> Sources<'a> {
 
 fn cautions(sources: &Sources<'_>) -> Vec<String> {
     let mut cautions = Vec::new();
-    if sources.show.executor == Executor::Simulated {
+    if sources.show.measured.executor == Executor::Simulated {
         cautions.push("SIMULATED: these figures were worked out, not measured.".into());
     }
-    cautions.extend(sources.show.sealing.finding().map(|finding| format!("WARNING: {finding}.")));
+    cautions.extend(
+        sources.show.measured.sealing.finding().map(|finding| format!("WARNING: {finding}.")),
+    );
     if sources.show.unfinished {
         cautions.push(
             "Measuring did not end in order: what is missing was not measured. `nearfar \

@@ -2,13 +2,13 @@
 
 use nearfar_machine::{InitiatorKind, MemoryKind, Relation, Scope, TheoreticalMaximum};
 use nearfar_model::{Class, ClassFigure, ClassPair, Classes, LeftOut, ThreadChoice, alphas};
-use nearfar_record::{Executor, Record};
+use nearfar_record::Record;
 use serde::{Serialize, Serializer};
 
 use crate::classes_text::threads_words;
+use crate::measured::MeasuredView;
 use crate::pair_position::{PairPosition, positions};
 use crate::relations::Relations;
-use crate::sealing::SealingView;
 
 /// What gives the theoretical maximum where the record does not.
 pub(crate) const GAMMA_REMEDY: &str =
@@ -19,14 +19,9 @@ pub(crate) const GAMMA_REMEDY: &str =
 pub struct ClassesView {
     /// `nearfar.classes/1`
     pub schema: &'static str,
-    /// Host that was measured.
-    pub host: String,
-    /// When measuring began, UTC.
-    pub started: String,
-    /// Whether a machine was measured or simulated.
-    pub executor: Executor,
-    /// Whether the record is as it was written.
-    pub sealing: SealingView,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
     /// How CPUs were grouped.
     pub initiator: InitiatorKind,
     /// Kernels of which a pair's best counts.
@@ -228,10 +223,7 @@ impl ClassesView {
         }
         Self {
             schema: "nearfar.classes/1",
-            host: header.host.clone(),
-            started: header.started.clone(),
-            executor: header.executor,
-            sealing: SealingView::new(&record.sealing),
+            measured: MeasuredView::new(record),
             initiator: header.inputs.initiator,
             kernels: measured_kernels(classes),
             absent_kernels: classes.absent_kernels.clone(),

@@ -8,7 +8,7 @@ use nearfar_units::format_significant;
 
 use crate::class_map::{ClassMap, MapCell, MapRow};
 use crate::classes::{ClassFigureView, ClassView, ClassesView, GammaView};
-use crate::figures::{rounded, simulated_line};
+use crate::figures::rounded;
 use crate::pair_position::PairPosition;
 use crate::pair_words::{InitiatorSet, initiators, pair_words};
 use crate::paragraph::{WIDTH, folded, paragraph};
@@ -19,8 +19,7 @@ impl ClassesView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
-        let heading = format!("{}, {}\n", printable(&self.host), printable(&self.started));
-        heading + simulated_line(self.executor) + &self.sealing.warning() + &self.body()
+        self.measured.heading() + &self.body()
     }
 
     /// The classes, below what they are of.

@@ -5,25 +5,20 @@ use nearfar_model::{
     Against, Between, HiddenLevel, NotCompared, Place, Shortfall, Twins, Unmeasured, Unsteadiness,
     WhyUnmeasured, twins, unmeasured,
 };
-use nearfar_record::{Check, Executor, Record, Standing};
+use nearfar_record::{Check, Record, Standing};
 use serde::Serialize;
 
+use crate::measured::MeasuredView;
 use crate::record_doctor_checks::checks;
-use crate::sealing::SealingView;
 
 /// A record looked over; `doctor RECORD --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RecordDoctorView {
     /// `nearfar.record-doctor/1`
     pub schema: &'static str,
-    /// Host that was measured.
-    pub host: String,
-    /// When measuring began, UTC.
-    pub started: String,
-    /// Whether a machine was measured or simulated.
-    pub executor: Executor,
-    /// Whether the record is as it was written.
-    pub sealing: SealingView,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
     /// Cells of the pairs matrix that were compared with their twins.
     pub cells_compared: usize,
     /// Cells that were not, by the reason.
@@ -158,10 +153,7 @@ impl RecordDoctorView {
         let unmeasured = unmeasured(record);
         Self {
             schema: "nearfar.record-doctor/1",
-            host: record.header.host.clone(),
-            started: record.header.started.clone(),
-            executor: record.header.executor,
-            sealing: SealingView::new(&record.sealing),
+            measured: MeasuredView::new(record),
             cells_compared: twins.compared,
             cells_not_compared: NotComparedView::new(&twins),
             groups: twins.groups,

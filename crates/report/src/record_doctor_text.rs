@@ -21,16 +21,16 @@ impl RecordDoctorView {
     /// For people.
     #[must_use]
     pub fn text(&self) -> String {
-        let made = match self.executor {
+        let made = match self.measured.executor {
             Executor::Native => "measured",
             Executor::Simulated => "worked out",
         };
         let legend = if self.findings.is_empty() && self.unsteady.is_empty() { "" } else { LEGEND };
         format!(
             "{}{}, {made} {}\n{legend}{}",
-            simulated_line(self.executor),
-            printable(&self.host),
-            printable(&self.started),
+            simulated_line(self.measured.executor),
+            printable(&self.measured.host),
+            printable(&self.measured.started),
             check_lines(&self.checks)
         )
     }

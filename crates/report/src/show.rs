@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, RecordFigures, classes};
-use nearfar_record::{Absence, Executor, Experiment, Record, Suite, Warning};
+use nearfar_record::{Absence, Experiment, Record, Suite, Warning};
 use serde::Serialize;
 
 use crate::classes::ClassesView;
-use crate::sealing::SealingView;
+use crate::measured::MeasuredView;
 use crate::show_devices::{TransferView, transfer_views};
 use crate::show_figure::AbsentView;
 use crate::show_hybrid::{HybridView, hybrid_views};
@@ -25,14 +25,9 @@ use crate::show_sharing::{SharingView, sharing_views};
 pub struct ShowView {
     /// `nearfar.show/1`
     pub schema: &'static str,
-    /// Host that was measured.
-    pub host: String,
-    /// When measuring began, UTC.
-    pub started: String,
-    /// Whether a machine was measured or simulated.
-    pub executor: Executor,
-    /// Whether the record is as it was written.
-    pub sealing: SealingView,
+    /// What was measured.
+    #[serde(flatten)]
+    pub measured: MeasuredView,
     /// How much was measured.
     pub suite: Suite,
     /// The experiments that were asked for, in their order.
@@ -121,10 +116,7 @@ impl ShowView {
         let header = &record.header;
         Self {
             schema: "nearfar.show/1",
-            host: header.host.clone(),
-            started: header.started.clone(),
-            executor: header.executor,
-            sealing: SealingView::new(&record.sealing),
+            measured: MeasuredView::new(record),
             suite: header.inputs.suite,
             experiments: header.inputs.experiments.clone(),
             cpu: header.environment.cpu.model_name.clone(),

@@ -2,9 +2,10 @@
 
 use nearfar_machine::{CpuSet, MemoryKind};
 use nearfar_model::{RecordFigures, RoofFigures};
-use nearfar_record::{Roof, RoofPurpose};
+use nearfar_record::RoofPurpose;
 use serde::Serialize;
 
+use crate::roofline_place::RoofPlaceView;
 use crate::show_figure::{BandwidthView, CaseView, FlopsView};
 
 /// A roof of one cluster, or a point below one.
@@ -53,6 +54,9 @@ pub struct RoofView {
     pub attainable_gflop_per_s: Option<f64>,
     /// Of a point, measured / attainable, or null.
     pub attainable_ratio: Option<f64>,
+    /// What limits, in words: `contended node 0, 4 clusters`.
+    #[serde(skip)]
+    pub name: String,
     /// The cluster's CPUs, for headings.
     #[serde(skip)]
     pub cpus: CpuSet,
@@ -73,22 +77,15 @@ pub(crate) fn roof_views(figures: &RecordFigures<'_>) -> Vec<RoofView> {
 
 fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
     let place = figures.place.clone();
-    let (limit, level, node, clusters, memory_kind) = match place.roof {
-        Roof::Compute => ("compute", None, None, None, None),
-        Roof::Cache { level } => ("cache", Some(level), None, None, None),
-        Roof::Memory { node } => ("memory", None, Some(node), None, None),
-        Roof::Interleaved { kind } => ("interleaved", None, None, None, Some(kind)),
-        Roof::Contended { node, clusters } => ("contended", None, Some(node), Some(clusters), None),
-        Roof::AllLocal { node } => ("all_local", None, Some(node), None, None),
-        Roof::Congested { kind } => ("congested", None, None, None, Some(kind)),
-    };
+    let RoofPlaceView { name, limit, level, node, is_local, clusters, memory_kind } =
+        RoofPlaceView::new(place.roof, figures.is_local);
     RoofView {
         case: CaseView::new(&figures.case),
         cluster: place.cluster,
         limit,
         level,
         node,
-        is_local: figures.is_local,
+        is_local,
         clusters,
         memory_kind,
         kernel: place.kernel,
@@ -103,6 +100,7 @@ fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
         flops_per_byte: figures.intensity,
         attainable_gflop_per_s: figures.attainable.map(|attainable| attainable.flops / 1e9),
         attainable_ratio: figures.attainable.map(|attainable| attainable.ratio),
+        name,
         cpus,
         actor: place.actor as usize,
     }

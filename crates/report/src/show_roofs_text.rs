@@ -41,24 +41,8 @@ pub(crate) fn roofs_text(views: &[RoofView]) -> String {
     text + &footnotes.lines()
 }
 
-/// A row's or a column's words for what limits.
-fn limit(view: &RoofView) -> String {
-    let node = view.node.map_or_else(String::new, |node| format!(" node {node}"));
-    match view.limit {
-        "cache" => format!("L{}", view.level.unwrap_or_default()),
-        "memory" if view.is_local == Some(true) => format!("local{node}"),
-        "memory" => format!("remote{node}"),
-        "contended" => {
-            let clusters = count(view.clusters.unwrap_or_default() as usize, "cluster");
-            format!("contended{node}, {clusters}")
-        }
-        "all_local" => format!("all local{node}"),
-        limit @ ("interleaved" | "congested") => {
-            let kind = view.memory_kind.map(|kind| kind.to_string()).unwrap_or_default();
-            format!("{limit} {kind}")
-        }
-        other => other.into(),
-    }
+fn name(view: &RoofView) -> String {
+    view.name.clone()
 }
 
 /// A table of views by what two functions say of them; a place without a view is a dot.
@@ -104,7 +88,7 @@ fn bandwidths(
         if knows_cycles { ", below it bytes of a core in a cycle, median over cores" } else { "" };
     let mut columns = labels(views, kernel_and_variant);
     columns.sort_by_cached_key(|column| kernels.iter().position(|known| known == column));
-    let (rows, columns) = ((labels(views, limit), limit), (columns, kernel_and_variant));
+    let (rows, columns) = ((labels(views, name), name), (columns, kernel_and_variant));
     let table = labelled(views, rows, columns, |view| {
         let text = footnotes.figure(&view.case, view.bandwidth.as_ref().map(Into::into));
         match view.bytes_per_cycle {
@@ -176,7 +160,7 @@ fn points(title: &str, views: &[&RoofView], footnotes: &mut Footnotes) -> String
         let key = |view: &RoofView| intensity(&view.kernel).unwrap_or(f64::INFINITY);
         key(one).total_cmp(&key(other))
     });
-    let (rows, columns) = ((labels(&by_intensity, row), row), (labels(views, limit), limit));
+    let (rows, columns) = ((labels(&by_intensity, row), row), (labels(views, name), name));
     let table = labelled(views, rows, columns, |view| {
         let text = footnotes.figure(&view.case, view.flops.as_ref().map(Into::into));
         match (view.attainable_gflop_per_s, view.attainable_ratio) {

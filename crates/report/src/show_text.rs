@@ -85,13 +85,13 @@ impl ShowView {
         let suite = self.suite.as_str();
         let mut text = format!(
             "{}, {}, {suite} suite: {}",
-            printable(&self.host),
-            printable(&self.started),
+            printable(&self.measured.host),
+            printable(&self.measured.started),
             count(self.samples, "sample")
         );
         if let Some(seconds) = self.seconds {
             text += &format!(" in {}", format_duration(Duration::from_secs_f64(seconds)));
-            if self.executor == Executor::Simulated {
+            if self.measured.executor == Executor::Simulated {
                 text += " of the simulated machine's own clock";
             }
         }
@@ -99,8 +99,8 @@ impl ShowView {
         let cpu = self.cpu.as_deref().unwrap_or("unknown CPU");
         let release = self.kernel_release.as_deref().unwrap_or("unknown");
         text += &format!("{}, Linux {}\n", printable(cpu), printable(release));
-        text += simulated_line(self.executor);
-        text += &self.sealing.warning();
+        text += simulated_line(self.measured.executor);
+        text += &self.measured.sealing.warning();
         if self.unfinished {
             text += "unfinished: the program was killed while measuring; go on with --resume\n";
         }
@@ -111,7 +111,7 @@ impl ShowView {
         if self.samples == 0 {
             return String::new();
         }
-        let mut text = match self.executor {
+        let mut text = match self.measured.executor {
             Executor::Native => self.proofs(),
             Executor::Simulated => "\nproven pages: none; a simulated machine has no pages, its \
                                     data are where a case asks for them"

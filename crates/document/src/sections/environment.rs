@@ -18,8 +18,8 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         })
     };
     let mut rows = vec![
-        ("host", Cell::text(show.host.clone())),
-        ("begun", Cell::text(show.started.clone())),
+        ("host", Cell::text(show.measured.host.clone())),
+        ("begun", Cell::text(show.measured.started.clone())),
         ("CPU", known(show.cpu.as_ref())),
         ("Linux", known(show.kernel_release.as_ref())),
         ("nearfar", Cell::text(header.versions.nearfar.clone())),
@@ -27,7 +27,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         ("samples", Cell::text(show.samples.to_string())),
         ("of these disturbed", Cell::text(show.disturbed.to_string())),
     ];
-    if show.executor == Executor::Native {
+    if show.measured.executor == Executor::Native {
         let proven: Vec<String> =
             show.proven_by.iter().map(|(method, count)| format!("{count} by {method}")).collect();
         rows.push(("samples whose pages are proven", Cell::text(proven.join(", "))));

@@ -58,31 +58,10 @@ fn roofs(cluster: u32, all: &[&RoofView]) -> Option<Table> {
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.limit != "compute") {
         let counted = Counted::ActorBytes(roof.actor);
         let cell = Cell::of(&roof.case, roof.bandwidth.as_ref().map(Figure::sum), counted);
-        grid.add(place(roof), format!("{} {}", roof.kernel, roof.variant), cell);
+        grid.add(roof.name.clone(), format!("{} {}", roof.kernel, roof.variant), cell);
     }
     let caption = format!("Cluster {cluster}: roofs of bandwidth");
     grid.table(caption, "roof", Unit::GbPerS)
-}
-
-/// `L2`, `local node 0`, `contended node 1, 4 clusters`.
-fn place(roof: &RoofView) -> String {
-    let node = roof.node.map_or_else(String::new, |node| format!(" node {node}"));
-    match (roof.limit, roof.level) {
-        (_, Some(level)) => format!("L{level}"),
-        ("memory", _) => {
-            let side = if roof.is_local == Some(true) { "local" } else { "remote" };
-            format!("{side}{node}")
-        }
-        ("contended", _) => {
-            let clusters = roof.clusters.map_or_else(String::new, |n| format!(", {n} clusters"));
-            format!("contended{node}{clusters}")
-        }
-        ("all_local", _) => format!("all local{node}"),
-        (other, _) => {
-            let kind = roof.memory_kind.map_or_else(String::new, |kind| format!(" {kind}"));
-            format!("{other}{kind}")
-        }
-    }
 }
 
 fn points(cluster: u32, all: &[&RoofView]) -> Option<Table> {
@@ -94,7 +73,7 @@ fn points(cluster: u32, all: &[&RoofView]) -> Option<Table> {
                 value.map_or(Cell::Empty, |value| Cell::Figure(Figure::new(value, None, Unit::One)))
             };
             vec![
-                Cell::text(place(roof)),
+                Cell::text(roof.name.clone()),
                 Cell::text(format!("{} {}", roof.kernel, roof.variant)),
                 ratio(roof.flops_per_byte),
                 flops(roof),
