@@ -1,24 +1,15 @@
 //! What the program says of a record that was edited by hand.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::answers::simulated;
+use crate::records::copy;
 use crate::support::{nearfar, refuse, run, text};
 use serde_json::Value;
 
 /// The commands that make something of a record.
 const VIEWS: [&[&str]; 4] =
     [&["show"], &["model"], &["predict", "--share", "0.5,0.3,0.2"], &["doctor"]];
-
-/// A simulated record of two rounds.
-fn simulate(folder: &Path) -> PathBuf {
-    simulated(
-        folder,
-        "two-socket-8-nodes",
-        &["--suite", "quick", "--kernel", "triad", "--samples", "6"],
-    )
-}
 
 fn view(words: &[&str], path: &Path, json: bool) -> (Option<i32>, String) {
     let mut command = nearfar();
@@ -49,7 +40,7 @@ fn in_one_line(text: &str) -> String {
 #[test]
 fn every_view_of_an_edited_record_says_so() {
     let folder = tempfile::tempdir().unwrap();
-    let path = simulate(folder.path());
+    let path = copy("amd-2p", folder.path());
     let honest = fs::read_to_string(&path).unwrap();
     for words in VIEWS {
         assert_eq!(sealing(words, &path)["seals"], "fit");
@@ -74,7 +65,7 @@ fn every_view_of_an_edited_record_says_so() {
 #[test]
 fn a_record_without_seals_is_said_to_have_none() {
     let folder = tempfile::tempdir().unwrap();
-    let path = simulate(folder.path());
+    let path = copy("amd-2p", folder.path());
     let unsealed = |line: &str| format!("{}}}\n", &line[..line.rfind(",\"seal\"").unwrap()]);
     let lines: String = fs::read_to_string(&path).unwrap().lines().map(unsealed).collect();
     fs::write(&path, lines).unwrap();
@@ -93,7 +84,7 @@ fn a_record_without_seals_is_said_to_have_none() {
 #[test]
 fn an_edited_record_is_not_gone_on_with() {
     let folder = tempfile::tempdir().unwrap();
-    let path = simulate(folder.path());
+    let path = copy("amd-2p", folder.path());
     let honest = fs::read_to_string(&path).unwrap();
     let resume = || {
         let mut command = nearfar();

@@ -3,21 +3,16 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advise;
-mod answers;
-mod compare;
 mod edited;
+mod figures;
+mod golden;
 mod kill;
-mod model_distribution;
-mod model_flow;
-mod model_hybrid;
-mod model_latency;
 mod model_roofline;
-mod model_sharing;
-mod model_strategy;
 mod models;
 mod mutilated;
 mod plugins;
 mod profile;
+mod records;
 mod refusals;
 mod run;
 mod run_report;

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::records::record;
 use crate::support::{nearfar, refuse, run, text};
 
 const PLANTED: &str = include_str!("../../../report/tests/profiles/planted.json");
@@ -90,10 +91,7 @@ fn a_running_process_is_watched_and_goes_on() {
 #[test]
 fn a_planted_profile_lies_below_the_roofs_and_in_the_classes_of_a_record() {
     let folder = tempfile::tempdir().unwrap();
-    let (record, profile) = (folder.path().join("r.jsonl"), folder.path().join("p.json"));
-    let arguments = ["--simulate", "joe0", "--suite", "standard", "--only", "pairs,roofs"];
-    let made = run(nearfar().arg("characterize").args(arguments).arg("--out").arg(&record));
-    assert_eq!(made.status.code(), Some(0), "{}", text(&made.stderr));
+    let (record, profile) = (record("joe0"), folder.path().join("p.json"));
     // Two FLOPs for each 24 bytes, at so many GB/s; joe0 has 36.1 of local memory.
     let planted = |gb: f64| {
         let mut value: Value = serde_json::from_str(PLANTED).unwrap();

@@ -100,14 +100,8 @@ fn its_own_failures_are_125() {
         refuse(&mut start(options, &["touch", mark.to_str().unwrap()]), 125, &[]);
         assert!(!mark.exists(), "{options:?}");
     }
-    refuse(nearfar().arg("run"), 125, &["COMMAND"]);
-    refuse(&mut start(&["--placement", "best"], &["true"]), 125, &["weighted:NODE=WEIGHT"]);
-    let mut without_equals = nearfar();
-    without_equals.args(["run", "--report", "no-such-program", "--", "true"]);
-    refuse(&mut without_equals, 127, &["--report=no-such-program"]);
     // The options of a program are its own.
     assert_eq!(text(&run(&[], &["echo", "--placement", "-x"]).stdout), "--placement -x\n");
-    assert!(nearfar().args(["run", "--help"]).output().unwrap().status.success());
 }
 
 /// Where the report cannot be written at the end, that is said, and the program's status stays.
@@ -412,16 +406,4 @@ fn a_placement_is_verified_by_running_in_turns() {
     assert_eq!(output.status.code(), Some(3));
     assert!(output.stdout.is_empty());
     assert!(text(&output.stderr).contains("without --verify"), "{}", text(&output.stderr));
-}
-
-#[test]
-fn auto_goes_by_a_record_of_this_machine_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_string();
-    let simulated = path("simulated.jsonl");
-    let simulate = ["characterize", "--simulate", "joe0", "--suite", "quick", "--out", &simulated];
-    assert!(nearfar().args(simulate).output().unwrap().status.success());
-    let by = |record: &str| start(&["--placement", "auto", "--record", record], &["true"]);
-    refuse(&mut by(&simulated), 125, &["simulated machine"]);
-    refuse(&mut by(&path("none.jsonl")), 125, &["a record of this machine", "none.jsonl"]);
 }

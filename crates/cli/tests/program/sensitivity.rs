@@ -1,11 +1,10 @@
 //! `sensitivity` where there is one memory node, and of records that were made elsewhere.
 
 use std::fs;
-use std::path::Path;
 
 use serde_json::Value;
 
-use crate::answers::simulated;
+use crate::records::record;
 use crate::support::{nearfar, refuse, run, text};
 
 fn has_one_node() -> bool {
@@ -40,40 +39,12 @@ fn one_node_leaves_nothing_to_choose() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no record was begun");
 }
 
-#[test]
-fn what_cannot_be_run_or_shown_is_refused() {
-    let refused = |arguments: &[&str], words: &[&str]| {
-        refuse(nearfar().arg("sensitivity").args(arguments), 2, words);
-    };
-    refused(&[], &["CMD"]);
-    refused(&["--metric", "(", "--", "true"], &["no regular expression"]);
-    refused(&["--metric", "rate", "--", "true"], &["no group", "parentheses"]);
-    refused(&["--unit", "GB/s", "--", "true"], &["--metric"]);
-    refused(&["--matrix", "--cluster", "0", "--", "true"], &["--cluster"]);
-    refused(&["--command", "gcc", "--", "true"], &["LABEL=CMD"]);
-    refused(&["--command", "a=true", "--command", "a=false"], &["two programs are called 'a'"]);
-    refused(&["--label", " ", "--", "true"], &["--label"]);
-    refused(&["--record", "/no/such/file", "--", "true"], &["/no/such/file"]);
-    refused(&["--from", "/no/such/file"], &["/no/such/file"]);
-    refused(&["--from", "r.jsonl", "--rounds", "3"], &["--rounds"]);
-    refused(&["--from", "r.jsonl", "--counters"], &["--counters"]);
-    let folder = tempfile::tempdir().unwrap();
-    let machine = quick_record(folder.path());
-    refused(&["--from", &machine], &["no runs of programs"]);
-    refused(&["--record", &machine, "--", "true"], &["another machine"]);
-}
-
-fn quick_record(folder: &Path) -> String {
-    let options = ["--suite", "quick", "--only", "pairs", "--kernel", "triad"];
-    simulated(folder, "amd-2p", &options).display().to_string()
-}
-
 /// A record of runs on amd-2p, written by hand: a program that only moves data, in classes of
 /// 9.3, 5.6 and 3.1 GB/s, and one with a hostile name that failed.
 #[test]
 fn runs_are_shown_beside_the_classes_of_their_machine() {
     let folder = tempfile::tempdir().unwrap();
-    let machine = quick_record(folder.path());
+    let machine = record("amd-2p").display().to_string();
     let runs = folder.path().join("runs.jsonl");
     fs::write(&runs, runs_on(&machine)).unwrap();
     let runs = runs.to_str().unwrap();
@@ -91,6 +62,8 @@ fn runs_are_shown_beside_the_classes_of_their_machine() {
     for placement in program["placements"].as_array().unwrap() {
         assert_eq!(placement["standing"], "within", "{placement}");
     }
+    let other = ["sensitivity", "--record", &machine, "--", "true"];
+    refuse(nearfar().args(other), 2, &["another machine"]);
     let resume = ["characterize", "--resume", "--out", runs];
     refuse(nearfar().args(resume), 2, &["a record of programs", "nearfar sensitivity"]);
     // Without the machine's classes, and as one of several records.
@@ -105,7 +78,7 @@ fn runs_are_shown_beside_the_classes_of_their_machine() {
 #[test]
 fn what_was_counted_of_runs_is_shown_beside_their_times() {
     let folder = tempfile::tempdir().unwrap();
-    let machine = quick_record(folder.path());
+    let machine = record("amd-2p").display().to_string();
     let runs = folder.path().join("runs.jsonl");
     fs::write(&runs, counted(&runs_on(&machine))).unwrap();
     let runs = runs.to_str().unwrap();

@@ -1,5 +1,4 @@
-//! Simulated machines by the command line: listed, shown, characterized, resumed,
-//! looked over.
+//! Simulated machines by the command line: characterized, resumed, described by files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -62,62 +61,14 @@ fn without_noise_every_round_is_the_same() {
     }
 }
 
-/// Nobody is to take the machine's seconds for those at the keyboard, or its data for pages.
 #[test]
-fn what_a_simulation_says_of_itself() {
+fn plans_and_what_is_resumed_name_their_executor() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("r.jsonl").display().to_string();
-    let simulated = ["characterize", "--simulate", "amd-2p"];
-    let said = text(&run(nearfar().args(simulated).args(["--out", &path])).stdout);
-    assert!(said.starts_with("SIMULATED: "), "{said}");
-    assert!(said.contains("of the simulated machine's own clock"), "{said}");
-    let resumed =
-        json(&run(nearfar().args(["characterize", "--resume", "--json", "--out", &path])));
-    assert_eq!(resumed["executor"], "simulated");
-
-    let said = text(&run(nearfar().args(simulated).arg("--dry-run")).stdout);
-    assert!(said.starts_with("SIMULATED: ") && !said.contains("just now"), "{said}");
-    let plan = json(&run(nearfar().args(simulated).args(["--dry-run", "--json"])));
-    assert_eq!(plan["executor"], "simulated");
-    refuse(
-        nearfar().args(simulated).args(["--budget", "1s"]),
-        2,
-        &["budget of 1.00 s is too small", "simulated machine's own clock"],
-    );
-
-    let said = text(&run(nearfar().args(["show", &path])).stdout);
-    assert!(said.contains("a simulated machine has no pages"), "{said}");
-    assert!(!said.contains("with proven pages") && !said.contains("by simulated"), "{said}");
-}
-
-#[test]
-fn lists_are_of_the_machine_that_is_asked() {
-    let list = |options: &[&str]| {
-        let mut command = nearfar();
-        text(&run(command.args(["characterize", "--kernel", "list"]).args(options)).stdout)
-    };
-    let own = list(&[]);
-    assert!(own.contains("portable") && !own.contains("open64"), "{own}");
-    let amd = list(&["--simulate", "amd-2p"]);
-    assert!(amd.contains("open64, ") && !amd.contains("portable"), "{amd}");
-    let machines = list(&["--simulate", "list"]);
-    assert!(machines.contains("two-socket-cxl"), "{machines}");
-}
-
-#[test]
-fn simulated_machines_are_listed_shown_and_refused_by_name() {
-    let listed = text(&run(nearfar().args(["characterize", "--simulate", "list"])).stdout);
-    assert!(listed.contains("amd-2p") && listed.contains("two-socket-cxl"), "{listed}");
-    let topo = json(&run(nearfar().args(["topo", "--simulate", "two-socket-cxl", "--json"])));
-    let cpu_less = |node: &&Value| node["cpu_less"].as_bool() == Some(true);
-    assert_eq!(topo["nodes"].as_array().unwrap().iter().filter(cpu_less).count(), 1);
-    refuse(nearfar().args(["characterize", "--simulate", "amd-9p"]), 2, &["amd-9p", "amd-2p"]);
-    refuse(nearfar().args(["topo", "--simulate", "./none.toml"]), 2, &["none.toml"]);
-    refuse(
-        nearfar().args(["characterize", "--simulate", "amd-2p", "--isa", "avx512"]),
-        2,
-        &["avx512", "open64"],
-    );
+    let path = simulate(folder.path(), "amd-2p", &["--only", "pairs"]);
+    let resume = ["characterize", "--resume", "--json", "--out", &path];
+    assert_eq!(json(&run(nearfar().args(resume)))["executor"], "simulated");
+    let plan = ["characterize", "--simulate", "amd-2p", "--dry-run", "--json"];
+    assert_eq!(json(&run(nearfar().args(plan)))["executor"], "simulated");
 }
 
 /// A machine file of a user's own, and one that is wrong.
@@ -139,19 +90,4 @@ fn a_file_describes_a_machine() {
     );
     std::fs::write(&file, format!("{own}colour = \"red\"\n")).unwrap();
     refuse(nearfar().args(["characterize", "--simulate", &file]), 2, &["colour", "line 4"]);
-}
-
-/// One slow memory and one narrow link: both are named, and nothing of the healthy one.
-#[test]
-fn doctor_names_what_falls_short() {
-    let folder = tempfile::tempdir().unwrap();
-    let options = ["--suite", "standard", "--kernel", "load,triad"];
-    let record = simulate(folder.path(), "two-socket-8-nodes-degraded", &options);
-    let output = run(nearfar().args(["doctor", &record]));
-    let said = text(&output.stdout);
-    assert_eq!(output.status.code(), Some(1), "{said}");
-    assert_eq!(said.lines().filter(|line| line.starts_with("FAILED")).count(), 2, "{said}");
-    let record = simulate(folder.path(), "two-socket-8-nodes", &options);
-    let output = run(nearfar().args(["doctor", &record]));
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
 }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::answers::simulated;
+use crate::records::copy;
 use crate::support::{nearfar, refuse, run, text};
 
 /// What the program may map: its code, hwloc, and the largest input that it accepts.
@@ -111,15 +111,11 @@ fn deep_and_broken_texts_are_refused() {
     }
 }
 
-fn small_record(folder: &Path) -> PathBuf {
-    simulated(folder, "amd-2p", &["--suite", "quick", "--kernel", "triad", "--samples", "1"])
-}
-
 /// Editors of other systems put a mark before and a carriage return behind.
 #[test]
 fn line_ends_and_marks_of_other_systems_are_read_or_named() {
     let folder = tempfile::tempdir().unwrap();
-    let record = small_record(folder.path());
+    let record = copy("amd-2p", folder.path());
     let plain = fs::read_to_string(&record).unwrap();
     let show = |name: &str, text: &str| -> Output {
         let path = file(folder.path(), name, text.as_bytes());
@@ -140,7 +136,7 @@ fn line_ends_and_marks_of_other_systems_are_read_or_named() {
 #[test]
 fn numbers_above_those_of_any_linux_are_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let path = small_record(folder.path());
+    let path = copy("amd-2p", folder.path());
     let record = fs::read_to_string(&path).unwrap();
     let edited = record.replacen("\"allowed_cpus\":\"0-15\"", "\"allowed_cpus\":\"0-65536\"", 1);
     assert_ne!(edited, record);

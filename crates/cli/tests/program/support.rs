@@ -29,11 +29,16 @@ pub fn refuse(command: &mut Command, status: i32, words: &[&str]) {
     let output = run(command);
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(status), "{said}");
+    assert_said_once(&said);
+    for word in words {
+        assert!(said.contains(word), "'{said}' does not say '{word}'");
+    }
+}
+
+/// No part of a message is said twice.
+pub fn assert_said_once(said: &str) {
     let parts: Vec<&str> = said.trim_end().split(": ").flat_map(|part| part.split("; ")).collect();
     for (number, part) in parts.iter().enumerate() {
         assert!(!parts[number + 1..].contains(part), "'{part}' is said twice in '{said}'");
-    }
-    for word in words {
-        assert!(said.contains(word), "'{said}' does not say '{word}'");
     }
 }

@@ -6,31 +6,6 @@ use std::path::{Path, PathBuf};
 use crate::support::{nearfar, refuse, run, text};
 use serde_json::Value;
 
-fn topo(option: &str, value: &str) -> Value {
-    let output = run(nearfar().args(["topo", option, value, "--json"]));
-    assert!(output.status.success(), "{}", text(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
-#[test]
-fn a_synthetic_machine_has_its_nodes_and_clusters() {
-    let machine = topo("--synthetic", "pack:2 numa:2 l3:2 core:4 pu:2");
-    assert_eq!(machine["nodes"].as_array().unwrap().len(), 4);
-    assert_eq!(machine["clusters"].as_array().unwrap().len(), 4);
-    assert_eq!(machine["l3_domains"].as_array().unwrap().len(), 8);
-    assert_eq!(machine["cores"], 32);
-    assert_eq!(machine["clusters"][1]["cpus"], "16-31");
-    assert_eq!(machine["clusters"][1]["memory_nodes"], serde_json::json!([1]));
-}
-
-#[test]
-fn one_core_is_one_core() {
-    let words = text(&run(nearfar().args(["topo", "--synthetic", "node:1 core:1 pu:1"])).stdout);
-    assert!(words.contains("\n1 core, 1 CPU\n") && words.contains("  0: CPU 0, "), "{words}");
-    let words = text(&run(nearfar().args(["topo", "--synthetic", "node:1 core:2 pu:1"])).stdout);
-    assert!(words.contains("\n2 cores, 2 CPUs\n") && words.contains("  0: CPUs 0-1, "), "{words}");
-}
-
 #[test]
 fn the_live_machine_has_a_cluster_for_every_allowed_cpu() {
     let output = run(nearfar().args(["topo", "--json"]));
@@ -82,42 +57,6 @@ fn what_is_no_topology_is_refused() {
     // Neither may the name of a file move the terminal's cursor.
     let output = run(nearfar().args(["topo", "--xml"]).arg(folder.path().join("a\u{1b}[2Jb.xml")));
     assert!(!text(&output.stderr).contains('\u{1b}'));
-}
-
-#[test]
-fn a_topology_that_was_not_measured_is_not_exported() {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("never.xml");
-    let simulated = folder.path().join("r.jsonl");
-    let latency = ["characterize", "--simulate", "amd-2p", "--only", "latency", "--out"];
-    assert!(run(nearfar().args(latency).arg(&simulated)).status.success());
-    let export = |arguments: &[&str]| {
-        let mut command = nearfar();
-        command.arg("topo").args(arguments).arg("--export-xml").arg(&file);
-        command.env("XDG_STATE_HOME", folder.path());
-        command
-    };
-    let record = simulated.to_str().unwrap();
-    let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("../topology/tests/machines");
-    let xml = machines.join("far_node_and_nic.xml");
-    refuse(
-        &mut export(&[record, "--xml", xml.to_str().unwrap()]),
-        2,
-        &["another machine", "nic.xml"],
-    );
-    refuse(&mut export(&[record, "--simulate", "joe0"]), 2, &["joe0 is not the one of"]);
-    refuse(&mut export(&[]), 2, &["no record of this host", "nearfar characterize"]);
-    refuse(
-        &mut export(&["--synthetic", "node:2 pu:1"]),
-        2,
-        &["--synthetic", "cannot be used with"],
-    );
-    refuse(nearfar().args(["topo", record]), 2, &["--export-xml"]);
-    let header = folder.path().join("header.jsonl");
-    let lines = fs::read_to_string(&simulated).unwrap();
-    fs::write(&header, lines.lines().next().unwrap().to_owned() + "\n").unwrap();
-    refuse(&mut export(&[header.to_str().unwrap()]), 2, &["holds no pairs", "measure by"]);
-    assert!(!file.exists());
 }
 
 /// hwloc goes down into an object's children by calling itself.
