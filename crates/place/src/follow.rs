@@ -52,7 +52,7 @@ pub(crate) struct Follower {
     /// Programs that were started and did not get their owner's rights.
     pub without_rights: BTreeSet<String>,
     /// Processes with memory worth a line, and how many more there were.
-    pub counted: Vec<CountedProcess>,
+    pub counted: BTreeMap<u32, CountedProcess>,
     pub uncounted: usize,
 }
 
@@ -64,7 +64,7 @@ impl Follower {
             pinned,
             uid: fs::metadata("/proc/self").map_or(u32::MAX, |own| own.uid()),
             without_rights: BTreeSet::new(),
-            counted: Vec::new(),
+            counted: BTreeMap::new(),
             uncounted: 0,
         }
     }
@@ -101,8 +101,8 @@ impl Follower {
                 self.part(pid, census, at);
                 resume(pid, 0).ok();
             }
-            Change::Executed { pid } => {
-                self.begin_anew(pid);
+            Change::Executed { pid, before } => {
+                self.begin_anew(pid, before);
                 resume(pid, 0).ok();
             }
             Change::Stopped { pid, signal } => {
@@ -203,18 +203,22 @@ impl Follower {
         if total(&memory.own) < LEAST_BYTES {
             return;
         }
-        if self.counted.len() >= MOST_PROCESSES {
+        // One whose first thread ends before the others is counted twice: the last counts.
+        if self.counted.len() >= MOST_PROCESSES && !self.counted.contains_key(&process) {
             self.uncounted += 1;
             return;
         }
         let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
         let (name, own) = (name.trim_end().to_string(), memory.own.clone());
-        self.counted.push(CountedProcess { process, name, at, own });
+        self.counted.insert(process, CountedProcess { process, name, at, own });
     }
 
     /// A process has become another program: the thread that did it is its first and only one now,
-    /// under its process's number. Of the others' ends is heard as well.
-    fn begin_anew(&mut self, pid: u32) {
+    /// under its process's number. Of the others' ends is heard.
+    fn begin_anew(&mut self, pid: u32, before: u32) {
+        if before != pid && self.threads.remove(&before).is_some() {
+            self.leave(before, pid);
+        }
         self.threads.insert(pid, pid);
         self.leaderless.remove(&pid);
         stop_at_end(pid, true).ok();

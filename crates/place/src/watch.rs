@@ -254,6 +254,10 @@ impl Watch {
     fn new(watched: Watched) -> Self {
         let Watched { child, begun, steering, losses } = watched;
         let program = child.id();
+        let mut seen = SeenThreads::default();
+        if steering.is_followed {
+            seen.welcome(program, program);
+        }
         let pinned = steering.pinning.map(|(pinning, free)| PinnedThreads::new(pinning, free));
         Self {
             program,
@@ -265,7 +269,7 @@ impl Watch {
             follower: steering.is_followed.then(|| Follower::new(program, pinned)),
             moved: steering.weights.map(|weights| MovedWeights::new(&weights)),
             census: Census::default(),
-            seen: SeenThreads::default(),
+            seen,
             losses,
             blocked: None,
             childless: None,
@@ -381,7 +385,7 @@ impl Watch {
             }
             let unpinned = follower.pinned.and_then(|pinned| pinned.refusal);
             self.losses.extend(unpinned.map(|refusal| Loss::refused("pinning threads", &refusal)));
-            (counted, uncounted) = (follower.counted, follower.uncounted);
+            (counted, uncounted) = (follower.counted.into_values().collect(), follower.uncounted);
         }
         if self.is_bound && status.signal() == Some(libc::SIGKILL) {
             notes.push(

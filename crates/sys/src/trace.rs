@@ -30,8 +30,10 @@ pub enum Change {
     },
     /// It has become another program, and stands still until [`resume`].
     Executed {
-        /// Its number.
+        /// Its number, which is its process's.
         pid: u32,
+        /// The number of the thread that did it, before.
+        before: u32,
     },
     /// It is about to end and stands still until [`resume`]: its memory can be looked at.
     Ending {
@@ -226,7 +228,7 @@ fn change(pid: u32, status: c_int) -> Change {
     let signal = libc::WSTOPSIG(status);
     match status >> EVENT_SHIFT {
         0 => Change::Stopped { pid, signal },
-        libc::PTRACE_EVENT_EXEC => Change::Executed { pid },
+        libc::PTRACE_EVENT_EXEC => Change::Executed { pid, before: event_message(pid) },
         libc::PTRACE_EVENT_EXIT => Change::Ending { pid },
         event @ (libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK | libc::PTRACE_EVENT_CLONE) => {
             let is_process = event != libc::PTRACE_EVENT_CLONE;
@@ -255,7 +257,7 @@ mod tests {
             (libc::SIGKILL, Change::Ended { pid, status: libc::SIGKILL }),
             (stop(0, libc::SIGINT), Change::Stopped { pid, signal: libc::SIGINT }),
             (stop(libc::PTRACE_EVENT_EXIT, libc::SIGTRAP), Change::Ending { pid }),
-            (stop(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Change::Executed { pid }),
+            (stop(libc::PTRACE_EVENT_EXEC, libc::SIGTRAP), Change::Executed { pid, before: 0 }),
             (
                 stop(libc::PTRACE_EVENT_STOP, libc::SIGTSTP),
                 Change::Halted { pid, signal: libc::SIGTSTP },
@@ -299,7 +301,9 @@ mod tests {
                     resume(pid, 0).unwrap();
                 }
                 Change::Stopped { pid, signal } => resume(pid, signal).unwrap(),
-                Change::Halted { pid, .. } | Change::Executed { pid } => resume(pid, 0).unwrap(),
+                Change::Halted { pid, .. } | Change::Executed { pid, .. } => {
+                    resume(pid, 0).unwrap()
+                }
                 Change::Ended { .. } => {}
             }
         };
