@@ -1,7 +1,5 @@
 //! The program that runs a command under a filter; this test also has cargo build it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
-
 use std::process::Command;
 
 #[test]
