@@ -13,7 +13,6 @@ pub enum CandidateKind {
     FirstTouch,
     /// Each thread's data on its own node.
     Local,
-    /// All on one node.
     OneNode,
     /// Page by page in turn over nodes.
     Interleave,

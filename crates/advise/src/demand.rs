@@ -33,7 +33,6 @@ pub struct Demand {
 }
 
 impl Pattern {
-    /// All.
     pub const ALL: [Self; 4] = [Self::Shared, Self::Private, Self::Regular, Self::Irregular];
 
     /// Its name.
@@ -68,7 +67,6 @@ pub enum DemandError {
         "there is no cluster {cluster} whose cores may be used; the record's machine has {known}"
     )]
     NoCluster {
-        /// The cluster.
         cluster: u32,
         /// Those that there are.
         known: String,
@@ -82,11 +80,9 @@ pub enum DemandError {
          threads that share a core, so ask for at most as many"
     )]
     TooManyThreads {
-        /// Threads that were asked for.
         threads: u32,
         /// Whose cores, with their verb.
         clusters: String,
-        /// The cores that there are.
         cores: u32,
     },
     /// No thread, or fewer than clusters.
@@ -95,7 +91,6 @@ pub enum DemandError {
          ask for more threads"
     )]
     TooFewThreads {
-        /// Threads that were asked for.
         threads: u32,
         /// Clusters that were named.
         clusters: usize,

@@ -48,12 +48,7 @@ pub enum DeviceAdviceError {
     NotMeasured(Vec<String>),
     /// Another device.
     #[error("the record has no device {device}; it has {}", .known.join(", "))]
-    Unknown {
-        /// What was asked for.
-        device: String,
-        /// What there is.
-        known: Vec<String>,
-    },
+    Unknown { device: String, known: Vec<String> },
     /// No node with both ways.
     #[error("no node has copies of pinned memory to {0} and back")]
     OneWay(String),

@@ -6,7 +6,6 @@ use nearfar_flow::{Capacities, Flows, Load, ScaledLoad};
 /// Threads of a cluster that work on the program's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workers {
-    /// The cluster.
     pub cluster: u32,
     /// Its threads; at least one.
     pub threads: u32,
@@ -30,7 +29,6 @@ pub type Shares = Vec<f64>;
 pub struct KernelRatios {
     /// Of useful bytes.
     pub bytes: f64,
-    /// Of demand.
     pub demand: f64,
 }
 
@@ -65,7 +63,6 @@ pub struct Throughput {
 }
 
 impl Question<'_> {
-    /// All threads.
     #[must_use]
     pub fn threads(&self) -> u32 {
         self.workers.iter().map(|it| it.threads).sum()

@@ -13,7 +13,6 @@ pub enum Room {
     Fits,
     /// Not on this node.
     TooSmall {
-        /// The node.
         node: u32,
         /// Bytes of the program that would lie there.
         needed_bytes: f64,

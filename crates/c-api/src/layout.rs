@@ -23,7 +23,6 @@ pub const NO_CPU_NODE: u32 = u32::MAX;
 pub struct Touched {
     /// Bytes that the task reads or writes there.
     pub bytes: u64,
-    /// The node.
     pub node: u32,
 }
 
@@ -71,6 +70,5 @@ pub struct RankedNode {
     pub seconds: f64,
     /// Time / time of the best.
     pub ratio: f64,
-    /// The node.
     pub node: u32,
 }

@@ -18,7 +18,6 @@ const MOST_ROWS: usize = 1000;
 pub(crate) const VERDICTS: [&str; 4] = ["worse", "better", "unclear", "same"];
 
 impl Document {
-    /// The document of a comparison.
     #[must_use]
     pub fn of_comparison(view: &CompareView) -> Self {
         let is_simulated =
@@ -242,7 +241,6 @@ fn table(
     })
 }
 
-/// What a unit is of.
 pub(crate) fn quantity(unit: Unit) -> &'static str {
     match unit {
         Unit::GbPerS => "bandwidth",

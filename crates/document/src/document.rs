@@ -41,7 +41,6 @@ pub struct Document {
 pub struct ReportView {
     /// `nearfar.report/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// What it says.
@@ -61,7 +60,6 @@ pub struct Section {
     pub title: &'static str,
     /// What it shows and in which units.
     pub about: String,
-    /// Its tables.
     pub tables: Vec<Table>,
     /// What follows from it, in sentences.
     pub findings: Vec<String>,
@@ -84,7 +82,6 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Document {
-    /// The document of a record.
     #[must_use]
     pub fn new(record: &Record) -> Self {
         Self::with_choices(record, &ModelChoices::of(record))

@@ -125,7 +125,6 @@ impl Unit {
 /// Intervals that are less sure say so; with six rounds and more they are as sure.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
-/// Digits of a figure.
 const DIGITS: u32 = 3;
 
 impl Figure {
@@ -160,7 +159,6 @@ impl Figure {
         self
     }
 
-    /// The sum of a bandwidth.
     #[must_use]
     pub fn sum(view: &BandwidthView) -> Self {
         let figure = Self::new(view.sum_gb_per_s, Some(view.sum_interval_gb_per_s), Unit::GbPerS);

@@ -7,7 +7,6 @@ use crate::document::Section;
 use crate::samples::Samples;
 use crate::table::{Cell, Table};
 
-/// A section.
 #[derive(Debug, Serialize)]
 pub(crate) struct PageSection<'a> {
     id: &'a str,

@@ -28,12 +28,10 @@ pub(crate) struct Samples {
 /// What was taken of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 struct CaseSamples {
-    /// What they are of.
     #[serde(flatten)]
     behind: Behind,
     /// What they count.
     unit: &'static str,
-    /// Samples that there are.
     all: usize,
     /// Of these, how many something disturbed.
     disturbed: usize,
@@ -45,7 +43,6 @@ struct CaseSamples {
     marked: Vec<usize>,
 }
 
-/// What the quantiles of a case are.
 const QUANTILES: [f64; 7] = [0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0];
 
 impl Samples {

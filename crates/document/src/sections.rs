@@ -41,7 +41,6 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
     sections.into_iter().flatten().collect()
 }
 
-/// That model.
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {
     sources.models.iter().find(|model| model.kind() == kind)
 }

@@ -10,15 +10,12 @@ use crate::figure::{Counted, Figure, Unit};
 pub struct Table {
     /// What it shows.
     pub caption: String,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Its rows.
     pub rows: Vec<Vec<Cell>>,
     /// What to know of it.
     pub notes: Vec<String>,
 }
 
-/// A column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Column {
     /// Its heading.
@@ -27,7 +24,6 @@ pub struct Column {
     pub unit: Option<Unit>,
 }
 
-/// A cell.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cell {
@@ -35,7 +31,6 @@ pub enum Cell {
     Text(String),
     /// A number with unit and interval.
     Figure(Figure),
-    /// Nothing was measured.
     Absent {
         /// In what way.
         kind: AbsenceKind,
@@ -71,7 +66,6 @@ impl AbsenceKind {
 }
 
 impl Column {
-    /// Of words.
     pub(crate) fn words(name: impl Into<String>) -> Self {
         Self { name: name.into(), unit: None }
     }
@@ -92,7 +86,6 @@ impl Column {
 }
 
 impl Cell {
-    /// Words.
     pub(crate) fn text(words: impl Into<String>) -> Self {
         Self::Text(words.into())
     }

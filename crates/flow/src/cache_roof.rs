@@ -20,7 +20,6 @@ use crate::machine_file::{MachineFile, RoofEntry};
 
 /// The level that stands for a cache beside a node's memory, in front of it.
 pub const MEMORY_SIDE_LEVEL: u8 = 4;
-/// The levels that there are.
 pub(crate) const LEVELS: RangeInclusive<u8> = 1..=MEMORY_SIDE_LEVEL;
 const GIGA: f64 = 1e9;
 

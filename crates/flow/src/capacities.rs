@@ -52,7 +52,6 @@ pub struct Capacities {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedLink {
-    /// Its name.
     pub name: String,
     /// What it carries, bytes/s.
     pub capacity: f64,
@@ -174,7 +173,6 @@ impl Capacities {
         }
     }
 
-    /// The column of a node.
     pub(crate) fn column(&self, node: u32) -> Option<usize> {
         self.nodes.iter().position(|&known| known == node)
     }

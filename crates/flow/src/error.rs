@@ -28,7 +28,6 @@ pub enum FlowError {
          in .toml or has a / in it"
     )]
     UnknownMachine {
-        /// What was asked for.
         name: String,
         /// The names that there are.
         known: String,
@@ -39,7 +38,6 @@ pub enum FlowError {
          are {known}"
     )]
     UnknownBase {
-        /// The file.
         file: String,
         /// What it extends.
         name: String,
@@ -59,19 +57,13 @@ pub enum FlowError {
         "{file} is larger than {} KiB, the most that is read of a simulated machine",
         limit_bytes >> 10
     )]
-    TooLarge {
-        /// The file.
-        file: String,
-        /// The limit, bytes.
-        limit_bytes: usize,
-    },
+    TooLarge { file: String, limit_bytes: usize },
     /// Not TOML, or not with the keys of a simulated machine.
     #[error(
         "{file}{}: {why}; docs/simulated-machines.md lists the keys",
         line.map_or_else(String::new, |line| format!(", line {line}"))
     )]
     NotAMachine {
-        /// The file.
         file: String,
         /// The line, from 1, where known.
         line: Option<usize>,
@@ -81,7 +73,6 @@ pub enum FlowError {
     /// A key's value is not allowed.
     #[error("{file}: {key} {why}")]
     Key {
-        /// The file.
         file: String,
         /// The key, as in `noise.within_round`.
         key: String,

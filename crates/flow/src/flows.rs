@@ -31,7 +31,6 @@ pub struct Flows {
 /// A part that loads use.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UsedPart {
-    /// Which.
     pub part: Part,
     /// What it carries / its capacity, below 1.
     pub filled: f64,

@@ -50,7 +50,6 @@ pub struct Latency {
 pub struct Translation {
     /// On pages of the smallest size, ns.
     pub base_pages_ns: f64,
-    /// On huge pages, ns.
     pub huge_pages_ns: f64,
 }
 

@@ -18,7 +18,6 @@ const MOST_CPUS: u32 = 8192;
 /// ACPI gives a distance one byte, and less than 10 ("local") is not one.
 const DISTANCES: std::ops::RangeInclusive<u64> = 10..=255;
 
-/// The machine of a file.
 pub(crate) fn lay_out_machine(name: &str, file: &MachineFile) -> Result<Machine, BadKey> {
     let entries = required("node", file.node.as_deref())?;
     if entries.is_empty() || entries.len() > MOST_NODES {
@@ -82,13 +81,11 @@ impl Numbering {
         Ok(Self { cores, threads, first_cores })
     }
 
-    /// The CPUs of a range of cores.
     fn cpus(&self, cores: std::ops::Range<u32>) -> impl Iterator<Item = u32> + use<> {
         let (all, threads) = (self.cores, self.threads);
         cores.flat_map(move |core| (0..threads).map(move |thread| core + thread * all))
     }
 
-    /// The CPUs of a node.
     fn cpus_of_node(&self, index: usize, entry: &NodeEntry) -> CpuSet {
         let first = self.first_cores[index];
         self.cpus(first..first + entry.cores).collect()

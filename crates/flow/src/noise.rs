@@ -48,7 +48,6 @@ pub struct Outliers {
 pub struct Disturbed {
     /// Fraction of the windows.
     pub share: f64,
-    /// What disturbs them.
     pub by: Disturber,
     /// By what fraction they are low: evenly from the first to the second.
     pub lowered_by: (f64, f64),
@@ -102,7 +101,6 @@ pub enum ModeUnit {
     Round,
     /// A case in one round, as after an unlucky placement of its pages.
     Case,
-    /// A window.
     Window,
 }
 

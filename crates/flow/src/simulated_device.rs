@@ -46,7 +46,6 @@ pub struct SimulatedDevice {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hub {
-    /// Its name.
     pub name: String,
     /// What it carries each way, bytes/s.
     pub capacity: f64,

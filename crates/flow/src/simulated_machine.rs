@@ -22,7 +22,6 @@ use crate::utilisation;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedMachine {
-    /// Its name.
     pub name: String,
     /// What it is, in a line.
     pub title: String,

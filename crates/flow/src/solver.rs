@@ -52,7 +52,6 @@ pub struct Stream {
 pub struct System {
     /// Capacity of each resource, in the unit of usage x bytes/s.
     pub capacities: Vec<f64>,
-    /// The streams.
     pub streams: Vec<Stream>,
     /// How hard resources saturate: the exponent p.
     pub saturation: f64,

@@ -8,7 +8,6 @@ use crate::portable::follow;
 #[cfg(target_arch = "x86_64")]
 use crate::x86_64::follow;
 
-/// Elements of a node.
 const NODE_ELEMENTS: usize = Chase::NODE_BYTES / size_of::<f64>();
 
 /// A walk through memory in which every load gives the address of the next.

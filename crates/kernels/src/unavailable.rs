@@ -11,14 +11,12 @@ pub enum Unavailable {
     NotWritten {
         /// Name of the kernel.
         kernel: &'static str,
-        /// The variant asked for.
         variant: Variant,
     },
     /// The kernel exists in the variant, but this CPU or its operating system does not run it.
     NotOnThisCpu {
         /// Name of the kernel.
         kernel: &'static str,
-        /// The variant asked for.
         variant: Variant,
     },
 }

@@ -23,7 +23,6 @@ pub enum LabError {
     Failed {
         /// What was called.
         what: String,
-        /// What it said.
         said: String,
     },
     /// A file cannot be read or written.
@@ -48,7 +47,6 @@ pub enum LabError {
          into {folder}, or name a Debian archive that has the suite by NEARFAR_LAB_MIRROR"
     )]
     NoKernel {
-        /// The suite.
         suite: String,
         /// Its folder in the cache.
         folder: PathBuf,
@@ -58,7 +56,6 @@ pub enum LabError {
     /// A filter of system calls is not one.
     #[error("the filter '{text}': {why}; write for instance mbind=EPERM,move_pages=OK")]
     Filter {
-        /// What was given.
         text: String,
         /// What is wrong with it.
         why: String,

@@ -10,7 +10,6 @@ use crate::error::LabError;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GuestMachine {
-    /// Its name.
     pub name: String,
     /// What it is, in a line.
     pub title: String,
@@ -76,13 +75,11 @@ pub fn guest_machines() -> Result<Vec<GuestMachine>, LabError> {
 }
 
 impl GuestMachine {
-    /// CPUs in all.
     #[must_use]
     pub fn cpus(&self) -> u32 {
         self.topology.iter().product()
     }
 
-    /// CPUs in each core.
     #[must_use]
     pub fn threads_per_core(&self) -> u32 {
         self.topology[3]

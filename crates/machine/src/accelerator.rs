@@ -139,7 +139,6 @@ pub enum HostMemory {
 }
 
 impl HostMemory {
-    /// All.
     pub const ALL: [Self; 2] = [Self::Pinned, Self::Pageable];
 
     /// The word for it.

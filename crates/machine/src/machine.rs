@@ -184,9 +184,7 @@ pub struct FirmwareFigure {
     pub read_bytes_per_s: Option<f64>,
     /// Write bandwidth, bytes/s.
     pub write_bytes_per_s: Option<f64>,
-    /// Read latency, ns.
     pub read_latency_ns: Option<f64>,
-    /// Write latency, ns.
     pub write_latency_ns: Option<f64>,
 }
 

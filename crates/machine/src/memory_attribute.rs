@@ -14,7 +14,6 @@ pub enum MemoryAttribute {
     WriteBandwidth,
     /// An access.
     Latency,
-    /// A read.
     ReadLatency,
 }
 
@@ -62,10 +61,8 @@ impl MemoryAttribute {
     }
 }
 
-/// A value of a memory attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AttributeValue {
-    /// The attribute.
     pub attribute: MemoryAttribute,
     /// The CPUs that access.
     pub initiator: CpuSet,

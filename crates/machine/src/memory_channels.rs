@@ -119,7 +119,6 @@ impl Machine {
         Ok(found.into_keys().collect())
     }
 
-    /// Modules of ordinary memory.
     pub(crate) fn ordinary_modules(&self) -> Result<Vec<&MemoryModule>, String> {
         let Some(modules) = &self.memory_modules else {
             return Err(self

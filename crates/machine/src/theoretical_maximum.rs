@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 pub struct TheoreticalMaximum {
     /// `DDR3-2133`, `DDR4-3200x8`, `PCIe 2.0 x16`, `braithwaite2012`, `given`.
     pub name: String,
-    /// What it is the maximum of.
     pub scope: Scope,
     /// Which way the bytes go.
     pub direction: Direction,
@@ -27,7 +26,6 @@ pub struct TheoreticalMaximum {
     pub source: String,
 }
 
-/// What a theoretical maximum is the maximum of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -138,12 +136,7 @@ const MAX_CHANNELS: u32 = 64;
 pub enum TheoreticalMaximumError {
     /// No such name.
     #[error("'{}' names no theoretical maximum; there are {names}", excerpt(text))]
-    Unknown {
-        /// What was given.
-        text: String,
-        /// What there is.
-        names: String,
-    },
+    Unknown { text: String, names: String },
     /// The number of channels or stacks is not sensible.
     #[error(
         "'{}' asks for {} channels; a memory node has 1 to {MAX_CHANNELS}",
@@ -151,7 +144,6 @@ pub enum TheoreticalMaximumError {
         excerpt(count)
     )]
     Channels {
-        /// What was given.
         text: String,
         /// The number in it.
         count: String,
@@ -161,10 +153,7 @@ pub enum TheoreticalMaximumError {
         "'{}' is no bandwidth above 0 and below 1000 TB/s; a plain number is GB/s",
         excerpt(text)
     )]
-    Figure {
-        /// What was given.
-        text: String,
-    },
+    Figure { text: String },
     /// A unit that is not one of bandwidth.
     #[error(
         "'{}': {} is not a unit here; use GB/s (1e9 bytes/s), MB/s or TB/s, or a plain number of GB/s",
@@ -172,7 +161,6 @@ pub enum TheoreticalMaximumError {
         excerpt(unit)
     )]
     Unit {
-        /// What was given.
         text: String,
         /// What stands after the number.
         unit: String,
@@ -183,20 +171,14 @@ pub enum TheoreticalMaximumError {
          a link (CXL) give the figure, for example 50GB/s",
         excerpt(text)
     )]
-    NoMemory {
-        /// What was given.
-        text: String,
-    },
+    NoMemory { text: String },
     /// A memory standard where a link is asked for.
     #[error(
         "'{}' is a memory standard, and a link's theoretical maximum is asked for; \
          write for example PCIe 4.0 x16",
         excerpt(text)
     )]
-    NoLink {
-        /// What was given.
-        text: String,
-    },
+    NoLink { text: String },
 }
 
 impl TheoreticalMaximum {

@@ -306,7 +306,6 @@ impl<'a> Engine<'a> {
         positions.iter().map(|&position| &self.record.samples[position])
     }
 
-    /// Windows that a case has in a round.
     fn windows(&self, case: &str, round: u32) -> u32 {
         let count = self.samples(case).filter(|sample| sample.round == round).count();
         u32::try_from(count).unwrap_or(u32::MAX)

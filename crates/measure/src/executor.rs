@@ -20,7 +20,6 @@ use crate::traffic::traffic;
 /// How one case is to be measured in one round.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct WindowRequest {
-    /// The round.
     pub round: u32,
     /// Number of the first window within the round; above 0 where an interrupted
     /// round is gone on with.
@@ -37,7 +36,6 @@ pub struct WindowRequest {
 pub struct Window {
     /// When it opened, since the executor was made.
     pub start: Duration,
-    /// Its length.
     pub length: Duration,
     /// In the order of the case's actors.
     pub actors: Vec<ActorSample>,

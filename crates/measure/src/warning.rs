@@ -8,7 +8,6 @@ use nearfar_record::{Actor, Case, Chase, Coordinates, Environment, Pages, Record
 /// Something that disturbs figures or limits what they can show.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Caution {
-    /// The machine is virtual.
     VirtualMachine(String),
     /// There is one memory node.
     OneNode,
@@ -49,7 +48,6 @@ pub enum Caution {
     UnknownCaches,
     /// Many samples were disturbed.
     Disturbed {
-        /// Samples that were.
         samples: usize,
         /// Samples in all.
         of: usize,

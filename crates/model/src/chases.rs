@@ -16,10 +16,8 @@ use nearfar_stats::{Estimate, estimate_median};
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
-/// One chase.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChaseFigures {
-    /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: LatencyCoordinates,
@@ -70,7 +68,6 @@ impl Translation {
 pub struct AccessTime {
     /// Median over rounds.
     pub ns: Estimate,
-    /// Samples in all.
     pub samples: usize,
     /// Samples that something disturbed.
     pub disturbed: usize,

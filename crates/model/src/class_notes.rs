@@ -9,7 +9,6 @@ use crate::classes::{Class, ClassPair, ClassSet, Classes, ThreadChoice};
 
 /// A pair that was judged, and what its figure rests on.
 pub(crate) struct Judged {
-    /// The pair.
     pub pair: ClassPair,
     /// Standard deviation / mean of its rounds; `None` with one.
     pub deviation: Option<f64>,
@@ -30,7 +29,6 @@ pub struct LeftOut {
 
 /// What the sentences need to know of the record.
 pub(crate) struct Surroundings<'a> {
-    /// The machine that was measured.
     pub machine: &'a Machine,
     /// What the pairs' initiators are.
     pub initiator: InitiatorKind,

@@ -105,11 +105,9 @@ pub struct Classes {
 pub struct ClassSet<Pair = ClassPair> {
     /// The initiator whose classes these are; `None` for the whole machine.
     pub initiator: Option<u32>,
-    /// The classes.
     pub classes: Vec<Class<Pair>>,
 }
 
-/// One class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Class<Pair = ClassPair> {
     /// 0 is the fastest.
@@ -136,7 +134,6 @@ pub struct Class<Pair = ClassPair> {
 pub struct ClassPair {
     /// The initiator's number.
     pub initiator: u32,
-    /// Its cluster.
     pub cluster: u32,
     /// The cluster's lowest node with CPUs.
     pub cpu_node: Option<u32>,
@@ -152,18 +149,14 @@ pub struct ClassPair {
     pub kernel: String,
     /// Variant that gave the best.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
-    /// Rounds.
     pub rounds: usize,
 }
 
 /// A kernel at one thread or all, on the pairs of a class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassFigure {
-    /// Kernel.
     pub kernel: String,
-    /// One thread or all.
     pub threads: ThreadChoice,
     /// Best value of the class's pairs, useful bytes/s.
     pub max: f64,
@@ -181,12 +174,7 @@ pub enum NoClasses {
     NoPairs,
     /// What the rule asks for was not measured.
     #[error("the record holds no samples of {asked}; it holds {there}")]
-    NotMeasured {
-        /// What was asked for.
-        asked: String,
-        /// What is there.
-        there: String,
-    },
+    NotMeasured { asked: String, there: String },
     /// A span that is no fraction.
     #[error("the class span {0} is not above 0 and below 1; ten percent is 0.10")]
     Span(String),

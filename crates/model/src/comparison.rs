@@ -49,7 +49,6 @@ pub struct RecordComparison {
     pub environment: Vec<EnvironmentDifference>,
     /// The cases that have figures in both, in the order of the first.
     pub cases: Vec<ComparedCase>,
-    /// The others.
     pub not_compared: Vec<UncomparedCase>,
     /// What the cases of each group have in common, in the order of [`ComparedGroup`].
     pub groups: Vec<GroupComparison>,
@@ -145,7 +144,6 @@ pub enum ComparedGroup {
 }
 
 impl ComparedGroup {
-    /// All.
     pub const ALL: [Self; 4] = [Self::Memory, Self::Unbound, Self::Cores, Self::AccessTimes];
 
     /// The word for it.
@@ -163,7 +161,6 @@ impl ComparedGroup {
 /// What the cases of a group show together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GroupComparison {
-    /// The group.
     pub group: ComparedGroup,
     /// Cases with figures in both records.
     pub cases: usize,

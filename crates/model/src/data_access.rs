@@ -38,7 +38,6 @@ pub enum DataAccessError {
          bandwidth divided by the theoretical maximum, not a bandwidth"
     )]
     Alpha {
-        /// Its class.
         class: usize,
         /// Its value.
         alpha: f64,
@@ -46,17 +45,13 @@ pub enum DataAccessError {
     /// A share outside of 0 to 1.
     #[error("the share {share} of class {class} is not between 0 and 1")]
     Share {
-        /// Its class.
         class: usize,
         /// Its value.
         share: f64,
     },
     /// Shares that are not all of the accesses.
     #[error("the shares sum to {sum}, not to 1 (within {SHARE_ROUNDING})")]
-    Sum {
-        /// Their sum.
-        sum: f64,
-    },
+    Sum { sum: f64 },
 }
 
 /// Alphas above 1 are real: all threads of a node against one channel, HBM against DDR. A

@@ -89,14 +89,12 @@ pub struct DevicePair {
     pub median: f64,
     /// Its interval, bytes/s.
     pub interval: (f64, f64),
-    /// Rounds.
     pub rounds: usize,
 }
 
 /// A pair that the record knows and that is in no class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeviceLeftOut {
-    /// The device.
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,

@@ -65,7 +65,6 @@ pub struct KernelDistribution {
 /// Runs of one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunDistribution {
-    /// Which.
     pub runs: ScalingRuns,
     /// How they are distributed; `None` without samples.
     pub spread: Option<RunSpread>,

@@ -80,9 +80,7 @@ pub struct Flow {
 pub struct FlowErrors {
     /// The experiment that the cases are of.
     pub experiment: Experiment,
-    /// Cases.
     pub cases: usize,
-    /// Their streams.
     pub streams: usize,
     /// Mean over streams, a fraction.
     pub mean: f64,

@@ -5,7 +5,6 @@
 pub struct Histogram {
     /// Lower end of the first bin.
     pub from: f64,
-    /// Width of each.
     pub width: f64,
     /// Values in each; a bin holds its lower end and not its upper one.
     pub counts: Vec<usize>,

@@ -65,11 +65,9 @@ pub struct Hybrid {
 /// A cluster with two memories that has no model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HybridLeftOut {
-    /// The cluster.
     pub cluster: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Node of the other.
     pub slow_node: u32,
     /// Why, in words.
     pub why: String,

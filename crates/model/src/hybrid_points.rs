@@ -15,10 +15,8 @@ use nearfar_stats::median;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
-/// One point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HybridFigures {
-    /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: HybridCoordinates,

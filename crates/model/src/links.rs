@@ -12,7 +12,6 @@ use crate::record_figures::{PlannedCase, RecordFigures};
 /// A package on the memory of another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkFigures {
-    /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: LinkCoordinates,

@@ -49,7 +49,6 @@ pub enum MappingError {
         count(*.given, "place", "places")
     )]
     Places {
-        /// Which.
         target: usize,
         /// Its number of places.
         given: usize,
@@ -62,9 +61,7 @@ pub enum MappingError {
         count(*.alphas, "class", "classes")
     )]
     Class {
-        /// Which target.
         target: usize,
-        /// Its class.
         class: usize,
         /// How many alphas there are.
         alphas: usize,
@@ -74,12 +71,7 @@ pub enum MappingError {
         "{} cannot each have a place for itself from which its target's class is known ({} in all)",
         count(*.processes, "process", "processes"), count(*.places, "place", "places")
     )]
-    NoRoom {
-        /// Processes.
-        processes: usize,
-        /// Places.
-        places: usize,
-    },
+    NoRoom { processes: usize, places: usize },
     /// Too many kinds of outcome on the way.
     #[error(
         "{} with {} different targets on {}: more than {MAX_STATES} partial outcomes; ask for \
@@ -87,11 +79,9 @@ pub enum MappingError {
         count(*.processes, "process", "processes"), .kinds, count(*.places, "place", "places")
     )]
     TooMany {
-        /// Processes.
         processes: usize,
         /// Targets that differ.
         kinds: usize,
-        /// Places.
         places: usize,
     },
     /// Alphas that are no alphas.

@@ -21,7 +21,6 @@ use crate::record_figures::RecordFigures;
 /// The values of one attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MeasuredAttribute {
-    /// The attribute.
     pub attribute: MemoryAttribute,
     /// The kernel that the threads ran; `None` for a chase.
     pub kernel: Option<String>,

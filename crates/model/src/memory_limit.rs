@@ -14,7 +14,6 @@ use crate::record_figures::RecordFigures;
 /// Figures of a record against a node's maximum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryLimit {
-    /// The maximum.
     pub maximum: TheoreticalMaximum,
     /// Cells that were held against it.
     pub cells: usize,

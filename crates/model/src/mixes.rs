@@ -9,7 +9,6 @@ use crate::record_figures::{PlannedCase, RecordFigures};
 /// One set.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mix {
-    /// Which case.
     pub case: PlannedCase,
     /// Its number, from 0.
     pub index: u32,
@@ -26,7 +25,6 @@ pub struct MixStream {
     pub actor: usize,
     /// The cluster that its threads are of; `None` where they are of several.
     pub cluster: Option<u32>,
-    /// Threads.
     pub threads: u32,
     /// Kernel by its name.
     pub kernel: String,

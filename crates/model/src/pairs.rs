@@ -26,7 +26,6 @@ pub struct Pairs {
     cells: BTreeMap<(u32, u32, String, u32), Cell>,
 }
 
-/// A row.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct InitiatorRow {
     /// Number among its kind.

@@ -22,7 +22,6 @@ pub enum Place {
     Initiator {
         /// Its number among its kind.
         index: u32,
-        /// Its cluster.
         cluster: u32,
     },
     /// All pairs of two packages, both ways.
@@ -41,14 +40,12 @@ pub enum Place {
     },
     /// What one cluster asks of the memory of another package.
     ClusterToPackage {
-        /// The cluster.
         cluster: u32,
         /// The package of the memory.
         to: u32,
     },
     /// What one cluster asks of one memory node that is not its own.
     Path {
-        /// The cluster.
         cluster: u32,
         /// The memory node.
         node: u32,

@@ -31,7 +31,6 @@ pub struct RecordFigures<'a> {
 /// A case of the plan, whether it has figures or not.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedCase {
-    /// Its id in the record.
     pub id: String,
     /// Of a case with a chase, lines that it touches / caches involved; of others the smallest
     /// working set / caches of its streams. `None` where that is not known, or no actor touches
@@ -72,7 +71,6 @@ impl<'a> RecordFigures<'a> {
         }
     }
 
-    /// The record.
     #[must_use]
     pub fn record(&self) -> &'a Record {
         self.record
@@ -171,7 +169,6 @@ impl<'a> CaseFigures<'a> {
         self.case.map_or(&[], |case| &case.actors)
     }
 
-    /// Its samples.
     #[must_use]
     pub fn samples(&self) -> &'a [&'a Sample] {
         self.samples.samples
@@ -253,7 +250,6 @@ impl<'a> CaseFigures<'a> {
 }
 
 impl PlannedCase {
-    /// Its absences of one kind.
     pub fn absences(&self, kind: Absence) -> impl Iterator<Item = &Absent> {
         self.absent.iter().filter(move |absent| absent.absence == kind)
     }

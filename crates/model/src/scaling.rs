@@ -14,7 +14,6 @@ use crate::record_figures::{PlannedCase, RecordFigures};
 /// Runs of one kernel by so many threads of one affinity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScalingRuns {
-    /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: ScalingCoordinates,
@@ -38,7 +37,6 @@ pub struct ScalingFigures {
 pub struct RunStatistics {
     /// The value of each run, in their order.
     pub runs: Vec<f64>,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation (with n - 1); `None` with one run or a mean of 0.
     pub deviation: Option<f64>,

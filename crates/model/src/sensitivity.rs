@@ -48,7 +48,6 @@ pub struct Sensitivity {
 /// A program at its placements.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramSensitivity {
-    /// Its label.
     pub label: String,
     /// Its placements, in the order of the plan.
     pub placements: Vec<PlacedRuns>,

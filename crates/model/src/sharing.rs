@@ -59,14 +59,11 @@ pub struct Sharing {
     pub unfitted: Vec<UnfittedGrid>,
 }
 
-/// Which grid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GridPlace {
     /// The node whose memory both groups use.
     pub memory_node: u32,
-    /// The cluster that it is local to.
     pub local_cluster: u32,
-    /// The other cluster.
     pub remote_cluster: u32,
     /// Kernel by its name.
     pub kernel: String,
@@ -77,7 +74,6 @@ pub struct GridPlace {
 /// A grid of which too little was measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnfittedGrid {
-    /// Which.
     pub place: GridPlace,
     /// Why it has no law, without a full stop.
     pub why: String,
@@ -86,7 +82,6 @@ pub struct UnfittedGrid {
 /// A grid with its laws.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharedGrid {
-    /// Which.
     pub place: GridPlace,
     /// The local group alone.
     pub local: LoneCurve,
@@ -95,7 +90,6 @@ pub struct SharedGrid {
     /// The law that foretells better what is left out of its fit; without such a comparison the
     /// pressure law.
     pub fit: LawFit,
-    /// The other law.
     pub other: LawFit,
     measured: BTreeMap<(u32, u32), MeasuredCell>,
     /// Why cells of the plan have no figures.
@@ -104,7 +98,6 @@ pub struct SharedGrid {
     fitted_span: [(u32, u32); 2],
 }
 
-/// What was measured of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MeasuredCell {
     /// Both groups.
@@ -406,7 +399,6 @@ impl SharedGrid {
         found
     }
 
-    /// What was measured of the cells.
     pub(crate) fn measured(&self) -> impl Iterator<Item = ((u32, u32), &MeasuredCell)> {
         self.measured.iter().map(|(&at, cell)| (at, cell))
     }

@@ -7,10 +7,8 @@ use nearfar_record::{CaseSummary, Coordinates, Part, SharingCoordinates};
 
 use crate::record_figures::{PlannedCase, RecordFigures};
 
-/// One cell of the grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SharingCell {
-    /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: SharingCoordinates,

@@ -51,7 +51,6 @@ pub struct TransferTimes {
 /// The law of one place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransferTime {
-    /// Which place.
     pub place: TransferPlace,
     /// t, s.
     pub latency_s: f64,
@@ -79,7 +78,6 @@ impl TransferTime {
 /// A place with several sizes and no law.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UntimedTransfer {
-    /// Which place.
     pub place: TransferPlace,
     /// Why, in a sentence without its full stop.
     pub why: String,

@@ -14,7 +14,6 @@ use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 /// Copies of one size at one place.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TransferFigures {
-    /// Which case.
     pub case: PlannedCase,
     /// Where it stands.
     pub place: TransferCoordinates,
@@ -107,7 +106,6 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
 /// Where copies are made that are a case alone.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TransferPlace {
-    /// The device.
     pub device: String,
     /// Which way.
     pub direction: TransferDirection,

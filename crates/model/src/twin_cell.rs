@@ -35,7 +35,6 @@ pub(crate) struct TwinCell {
     pub(crate) noise: f64,
     /// Relative standard deviation of the rounds.
     pub(crate) scatter: f64,
-    /// Cells of a group are twins.
     pub(crate) group: usize,
 }
 

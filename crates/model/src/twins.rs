@@ -50,7 +50,6 @@ const MOST_LEVELS: usize = 8;
 pub struct Twins {
     /// Cells that have twins and were compared.
     pub compared: usize,
-    /// Groups of twins.
     pub groups: usize,
     /// Standard deviation of a round that the cells have in common, a fraction.
     pub noise: Option<f64>,

@@ -11,13 +11,11 @@ use crate::record_figures::RecordFigures;
 /// Cells without a figure on one memory node, for one reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unmeasured {
-    /// The node.
     pub node: u32,
     /// Cells; 0 where none was even planned.
     pub cells: usize,
     /// Cells of the matrix on the node, with and without figures.
     pub of: usize,
-    /// Why.
     pub why: WhyUnmeasured,
 }
 

@@ -31,7 +31,6 @@ const LEAST_BYTES: u64 = 1 << 20;
 pub struct CountedProcess {
     /// Its number.
     pub process: u32,
-    /// Its name.
     pub name: String,
     /// When it ended, after the program's start.
     pub at: Duration,

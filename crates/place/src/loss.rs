@@ -8,7 +8,6 @@ use serde::Serialize;
 /// A part of what was asked for that the program runs without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// What was asked for.
     pub what: String,
     /// Why it was not given.
     pub reason: String,

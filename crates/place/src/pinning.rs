@@ -99,7 +99,6 @@ pub(crate) struct PinnedThreads {
     pub refusal: Option<Refusal>,
 }
 
-/// The place of a pinned thread.
 #[derive(Debug)]
 struct Place {
     process: u32,

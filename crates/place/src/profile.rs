@@ -44,9 +44,7 @@ pub struct ProfileOrigin<'a> {
     pub host: String,
     /// Now, UTC, RFC 3339.
     pub started: String,
-    /// The machine.
     pub machine: &'a Machine,
-    /// Its CPU.
     pub cpu: Cpu,
 }
 

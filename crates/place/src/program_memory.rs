@@ -84,7 +84,6 @@ fn part(bytes: u64, share: f64) -> u64 {
     if share < 1.0 { (bytes as f64 * share).round() as u64 } else { bytes }
 }
 
-/// All bytes.
 pub(crate) fn total(bytes: &BTreeMap<u32, u64>) -> u64 {
     bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
 }
@@ -93,11 +92,9 @@ pub(crate) fn total(bytes: &BTreeMap<u32, u64>) -> u64 {
 /// nine tenths of the most that was ever counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgramMemory {
-    /// How it was counted.
     pub method: CountMethod,
     /// When, after the program's start.
     pub at: Duration,
-    /// Processes of which it is.
     pub processes: usize,
     /// Their own, by node, bytes.
     pub own: BTreeMap<u32, u64>,

@@ -59,11 +59,9 @@ pub struct ReportedMemory {
     pub at_seconds: f64,
     /// Processes that had it.
     pub processes: usize,
-    /// Own memory by node, bytes.
     pub own_bytes_by_node: BTreeMap<u32, u64>,
     /// The shares that were asked for, where that was shares.
     pub asked_shares: Option<BTreeMap<u32, f64>>,
-    /// The shares that were found.
     pub achieved_shares: BTreeMap<u32, f64>,
     /// The largest difference of a node's two shares.
     pub largest_deviation: Option<f64>,
@@ -78,7 +76,6 @@ pub struct ReportedMemory {
 pub struct ReportedProcess {
     /// Its number.
     pub process: u32,
-    /// Its name.
     pub name: String,
     /// When it ended, after the program's start, s.
     pub at_seconds: f64,

@@ -10,20 +10,16 @@ use serde::Serialize;
 /// Threads that are listed.
 const MOST_THREADS: usize = 4096;
 
-/// A thread that was seen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SeenThread {
-    /// Its process.
     pub process: u32,
     /// Its name when it was seen last.
     pub name: String,
     /// The CPUs that it could use when it was seen last.
     pub cpus_allowed: CpuSet,
-    /// The CPUs that it was seen on.
     pub cpus_seen: CpuSet,
 }
 
-/// All that were seen.
 #[derive(Debug, Default)]
 pub(crate) struct SeenThreads {
     threads: BTreeMap<u32, SeenThread>,

@@ -69,7 +69,6 @@ pub struct Steering {
     pub weights: Option<BTreeMap<u32, u32>>,
     /// Its memory is on certain nodes only, whatever room they have.
     pub is_bound: bool,
-    /// It is followed.
     pub is_followed: bool,
     /// The order in which its threads are pinned where it is followed, and the CPUs of those that nobody
     /// has pinned.

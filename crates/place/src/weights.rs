@@ -29,7 +29,6 @@ const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 pub enum WeightsBy {
     /// By the kernel's weighted interleave.
     Kernel,
-    /// By moving pages.
     MovedPages,
 }
 

@@ -63,7 +63,6 @@ pub struct Stream {
     /// Working set / sum of the last-level and memory-side caches involved; null
     /// where their size is unknown. Below 4 a cache may have served a part.
     pub llc_multiple: Option<f64>,
-    /// Pages that are asked for.
     pub pages: Pages,
     /// Additions, each waiting for the one before and so of about one cycle, that a thread
     /// makes after every [`PAUSED_BYTES`] of each array; 0 for none.
@@ -89,7 +88,6 @@ pub struct Chase {
     pub llc_multiple: Option<f64>,
     /// Bytes that are walked through before others: all of the set for a walk anywhere.
     pub group_bytes: u64,
-    /// Pages that are asked for.
     pub pages: Pages,
 }
 
@@ -114,7 +112,6 @@ pub struct Compute {
     pub variant: String,
     /// CPUs of the threads.
     pub cpus: CpuSet,
-    /// The CPU of each thread.
     pub thread_cpus: Vec<u32>,
 }
 

@@ -16,7 +16,6 @@ pub enum Standing {
     Unknown,
 }
 
-/// One check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Check {
@@ -24,7 +23,6 @@ pub struct Check {
     pub check: String,
     /// How it came out.
     pub standing: Standing,
-    /// What was found.
     pub finding: String,
     /// What to do about it; null when nothing needs to be done.
     pub remedy: Option<String>,

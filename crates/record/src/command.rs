@@ -16,7 +16,6 @@ pub struct Command {
     pub label: String,
     /// The program: a path, or a name that is looked for where PATH says.
     pub program: String,
-    /// Its arguments.
     pub arguments: Vec<String>,
     /// CPUs that its threads may use, and policy of its pages.
     pub binding: Binding,

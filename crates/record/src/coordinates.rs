@@ -34,7 +34,6 @@ pub enum Coordinates {
 }
 
 impl Coordinates {
-    /// The experiment.
     #[must_use]
     pub fn experiment(&self) -> Experiment {
         match self {
@@ -79,7 +78,6 @@ pub struct PairCoordinates {
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// Whether the case chooses variants or is part of the matrix.
     pub stage: Stage,
@@ -104,7 +102,6 @@ pub enum Stage {
 pub struct ScalingCoordinates {
     /// How threads are spread.
     pub affinity: Affinity,
-    /// Threads.
     pub threads: u32,
     /// Kernel by its name.
     pub kernel: String,
@@ -145,7 +142,6 @@ pub struct SharingCoordinates {
     pub memory_node: u32,
     /// The cluster near it.
     pub local_cluster: u32,
-    /// The other cluster.
     pub remote_cluster: u32,
     /// n.
     pub local_threads: u32,
@@ -209,7 +205,6 @@ pub struct RoofCoordinates {
     pub cluster: u32,
     /// Position of its actor in the case.
     pub actor: u32,
-    /// Which roof.
     pub roof: Roof,
     /// Kernel, mix or arithmetic by its name.
     pub kernel: String,
@@ -234,18 +229,11 @@ pub enum Roof {
         level: u8,
     },
     /// A memory node, the rest of the machine idle.
-    Memory {
-        /// The node.
-        node: u32,
-    },
+    Memory { node: u32 },
     /// All nodes of a kind, page by page in turn, the rest of the machine idle.
-    Interleaved {
-        /// The kind.
-        kind: MemoryKind,
-    },
+    Interleaved { kind: MemoryKind },
     /// A memory node that several clusters use at once.
     Contended {
-        /// The node.
         node: u32,
         /// How many clusters, this one among them.
         clusters: u32,
@@ -256,17 +244,13 @@ pub enum Roof {
         node: u32,
     },
     /// All nodes of a kind, page by page in turn, all clusters at once.
-    Congested {
-        /// The kind.
-        kind: MemoryKind,
-    },
+    Congested { kind: MemoryKind },
 }
 
 /// What a case of `roofs` is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoofPurpose {
-    /// It is a roof.
     Roof,
     /// Loads and arithmetic in some ratio: the roofs must foretell it.
     Validation,
@@ -276,11 +260,8 @@ pub enum RoofPurpose {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HybridCoordinates {
-    /// The cluster.
     pub cluster: u32,
-    /// The fast node.
     pub fast_node: u32,
-    /// The slow node.
     pub slow_node: u32,
     /// What the case is for.
     pub point: HybridPoint,
@@ -296,7 +277,6 @@ pub struct HybridCoordinates {
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
 }
 
@@ -304,9 +284,7 @@ pub struct HybridCoordinates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageSplit {
-    /// In the fast one.
     pub fast: u32,
-    /// In the slow one.
     pub slow: u32,
 }
 
@@ -356,15 +334,11 @@ impl TransferKind {
 #[serde(tag = "point", rename_all = "snake_case", deny_unknown_fields)]
 pub enum HybridPoint {
     /// One kind alone: its bandwidth b.
-    Corner {
-        /// The kind.
-        of: TransferKind,
-    },
+    Corner { of: TransferKind },
     /// Two kinds, of which one takes a little longer: their overlap.
     Pair {
         /// The one that takes longer.
         dominating: TransferKind,
-        /// The other.
         beside: TransferKind,
     },
     /// A point of the surface that the fitted model is validated by.
@@ -400,9 +374,7 @@ pub struct LatencyCoordinates {
     pub memory_node: u32,
     /// Bytes that are walked through.
     pub working_set_bytes: u64,
-    /// Pages that are asked for.
     pub pages: Pages,
-    /// The walk.
     pub walk: ChaseWalk,
     /// Threads beside it that load the memory; null where it is idle.
     pub load: Option<LatencyLoad>,
@@ -438,7 +410,6 @@ pub struct LatencyLoad {
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// [`crate::Stream::pause_cycles`].
     pub pause_cycles: u32,

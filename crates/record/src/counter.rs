@@ -9,7 +9,6 @@ use crate::profile::{CountedQuantity, CounterCheck};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TriedCounter {
-    /// What it counts.
     pub quantity: CountedQuantity,
     /// The CPU's events behind it, by their makers' names; none where this CPU has no known one.
     pub events: Vec<String>,
@@ -27,7 +26,6 @@ pub struct TriedCounter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RunCount {
-    /// What it counts.
     pub quantity: CountedQuantity,
     /// The count; null where it is not to be had of this run.
     pub count: Option<f64>,

@@ -50,7 +50,6 @@ pub enum TransferBeside {
         kernel: String,
         /// Instruction-set variant by its name.
         variant: String,
-        /// Threads.
         threads: u32,
     },
     /// A transfer of another device, the same way.
@@ -74,6 +73,5 @@ pub struct DeviceStreamCoordinates {
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
 }

@@ -23,10 +23,7 @@ pub enum Disturbance {
         microseconds: u64,
     },
     /// A pinned thread was on another CPU than its own.
-    Moved {
-        /// Threads that were.
-        threads: u32,
-    },
+    Moved { threads: u32 },
     /// Pages were faulted in while the window was open.
     Faulted {
         /// Faults, over all threads.

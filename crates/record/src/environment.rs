@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
-    /// The CPU.
     pub cpu: Cpu,
     /// Board and BIOS.
     pub firmware: Firmware,
@@ -53,7 +52,6 @@ pub struct Environment {
 pub struct Cpu {
     /// `GenuineIntel`, `AuthenticAMD`.
     pub vendor: Option<String>,
-    /// Its name.
     pub model_name: Option<String>,
     /// Family number.
     pub family: Option<u32>,
@@ -75,9 +73,7 @@ pub struct Firmware {
     pub product: Option<String>,
     /// Name of the board.
     pub board: Option<String>,
-    /// BIOS version.
     pub bios_version: Option<String>,
-    /// BIOS date.
     pub bios_date: Option<String>,
 }
 

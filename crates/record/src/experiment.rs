@@ -35,7 +35,6 @@ pub enum Experiment {
 }
 
 impl Experiment {
-    /// All.
     pub const ALL: [Self; 10] = [
         Self::Pairs,
         Self::Scaling,
@@ -93,7 +92,6 @@ impl fmt::Display for Experiment {
 pub enum Grid {
     /// Those that a model needs.
     Sparse,
-    /// All.
     Full,
 }
 
@@ -115,7 +113,6 @@ pub struct Rounds {
     pub least: u32,
     /// Rounds after which measuring ends.
     pub most: u32,
-    /// Windows of a round.
     pub windows: u32,
 }
 

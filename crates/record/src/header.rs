@@ -32,7 +32,6 @@ pub struct Header {
     pub inputs: Inputs,
     /// [`Machine::fingerprint`]: a resumed run must find the same.
     pub fingerprint: String,
-    /// The machine.
     pub machine: Machine,
     /// Its state.
     pub environment: Environment,
@@ -136,7 +135,6 @@ pub struct Inputs {
     pub kernels: Option<Vec<String>>,
     /// Variant that was forced by name; null for the suite's own choice.
     pub variant: Option<String>,
-    /// Pages that are asked for.
     pub pages: Pages,
     /// Working set that was forced; null when it follows the caches.
     pub working_set_bytes: Option<u64>,

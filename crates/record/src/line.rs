@@ -101,7 +101,6 @@ pub struct Warning {
 pub struct Resumed {
     /// When, UTC, RFC 3339.
     pub at: String,
-    /// Samples that were there.
     pub samples: u64,
     /// Whether a torn last line was dropped.
     pub torn_line_dropped: bool,

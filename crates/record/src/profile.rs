@@ -23,9 +23,7 @@ pub struct Profile {
     pub host: String,
     /// When watching began, UTC, RFC 3339.
     pub started: String,
-    /// The program.
     pub program: ProfiledProgram,
-    /// The CPU.
     pub cpu: Cpu,
     /// The clusters of the machine.
     pub clusters: Vec<ProfiledCluster>,
@@ -46,7 +44,6 @@ pub struct Profile {
     pub access_unknown: Option<String>,
     /// The same by the classes of a record; null where no record was given or `access` is null.
     pub classes: Option<ClassShares>,
-    /// The counters.
     pub counters: Vec<ProfileCounter>,
     /// What follows from them.
     pub figures: ProfileFigures,
@@ -58,7 +55,6 @@ pub struct Profile {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledProgram {
-    /// Its name.
     pub name: String,
     /// Its number.
     pub pid: u32,
@@ -68,7 +64,6 @@ pub struct ProfiledProgram {
     pub end: Option<ProgramEnd>,
 }
 
-/// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProgramEnd {
@@ -84,7 +79,6 @@ pub enum ProgramEnd {
 pub struct ProfiledCluster {
     /// Its number.
     pub index: u32,
-    /// Its CPUs.
     pub cpus: CpuSet,
     /// The lowest of its nodes that has CPUs; null for a cluster without one.
     pub cpu_node: Option<u32>,
@@ -98,9 +92,7 @@ pub struct ProfiledCluster {
 pub struct ProfileLook {
     /// Seconds since watching began.
     pub at_seconds: f64,
-    /// Processes.
     pub processes: u32,
-    /// Threads.
     pub threads: u32,
     /// CPU seconds since the look before, by the cluster of the CPU that each thread ran on last.
     pub cpu_seconds: BTreeMap<u32, f64>,
@@ -119,7 +111,6 @@ pub struct AccessShares {
     pub cpu_time: BTreeMap<u32, f64>,
     /// Pages by memory node, as shares, averaged over CPU time.
     pub pages: BTreeMap<u32, f64>,
-    /// Each pair.
     pub pairs: Vec<PairShare>,
 }
 
@@ -127,9 +118,7 @@ pub struct AccessShares {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairShare {
-    /// The cluster.
     pub cluster: u32,
-    /// The memory node.
     pub memory_node: u32,
     /// The share of all accesses.
     pub share: f64,
@@ -139,7 +128,6 @@ pub struct PairShare {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassShares {
-    /// Host of the record.
     pub record_host: String,
     /// When its measuring began, UTC, RFC 3339.
     pub record_started: String,
@@ -189,11 +177,9 @@ pub enum CountedQuantity {
     MissCycles,
 }
 
-/// One counted quantity.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileCounter {
-    /// What it counts.
     pub quantity: CountedQuantity,
     /// The CPU's events behind it, by their makers' names; none where this CPU has no known one.
     pub events: Vec<String>,
@@ -220,7 +206,6 @@ pub struct CounterCheck {
     pub work: String,
     /// What there was to count.
     pub expected: f64,
-    /// What was counted.
     pub counted: f64,
 }
 
@@ -240,7 +225,6 @@ pub struct ProfileFigures {
     pub local_dram_share: Option<f64>,
     /// The part of the requests to the last-level cache that it did not have.
     pub llc_miss_rate: Option<f64>,
-    /// Instructions per cycle.
     pub instructions_per_cycle: Option<f64>,
     /// Lines on their way to the first-level cache while there was one.
     pub memory_level_parallelism: Option<f64>,
@@ -266,7 +250,6 @@ impl ProfileFigures {
 }
 
 impl CountedQuantity {
-    /// All of them.
     pub const ALL: [Self; 11] = [
         Self::Cycles,
         Self::Instructions,
@@ -281,7 +264,6 @@ impl CountedQuantity {
         Self::MissCycles,
     ];
 
-    /// In words.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {

@@ -16,7 +16,6 @@ pub enum ProfileError {
     /// The input failed.
     #[error("the profile cannot be read")]
     Io(#[from] io::Error),
-    /// It is too long.
     #[error("the profile is longer than 64 MiB, which no profile is")]
     TooLong,
     /// The format is another.

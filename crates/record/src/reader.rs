@@ -53,7 +53,6 @@ pub enum ReadError {
     /// The input failed.
     #[error("the record cannot be read")]
     Io(#[from] io::Error),
-    /// There is nothing in it.
     #[error("the record is empty; a record begins with a header line")]
     Empty,
     /// The program was killed before the first line was whole.

@@ -205,7 +205,6 @@ pub const SHARE_TOLERANCE: f64 = 0.02;
 /// Where such a slack is more than this fraction of all, shares mean nothing.
 const COARSEST_SHARES: f64 = 0.1;
 
-/// The largest base page.
 const LARGEST_BASE_PAGE: u64 = 64 << 10;
 
 impl PageNodes {

@@ -32,7 +32,6 @@ struct Total {
 }
 
 impl Sample {
-    /// Its totals.
     #[must_use]
     pub fn totals(&self) -> SampleTotals {
         let mut actors = self.actors.iter().map(ActorTotals::of);

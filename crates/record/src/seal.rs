@@ -17,7 +17,6 @@ const BEFORE: &[u8] = b",\"seal\":\"";
 /// What stands after it.
 const AFTER: &[u8] = b"\"}\n";
 
-/// Digits of a seal.
 const DIGITS: usize = 16;
 
 /// How many lines are named that are not as they were written.

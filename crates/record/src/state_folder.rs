@@ -14,10 +14,7 @@ pub enum NoRecord {
         "there is no record of this host in {}; make one by `nearfar characterize`, or name one",
         .folder.display()
     )]
-    None {
-        /// The folder.
-        folder: PathBuf,
-    },
+    None { folder: PathBuf },
     /// It holds only those of simulated machines: a forecast for a machine that nobody asked for
     /// would mislead.
     #[error(
@@ -25,12 +22,7 @@ pub enum NoRecord {
          name one, or measure this host by `nearfar characterize`",
         .folder.display(), .newest.display()
     )]
-    OnlySimulated {
-        /// The folder.
-        folder: PathBuf,
-        /// The newest of them.
-        newest: PathBuf,
-    },
+    OnlySimulated { folder: PathBuf, newest: PathBuf },
 }
 
 /// What hosts of simulated machines begin with.

@@ -43,7 +43,6 @@ pub struct CaseSummary {
     pub paced: Estimate,
     /// Highest round value of the sum.
     pub best_sum: f64,
-    /// Samples in all.
     pub samples: usize,
     /// Samples that something disturbed.
     pub disturbed: usize,
@@ -69,7 +68,6 @@ pub struct RunSummary {
     pub most: f64,
     /// Standard deviation / mean of the round values; `None` with one round.
     pub deviation: Option<f64>,
-    /// Samples in all.
     pub samples: usize,
     /// Samples that something disturbed.
     pub disturbed: usize,

@@ -14,10 +14,8 @@ use crate::model_flow_part::FlowPartView;
 pub struct AdviseView {
     /// `nearfar.advise/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
-    /// What was asked.
     pub demand: DemandView,
     /// The profile that a part of it is from; null where none was given.
     pub profile: Option<AdviceProfileView>,
@@ -61,7 +59,6 @@ pub struct AdviceProfileView {
 /// The accesses to a memory node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct NodeAccessView {
-    /// The node.
     pub memory_node: u32,
     /// The share of all accesses.
     pub share: f64,
@@ -113,7 +110,6 @@ pub struct AdviceBasisView {
     pub kernel_load_share: Option<f64>,
     /// The flow model's error, a fraction.
     pub model_error: f64,
-    /// The experiment that it is of.
     pub judged_by: Experiment,
     /// The flow model's predictions are give or take this, a fraction.
     pub interval_error: f64,
@@ -162,9 +158,7 @@ pub struct CandidateView {
 /// Threads of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AdvisedThreadsView {
-    /// The cluster.
     pub cluster: u32,
-    /// Threads.
     pub threads: u32,
 }
 

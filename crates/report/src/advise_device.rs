@@ -17,7 +17,6 @@ use crate::table::table_with_numbers;
 pub struct AdviseDeviceView {
     /// `nearfar.advise-device/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// The device, by interface and number.
@@ -44,9 +43,7 @@ pub struct DevicePlaceView {
     pub cluster: u32,
     /// Bytes of a copy.
     pub bytes: u64,
-    /// To the device.
     pub to_device: BandwidthView,
-    /// To the host.
     pub to_host: BandwidthView,
     /// Time of a copy there and one back / that of the first place.
     pub time_ratio: f64,

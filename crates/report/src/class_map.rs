@@ -13,7 +13,6 @@ pub(crate) struct ClassMap {
     pub rows: Vec<MapRow>,
 }
 
-/// A row of the map.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MapRow {
     pub label: String,

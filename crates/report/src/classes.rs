@@ -19,7 +19,6 @@ pub(crate) const GAMMA_REMEDY: &str =
 pub struct ClassesView {
     /// `nearfar.classes/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// How CPUs were grouped.
@@ -96,7 +95,6 @@ pub struct GammaView {
     pub source: String,
 }
 
-/// One class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassView {
     /// The initiator whose class it is, or null for the whole machine's.
@@ -117,7 +115,6 @@ pub struct ClassView {
     pub widened_by_noise: bool,
     /// Whether the next slower class is nearer than the noise.
     pub border_within_noise: bool,
-    /// Its pairs.
     pub pairs: Vec<ClassPairView>,
     /// What other kernels and thread counts give on the same pairs.
     pub others: Vec<ClassFigureView>,
@@ -128,7 +125,6 @@ pub struct ClassView {
 pub struct ClassPairView {
     /// The initiator's number.
     pub index: u32,
-    /// Its cluster.
     pub cluster: u32,
     /// The lowest node with CPUs of that cluster, or null.
     pub cpu_node: Option<u32>,
@@ -144,24 +140,19 @@ pub struct ClassPairView {
     pub gb_per_s: f64,
     /// Median over rounds, useful GB/s.
     pub median_gb_per_s: f64,
-    /// Its interval.
     pub interval_gb_per_s: [f64; 2],
     /// Kernel that gave the best.
     pub kernel: String,
     /// Variant that gave the best.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
-    /// Rounds.
     pub rounds: usize,
 }
 
 /// Another kernel or thread count on the pairs of a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClassFigureView {
-    /// Kernel.
     pub kernel: String,
-    /// Threads.
     pub threads: ThreadsView,
     /// Best value of the class's pairs, useful GB/s.
     pub max_gb_per_s: f64,

@@ -48,7 +48,6 @@ impl ClassesView {
         paragraph("", &classes) + &self.map()
     }
 
-    /// What was classed.
     fn judged(&self) -> String {
         let kernels = printable(&self.kernels.join(", ")).into_owned();
         let threads = threads_words(self.threads.0);

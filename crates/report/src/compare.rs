@@ -37,14 +37,12 @@ pub struct CompareView {
     pub parts: Vec<ComparedPartView>,
     /// Every case that has figures in both records.
     pub cases: Vec<ComparedCaseView>,
-    /// The others.
     pub not_compared: Vec<UncomparedCaseView>,
 }
 
 /// Something around the measurements that is not the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EnvironmentDifferenceView {
-    /// What.
     pub name: &'static str,
     /// In the first record, or null.
     pub a: Option<String>,
@@ -83,7 +81,6 @@ pub struct CommonShiftView {
 /// A part of the machine that cases which differ have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ComparedPartView {
-    /// The part.
     pub part: PartView,
     /// `worse` or `better`.
     pub verdict: &'static str,
@@ -105,7 +102,6 @@ pub struct ComparedCaseView {
     pub case: String,
     /// Its id in the second.
     pub b_case: String,
-    /// The group that it is of.
     pub group: &'static str,
     /// Useful GB/s in the first record, or null.
     pub a_gb_per_s: Option<f64>,
@@ -189,7 +185,6 @@ impl CompareView {
 }
 
 impl ComparedPartView {
-    /// The part in words.
     #[must_use]
     pub fn words(&self) -> &str {
         &self.words

@@ -14,7 +14,6 @@ pub struct KernelsView {
     pub kernels: Vec<KernelView>,
 }
 
-/// A kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct KernelView {
     /// The word for it in arguments and records.

@@ -10,7 +10,6 @@ use crate::sealing::SealingView;
 /// The record that a view is made from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MeasuredView {
-    /// Host that was measured.
     pub host: String,
     /// When measuring began, UTC.
     pub started: String,

@@ -24,7 +24,6 @@ use crate::printable::printable;
 pub struct ModelView {
     /// `nearfar.model/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// The models that there are, in the order of their lines.
@@ -38,7 +37,6 @@ pub struct ModelView {
 pub struct UnavailableView {
     /// The model's name.
     pub model: &'static str,
-    /// Why.
     pub why: String,
     /// The command that would change it, or null where nothing can on this machine.
     pub remedy: Option<String>,
@@ -93,7 +91,6 @@ impl FittedView {
         }
     }
 
-    /// The model.
     #[must_use]
     pub fn kind(&self) -> ModelKind {
         match self {
@@ -127,7 +124,6 @@ impl FittedView {
 }
 
 impl ModelView {
-    /// The view of which models a record has.
     #[must_use]
     pub fn new(record: &Record, fitted: &[FittedView], unavailable: Vec<UnavailableView>) -> Self {
         Self {

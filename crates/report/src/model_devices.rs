@@ -22,7 +22,6 @@ pub(crate) const PHI_REMEDY: &str =
 pub struct DevicesModelView {
     /// `nearfar.devices/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// A class spans at most this fraction of its maximum, and what noise explains.
@@ -70,7 +69,6 @@ pub struct DeviceClassSetView {
     pub notes: Vec<String>,
 }
 
-/// One class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DeviceClassView {
     /// 0 is the fastest.
@@ -89,14 +87,12 @@ pub struct DeviceClassView {
     pub widened_by_noise: bool,
     /// Whether the next slower class is nearer than the noise.
     pub border_within_noise: bool,
-    /// Its pairs.
     pub pairs: Vec<DevicePairView>,
 }
 
 /// A device and a memory node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct DevicePairView {
-    /// The device.
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,
@@ -110,16 +106,13 @@ pub struct DevicePairView {
     pub gb_per_s: f64,
     /// Median over rounds, GB/s.
     pub median_gb_per_s: f64,
-    /// Its interval.
     pub interval_gb_per_s: [f64; 2],
-    /// Rounds.
     pub rounds: usize,
 }
 
 /// A pair that is in no class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DeviceLeftOutView {
-    /// The device.
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,
@@ -130,7 +123,6 @@ pub struct DeviceLeftOutView {
 /// Where copies are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TransferPlaceView {
-    /// The device.
     pub device: String,
     /// The node of the host's pages; null between devices.
     pub memory_node: Option<u32>,
@@ -175,7 +167,6 @@ pub struct UntimedTransferView {
     /// Where.
     #[serde(flatten)]
     pub place: TransferPlaceView,
-    /// Why.
     pub why: String,
 }
 

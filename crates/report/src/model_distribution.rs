@@ -16,7 +16,6 @@ use crate::show_figure::CaseView;
 pub struct DistributionView {
     /// `nearfar.distribution/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// By kernel, in the order of the plan.
@@ -30,7 +29,6 @@ pub struct DistributionView {
 /// Runs of one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct KernelDistributionView {
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
@@ -47,10 +45,8 @@ pub struct KernelDistributionView {
 /// Runs of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunDistributionView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
-    /// Threads.
     pub threads: u32,
     /// How they are spread.
     pub affinity: Affinity,
@@ -69,7 +65,6 @@ pub struct RunDistributionView {
 pub struct DistributedRunsView {
     /// How many.
     pub runs: usize,
-    /// Mean.
     pub mean_gb_per_s: f64,
     /// Standard deviation, or null with one run.
     pub deviation_gb_per_s: Option<f64>,
@@ -92,7 +87,6 @@ pub struct ModesView {
     pub modes: Vec<ModeView>,
 }
 
-/// What is said of modes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModesVerdict {
@@ -119,7 +113,6 @@ pub struct ModeEvidenceView {
     pub valley_threshold: f64,
 }
 
-/// A mode.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModeView {
     /// Where runs are densest.
@@ -128,20 +121,17 @@ pub struct ModeView {
     pub runs: usize,
     /// These as a fraction of the runs.
     pub run_share: f64,
-    /// Its interval.
     pub run_share_interval: [f64; 2],
 }
 
 /// Pinned runs beside as many unbound threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct AffinityEffectView {
-    /// Threads.
     pub threads: u32,
     /// How the pinned ones are spread.
     pub affinity: Affinity,
     /// Mean of pinned runs / mean of unbound ones - 1.
     pub gain: f64,
-    /// Its interval.
     pub gain_interval: [f64; 2],
     /// What the interval shows of the mean.
     pub mean: MeanVerdict,

@@ -12,7 +12,6 @@ use crate::model_flow_part::FlowPartView;
 pub struct FlowView {
     /// `nearfar.flow/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// The kernel that capacities are of.
@@ -56,7 +55,6 @@ pub struct FlowView {
 /// A number that was fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct FlowNumberView {
-    /// Its value.
     pub value: f64,
     /// Where it is with 95 % confidence.
     pub interval: (f64, f64),
@@ -67,9 +65,7 @@ pub struct FlowNumberView {
 /// What one thread asks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct OneThreadView {
-    /// Its cluster.
     pub cluster: usize,
-    /// The node.
     pub memory_node: u32,
     /// How much.
     pub gb_per_s: f64,
@@ -82,7 +78,6 @@ pub struct OneThreadView {
 /// What a part carries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowCapacityView {
-    /// Which.
     pub part: FlowPartView,
     /// How much.
     pub gb_per_s: f64,
@@ -108,13 +103,10 @@ pub struct FlowKernelView {
 /// How far predictions are off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowErrorsView {
-    /// The experiment.
     pub experiment: Experiment,
     /// `fitted`, `held_out` or `left_out`.
     pub cases_are: &'static str,
-    /// Cases.
     pub cases: usize,
-    /// Their streams.
     pub streams: usize,
     /// Mean size over streams, a fraction.
     pub mean_error: f64,
@@ -144,7 +136,6 @@ pub struct FlowPlacementView {
 /// What a cluster moves.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClusterRateView {
-    /// The cluster.
     pub cluster: u32,
     /// How much.
     pub gb_per_s: f64,
@@ -153,7 +144,6 @@ pub struct ClusterRateView {
 /// The part that holds streams up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FlowLimitView {
-    /// Which.
     pub part: FlowPartView,
     /// What it carries / its capacity.
     pub filled_share: f64,

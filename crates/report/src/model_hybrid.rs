@@ -16,7 +16,6 @@ use crate::relations::Relations;
 pub struct HybridModelView {
     /// `nearfar.hybrid/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// `not_negative` or `none`.
@@ -32,21 +31,16 @@ pub struct HybridModelView {
 /// A cluster with two memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HybridPairView {
-    /// The cluster.
     pub cluster: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Its kind.
     pub fast_kind: MemoryKind,
     /// Its size, or null.
     pub fast_memory_bytes: Option<u64>,
-    /// Node of the other.
     pub slow_node: u32,
-    /// Its kind.
     pub slow_kind: MemoryKind,
     /// Where pages come to lie by themselves, or null.
     pub default_node: Option<u32>,
-    /// Threads.
     pub threads: u32,
     /// Instruction-set variant.
     pub variant: String,
@@ -71,7 +65,6 @@ pub struct HybridPairView {
 /// A kind alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HybridCornerView {
-    /// The kind.
     pub of: TransferKind,
     /// Mean of the rounds without outliers.
     pub gb_per_s: f64,
@@ -84,7 +77,6 @@ pub struct HybridCornerView {
 pub struct OverlapView {
     /// The kind that takes longest.
     pub dominating: TransferKind,
-    /// The other.
     pub beside: TransferKind,
     /// The overlap, or null.
     pub overlap_theta: Option<f64>,
@@ -103,7 +95,6 @@ pub struct OverlapView {
 /// How far the model is off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HybridErrorsView {
-    /// Points.
     pub points: usize,
     /// The paper's measure.
     pub paper_measure: f64,
@@ -146,13 +137,10 @@ pub struct HybridSurfaceView {
 /// A cluster with two memories that has no model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HybridLeftOutView {
-    /// The cluster.
     pub cluster: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Node of the other.
     pub slow_node: u32,
-    /// Why.
     pub why: String,
 }
 

@@ -11,11 +11,9 @@ use crate::model_hybrid_answer::interval_words;
 /// Two memories of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct MemoriesView {
-    /// The cluster.
     pub cluster: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Node of the other.
     pub slow_node: u32,
 }
 
@@ -42,7 +40,6 @@ pub struct SharesView {
     pub kind_times_ns: [f64; 4],
     /// The kind that takes longest.
     pub dominating: TransferKind,
-    /// Others that may.
     pub may_dominate: Vec<TransferKind>,
     /// Whether points with shares of this sort were measured and never fitted.
     pub validated: bool,
@@ -51,7 +48,6 @@ pub struct SharesView {
 /// A way to place buffers, and what it gives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HybridPlacementView {
-    /// Which.
     pub name: &'static str,
     /// What it gives.
     #[serde(flatten)]
@@ -71,7 +67,6 @@ pub struct HybridPlacementView {
 /// By how much a placement is better than another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HybridGainView {
-    /// The other.
     pub over: &'static str,
     /// Predicted / that of the other - 1.
     pub gain: f64,

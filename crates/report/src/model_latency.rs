@@ -17,7 +17,6 @@ use crate::show_latency::TimeView;
 pub struct LatencyModelView {
     /// `nearfar.latency/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Each cluster on each node.
@@ -37,7 +36,6 @@ pub struct LatencyModelView {
 /// A cluster on a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NumaFactorView {
-    /// The case.
     pub case: String,
     /// The cluster of the chase.
     pub cluster: u32,
@@ -68,15 +66,11 @@ pub struct NumaFactorView {
 /// The NUMA factors of remote nodes together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FactorSpanView {
-    /// The least.
     pub least_numa_factor: f64,
-    /// The most.
     pub most_numa_factor: f64,
-    /// Its interval.
     pub most_numa_factor_interval: [f64; 2],
     /// Cluster of the pair with the most.
     pub worst_cluster: u32,
-    /// Its memory node.
     pub worst_memory_node: u32,
     /// Pairs of a cluster and a remote node that have a factor.
     pub pairs: usize,
@@ -95,7 +89,6 @@ pub struct LevelLatencyView {
     pub working_set_bytes: u64,
     /// Median over rounds.
     pub median_ns: f64,
-    /// Its interval.
     pub interval_ns: [f64; 2],
 }
 
@@ -138,18 +131,15 @@ pub struct LoadedCurveView {
     pub queue_unknown: Option<String>,
 }
 
-/// A point of a loaded curve.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadedPointView {
     /// Cycles that each thread pauses after every KiB of each array.
     pub pause_cycles: u32,
     /// Time of an access, median over rounds.
     pub median_ns: f64,
-    /// Its interval.
     pub interval_ns: [f64; 2],
     /// What the threads move, median over rounds.
     pub traffic_gb_per_s: f64,
-    /// Its interval.
     pub traffic_interval_gb_per_s: [f64; 2],
     /// Time of an access there by the law of the queue, or null.
     pub queue_ns: Option<f64>,
@@ -158,7 +148,6 @@ pub struct LoadedPointView {
 /// Where a loaded curve bends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LatencyKneeView {
-    /// Traffic there.
     pub traffic_gb_per_s: f64,
     /// Traffic at the neighbouring points.
     pub traffic_interval_gb_per_s: [f64; 2],
@@ -173,7 +162,6 @@ pub struct LatencyKneeView {
 pub struct UsableBandwidthView {
     /// Time of an access there / the idle one.
     pub rise: f64,
-    /// Traffic.
     pub traffic_gb_per_s: f64,
     /// The least by the intervals of the latencies.
     pub least_gb_per_s: f64,

@@ -16,7 +16,6 @@ use crate::roofline_place::RoofPlaceView;
 pub struct RooflineView {
     /// `nearfar.roofline/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// A chart for each cluster that has roofs.
@@ -26,9 +25,7 @@ pub struct RooflineView {
 /// The chart of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ChartView {
-    /// The cluster.
     pub cluster: u32,
-    /// Its CPUs.
     pub cpus: String,
     /// The cluster whose caches and arithmetic stand here, or null.
     pub within_of: Option<u32>,
@@ -71,11 +68,9 @@ pub struct CeilingView {
     pub kernel: String,
     /// Its best variant.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// All threads together.
     pub gflop_per_s: f64,
-    /// Its interval.
     pub interval_gflop_per_s: [f64; 2],
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,
@@ -90,11 +85,9 @@ pub struct ChartRoofView {
     pub kernel: String,
     /// Its best variant.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// All threads together.
     pub gb_per_s: f64,
-    /// Its interval.
     pub interval_gb_per_s: [f64; 2],
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,
@@ -127,7 +120,6 @@ pub struct CornerView {
 /// Points below a roof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoofValidationView {
-    /// The roof.
     pub roof: RoofPlaceView,
     /// The variant of the points.
     pub variant: String,
@@ -146,7 +138,6 @@ pub struct ValidationPointView {
     pub kernel: String,
     /// Its intensity.
     pub flops_per_byte: f64,
-    /// Measured.
     pub gflop_per_s: f64,
     /// What the lower roof allows.
     pub attainable_gflop_per_s: f64,
@@ -178,7 +169,6 @@ pub struct RoofErrorsView {
 /// What a program can expect of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProgramExpectationView {
-    /// The program.
     pub program: &'static str,
     /// Its intensity.
     pub flops_per_byte: f64,
@@ -203,7 +193,6 @@ pub struct ExpectedView {
     pub gb_per_s: f64,
     /// What the program can attain there.
     pub gflop_per_s: f64,
-    /// Its interval.
     pub interval_gflop_per_s: [f64; 2],
     /// Whether the roof is refuted by points, so that nothing can be expected.
     pub is_refuted: bool,

@@ -15,7 +15,6 @@ use crate::model_sharing_splits::{RankingView, giga};
 pub struct SharingModelView {
     /// `nearfar.sharing/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Grids with laws, by node, clusters, kernel and variant.
@@ -29,7 +28,6 @@ pub struct SharingModelView {
 /// A grid with its laws.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SharedGridView {
-    /// Which.
     #[serde(flatten)]
     pub place: GridPlaceView,
     /// Both groups alone, the local one first, by threads.
@@ -46,16 +44,12 @@ pub struct SharedGridView {
     pub rankings: Vec<RankingView>,
 }
 
-/// Which grid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct GridPlaceView {
     /// The node whose memory both groups use.
     pub memory_node: u32,
-    /// The cluster that it is local to.
     pub local_cluster: u32,
-    /// The other cluster.
     pub remote_cluster: u32,
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
@@ -64,7 +58,6 @@ pub struct GridPlaceView {
 /// A grid of which too little was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnfittedGridView {
-    /// Which.
     #[serde(flatten)]
     pub place: GridPlaceView,
     /// Why it has no law.
@@ -76,11 +69,9 @@ pub struct UnfittedGridView {
 pub struct LoneView {
     /// `local` or `remote`.
     pub group: &'static str,
-    /// Threads.
     pub threads: u32,
     /// All threads together.
     pub sum_gb_per_s: f64,
-    /// Its interval.
     pub sum_interval_gb_per_s: [f64; 2],
     /// Threads x the slowest thread.
     pub paced_gb_per_s: f64,
@@ -114,7 +105,6 @@ pub struct LawView {
 /// Root mean squares of relative errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ResidualView {
-    /// Of totals.
     pub total: f64,
     /// Of local and remote groups.
     pub group: f64,
@@ -153,12 +143,10 @@ pub struct SharedCellView {
     pub why_absent: Option<String>,
 }
 
-/// What was measured of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeasuredSharesView {
     /// Both groups.
     pub total_gb_per_s: f64,
-    /// Its interval.
     pub total_interval_gb_per_s: [f64; 2],
     /// Threads x the slowest of all.
     pub paced_gb_per_s: f64,

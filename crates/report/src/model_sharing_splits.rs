@@ -66,7 +66,6 @@ impl RankingView {
         Self::new(grid, ranking, &best)
     }
 
-    /// With all splits.
     pub(crate) fn whole(grid: &SharedGrid, ranking: &SplitRanking) -> Self {
         Self::new(grid, ranking, &ranking.splits.iter().collect::<Vec<_>>())
     }

@@ -16,7 +16,6 @@ use crate::model_strategy_text::text;
 pub struct StrategyView {
     /// `nearfar.strategy/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Where bandwidths are from: `roofs` or `pairs`.
@@ -27,7 +26,6 @@ pub struct StrategyView {
     pub variant: String,
     /// Kind of the nodes.
     pub memory_kind: MemoryKind,
-    /// Bytes of a line.
     pub line_bytes: u32,
     /// Whether that is taken for want of a figure.
     pub is_line_assumed: bool,
@@ -50,7 +48,6 @@ pub struct StrategyView {
     pub advice: Vec<String>,
 }
 
-/// What a line costs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LineCostView {
     /// `own`, `remote`, `central` or `spread`.
@@ -70,7 +67,6 @@ pub struct ParameterView {
     pub parameter: &'static str,
     /// The least that is tried.
     pub least: f64,
-    /// What is expected.
     pub expected: f64,
     /// The most that is tried.
     pub most: f64,
@@ -96,7 +92,6 @@ pub struct ExpectationView {
 /// What is expected of a strategy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StrategyTimeView {
-    /// Which.
     pub strategy: &'static str,
     /// Time of a thread for a line.
     pub line_ns: f64,

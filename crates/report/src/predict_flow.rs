@@ -18,7 +18,6 @@ use crate::table::table;
 pub struct PredictFlowView {
     /// `nearfar.predict-flow/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// The kernel that the streams run.
@@ -48,7 +47,6 @@ pub struct PredictFlowView {
 /// What a stream gets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictedStreamView {
-    /// What was asked.
     pub binding: String,
     /// Its threads, one on each core, by cluster.
     pub threads: Vec<ClusterThreadsView>,
@@ -66,19 +64,15 @@ pub struct PredictedStreamView {
     pub limit: Option<FlowPartView>,
 }
 
-/// Threads of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ClusterThreadsView {
-    /// The cluster.
     pub cluster: u32,
-    /// Threads.
     pub threads: u32,
 }
 
 /// How full a part is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FilledPartView {
-    /// Which.
     pub part: FlowPartView,
     /// What it carries / its capacity.
     pub filled_share: f64,

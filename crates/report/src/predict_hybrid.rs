@@ -18,7 +18,6 @@ use crate::table::table;
 pub struct PredictHybridView {
     /// `nearfar.predict-hybrid/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Share of loads in all bytes.
@@ -30,7 +29,6 @@ pub struct PredictHybridView {
 /// What a program gets of two memories of one cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PredictHybridPair {
-    /// Which.
     #[serde(flatten)]
     pub memories: MemoriesView,
     /// How far the model is off, or null.

@@ -16,12 +16,10 @@ use crate::roofline_place::RoofPlaceView;
 pub struct PredictRooflineView {
     /// `nearfar.predict-roofline/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Share of loads in the programs' bytes, or null where it was not given.
     pub load_share: Option<f64>,
-    /// The programs.
     pub points: Vec<ProgramPointView>,
 }
 
@@ -44,13 +42,10 @@ pub struct ProgramPointView {
 /// A program below the roofs of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlacedPointView {
-    /// The cluster.
     pub cluster: u32,
-    /// Its CPUs.
     pub cpus: String,
     /// The ceiling, or null.
     pub ceiling_gflop_per_s: Option<f64>,
-    /// Each roof.
     pub roofs: Vec<UnderRoofView>,
     /// Roofs of the program over two memories; empty where its shares were not given.
     pub hybrid_roofs: Vec<HybridRoofView>,
@@ -65,20 +60,16 @@ pub struct PlacedPointView {
 /// A roof by its name and what accesses memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct NamedRoofView {
-    /// The roof.
     pub roof: RoofPlaceView,
-    /// The kernel.
     pub kernel: String,
 }
 
 /// One roof and a program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UnderRoofView {
-    /// The roof.
     pub roof: RoofPlaceView,
     /// How memory is accessed.
     pub kernel: String,
-    /// The roof.
     pub gb_per_s: f64,
     /// What the roof and the ceiling allow.
     pub attainable_gflop_per_s: f64,
@@ -97,7 +88,6 @@ pub struct UnderRoofView {
 pub struct HybridRoofView {
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Node of the other.
     pub slow_node: u32,
     /// Share of the bytes in the fast memory.
     pub fast_share: f64,

@@ -17,7 +17,6 @@ use crate::table::table;
 pub struct PredictSharingView {
     /// `nearfar.predict-sharing/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Answers, one for each grid of the node.
@@ -29,7 +28,6 @@ pub struct PredictSharingView {
 /// What one grid answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SplitAnswerView {
-    /// Which.
     #[serde(flatten)]
     pub place: GridPlaceView,
     /// The law that foretells what was not measured.
@@ -41,7 +39,6 @@ pub struct SplitAnswerView {
 }
 
 impl PredictSharingView {
-    /// The view of the answers.
     #[must_use]
     pub fn new(record: &Record, answers: &[SplitAnswer<'_>]) -> Self {
         let view = |answer: &SplitAnswer<'_>| {

@@ -16,7 +16,6 @@ use crate::record_doctor_checks::checks;
 pub struct RecordDoctorView {
     /// `nearfar.record-doctor/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// Cells of the pairs matrix that were compared with their twins.
@@ -58,7 +57,6 @@ pub struct NotComparedView {
 /// A part whose rounds scatter more than its twins'.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct UnsteadinessView {
-    /// The part.
     pub part: PartView,
     /// Relative standard deviation between rounds, median over its unsteady cells.
     pub scatter: f64,
@@ -88,11 +86,9 @@ pub struct HiddenLevelView {
 /// Cells of a memory node that have no figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnmeasuredView {
-    /// The node.
     pub memory_node: u32,
     /// Cells without a figure; 0 where none was planned.
     pub cells: usize,
-    /// Cells of the node.
     pub cells_of_node: usize,
     /// A code of a refusal, or `no_sample`, `no_bytes`, `not_planned`.
     pub reason: &'static str,
@@ -110,7 +106,6 @@ pub struct ShortfallView {
     /// Cell / median of its twins (or other direction), median over the cells that fall
     /// short.
     pub ratio: f64,
-    /// Its interval.
     pub ratio_interval: [f64; 2],
     /// Cells that fall short.
     pub cells: usize,

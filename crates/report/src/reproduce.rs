@@ -12,7 +12,6 @@ pub struct ReproduceView {
     pub papers: Vec<PaperView>,
 }
 
-/// A paper.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PaperView {
     /// As in `docs/references.md`.
@@ -36,7 +35,6 @@ pub struct PaperView {
 }
 
 impl ReproduceView {
-    /// The view of papers.
     #[must_use]
     pub fn new(papers: &[Paper]) -> Self {
         let view = |paper: &Paper| PaperView {

@@ -26,7 +26,6 @@ pub struct RoofPlaceView {
 }
 
 impl RoofPlaceView {
-    /// The view of a roof.
     pub(crate) fn new(roof: Roof, is_local: Option<bool>) -> Self {
         let of = |name: String, limit| Self {
             name,

@@ -17,7 +17,6 @@ use crate::show_figure::AbsentView;
 pub struct SensitivityView {
     /// `nearfar.sensitivity/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// The file with the runs; null where there is none.
@@ -52,10 +51,8 @@ pub struct MetricView {
     pub pattern: String,
 }
 
-/// A program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProgramView {
-    /// Its label.
     pub label: String,
     /// The share of its local time that moves with bandwidth; null where that is not known.
     pub sensitivity: Option<MemoryShareView>,
@@ -74,7 +71,6 @@ pub struct MemoryShareView {
     pub interval: [f64; 2],
     /// Largest relative error of the times that it gives.
     pub worst_error: f64,
-    /// Placements that it is from.
     pub placements: usize,
 }
 
@@ -126,11 +122,9 @@ pub struct PlacedRunsView {
 pub struct RunFigureView {
     /// Median over runs.
     pub median: f64,
-    /// Its interval.
     pub interval: [f64; 2],
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,
-    /// The least of all.
     pub least: f64,
     /// The highest of all.
     pub most: f64,
@@ -154,19 +148,15 @@ pub struct PlacementBoundsView {
 /// The program that is best on a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BestOfPairView {
-    /// The cluster.
     pub cluster: u32,
     /// Its lowest node with CPUs, or null.
     pub cpu_node: Option<u32>,
-    /// The node.
     pub memory_node: u32,
     /// The program's label.
     pub label: String,
-    /// Its figure.
     pub figure: RunFigureView,
 }
 
-/// A class of pairs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ProgramClassView {
     /// 0 is the best.
@@ -179,16 +169,13 @@ pub struct ProgramClassView {
     pub alpha_relative: f64,
     /// Whether the border to the next class is within what noise explains.
     pub border_within_noise: bool,
-    /// Its pairs.
     pub pairs: Vec<ProgramPairView>,
 }
 
 /// A cluster and a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct ProgramPairView {
-    /// The cluster.
     pub cluster: u32,
-    /// The node.
     pub memory_node: u32,
 }
 

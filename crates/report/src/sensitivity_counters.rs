@@ -16,7 +16,6 @@ pub struct CountedRunsView {
     pub instructions_per_cycle: Option<CountedFigureView>,
     /// Runs of which every believed counter has a count.
     pub counted_runs: usize,
-    /// All runs.
     pub runs: usize,
     /// Why one of the others has not; null where there are none.
     pub uncounted: Option<String>,
@@ -26,16 +25,13 @@ pub struct CountedRunsView {
     pub unknown: BTreeMap<&'static str, String>,
 }
 
-/// A figure of runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CountedFigureView {
     /// Median over runs.
     pub median: f64,
-    /// Its interval.
     pub interval: [f64; 2],
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,
-    /// Runs that count.
     pub runs: usize,
 }
 

@@ -25,7 +25,6 @@ use crate::show_sharing::{SharingView, sharing_views};
 pub struct ShowView {
     /// `nearfar.show/1`
     pub schema: &'static str,
-    /// What was measured.
     #[serde(flatten)]
     pub measured: MeasuredView,
     /// How much was measured.
@@ -93,7 +92,6 @@ pub struct ShowView {
 }
 
 impl ShowView {
-    /// The view of a record.
     #[must_use]
     pub fn new(record: &Record) -> Self {
         Self::of(&RecordFigures::new(record))

@@ -12,7 +12,6 @@ use crate::show_figure::{BandwidthView, CaseView};
 /// Copies of one size at one place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TransferView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
     /// The device, by interface and number.
@@ -86,7 +85,6 @@ pub fn largest_transfers(views: &[TransferView]) -> Vec<&TransferView> {
     largest.into_values().collect()
 }
 
-/// The transfers of a record.
 pub(crate) fn transfer_views(figures: &RecordFigures<'_>) -> Vec<TransferView> {
     let devices = figures.record().header.inputs.devices.as_ref();
     let known = |id: &str| {

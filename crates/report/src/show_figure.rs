@@ -41,11 +41,9 @@ pub struct AbsentView {
 pub struct BandwidthView {
     /// All threads together, median over rounds.
     pub sum_gb_per_s: f64,
-    /// Its interval.
     pub sum_interval_gb_per_s: [f64; 2],
     /// Threads x the slowest thread, median over rounds.
     pub paced_gb_per_s: f64,
-    /// Its interval.
     pub paced_interval_gb_per_s: [f64; 2],
     /// What the figures rest on.
     #[serde(flatten)]
@@ -57,11 +55,9 @@ pub struct BandwidthView {
 pub struct FlopsView {
     /// All threads together, median over rounds.
     pub sum_gflop_per_s: f64,
-    /// Its interval.
     pub sum_interval_gflop_per_s: [f64; 2],
     /// Threads x the slowest thread, median over rounds.
     pub paced_gflop_per_s: f64,
-    /// Its interval.
     pub paced_interval_gflop_per_s: [f64; 2],
     /// What the figures rest on.
     #[serde(flatten)]
@@ -75,7 +71,6 @@ pub struct RoundsView {
     pub confidence: f64,
     /// Rounds that count.
     pub rounds: usize,
-    /// Samples in all.
     pub samples: usize,
     /// Samples that were left out because something disturbed them.
     pub disturbed: usize,
@@ -89,7 +84,6 @@ pub struct RoundsView {
 }
 
 impl CaseView {
-    /// The view of a case.
     pub(crate) fn new(case: &PlannedCase) -> Self {
         let absences = |kind| case.absences(kind).map(AbsentView::new).collect();
         Self {

@@ -37,7 +37,6 @@ pub(crate) fn groups<'v, V, Key: Clone + Eq + Hash>(
     groups
 }
 
-/// One side of a grid.
 pub(crate) struct Side<Key, Of, Label> {
     /// What stands there, in order.
     pub keys: Vec<Key>,

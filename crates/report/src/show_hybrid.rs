@@ -15,18 +15,12 @@ use crate::table::table;
 /// Loads and stores shared out over two memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct HybridView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
-    /// The cluster.
     pub cluster: u32,
-    /// The fast node.
     pub fast_node: u32,
-    /// Its kind.
     pub fast_kind: MemoryKind,
-    /// The slow node.
     pub slow_node: u32,
-    /// Its kind.
     pub slow_kind: MemoryKind,
     /// `corner`, `pair` or `surface`.
     pub point: &'static str,
@@ -56,7 +50,6 @@ pub struct HybridView {
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// All bytes, or null.
     pub bandwidth: Option<BandwidthView>,

@@ -11,7 +11,6 @@ use crate::show_figure::{BandwidthView, CaseView};
 /// One chase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LatencyView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
     /// The cluster of the thread.
@@ -22,9 +21,7 @@ pub struct LatencyView {
     pub memory_node: u32,
     /// Bytes that are walked through.
     pub working_set_bytes: u64,
-    /// Pages that were asked for.
     pub pages: Pages,
-    /// The walk.
     pub walk: ChaseWalk,
     /// Whether it stands in the idle matrix.
     pub in_matrix: bool,
@@ -51,13 +48,11 @@ pub struct LatencyView {
 pub struct TimeView {
     /// Median over rounds.
     pub median_ns: f64,
-    /// Its interval.
     pub interval_ns: [f64; 2],
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,
     /// Rounds that count.
     pub rounds: usize,
-    /// Samples in all.
     pub samples: usize,
     /// Samples that were left out because something disturbed them.
     pub disturbed: usize,
@@ -82,11 +77,9 @@ impl From<&AccessTime> for TimeView {
 /// Threads that load the memory beside a chase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LoadView {
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// Cycles that each pauses after every 1024 bytes of each array.
     pub pause_cycles: u32,

@@ -12,7 +12,6 @@ use crate::show_grid::{Side, grid, groups, sorted};
 /// The cores of one package on the memory of another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LinkView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
     /// The package whose cores move data.
@@ -24,7 +23,6 @@ pub struct LinkView {
     pub cluster: Option<u32>,
     /// Whether the other package does the same at the same time.
     pub way: Way,
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
@@ -38,7 +36,6 @@ pub struct LinkView {
     pub back: Option<BandwidthView>,
 }
 
-/// The links of a record.
 pub(crate) fn link_views(figures: &RecordFigures<'_>) -> Vec<LinkView> {
     links(figures).iter().map(view).collect()
 }

@@ -12,14 +12,12 @@ use crate::table::table_with_numbers;
 /// A set of streams.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct MixView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
     /// Its number.
     pub index: u32,
     /// All streams together, or null.
     pub total: Option<BandwidthView>,
-    /// The streams.
     pub streams: Vec<MixStreamView>,
 }
 
@@ -28,9 +26,7 @@ pub struct MixView {
 pub struct MixStreamView {
     /// The cluster of its threads; null where they are of several.
     pub cluster: Option<u32>,
-    /// Threads.
     pub threads: u32,
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,

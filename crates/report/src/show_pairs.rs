@@ -17,17 +17,13 @@ pub struct CellView {
     pub initiator: String,
     /// The initiator's number.
     pub index: u32,
-    /// Its cluster.
     pub cluster: u32,
     /// The lowest node with CPUs of that cluster, or null.
     pub cpu_node: Option<u32>,
-    /// Its CPUs.
     pub cpus: CpuSet,
     /// The node that is accessed.
     pub memory_node: u32,
-    /// Kernel.
     pub kernel: String,
-    /// Threads.
     pub threads: u32,
     /// Whether this is the thread count with the highest sum.
     pub peak: bool,
@@ -51,7 +47,6 @@ pub struct FigureView {
     pub llc_multiple: Option<f64>,
 }
 
-/// The cells of a matrix.
 pub(crate) fn cell_views(matrix: &Pairs) -> Vec<CellView> {
     matrix.cells().filter_map(|cell| cell_view(matrix, cell)).collect()
 }

@@ -11,7 +11,6 @@ use crate::show_figure::{BandwidthView, CaseView, FlopsView};
 /// A roof of one cluster, or a point below one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RoofView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
     /// The cluster whose roof it is.

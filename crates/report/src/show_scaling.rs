@@ -15,14 +15,11 @@ use crate::show_grid::{Side, dotted_grid, groups, in_order, sorted};
 /// Runs of one kernel by so many threads of one affinity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ScalingView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// How they are spread.
     pub affinity: Affinity,
@@ -37,7 +34,6 @@ pub struct ScalingView {
 /// Runs and their statistics, useful GB/s.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RunsView {
-    /// Mean.
     pub mean_gb_per_s: f64,
     /// Standard deviation, or null with one run.
     pub deviation_gb_per_s: Option<f64>,
@@ -64,11 +60,9 @@ impl RunsView {
 /// The runs whose histogram is shown: those of a kernel that spread most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WidestRuns {
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,
-    /// Threads.
     pub threads: u32,
     /// How they are spread.
     pub affinity: Affinity,

@@ -13,20 +13,16 @@ use crate::show_grid::{Side, grid, groups, sorted};
 /// n local threads beside m remote ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SharingView {
-    /// The case.
     #[serde(flatten)]
     pub case: CaseView,
     /// The node whose memory both groups use.
     pub memory_node: u32,
-    /// The cluster that it is local to.
     pub local_cluster: u32,
-    /// The other cluster.
     pub remote_cluster: u32,
     /// n.
     pub local_threads: u32,
     /// m.
     pub remote_threads: u32,
-    /// Kernel.
     pub kernel: String,
     /// Instruction-set variant.
     pub variant: String,

@@ -77,7 +77,6 @@ pub struct NodeView {
 pub struct ClusterView {
     /// Its number.
     pub index: u32,
-    /// Its CPUs.
     pub cpus: CpuSet,
     /// Its local nodes.
     pub memory_nodes: Vec<u32>,
@@ -104,12 +103,10 @@ pub struct DeviceView {
     pub name: Option<String>,
     /// The system's names for it.
     pub os_names: Vec<String>,
-    /// Its link.
     pub link: Link,
 }
 
 impl TopoView {
-    /// The view of a machine.
     #[must_use]
     pub fn new(machine: &Machine) -> Self {
         let node = |node: &nearfar_machine::MemoryNode| NodeView {

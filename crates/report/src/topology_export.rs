@@ -25,7 +25,6 @@ pub enum ExportedTopology {
 pub struct TopologyExportView {
     /// `nearfar.topology-export/1`
     pub schema: &'static str,
-    /// The file.
     pub file: String,
     /// The record with the measurements.
     pub record: String,

@@ -14,10 +14,7 @@ use crate::paper::papers;
 pub enum ReproduceError {
     /// There is no such paper.
     #[error("there is no paper '{key}'; there are: {}", papers().join(", "))]
-    UnknownPaper {
-        /// What was asked for.
-        key: String,
-    },
+    UnknownPaper { key: String },
     /// The file of the paper's numbers is not of its form.
     #[error("papers/{key}.json is not of the form that the program knows; correct the file")]
     Facts {
@@ -37,7 +34,6 @@ pub enum ReproduceError {
     /// A simulated machine cannot be read.
     #[error("the simulated machine {machine} cannot be read")]
     Machine {
-        /// The machine.
         machine: String,
         /// What is wrong with it.
         source: Box<FlowError>,
@@ -45,7 +41,6 @@ pub enum ReproduceError {
     /// The record of a simulated machine cannot be made.
     #[error("the record of the simulated machine {machine} cannot be made")]
     Simulate {
-        /// The machine.
         machine: String,
         /// Why.
         source: SimulateError,
@@ -63,7 +58,6 @@ pub enum ReproduceError {
     Model {
         /// The table or the machine.
         what: String,
-        /// The model.
         model: &'static str,
         /// Why.
         source: Inapplicable,

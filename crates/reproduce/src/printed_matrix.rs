@@ -15,7 +15,6 @@ use nearfar_record::{
 pub struct PrintedMatrix<'a> {
     /// Where it is printed, as the record's host: `braithwaite2012, table 5.3`.
     pub title: String,
-    /// The machine that it is of.
     pub machine: &'a Machine,
     /// What was run.
     pub kernel: &'a str,
@@ -108,11 +107,9 @@ impl PrintedMatrix<'_> {
 pub(crate) struct PrintedValue<'a> {
     /// Where it is printed.
     pub title: &'a str,
-    /// The machine that it is of.
     pub machine: &'a Machine,
     /// The node whose CPU accesses, or lets a device copy.
     pub cpu_node: u32,
-    /// The node of the memory.
     pub memory_node: u32,
     /// Bytes/s.
     pub rate: f64,

@@ -16,7 +16,6 @@ use crate::printed_matrix::{Placed, PrintedValue, actor_sample, printed_header, 
 pub struct PrintedTransfers<'a> {
     /// Where they are printed, as the record's host: `braithwaite2012, table 5.5`.
     pub title: String,
-    /// The machine that they are of.
     pub machine: &'a Machine,
     /// Which way.
     pub direction: TransferDirection,

@@ -10,7 +10,6 @@ pub struct Row {
     /// Where the value stands and what it is: `table 5.2, amd-2p, memory, class 0, alpha`.
     /// The unit comes last where there is one.
     pub item: String,
-    /// As printed.
     pub printed: f64,
     /// As worked out here; `None` for an input.
     pub ours: Option<f64>,
@@ -88,7 +87,6 @@ pub struct Reason {
 pub struct Comparison {
     /// [`Row::item`].
     pub item: String,
-    /// As printed.
     pub printed: Printed,
     /// As worked out here; `None` when the models give no such value.
     pub ours: Option<f64>,

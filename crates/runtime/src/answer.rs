@@ -16,7 +16,6 @@ pub struct RankedPlace {
 /// A memory node with what data takes there.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RankedNode {
-    /// The node.
     pub node: u32,
     /// Time until the slowest of the users has touched its part, seconds. 0 without data.
     pub seconds: f64,
@@ -29,7 +28,6 @@ pub struct RankedNode {
 pub struct UnknownPair {
     /// The place, by its position in [`crate::Ranking::places`].
     pub place: usize,
-    /// The node.
     pub node: u32,
 }
 

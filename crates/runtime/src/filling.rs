@@ -200,7 +200,6 @@ impl Filling {
 }
 
 impl Use {
-    /// What others use.
     fn without(&self, own: &Self) -> Self {
         let rest = |all: f64, own: f64| if all - own > ROUNDING * all { all - own } else { 0.0 };
         Self {

@@ -43,14 +43,10 @@ pub const MOST_THREADS: f64 = 1e6;
 pub enum RankError {
     /// The machine has no such node.
     #[error("the machine of the record has no memory node {node}")]
-    NoNode {
-        /// What was asked for.
-        node: u32,
-    },
+    NoNode { node: u32 },
     /// There is no such place.
     #[error("there is no place {place}: the record has {places}, counted from 0")]
     NoPlace {
-        /// What was asked for.
         place: usize,
         /// How many there are.
         places: usize,
@@ -59,10 +55,7 @@ pub enum RankError {
     #[error(
         "{threads} is no number of threads: give one from 0 (users: above 0) to {MOST_THREADS}"
     )]
-    Threads {
-        /// What was given.
-        threads: f64,
-    },
+    Threads { threads: f64 },
     /// Threads run beside each other, and nothing says what they share.
     #[error(
         "several threads at once need the flow model, which this ranking was made without; make it \

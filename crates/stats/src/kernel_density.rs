@@ -72,7 +72,6 @@ impl KernelDensity {
         Some(Self { from, step, bandwidth, density })
     }
 
-    /// The value at a point.
     pub(crate) fn value(&self, point: usize) -> f64 {
         self.from + float(point) * self.step
     }

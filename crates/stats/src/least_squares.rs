@@ -121,7 +121,6 @@ impl Default for FitRule {
 /// Where a nonlinear fit came to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
-    /// The parameters.
     pub parameters: Vec<f64>,
     /// What is left there.
     pub residuals: Vec<f64>,

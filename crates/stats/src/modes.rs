@@ -51,7 +51,6 @@ pub struct ModeEvidence {
     pub valley_threshold: f64,
 }
 
-/// A mode.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Mode {
     /// Where the density is highest.

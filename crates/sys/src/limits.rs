@@ -152,7 +152,6 @@ fn parse_nodes(path: &str, list: Option<&str>) -> Result<NodeSet, Refusal> {
 /// Badness adjustment of this process, from -1000 (never killed) to 1000 (first).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OomScore {
-    /// As it was found.
     pub before: i32,
     /// As it is now.
     pub after: i32,

@@ -16,7 +16,6 @@ const ATTEMPTS: usize = 8;
 pub struct MovedPages {
     /// Pages that were there already.
     pub there: u64,
-    /// Pages that moved there.
     pub moved: u64,
     /// Pages that did not, by the kernel's reason; `None` where it gave none. `ENOENT`: not
     /// present. `ENOMEM`: the node has no room. `EBUSY`: in use by the kernel.
@@ -24,7 +23,6 @@ pub struct MovedPages {
 }
 
 impl MovedPages {
-    /// Pages in all.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.there + self.moved + self.left()

@@ -47,10 +47,8 @@ pub struct CounterSet {
     counters: Vec<Counter>,
 }
 
-/// What a counter counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PerfCount {
-    /// Events.
     pub events: u64,
     /// Nanoseconds for which they were to be counted, summed over threads.
     pub enabled_ns: u64,

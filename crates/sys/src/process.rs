@@ -38,7 +38,6 @@ pub struct MappedPages {
     pub range: Option<AddressRange>,
     /// Its policy in the kernel's words, for instance `interleave:0-1`.
     pub policy: String,
-    /// What it is.
     pub kind: MappingKind,
     /// Bytes of a page, as the kernel counts pages there.
     pub page_bytes: u64,
@@ -50,7 +49,6 @@ pub struct MappedPages {
     pub is_mapped_twice: bool,
 }
 
-/// What is mapped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MappingKind {
     /// Memory of the process, huge pages of hugetlb included.

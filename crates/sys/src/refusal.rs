@@ -26,7 +26,6 @@ pub enum Refusal {
     Altered {
         /// Name of the call.
         call: &'static str,
-        /// What was asked for.
         asked: String,
         /// What is in force by the kernel's own account.
         granted: String,
@@ -41,7 +40,6 @@ pub enum Refusal {
     Unanswered {
         /// Name of the call.
         call: &'static str,
-        /// What it was asked.
         arguments: String,
     },
     /// A file of `/proc` or `/sys` could not be read or written.
@@ -65,7 +63,6 @@ pub enum Refusal {
     /// An argument that no kernel could serve.
     #[error("{what}: {reason}")]
     Argument {
-        /// What was given.
         what: String,
         /// Why it cannot be served and what to give instead.
         reason: &'static str,

@@ -55,7 +55,6 @@ impl AwaitedSignals {
         }
     }
 
-    /// The signals that were blocked before.
     pub(crate) fn before(&self) -> libc::sigset_t {
         self.before
     }

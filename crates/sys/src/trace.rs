@@ -54,14 +54,12 @@ pub enum Change {
     Stopped {
         /// Its number.
         pid: u32,
-        /// The signal.
         signal: i32,
     },
     /// A signal such as SIGTSTP has stopped it: [`leave_stopped`] lets it be until SIGCONT.
     Halted {
         /// Its number.
         pid: u32,
-        /// The signal.
         signal: i32,
     },
 }

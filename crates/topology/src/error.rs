@@ -34,7 +34,6 @@ pub enum TopologyError {
     FileTooLarge {
         /// The file's name.
         name: String,
-        /// The limit, bytes.
         limit_bytes: u64,
     },
     /// The text is not well-formed XML.

@@ -36,9 +36,7 @@ pub(crate) struct AccessFigures {
     pub(crate) read_bytes_per_s: Option<f64>,
     /// Bytes/s.
     pub(crate) write_bytes_per_s: Option<f64>,
-    /// ns.
     pub(crate) read_latency_ns: Option<f64>,
-    /// ns.
     pub(crate) write_latency_ns: Option<f64>,
 }
 
@@ -52,7 +50,6 @@ impl Sysfs {
         self.notes
     }
 
-    /// Nodes that are online.
     pub(crate) fn online_nodes(&mut self) -> Option<NodeSet> {
         self.list(format!("{NODES}/online"))
     }
@@ -62,7 +59,6 @@ impl Sysfs {
         self.list(format!("{NODES}/has_cpu"))
     }
 
-    /// Nodes with memory.
     pub(crate) fn nodes_with_memory(&mut self) -> Option<NodeSet> {
         self.list(format!("{NODES}/has_memory"))
     }

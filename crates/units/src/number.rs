@@ -11,7 +11,6 @@ pub enum QuantityError {
     /// The unit is missing or unknown.
     #[error("'{}' has no unit that is known here; write for example {examples}", excerpt(text))]
     Unit {
-        /// What was given.
         text: String,
         /// What would have been accepted.
         examples: &'static str,

@@ -14,7 +14,6 @@ use nearfar_units::format_significant;
 
 use crate::{live_machine, output, record_file, record_header};
 
-/// What is advised, and said.
 pub struct AdvisedPlacement {
     /// Where pages are to be.
     pub placement: Placement,

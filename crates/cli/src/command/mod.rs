@@ -25,7 +25,6 @@ use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_accelerators, output};
 
-/// Runs a command.
 pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
     match command {
         Command::Topo(arguments) => topo::run(&arguments),

@@ -40,7 +40,6 @@ fn record_and_model(arguments: &ModelArguments) -> (Option<&Path>, Option<ModelK
     if named.is_some() { (None, named) } else { (record, None) }
 }
 
-/// What is asked of which record.
 struct Answer<'a> {
     arguments: &'a ModelArguments,
     record: &'a Record,

@@ -184,7 +184,6 @@ impl Stream {
         Ok(Self { context: Rc::clone(context), handle })
     }
 
-    /// Waits for all that is in it.
     pub(super) fn wait(&self) -> Result<(), DeviceError> {
         // SAFETY: a stream that is open.
         let code = unsafe { (self.context.functions.wait_for_stream)(self.handle) };

@@ -14,7 +14,6 @@ pub(crate) struct Lines {
     layers: Vec<Layer>,
 }
 
-/// An axis.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Axis {
     pub title: &'static str,

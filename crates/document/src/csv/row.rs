@@ -141,7 +141,6 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What was planned for the actor.
     fn with_plan(self, planned: Option<&'a Actor>) -> Self {
         let Some(planned) = planned else { return self };
         let row = Self {
@@ -187,7 +186,6 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// What was counted of it.
     fn with_counts(self, sample: &Sample, position: usize, actor: &'a ActorSample) -> Self {
         let totals = sample.totals();
         let rate =

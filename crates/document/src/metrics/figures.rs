@@ -8,7 +8,6 @@ use super::exposition::Exposition;
 use super::family::Family;
 use super::labels::Labels;
 
-/// Adds the figures of a record.
 pub(super) fn add(figures: &RecordFigures<'_>, out: &mut Exposition) {
     add_pairs(figures, out);
     add_latency(figures, out);

@@ -64,14 +64,12 @@ impl Precision {
 /// The text is `fma_dp`, `add_sp`, `fma_add_dp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Flops {
-    /// Which operations.
     pub operation: FlopOperation,
     /// On which numbers.
     pub precision: Precision,
 }
 
 impl FlopOperation {
-    /// All of them.
     pub const ALL: [FlopOperation; 5] = [
         FlopOperation::Add,
         FlopOperation::Mul,

@@ -29,7 +29,6 @@ use nearfar_lab::{
     "Time in a guest means nothing: never read bandwidths out of one.",
 ))]
 struct Arguments {
-    /// The machine
     #[arg(required_unless_present_any = ["list", "fetch"])]
     machine: Option<String>,
     /// Name the machines
@@ -63,7 +62,6 @@ struct Arguments {
     /// The longest that it may take, seconds
     #[arg(long, default_value_t = 300)]
     limit: u64,
-    /// The command, with its arguments
     #[arg(last = true, required_unless_present_any = ["list", "fetch"])]
     command: Vec<String>,
 }

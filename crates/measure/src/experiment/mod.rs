@@ -39,7 +39,6 @@ pub use working_set::{
 /// Cases, and what of them does not apply.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Planned {
-    /// The cases.
     pub cases: Vec<Case>,
     /// What is left out, with the reasons.
     pub absent: Vec<Absent>,

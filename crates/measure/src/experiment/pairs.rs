@@ -19,7 +19,6 @@ use super::unusable::unusable_parts;
 /// A kernel and the variants of it that are measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Choice {
-    /// The kernel.
     pub kernel: &'static Kernel,
     /// Its variants, best or preferred first.
     pub variants: Vec<String>,

@@ -79,7 +79,6 @@ struct User<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// A site on memory.
     fn on_memory(label: String, users: Vec<(&'a WholeCluster, Roof, MemoryPolicy)>) -> Self {
         let user = |(cluster, roof, memory)| User { cluster, roof, memory, window: None };
         Self { label, users: users.into_iter().map(user).collect() }
@@ -102,7 +101,6 @@ impl<'a> Site<'a> {
 }
 
 impl WholeCluster {
-    /// A roof of this cluster.
     fn roof(&self, roof: Roof, actor: u32, of: &Loop, purpose: RoofPurpose) -> Coordinates {
         Coordinates::Roofs(RoofCoordinates {
             cluster: self.index(),

@@ -11,11 +11,8 @@ use crate::executor::OfferedVariants;
 /// What an experiment is made from.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Setting<'a> {
-    /// The machine.
     pub machine: &'a Machine,
-    /// Its CPUs.
     pub places: &'a CpuPlaces<'a>,
-    /// What was asked for.
     pub inputs: &'a Inputs,
     /// Variants of each kernel that the executor offers, the preferred first.
     pub variants: &'a OfferedVariants,

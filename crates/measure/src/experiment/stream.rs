@@ -19,7 +19,6 @@ pub(super) struct StreamPlan<'a> {
     pub cpus: CpuSet,
     /// The CPU of each thread; `None` for threads that are not pinned.
     pub thread_cpus: Option<Vec<u32>>,
-    /// Threads.
     pub threads: u32,
     /// Where pages go.
     pub memory: MemoryPolicy,

@@ -48,7 +48,6 @@ impl PoolKey {
         }
     }
 
-    /// Pages that are asked for.
     pub fn pages(&self) -> Pages {
         match self {
             Self::Policy(_, pages) | Self::Dealt { pages, .. } => *pages,

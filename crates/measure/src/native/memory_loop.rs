@@ -12,7 +12,6 @@ use crate::kernel_name::MemoryKernel;
 /// The loop of a stream, on a CPU that was found to run it.
 #[derive(Debug, Clone)]
 pub(super) enum MemoryLoop {
-    /// Of the catalog.
     Catalog(TimedLoop),
     /// Generated.
     Mix(MixLoop),

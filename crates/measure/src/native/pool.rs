@@ -145,7 +145,6 @@ impl Pool {
         Ok(())
     }
 
-    /// Pages that were asked for.
     pub fn pages(&self) -> Pages {
         self.pages
     }

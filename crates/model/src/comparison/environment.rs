@@ -10,7 +10,6 @@ use nearfar_record::{Executor, Header};
 /// Something that is not the same in both records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentDifference {
-    /// What.
     pub name: &'static str,
     /// In the first record; `None` where it does not know.
     pub a: Option<String>,

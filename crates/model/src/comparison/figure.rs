@@ -25,7 +25,6 @@ pub enum Quantity {
 /// How a case stands in a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CaseStanding {
-    /// It has a figure.
     Measured,
     /// The machine said no; why.
     Refused(String),

@@ -98,7 +98,6 @@ impl CellNoise {
         score_of_t(gain / self.error, self.freedom)
     }
 
-    /// The gain of this score.
     pub fn gain_at(self, score: f64) -> f64 {
         t_of_score(score, self.freedom) * self.error
     }

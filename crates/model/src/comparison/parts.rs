@@ -22,7 +22,6 @@ const ONE_IN: usize = 4;
 /// A part of the machine that cases which differ have in common.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparedPart {
-    /// Which part.
     pub place: Place,
     /// Whether they are worse or better.
     pub verdict: Verdict,

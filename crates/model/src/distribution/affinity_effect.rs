@@ -9,7 +9,6 @@ use crate::scaling::ScalingRuns;
 /// Pinned runs beside unbound ones of as many threads, by pace.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AffinityEffect {
-    /// Threads.
     pub threads: u32,
     /// How the pinned ones are spread.
     pub affinity: Affinity,

@@ -9,7 +9,6 @@ use nearfar_record::Experiment;
 /// Streams that ran at the same time.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowCase {
-    /// The experiment that it is of.
     pub experiment: Experiment,
     /// Its streams; each with at least one thread.
     pub streams: Vec<FlowStream>,
@@ -44,7 +43,6 @@ pub struct FlowLayout {
 /// Something that several paths share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLink {
-    /// Which.
     pub ends: LinkEnds,
     /// The paths over it: cluster and node.
     pub crosses: BTreeSet<(u32, u32)>,
@@ -62,18 +60,12 @@ pub enum LinkEnds {
     },
     /// One of several clusters of its package on the memory of another package.
     ClusterToPackage {
-        /// The cluster.
         cluster: u32,
         /// The package of the memory.
         to: u32,
     },
     /// All memory of a kind in a package, whoever uses it: several nodes can share channels.
-    Channels {
-        /// The package.
-        package: u32,
-        /// The kind.
-        kind: MemoryKind,
-    },
+    Channels { package: u32, kind: MemoryKind },
 }
 
 impl FlowCase {

@@ -53,7 +53,6 @@ pub struct FittedFlow {
 /// What cases say of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FlowEstimate {
-    /// Which.
     pub parameter: FlowParameter,
     /// Its value: bytes/s, or a ratio or exponent.
     pub value: f64,

@@ -30,7 +30,6 @@ use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 pub enum FlowParameter {
     /// Demand of one thread, bytes/s.
     OneThread {
-        /// The cluster.
         cluster: usize,
         /// The node's column.
         column: usize,
@@ -68,7 +67,6 @@ impl FlowParameter {
         }
     }
 
-    /// Its value from what is fitted of it.
     #[must_use]
     pub fn value(self, fitted: f64) -> f64 {
         match self {

@@ -18,16 +18,12 @@ pub enum PlacementKind {
     /// Every cluster's pages in turn over the ordinary nodes of other packages.
     OtherPackages,
     /// All clusters on one node.
-    OneNode {
-        /// The node.
-        node: u32,
-    },
+    OneNode { node: u32 },
 }
 
 /// What a placement comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowPlacement {
-    /// Which.
     pub kind: PlacementKind,
     /// What all clusters move together with all their cores, useful bytes/s.
     pub total: f64,
@@ -42,7 +38,6 @@ pub struct FlowPlacement {
 /// The part that holds a placement up most.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlacementLimit {
-    /// Which.
     pub part: Part,
     /// What it carries / its capacity, below 1.
     pub filled: f64,

@@ -23,7 +23,6 @@ pub struct FlowPrediction {
 /// What one stream gets.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PredictedStream {
-    /// What was asked.
     pub binding: Binding,
     /// The clusters that its CPUs are of, with the threads on each: one on each core.
     pub threads: BTreeMap<u32, u32>,
@@ -43,7 +42,6 @@ pub enum StreamError {
     NoCpu {
         /// Position of the stream, from 0.
         stream: usize,
-        /// The CPU.
         cpu: u32,
         /// Those that there are.
         known: String,
@@ -66,7 +64,6 @@ pub enum StreamError {
     NoMemory {
         /// Position of the stream.
         stream: usize,
-        /// Why.
         why: String,
     },
     /// A pair has no figures.
@@ -77,9 +74,7 @@ pub enum StreamError {
     NotMeasured {
         /// Position of the stream.
         stream: usize,
-        /// The cluster.
         cluster: u32,
-        /// The node.
         node: u32,
     },
     /// The law has no solution there.

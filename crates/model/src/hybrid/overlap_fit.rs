@@ -100,7 +100,6 @@ pub(crate) fn longest(times: &[f64; 4]) -> usize {
     (1..4).fold(0, |longest, kind| if times[kind] > times[longest] { kind } else { longest })
 }
 
-/// One row of overlaps.
 fn fit_row(
     rates: &[f64; 4],
     dominating: usize,

@@ -21,11 +21,9 @@ const LEAST_OVERLAP: f64 = -1.0;
 /// A cluster's loads and stores over a fast and a slow memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HybridPair {
-    /// The cluster.
     pub cluster: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Node of the other.
     pub slow_node: u32,
     /// Which of the two a program's pages come to lie on that asks for nothing: the cluster's
     /// node with CPUs; `None` where it is neither.
@@ -69,7 +67,6 @@ pub struct HybridRate {
 pub struct HybridOverlap {
     /// The kind that takes longest.
     pub dominating: TransferKind,
-    /// The other.
     pub beside: TransferKind,
     /// The overlap, or why it is not known.
     pub value: Result<OverlapValue, String>,

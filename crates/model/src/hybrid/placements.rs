@@ -31,7 +31,6 @@ pub enum PlacementName {
 /// A way to place buffers, and what it gives.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HybridPlacement {
-    /// Which.
     pub name: PlacementName,
     /// What it gives.
     pub prediction: HybridPrediction,

@@ -22,7 +22,6 @@ const LEAST_MARGIN: f64 = 1e-9;
 /// What a program gets with given shares.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HybridPrediction {
-    /// The shares.
     pub shares: HybridShares,
     /// Useful bytes/s, by the kind with the largest t; where what is read and what is written are
     /// shared out differently, the lowest that any kind gives which carries traffic.

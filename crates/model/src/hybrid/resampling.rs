@@ -17,7 +17,6 @@ pub(super) const FEWEST_ROUNDS: usize = 5;
 pub(super) struct Rounds {
     /// Those of the corners, by kind.
     pub corners: [Vec<f64>; 4],
-    /// The points, and the rounds of each.
     pub points: Vec<(OverlapPoint, Vec<f64>)>,
 }
 

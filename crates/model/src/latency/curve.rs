@@ -41,7 +41,6 @@ pub struct LoadedCurve {
     pub queue: Result<LatencyQueue, String>,
 }
 
-/// A point of a loaded curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LoadedPoint {
     /// Cycles that each thread pauses after every KiB of each array.

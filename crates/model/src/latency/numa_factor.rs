@@ -43,9 +43,7 @@ pub struct NumaFactor {
 /// The NUMA factors of all remote nodes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FactorSpan {
-    /// The least.
     pub least: f64,
-    /// The most.
     pub most: Factor,
     /// Cluster of the pair with the most.
     pub worst_cluster: u32,

@@ -16,7 +16,6 @@ use nearfar_stats::{Estimate, FitRule, fit};
 use super::curve::LoadedPoint;
 use super::knee::check_rise;
 
-/// A queue.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LatencyQueue {
     /// Time of an access without traffic, ns.

@@ -13,7 +13,6 @@ use crate::roofs::RoofFigures;
 /// The roofs of a cluster, and the points that they are validated by.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
-    /// The cluster.
     pub cluster: u32,
     /// Its CPUs; none where the machine has no such cluster.
     pub cpus: CpuSet,
@@ -45,7 +44,6 @@ pub struct Ceiling {
     pub flops: Estimate,
 }
 
-/// A roof of bandwidth.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BandwidthRoof {
     /// What limits.

@@ -10,7 +10,6 @@ use crate::hybrid::{Hybrid, HybridShares};
 pub struct HybridRoof {
     /// Node of the memory that should be faster.
     pub fast_node: u32,
-    /// Node of the other.
     pub slow_node: u32,
     /// Share of the program's bytes in the fast memory.
     pub fast_share: f64,

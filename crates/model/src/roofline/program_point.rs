@@ -16,7 +16,6 @@ pub struct ProgramPoint {
 /// A program below the roofs of a cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Placement<'a> {
-    /// The program.
     pub point: ProgramPoint,
     /// Each roof in the order of the chart.
     pub roofs: Vec<UnderRoof<'a>>,
@@ -31,7 +30,6 @@ pub struct Placement<'a> {
 /// One roof above or below a program.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct UnderRoof<'a> {
-    /// The roof.
     pub roof: &'a BandwidthRoof,
     /// FLOP/s that it and the ceiling allow at the intensity.
     pub attainable: f64,

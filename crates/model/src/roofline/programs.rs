@@ -25,7 +25,6 @@ pub const PROGRAMS: [Program; 2] = [
 /// What a program can expect of a cluster.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ProgramExpectation {
-    /// The program.
     pub program: Program,
     /// While the rest of the machine is idle: its pages on each node, the best first.
     pub alone: Vec<Expected>,
@@ -45,7 +44,6 @@ pub struct Expected {
     pub bandwidth: f64,
     /// FLOP/s attainable.
     pub flops: f64,
-    /// Its interval.
     pub interval: (f64, f64),
     /// Whether points refute the roof ([`Chart::is_refuted`]): then nothing can be expected.
     pub is_refuted: bool,

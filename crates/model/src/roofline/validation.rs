@@ -15,7 +15,6 @@ pub struct RoofValidation {
     pub roof: Roof,
     /// Whether the node is the cluster's own; `None` for a roof that is not one node's.
     pub is_local: Option<bool>,
-    /// Their variant.
     pub variant: String,
     /// By intensity.
     pub points: Vec<ValidationPoint>,

@@ -12,11 +12,9 @@ use crate::classes::ClassRule;
 /// The program that is best where a cluster's CPUs use a node.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestOfPair {
-    /// The cluster.
     pub cluster: u32,
     /// Its lowest node with CPUs.
     pub cpu_node: Option<u32>,
-    /// The node.
     pub memory_node: u32,
     /// The program's label.
     pub label: String,

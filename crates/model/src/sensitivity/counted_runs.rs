@@ -20,13 +20,11 @@ pub struct CountedRuns {
     /// Misses of the last-level cache for 1000 instructions: what the program asks of memory,
     /// however many requests its caches see.
     pub llc_misses_per_1000_instructions: Result<Estimate, String>,
-    /// Instructions a cycle.
     pub instructions_per_cycle: Result<Estimate, String>,
     /// The least share of a run's time in which one of the counters counted; `None` without counts.
     pub least_counted_share: Option<f64>,
     /// Runs of which every believed counter has a count.
     pub counted: usize,
-    /// All runs.
     pub runs: usize,
     /// Why the first of the others has not.
     pub uncounted: Option<String>,

@@ -7,7 +7,6 @@ use nearfar_record::CommandPlacement;
 
 use super::reference::ReferenceClasses;
 
-/// Which placements are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacementChoice {
     /// On the CPUs of one cluster (the first where `None`): its own node, one node of every

@@ -13,7 +13,6 @@
 
 use nearfar_stats::{FitRule, Loss, fit_with_derivatives};
 
-/// Which law.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LawName {
     /// Each group is slowed by the pressure of the other.
@@ -130,7 +129,6 @@ impl LawName {
 }
 
 impl Law {
-    /// Which law.
     #[must_use]
     pub fn name(self) -> LawName {
         match self {
@@ -202,7 +200,6 @@ pub(super) struct FittedCell {
 /// How far a law is off, root mean square of relative errors over cells.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Residual {
-    /// Totals.
     pub total: f64,
     /// Local and remote groups.
     pub group: f64,
@@ -213,7 +210,6 @@ pub struct Residual {
 /// A law fitted to the mixed cells of a grid.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LawFit {
-    /// The law.
     pub law: Law,
     /// On the cells that it was fitted to.
     pub inside: Residual,

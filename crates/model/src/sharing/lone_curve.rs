@@ -24,7 +24,6 @@ const BEND: f64 = 4.0;
 /// Where the figure of a lone group comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Support {
-    /// It was measured.
     Measured,
     /// It lies between measured ones.
     Interpolated,
@@ -35,7 +34,6 @@ pub enum Support {
 /// A group alone, measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LonePoint {
-    /// Threads.
     pub threads: u32,
     /// All threads together, useful bytes/s.
     pub sum: Estimate,

@@ -2,7 +2,6 @@
 
 use super::{ProcessSplit, SharedGrid, Sharing, SplitRanking, WorkSharing};
 
-/// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitQuestion {
     /// The memory node with the data; `None`: the first that has a law.
@@ -20,7 +19,6 @@ pub struct SplitQuestion {
 /// What one grid answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SplitAnswer<'a> {
-    /// The grid.
     pub grid: &'a SharedGrid,
     /// The splits of the processes, for each way to share work.
     pub rankings: Vec<SplitRanking>,
@@ -34,29 +32,19 @@ pub enum NoSplit {
     /// The node has no law.
     #[error("the record has no sharing law of node {node}; it has those of node {}", list(known))]
     Node {
-        /// What was asked for.
         node: u32,
         /// Nodes with a law.
         known: Vec<u32>,
     },
     /// The kernel was not measured there.
     #[error("sharing of node {node} was not measured by {}; it was by {}", asked.join(", "), known.join(", "))]
-    Kernel {
-        /// The node.
-        node: u32,
-        /// What was asked for.
-        asked: Vec<String>,
-        /// What was measured.
-        known: Vec<String>,
-    },
+    Kernel { node: u32, asked: Vec<String>, known: Vec<String> },
     /// More processes than the clusters hold.
     #[error(
         "{processes} processes are more than were planned beside node {node}: at most {near} near and {far} far"
     )]
     TooMany {
-        /// What was asked for.
         processes: u32,
-        /// The node.
         node: u32,
         /// Threads of the local cluster.
         near: u32,
@@ -70,7 +58,6 @@ pub enum NoSplit {
     Split {
         /// What was asked for: near, far.
         split: (u32, u32),
-        /// The node.
         node: u32,
         /// Threads of the local cluster.
         near: u32,

@@ -24,7 +24,6 @@ pub struct Expectation {
 /// What is expected of a strategy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StrategyTime {
-    /// Which.
     pub strategy: PlacementStrategy,
     /// Time of a thread for a line, ns.
     pub ns: f64,
@@ -54,7 +53,6 @@ impl Expectation {
         &self.ranking[0]
     }
 
-    /// The second.
     #[must_use]
     pub fn second(&self) -> &StrategyTime {
         &self.ranking[1]

@@ -19,7 +19,6 @@ use crate::inapplicable::Inapplicable;
 use crate::latency::latency;
 use crate::record_figures::RecordFigures;
 
-/// What a line costs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LineCost {
     /// One access, the machine idle, ns.
@@ -43,7 +42,6 @@ pub struct LineCosts {
     pub kind: MemoryKind,
     /// Clusters that have such a node of their own.
     pub clusters: Vec<StrategyCluster>,
-    /// Bytes of a line.
     pub line_bytes: u32,
     /// Whether that is taken for want of a figure.
     pub is_line_assumed: bool,
@@ -71,7 +69,6 @@ pub enum Basis {
 pub struct StrategyCluster {
     /// Its number.
     pub cluster: u32,
-    /// Its CPUs.
     pub cpus: CpuSet,
     /// The lowest of its nodes of that kind.
     pub memory_node: u32,

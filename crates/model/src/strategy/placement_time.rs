@@ -42,11 +42,9 @@ pub enum Access {
 /// What the equations need and no record holds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
-    /// Its name.
     pub name: &'static str,
     /// The least that is tried.
     pub least: f64,
-    /// What is expected.
     pub expected: f64,
     /// The most that is tried.
     pub most: f64,
@@ -113,7 +111,6 @@ impl Access {
 }
 
 impl Parameters {
-    /// What is expected of all.
     pub const EXPECTED: Self = Self::from_values([
         PARAMETERS[0].expected,
         PARAMETERS[1].expected,

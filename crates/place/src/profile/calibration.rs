@@ -22,7 +22,6 @@ pub(crate) struct Calibrated {
     pub unavailable: Option<String>,
 }
 
-/// What there was to count, and what was counted.
 pub(crate) type Counted = Result<(f64, f64), String>;
 
 /// Tries the ways to count each of these quantities on work of known size, which `count` does.

@@ -14,7 +14,6 @@ use super::known_work::Workplace;
 #[derive(Debug, Clone)]
 pub struct ProgramCounters(Vec<Calibrated>);
 
-/// The counters of programs that are counted.
 pub(crate) struct Counting {
     counted: Vec<CountedPlan>,
 }
@@ -40,7 +39,6 @@ impl ProgramCounters {
         }))
     }
 
-    /// How they were tried out.
     #[must_use]
     pub fn tried(&self) -> Vec<TriedCounter> {
         let tried = |of: &Calibrated| {

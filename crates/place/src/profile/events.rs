@@ -10,7 +10,6 @@ const TABLES: &str = include_str!("events.toml");
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CounterPlan {
-    /// What it counts.
     pub quantity: CountedQuantity,
     /// Events that are counted at the same time; each times its weight they sum up to it.
     pub events: Vec<PlannedEvent>,
@@ -20,7 +19,6 @@ pub(crate) struct CounterPlan {
     pub source: String,
 }
 
-/// An event.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct PlannedEvent {

@@ -6,7 +6,6 @@ use nearfar_record::{
     CountedQuantity, ProfileCounter, ProfileFigures, counted_ratio, counted_share,
 };
 
-/// Bytes of a line.
 const LINE_BYTES: f64 = 64.0;
 
 /// The figures of a program that ran for so many seconds. On a machine with one memory node nothing

@@ -30,7 +30,6 @@ const ELEMENTS: usize = 1024;
 /// Passes of the triad, and turns of the arithmetic on registers.
 const PASSES: u32 = 20_000;
 
-/// Bytes of a line.
 const LINE_BYTES: usize = 64;
 
 /// Accesses of the chase.
@@ -83,7 +82,6 @@ impl KnownWork {
         }
     }
 
-    /// In words.
     pub fn words(self) -> String {
         match self {
             Self::Additions => "the cycles of additions that wait for each other".into(),

@@ -33,7 +33,6 @@ pub(crate) struct Looking {
     /// Whether what threads used before the first look counts.
     counts_from_start: bool,
     interval: Duration,
-    /// What was seen.
     pub looks: Vec<ProfileLook>,
     /// The name of the program.
     pub name: Option<String>,

@@ -76,7 +76,6 @@ struct Place {
     best: f64,
 }
 
-/// What is printed of a class.
 #[derive(Clone, Copy)]
 struct PrintedClass {
     class: usize,

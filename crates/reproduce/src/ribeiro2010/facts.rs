@@ -40,7 +40,6 @@ pub struct Facts {
     pub mean_gain_percent: [f64; 2],
 }
 
-/// A machine.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineFacts {
@@ -48,7 +47,6 @@ pub struct MachineFacts {
     pub simulated: String,
     /// Memory nodes.
     pub nodes: u32,
-    /// CPUs of each.
     pub cpus_per_node: u32,
     /// Clock.
     pub ghz: f64,
@@ -58,7 +56,6 @@ pub struct MachineFacts {
     pub l3_mb: Option<f64>,
     /// Second-level cache of a CPU.
     pub l2_mb: Option<f64>,
-    /// STREAM, reads.
     pub stream_read_mbs: f64,
     /// STREAM, writes.
     pub stream_write_mbs: f64,
@@ -70,11 +67,9 @@ pub struct MachineFacts {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Workload {
-    /// What it is.
     pub what: String,
     /// How its threads go over the data.
     pub access: AccessName,
-    /// Its data.
     pub data_gb: Option<f64>,
     /// Side of its grid.
     pub side: Option<f64>,
@@ -94,7 +89,6 @@ pub enum AccessName {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
-    /// Machine.
     pub machine: String,
     /// Program.
     pub workload: String,
@@ -110,13 +104,10 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Order {
-    /// Machine.
     pub machine: String,
     /// Program.
     pub workload: String,
-    /// Which order.
     pub order: OrderName,
-    /// Of which strategies.
     pub strategies: Vec<String>,
 }
 
@@ -140,7 +131,6 @@ pub enum OrderName {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ConclusionOrder {
-    /// Machine.
     pub machine: String,
     /// How threads go over the data.
     pub access: AccessName,

@@ -38,9 +38,7 @@ pub struct SharingTables {
     pub counted: String,
     /// Digits behind the point.
     pub decimals: u8,
-    /// What rows are.
     pub rows: String,
-    /// What columns are.
     pub columns: String,
     /// All processes.
     pub total: [[f64; 5]; 5],
@@ -84,7 +82,6 @@ pub struct BestSplit {
     pub total: f64,
     /// What they get when all are local.
     pub all_local: f64,
-    /// What the gains are of.
     pub gains_by: String,
     /// Of the best split over all local, percent.
     pub gain: f64,

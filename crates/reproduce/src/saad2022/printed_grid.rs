@@ -13,9 +13,7 @@ use crate::printed_matrix::{printed_header, printed_sample, printed_stream, whol
 pub struct PrintedGrid<'a> {
     /// Where they are printed, as the record's host.
     pub title: String,
-    /// The machine that they are of.
     pub machine: &'a Machine,
-    /// The tables.
     pub facts: &'a SharingTables,
 }
 

@@ -15,9 +15,7 @@ pub struct Facts {
     pub key: String,
     /// Author, title, place and year.
     pub title: String,
-    /// The machine.
     pub machine: MachineFacts,
-    /// How it was measured.
     pub method: MethodFacts,
     /// Figures of the runs.
     pub scaling: ScalingFacts,
@@ -25,17 +23,13 @@ pub struct Facts {
     pub findings: FindingFacts,
 }
 
-/// The machine that was measured.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineFacts {
     /// Of the simulated machine.
     pub name: String,
-    /// Of the CPU.
     pub cpu: String,
-    /// Packages.
     pub packages: u32,
-    /// Cores of each.
     pub cores_per_package: u32,
     /// Hardware threads of each core.
     pub threads_per_core: u32,
@@ -47,7 +41,6 @@ pub struct MachineFacts {
     pub memory_mt_per_s: f64,
 }
 
-/// How it was measured.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MethodFacts {
@@ -67,7 +60,6 @@ pub struct MethodFacts {
 pub struct ScalingFacts {
     /// The simulated machine.
     pub machine: String,
-    /// The kernel.
     pub kernel: String,
     /// Of all figures.
     pub unit: Unit,
@@ -83,11 +75,9 @@ pub struct ScalingFacts {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScalingRow {
-    /// Threads.
     pub threads: u32,
     /// How they are spread.
     pub affinity: Affinity,
-    /// Mean.
     pub mean: f64,
     /// Standard deviation.
     #[serde(default)]
@@ -107,7 +97,6 @@ pub struct ScalingRow {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BestScatter {
-    /// Mean.
     pub mean: f64,
     /// Standard deviation.
     pub sd: f64,

@@ -32,7 +32,6 @@ struct Sample<'v> {
 struct Peak {
     /// Point of the density where it is highest.
     point: usize,
-    /// Its height.
     height: f64,
     /// Point of the valley behind it, or the last one.
     end: usize,

@@ -77,7 +77,6 @@ fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> anyhow::Error {
     }
 }
 
-/// What was given of a program.
 fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
     if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
         bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");

@@ -21,7 +21,6 @@ pub(super) enum Combine {
 /// The vector instructions of one instruction set.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Vectors {
-    /// The first vector register.
     first: Register,
     pub bytes: usize,
     /// How many vector registers there are.

@@ -7,7 +7,6 @@
 
 use nearfar_record::{HybridPoint, PageSplit, TransferKind};
 
-/// The setting of one point.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct PointSetting {
     pub point: HybridPoint,
