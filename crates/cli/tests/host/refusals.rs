@@ -39,14 +39,14 @@ fn a_path_that_cannot_be_written_says_so_before_measuring() {
     );
 }
 
-/// /dev/full takes an open and refuses every write with "no space left".
+/// /dev/full takes an open and refuses every write with "no space left": the header as well.
 #[test]
-fn a_full_disk_says_what_is_kept_and_how_to_go_on() {
+fn a_full_disk_is_told_before_anything_is_measured() {
     let _one = measuring();
     refuse(
         nearfar().arg("characterize").args(SMALL).args(["--force", "--out", "/dev/full"]),
         3,
-        &["cannot append", "No space left", "make room", "--resume"],
+        &["cannot write the record", "No space left", "nothing of it was kept", "make room"],
     );
 }
 
