@@ -164,7 +164,7 @@ impl Follower {
         }
         self.list(process, &memory, at);
         census.count(process, memory);
-        census.remember(CountMethod::AtEnd, at);
+        census.remember(CountMethod::AtEnd, at, true);
         if !self.leaderless.contains_key(&process) {
             census.forget(process);
         }

@@ -169,13 +169,20 @@ impl Census {
         gone.into_iter().for_each(|pid| self.forget(pid));
     }
 
-    /// Remembers this moment, where there is as much as ever, about.
-    pub fn remember(&mut self, method: CountMethod, at: Duration) {
+    /// Remembers this moment, where there is as much as ever, about. While processes come and go
+    /// (unsteady), what they have in common may count more than once: such a moment serves until a
+    /// better one.
+    pub fn remember(&mut self, method: CountMethod, at: Duration, is_steady: bool) {
         let now = total(&self.own).saturating_add(self.changed_file_bytes);
+        if !is_steady && self.most > 0 {
+            return;
+        }
         let is_less_sure = self.kept.as_ref().is_some_and(|kept| {
             kept.method > method && total(&kept.own).saturating_add(kept.changed_file_bytes) >= now
         });
-        self.most = self.most.max(now);
+        if is_steady {
+            self.most = self.most.max(now);
+        }
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
             return;
         }
@@ -239,13 +246,26 @@ mod tests {
         for pid in 1..=64 {
             census.count(pid, ProcessMemory::of(&mappings, Some(&shares)));
         }
-        census.remember(CountMethod::Seen, Duration::ZERO);
+        census.remember(CountMethod::Seen, Duration::ZERO, true);
         let kept = census.kept().unwrap();
         assert_eq!((kept.own, kept.processes), ([(0, 2 << 30)].into(), 64));
     }
 
     fn own(bytes: u64, node: u32) -> ProcessMemory {
         ProcessMemory { own: [(node, bytes)].into(), ..ProcessMemory::default() }
+    }
+
+    #[test]
+    fn a_moment_while_processes_come_and_go_serves_until_a_better_one() {
+        let mut census = Census::default();
+        census.count(1, own(1000, 0));
+        census.remember(CountMethod::Seen, Duration::ZERO, false);
+        assert_eq!(census.kept.clone().unwrap().own, [(0, 1000)].into());
+        census.count(1, own(600, 1));
+        census.remember(CountMethod::Seen, Duration::ZERO, true);
+        census.count(1, own(5000, 2));
+        census.remember(CountMethod::Seen, Duration::ZERO, false);
+        assert_eq!(census.kept().unwrap().own, [(1, 600)].into());
     }
 
     /// Processes that come one after the other are not added up, and memory that was freed before the
@@ -256,7 +276,7 @@ mod tests {
         let at = Duration::from_secs;
         let seen = |census: &mut Census, pid, memory, second| {
             census.count(pid, memory);
-            census.remember(CountMethod::Seen, at(second));
+            census.remember(CountMethod::Seen, at(second), true);
         };
         seen(&mut census, 1, own(1000, 0), 1);
         census.forget(1);
@@ -266,7 +286,7 @@ mod tests {
         let ProgramMemory { own: kept, at: then, processes, .. } = census.kept.clone().unwrap();
         assert_eq!((kept, then, processes), ([(1, 950)].into(), at(2), 1));
         census.count(4, own(950, 3));
-        census.remember(CountMethod::AtEnd, at(4));
+        census.remember(CountMethod::AtEnd, at(4), true);
         seen(&mut census, 4, own(940, 0), 5);
         let kept = census.kept().unwrap();
         assert_eq!((kept.method, kept.own), (CountMethod::AtEnd, [(2, 10), (3, 950)].into()));

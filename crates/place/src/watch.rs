@@ -352,7 +352,9 @@ impl Watch {
             self.census.count(process, ProcessMemory::of(&mappings, shares.as_ref()));
         }
         self.census.keep_living(&family);
-        self.census.remember(CountMethod::Seen, at);
+        let children = descendants(root, self.program).unwrap_or_default();
+        let is_steady = children.iter().eq(family.iter().skip(1));
+        self.census.remember(CountMethod::Seen, at, is_steady);
         moved
     }
 
