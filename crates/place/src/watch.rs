@@ -84,6 +84,14 @@ pub struct Watched {
     losses: Vec<Loss>,
 }
 
+impl Watched {
+    /// What of the binding the program runs without.
+    #[must_use]
+    pub fn losses(&self) -> &[Loss] {
+        &self.losses
+    }
+}
+
 /// Starts a program under a binding, as [`launch`] does, with what it needs to be followed from its
 /// first instruction where that is asked for.
 ///

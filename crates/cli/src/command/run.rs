@@ -73,13 +73,13 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
         let why = NotLaunched::Program(become_program(&mut command));
         return told.not_launched(report, &arguments.command, why);
     }
-    told.say_losses(&report, &[]);
     let awaited = await_signals().context("cannot wait for signals")?;
     let start = &placed.resolution.start;
     let watched = match start_watched(&mut command, start, steering, placed.may_lose, &awaited) {
         Ok(watched) => watched,
         Err(why) => return told.not_launched(report, &arguments.command, why),
     };
+    told.say_losses(&report, watched.losses());
     let outcome = watch(watched, &awaited).context("cannot wait for the program")?;
     let (number, signal) = (status_number(outcome.status), outcome.status.signal());
     placed.tell(&mut report, outcome);

@@ -144,7 +144,7 @@ pub fn judge(machine: &GuestMachine, ended: &Ended) {
     for name in ["placed_median_seconds", "default_median_seconds", "ratio"] {
         assert!(verification[name].as_f64().unwrap() > 0.0, "{verification}");
     }
-    assert!(said.contains("achieved") && !said.contains("refused"), "{said}");
+    assert!(said.contains("own memory") && !said.contains("refused"), "{said}");
 
     let inside = file("inside");
     let runs: Vec<Truth> = inside.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

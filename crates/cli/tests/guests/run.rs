@@ -73,9 +73,8 @@ fn launch(user: User, program: Program, placement: &str, expected: &Expected) ->
     }
     // Root's kernel has the weights where it can; for nobody pages are moved, which takes a while.
     let weights = if user == Root { [4, 2, 1, 1] } else { [1; 4] };
-    // In time for a look, which takes long in an emulated machine.
-    let (of_program, way) = ("-u 4,2,1,1 -h 3000", Way::Looking);
-    Launch { before: kernel_weights(weights), of_program, way, ..launch }
+    let of_program = "-u 4,2,1,1";
+    Launch { before: kernel_weights(weights), of_program, ..launch }
 }
 
 /// Each placement with one of the programs, which differs from guest to guest, as one of both

@@ -103,7 +103,7 @@ impl Expected {
                 wrong.extend(self.judge_truth(machine, truth));
                 wrong.extend(self.judge_pins(machine, &launched.packages, truth));
                 if let Some(report) = report {
-                    wrong.extend(self.judge_report(machine, truth, report, launched.way));
+                    wrong.extend(self.judge_report(machine, truth, report));
                 }
                 if launched.stdout.lines().count() != 1 {
                     wrong.push("standard output has more than the program's line".into());
@@ -173,13 +173,7 @@ impl Expected {
     }
 
     /// What nearfar reports, beside the truth.
-    fn judge_report(
-        &self,
-        machine: &GuestMachine,
-        truth: &Truth,
-        report: &Value,
-        way: Way,
-    ) -> Vec<String> {
+    fn judge_report(&self, machine: &GuestMachine, truth: &Truth, report: &Value) -> Vec<String> {
         let mut wrong = Vec::new();
         if report["schema"] != "nearfar.run/2" {
             wrong.push(format!("schema {}", report["schema"]));
@@ -210,8 +204,7 @@ impl Expected {
         if deviation(&shares(&bytes), &achieved) > 1e-9 {
             wrong.push(format!("reported shares {achieved:?} of bytes {bytes:?}"));
         }
-        let method = if way == Way::Following { "at_end" } else { "seen" };
-        if pages["method"] != method {
+        if pages["method"] != "at_end" {
             wrong.push(format!("counted by {}: {}", pages["method"], report["memory_absent"]));
         }
         let asked = match &self.pages {

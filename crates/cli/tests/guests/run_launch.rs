@@ -82,8 +82,6 @@ pub struct Launch {
 pub enum Way {
     /// It becomes the program.
     Becoming,
-    /// It stays beside it and looks from outside.
-    Looking,
     /// It traces it.
     Following,
 }
@@ -111,7 +109,6 @@ impl Launch {
         let command = self.program.command(of_program);
         let report = match self.way {
             Way::Becoming => String::new(),
-            Way::Looking => format!("--report=/out/{number}.json"),
             Way::Following => format!("--follow --report=/out/{number}.json"),
         };
         format!(
