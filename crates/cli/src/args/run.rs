@@ -69,7 +69,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true)]
     pub report: Option<Option<PathBuf>>,
     /// Trace it (ptrace): each thread is pinned where the placement says before it touches memory,
-    /// each process counted when it ends. Costs some 10 us a thread and 100 us a process
+    /// each process counted when it ends. Costs each thread and process a fraction of a millisecond
     #[arg(long)]
     pub follow: bool,
     /// Run it in turns with the placement and without it, up to 30 times each, and say whether it is
