@@ -31,7 +31,7 @@ use crate::weights::MovedWeights;
 const FIRST_LOOK: Duration = Duration::from_millis(20);
 /// The longest time between two looks.
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
-/// All looks together may take one part in so many of the time.
+/// All looks together may take 1 / COST of the time.
 const COST: u32 = 100;
 /// The same while there are pages to move.
 const MOVING_COST: u32 = 4;
@@ -161,6 +161,8 @@ pub fn watch(watched: Watched, awaited: &AwaitedSignals) -> Result<Outcome, Refu
         }
         watch.look_when_due();
         told_of = job.wait(watch.pause().min(changes.pause(watch.follower.as_ref())));
+        // What came while the program stood still may have told of several.
+        changes.is_search_due |= told_of.is_none() || stopped_by.is_some();
     }
 }
 
@@ -178,9 +180,9 @@ struct Changes {
     found_in_a_row: u32,
 }
 
-/// Searches may take one part in so many of the time.
+/// Searches may take 1 / SEARCH_COST of the time.
 const SEARCH_COST: u32 = 8;
-/// After so many that a search has found, one after the other, there are likely many.
+/// Where searches find this many changes in a row, there are likely many more.
 const MANY: u32 = 4;
 
 impl Changes {
@@ -233,8 +235,10 @@ impl Changes {
     /// How long nothing is to be searched for.
     fn pause(&self, follower: Option<&Follower>) -> Duration {
         match follower {
-            None => Duration::MAX,
-            Some(_) => (SEARCH_COST * self.search_took).saturating_sub(self.last_search.elapsed()),
+            Some(_) if self.is_search_due => {
+                (SEARCH_COST * self.search_took).saturating_sub(self.last_search.elapsed())
+            }
+            _ => Duration::MAX,
         }
     }
 }
