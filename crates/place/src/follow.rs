@@ -12,8 +12,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearfar_sys::{
-    Change, first_change_of, interrupt, leave_stopped, mapping_shares, process_of_task, resume,
-    stop_at_end, task_pages,
+    Change, first_change_of, interrupt, is_thread_of, leave_stopped, mapping_shares,
+    process_of_task, resume, stop_at_end, task_pages,
 };
 
 use crate::pinning::PinnedThreads;
@@ -83,18 +83,23 @@ impl Follower {
     ) {
         match change {
             Change::Started { pid, started, is_process } => {
-                // In most cases it has not yet stood still at its beginning.
+                let parent = self.threads.get(&pid).copied().unwrap_or(pid);
+                let is_process = is_process || !is_thread_of(parent, started);
+                // It goes on first: what it started stands still at its beginning without it.
+                resume(pid, 0).ok();
+                // In most cases that is still to come.
                 if !self.threads.contains_key(&started)
                     && let Ok(Some(Change::Halted { .. } | Change::Stopped { .. })) =
                         first_change_of(started)
                 {
-                    let parent = self.threads.get(&pid).copied().unwrap_or(pid);
-                    let is_process = is_process
-                        || fs::metadata(format!("/proc/{parent}/task/{started}")).is_err();
-                    self.welcome(started, if is_process { started } else { parent }, seen);
+                    self.welcome(
+                        started,
+                        if is_process { started } else { parent },
+                        Some(pid),
+                        seen,
+                    );
                     resume(started, 0).ok();
                 }
-                resume(pid, 0).ok();
             }
             Change::Ending { pid } => {
                 self.part(pid, census, at);
@@ -102,13 +107,14 @@ impl Follower {
             }
             Change::Executed { pid, before } => {
                 self.begin_anew(pid, before);
+                seen.rename(pid);
                 resume(pid, 0).ok();
             }
             Change::Stopped { pid, signal } => {
                 match self.threads.get(&pid) {
                     None => {
                         if let Some(process) = process_of_task(Path::new("/"), pid) {
-                            self.welcome(pid, process, seen);
+                            self.welcome(pid, process, None, seen);
                         }
                     }
                     Some(process) if self.leaderless.contains_key(process) => {
@@ -128,8 +134,8 @@ impl Follower {
         }
     }
 
-    /// Takes in a thread that stands still at its beginning.
-    fn welcome(&mut self, tid: u32, process: u32, seen: &mut SeenThreads) {
+    /// Takes in a thread that stands still at its beginning, where known with the one that started it.
+    fn welcome(&mut self, tid: u32, process: u32, starter: Option<u32>, seen: &mut SeenThreads) {
         self.threads.insert(tid, process);
         let others = self.leaderless.get_mut(&process);
         // It begins as the one that started it.
@@ -140,7 +146,7 @@ impl Follower {
         if let Some(pinned) = &mut self.pinned {
             if tid == process { pinned.free_process(process) } else { pinned.pin(process, tid) }
         }
-        seen.welcome(process, tid);
+        seen.welcome(process, tid, starter);
     }
 
     /// The first thread of a process is about to end, or the last of one whose first has ended: the

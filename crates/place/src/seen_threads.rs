@@ -27,14 +27,22 @@ pub(crate) struct SeenThreads {
 }
 
 impl SeenThreads {
-    /// Takes in a thread at its beginning: it has not run yet.
-    pub fn welcome(&mut self, process: u32, tid: u32) {
+    /// Takes in a thread at its beginning: it has not run yet, and has the name of the one that started
+    /// it. Entries below /proc cost as much as the start of a thread: they are not made for each.
+    pub fn welcome(&mut self, process: u32, tid: u32, starter: Option<u32>) {
         if self.admits(tid) {
-            let name = fs::read_to_string(format!("/proc/{process}/task/{tid}/comm"));
-            let name = name.unwrap_or_default().trim_end().into();
+            let starter = starter.and_then(|starter| self.threads.get(&starter));
+            let name = starter.map_or_else(|| name_of(tid), |starter| starter.name.clone());
             let cpus_allowed = task_cpus(tid).unwrap_or_default();
             let cpus_seen = CpuSet::new();
             self.threads.insert(tid, SeenThread { process, name, cpus_allowed, cpus_seen });
+        }
+    }
+
+    /// A process has become another program.
+    pub fn rename(&mut self, process: u32) {
+        if let Some(thread) = self.threads.get_mut(&process) {
+            thread.name = name_of(process);
         }
     }
 
@@ -69,6 +77,11 @@ impl SeenThreads {
     pub fn listed(self) -> (Vec<SeenThread>, usize) {
         (self.threads.into_values().collect(), self.unlisted.len())
     }
+}
+
+fn name_of(tid: u32) -> String {
+    let name = fs::read_to_string(format!("/proc/{tid}/comm")).unwrap_or_default();
+    name.trim_end().into()
 }
 
 #[cfg(test)]

@@ -267,7 +267,7 @@ impl Watch {
         let program = child.id();
         let mut seen = SeenThreads::default();
         if steering.is_followed {
-            seen.welcome(program, program);
+            seen.welcome(program, program, None);
         }
         let pinned = steering.pinning.map(|(pinning, free)| PinnedThreads::new(pinning, free));
         Self {

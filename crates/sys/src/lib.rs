@@ -80,7 +80,8 @@ pub use process_move::move_process_pages;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{
-    ArrivedSignal, AwaitedSignals, end_by_signal, send_signal, stand_in_for_program, stop_self,
+    ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, send_signal, stand_in_for_program,
+    stop_self,
 };
 pub use startup::start_as_this_was_started;
 pub use thread_policy::{restore_thread_policy, set_thread_policy};

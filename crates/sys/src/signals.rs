@@ -149,9 +149,30 @@ pub fn send_signal(pid: u32, signal: i32) -> Result<(), Refusal> {
     }
 }
 
+/// Whether a thread is one of this process. A signal that is none asks the kernel, which has no need to
+/// make entries below /proc for it.
+#[must_use]
+pub fn is_thread_of(process: u32, tid: u32) -> bool {
+    // SAFETY: no memory is involved.
+    let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };
+    asked == 0 || Errno::last() == Errno(libc::EPERM)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn threads_are_those_of_their_process() {
+        let own = std::process::id();
+        let thread = std::thread::spawn(|| {
+            // SAFETY: the call takes nothing and cannot fail.
+            let tid = unsafe { libc::gettid() };
+            is_thread_of(std::process::id(), tid.unsigned_abs())
+        });
+        assert!(is_thread_of(own, own) && thread.join().unwrap());
+        assert!(!is_thread_of(own, 1) && !is_thread_of(1, own) && !is_thread_of(own, u32::MAX));
+    }
 
     #[test]
     fn a_signal_that_is_awaited_waits() {
