@@ -188,7 +188,8 @@ mod tests {
         let look = &looking.looks[0];
         assert!(look.threads >= 2, "{look:?}");
         assert!(look.bytes.as_ref().is_some_and(|bytes| bytes.values().sum::<u64>() > 0));
-        assert!(look.processes == 2 || !looking.sees_children, "{look:?}");
+        // Other tests have children of this process at the same time.
+        assert!(look.processes >= 2 || !looking.sees_children, "{look:?}");
         assert!(looking.name.is_some() && looking.lost_threads.is_empty());
         // On a machine without these CPUs no thread is anywhere.
         machine.nodes.clear();
