@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test host devices documents guest web check bench accuracy man clean
+.PHONY: help demo build test host devices documents guest web check docs bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -74,6 +74,9 @@ check: ## the fast one: format, lints, layers and other house rules
 	cargo fmt --all --check
 	cargo clippy --locked --quiet --workspace --all-targets -- -D warnings
 	cargo test --locked --quiet --workspace --test house
+
+docs: ## write docs/schema and the tables of fields in docs, from the types and their comments
+	UPDATE_DOCS=1 $(CARGO_TEST) --test program contract
 
 bench: web ## what costs time beside others or a promise: kernels, topology, starting programs, the page, rankings
 	@scripts/install-packages build bench

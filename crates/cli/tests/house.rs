@@ -91,6 +91,34 @@ fn every_dependency_has_its_sentence() {
     assert_eq!(used, named);
 }
 
+/// A feature that tests turn on does not reach what is installed.
+#[test]
+fn what_only_tests_use_is_not_in_the_program() {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--package",
+            "nearfar",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--offline",
+        ])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+    let tree = String::from_utf8(tree.stdout).unwrap();
+    let used: BTreeSet<&str> =
+        tree.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    let architecture = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let (_, tests_only) = architecture.split_once("Tests and benches only:\n").unwrap();
+    let named = tests_only.lines().filter_map(|line| line.strip_prefix("| ")?.split(" |").next());
+    let found: Vec<&str> = named.filter(|name| used.contains(name)).collect();
+    assert!(used.len() > 100 && found.is_empty(), "{found:?}");
+}
+
 /// What `cargo test` leaves out is run by a tier, and clippy sees it all the same.
 #[test]
 fn every_test_is_in_a_tier() {

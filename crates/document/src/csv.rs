@@ -17,6 +17,13 @@ use nearfar_record::{
 
 use row::Row;
 
+/// What a row holds: its columns, in their order.
+#[cfg(feature = "schema")]
+#[must_use]
+pub fn csv_row_schema(generator: schemars::SchemaGenerator) -> schemars::Schema {
+    generator.into_root_schema_for::<Row<'_>>()
+}
+
 /// Writes a record's samples, row by row: nothing is held beside the record.
 ///
 /// # Errors

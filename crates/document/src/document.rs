@@ -16,6 +16,7 @@ use crate::table::Table;
 
 /// What was measured and what it means, in words, tables and figures.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Document {
     /// Of what it is, for instance host and time.
     #[serde(skip)]
@@ -36,10 +37,11 @@ pub struct Document {
     pub paper_tables: Vec<Table>,
 }
 
-/// A document of a record with its origin; `report -o FILE.json` writes it.
+/// A record as a document; `report RECORD -o FILE.json` writes it. All forms of the document show
+/// the same figures, rounded once.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportView {
-    /// `nearfar.report/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -53,6 +55,7 @@ pub(crate) const PROGRAM: &str = concat!("nearfar ", env!("CARGO_PKG_VERSION"));
 
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Section {
     /// Its short name, unique in the document.
     pub id: &'static str,

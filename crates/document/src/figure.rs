@@ -8,6 +8,7 @@ use serde::{Serialize, Serializer};
 
 /// What a number counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Unit {
     /// 1e9 useful bytes a second.
     #[serde(rename = "GB/s")]
@@ -25,6 +26,7 @@ pub enum Unit {
 
 /// A measured or modelled number: rounded once, here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// As it was worked out.
     pub value: f64,

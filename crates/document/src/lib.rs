@@ -22,6 +22,8 @@ mod summary;
 mod table;
 mod tex;
 
+#[cfg(feature = "schema")]
+pub use csv::csv_row_schema;
 pub use csv::write_csv;
 pub use document::{Document, ReportView, Section};
 pub use figure::{Figure, Unit};

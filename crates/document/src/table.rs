@@ -7,6 +7,7 @@ use crate::figure::{Counted, Figure, Unit};
 
 /// A table. Every row has a cell for each column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Table {
     /// What it shows.
     pub caption: String,
@@ -17,6 +18,7 @@ pub struct Table {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Column {
     /// Its heading.
     pub name: String,
@@ -25,6 +27,7 @@ pub struct Column {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Cell {
     /// Words, or a count.
@@ -43,6 +46,7 @@ pub enum Cell {
 
 /// How a figure is absent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AbsenceKind {
     /// The machine refused it.

@@ -8,6 +8,7 @@ use crate::index_set::NodeSet;
 
 /// A programming interface to devices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Backend {
     /// NVIDIA's CUDA driver.
@@ -38,6 +39,7 @@ impl fmt::Display for Backend {
 
 /// A device that can be copied to. One that two interfaces show is there twice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Accelerator {
     /// Interface and number: `cuda0`.
@@ -46,12 +48,12 @@ pub struct Accelerator {
     pub backend: Backend,
     /// Its number among the interface's devices.
     pub number: u32,
-    /// Name, as the interface gives it.
+    /// As the interface gives it.
     pub name: String,
     /// The interface's driver and its version, in words; null when it does not say.
     pub driver: Option<String>,
-    /// PCIe address, `0000:3b:00.0`, as [`crate::Device::bus_id`]; null where the interface does
-    /// not say it or the device is not on PCIe.
+    /// PCIe address, as among the machine's devices; null where the interface does not say it or
+    /// the device is on no PCIe.
     pub bus_id: Option<String>,
     /// Its own memory; null when the interface does not say.
     pub memory_bytes: Option<u64>,
@@ -64,6 +66,7 @@ pub struct Accelerator {
 
 /// A programming interface that shows no device here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AbsentBackend {
     /// The interface.
@@ -74,6 +77,7 @@ pub struct AbsentBackend {
 
 /// Which way a transfer goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TransferDirection {
     /// From the host's memory to the device's (SHOC: download; the thesis: write).
@@ -130,6 +134,7 @@ impl fmt::Display for TransferDirection {
 
 /// What the host's pages of a transfer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HostMemory {
     /// Locked to their place: the device reads and writes them itself.

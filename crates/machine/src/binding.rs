@@ -12,6 +12,7 @@ use crate::index_set::{CpuSet, IndexSetError, NodeSet};
 
 /// Where threads run and where pages go. Text form: `cpus=0-3 mem=bind:1`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub struct Binding {
     /// The CPUs that the threads may use.
     pub cpus: CpuSet,
@@ -24,6 +25,7 @@ pub struct Binding {
 /// Text forms: `first-touch`, `bind:0,2`, `preferred:1`, `interleave:0-3`,
 /// `weighted:0=3,2=1` (pages per turn of each node).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(with = "String"))]
 pub enum MemoryPolicy {
     /// On the node of the CPU that touches the page first (`MPOL_DEFAULT`).
     FirstTouch,

@@ -29,6 +29,7 @@ pub struct Cluster {
 
 /// How finely the machine's CPUs are grouped into initiators.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum InitiatorKind {
     /// CPUs with the same local memory.

@@ -33,6 +33,12 @@ pub type NodeSet = IndexSet<Nodes>;
 /// A machine may have thousands of CPUs, and a plan has sets of them in every case: what is kept
 /// are ranges.
 #[derive(Clone, PartialEq, Eq, Hash)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(inline, with = "String", bound = "", description = "A list such as `0-3,8`."),
+    schemars(extend("pattern" = "^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*)?$"))
+)]
 pub struct IndexSet<Kind> {
     /// First and last members of ranges, ascending; between two of them is at least one number.
     ranges: Vec<(u32, u32)>,

@@ -14,6 +14,7 @@ use crate::memory_module::MemoryModule;
 /// A machine: what is in it, how far things are by its firmware's word, and what
 /// this process may use.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
     /// Where the description came from.
@@ -24,60 +25,63 @@ pub struct Machine {
     pub nodes: Vec<MemoryNode>,
     /// Cores with their processing units, by their first CPU.
     pub cores: Vec<Core>,
-    /// CPU caches, by level, then by their first CPU.
+    /// Data and unified CPU caches, by level, then by their first CPU.
     pub caches: Vec<Cache>,
-    /// The firmware's relative distances between nodes (SLIT), where given.
+    /// The firmware's relative distances between nodes (SLIT); null: it gives none.
     pub distances: Option<Distances>,
-    /// What the firmware says of bandwidth and latency (HMAT), where given.
+    /// What the firmware claims of bandwidth and latency (HMAT), null where it gives no figure;
+    /// empty where it claims nothing.
     pub firmware_figures: Vec<FirmwareFigure>,
-    /// PCIe devices of interest: network, storage, accelerators.
+    /// PCIe devices for network, storage and computing.
     pub devices: Vec<Device>,
-    /// CPUs that this process may use.
+    /// CPUs that the process may use.
     pub allowed_cpus: CpuSet,
-    /// Nodes on which this process may place pages.
+    /// Nodes on which the process may place pages.
     pub allowed_nodes: NodeSet,
-    /// The kernel's system-wide interleave weights (pages in turn) by node; `None` where
-    /// the kernel has no weighted interleave (before Linux 6.9) or does not say.
+    /// The operating system's interleave weights, pages in turn (1 to 255) by node; null where it
+    /// has no weighted interleave (before Linux 6.9) or does not say.
     pub interleave_weights: Option<BTreeMap<u32, u32>>,
-    /// Memory modules in their sockets, in the firmware's order; `None` where they are
-    /// not known.
+    /// Memory modules in their sockets, in the firmware's order; null where they are not known.
     pub memory_modules: Option<Vec<MemoryModule>>,
-    /// Memory sockets without a module; `None` where the modules are not known.
+    /// Memory sockets without a module; null where the modules are not known.
     pub empty_memory_sockets: Option<u32>,
-    /// Why the memory modules are not known; `None` where they are.
+    /// Why the memory modules are not known; null where they are.
     pub memory_modules_unknown: Option<String>,
-    /// What was odd, missing or inferred, in sentences.
+    /// What was odd, missing or inferred, in sentences for people.
     pub notes: Vec<String>,
 }
 
 /// Where a machine's description came from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Source {
-    /// The machine that the program runs on.
+    /// The machine that the program ran on.
     Live,
-    /// A file that hwloc wrote; the value is the file's name.
+    /// The name of the file in hwloc's XML that described the machine.
     Xml(String),
-    /// hwloc's synthetic text, for example `node:4 core:4 pu:1`.
+    /// hwloc's synthetic text that described it, for example `node:4 core:4 pu:1`.
     Synthetic(String),
-    /// A simulated machine; the value is its name.
+    /// The name of the simulated machine.
     Simulated(String),
 }
 
 /// A processor package ("socket").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Package {
-    /// The kernel's number.
+    /// The operating system's number.
     pub os_index: u32,
     /// All its CPUs, allowed or not.
     pub cpus: CpuSet,
-    /// The CPU's name, where known.
+    /// The CPU's name; null: not known.
     pub model: Option<String>,
 }
 
 /// What a memory node is made of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryKind {
     /// Ordinary memory.
@@ -90,7 +94,7 @@ pub enum MemoryKind {
     Nvm,
     /// A GPU's memory seen as a NUMA node.
     Gpu,
-    /// Not known.
+    /// Neither the firmware nor hwloc says.
     Unknown,
 }
 
@@ -109,34 +113,36 @@ impl fmt::Display for MemoryKind {
 
 /// A NUMA memory node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MemoryNode {
-    /// The kernel's number.
+    /// The operating system's number.
     pub os_index: u32,
     /// What it is made of.
     pub kind: MemoryKind,
     /// CPUs that belong to the node itself; empty for a memory-only node.
     pub cpus: CpuSet,
-    /// CPUs to which the node is local. Differs from `cpus` for a memory-only
-    /// node, which is local to the CPUs of its package or machine.
+    /// CPUs to which it is local; for a memory-only node those of its package or machine.
     pub locality: CpuSet,
-    /// Its size as the kernel or hwloc says; `None` where not said. In a virtual
-    /// machine it can be wrong: see the machine's notes.
+    /// Its size as the operating system or hwloc says; null: not said. In a virtual machine it can
+    /// be wrong: see the machine's notes.
     pub memory_bytes: Option<u64>,
-    /// Size of a memory-side cache in front of it, where there is one.
+    /// Size of a memory-side cache in front of it; null: none is known.
     pub memory_side_cache_bytes: Option<u64>,
 }
 
 /// A core and its processing units.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Core {
-    /// Its CPUs (hardware threads), all of them.
+    /// Its CPUs (hardware threads), allowed or not.
     pub cpus: CpuSet,
 }
 
 /// What a cache holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CacheKind {
     /// Data only.
@@ -147,15 +153,16 @@ pub enum CacheKind {
 
 /// A data or unified CPU cache.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cache {
     /// 1 is nearest to the core.
     pub level: u32,
     /// What it holds.
     pub kind: CacheKind,
-    /// Its size; `None` where hwloc does not know it.
+    /// Null where hwloc does not know it.
     pub bytes: Option<u64>,
-    /// Its line; `None` where hwloc does not know it.
+    /// Null where hwloc does not know it.
     pub line_bytes: Option<u32>,
     /// CPUs that share it.
     pub cpus: CpuSet,
@@ -163,26 +170,26 @@ pub struct Cache {
 
 /// The firmware's relative distances (SLIT): `values[i][j]` from `nodes[i]` to `nodes[j]`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Distances {
     /// The nodes' numbers, in the order of rows and columns.
     pub nodes: Vec<u32>,
-    /// Rows of relative distances; 10 is "local" by the ACPI's convention.
+    /// Row i, column j: from nodes[i] to nodes[j]; 10 is local by ACPI's convention.
     pub values: Vec<Vec<u64>>,
 }
 
 /// What the firmware (HMAT, CDAT) says about one initiator and one node. It is a
 /// claim, not a measurement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FirmwareFigure {
-    /// CPUs that access; `None` where only the node is named.
+    /// CPUs that access; null where only the node is named.
     pub initiator: Option<CpuSet>,
     /// The node that is accessed.
     pub node: u32,
-    /// Read bandwidth, bytes/s.
     pub read_bytes_per_s: Option<f64>,
-    /// Write bandwidth, bytes/s.
     pub write_bytes_per_s: Option<f64>,
     pub read_latency_ns: Option<f64>,
     pub write_latency_ns: Option<f64>,
@@ -190,6 +197,7 @@ pub struct FirmwareFigure {
 
 /// What a device does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
     /// Network or fabric adapter.
@@ -204,30 +212,31 @@ pub enum DeviceKind {
 
 /// A PCIe device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Device {
     /// Domain, bus, device, function: `0000:3b:00.0`.
     pub bus_id: String,
     /// What it does.
     pub kind: DeviceKind,
-    /// Its class in words, where known (`Ethernet`, `NVMe`, `3D`).
+    /// Its PCI class in words (`Ethernet`, `NVMe`, `3D`); null: not known.
     pub class: Option<String>,
-    /// PCI vendor and device numbers, `10de:20b0`.
+    /// PCI vendor and device numbers, hexadecimal: `10de:20b0`; null: not known.
     pub vendor_device: Option<String>,
-    /// Name, where the system knows one.
+    /// Null where the system knows none.
     pub name: Option<String>,
     /// The operating system's names for it: `eth0`, `nvme0n1`, `cuda0`.
     pub os_names: Vec<String>,
-    /// Nearest memory nodes; empty when unknown.
+    /// All nearest memory nodes; empty when not known.
     pub nodes: NodeSet,
-    /// CPUs near it; empty when unknown.
+    /// CPUs near it; empty when not known.
     pub cpus: CpuSet,
-    /// The link as it is now and at most.
     pub link: Link,
 }
 
-/// A PCIe link. Bandwidth is each way, after encoding, where it is known.
+/// A PCIe link as it is now and at most; null is not known.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Link {
     /// Transfers per second and lane now, 1e9/s (8.0 for generation 3).
@@ -238,7 +247,7 @@ pub struct Link {
     pub max_gt_per_s: Option<f64>,
     /// Lanes at most.
     pub max_lanes: Option<u32>,
-    /// What hwloc says of the link's bandwidth now, bytes/s each way.
+    /// Bandwidth now by hwloc, each way, after encoding.
     pub bytes_per_s: Option<f64>,
 }
 

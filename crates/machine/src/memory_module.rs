@@ -13,25 +13,26 @@ use crate::theoretical_maximum::TheoreticalMaximum;
 
 /// A populated memory socket, by the firmware's word.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MemoryModule {
     /// The socket's name as it is printed on the board: `DIMM_A1`.
     pub locator: String,
-    /// The bank's name: `P0 CHANNEL A`; `None` where the firmware leaves it empty.
+    /// The bank's name: `P0 CHANNEL A`; null where the firmware gives none.
     pub bank: Option<String>,
-    /// What it is made of: `DDR4`, `HBM2`, `NVDIMM`, `CXL`; `None` where not said.
+    /// What it is made of: `DDR4`, `HBM2`, `NVDIMM`, `CXL`; null where not said.
     pub kind: Option<String>,
-    /// Its size; `None` where not said.
+    /// Its size, 1 to 2^50; null where not said.
     pub bytes: Option<u64>,
-    /// The speed at which it runs, 1e6 transfers/s; `None` where not said.
+    /// The speed at which it runs, 1e6 transfers/s, 10 to 100000; null where not said.
     pub configured_mt_per_s: Option<u32>,
-    /// The highest speed that it can run at, 1e6 transfers/s; `None` where not said.
+    /// The highest speed that it can run at, 1e6 transfers/s, 10 to 100000; null where not said.
     pub max_mt_per_s: Option<u32>,
-    /// Width of its data path without check bits; `None` where not said.
+    /// Width of its data path without check bits, 1 to 4096; null where not said.
     pub data_bits: Option<u32>,
-    /// Who made it, where said.
+    /// Null where not said.
     pub manufacturer: Option<String>,
-    /// Its part number, where said.
+    /// Null where not said.
     pub part_number: Option<String>,
 }
 

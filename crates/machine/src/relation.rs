@@ -7,6 +7,7 @@ use crate::machine::Machine;
 
 /// How a cluster and a memory node lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
     /// The node is one of the cluster's own.

@@ -7,11 +7,12 @@ use serde::Serialize;
 
 /// A part of what was asked for that the program runs without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
     pub what: String,
     /// Why it was not given.
     pub reason: String,
-    /// What can be done about it; `None` where the reason holds it.
+    /// What can be done about it; null where the reason holds it.
     pub remedy: Option<String>,
 }
 

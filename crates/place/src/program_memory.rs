@@ -8,6 +8,7 @@ use serde::Serialize;
 
 /// How it was found out where memory is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountMethod {
     /// By a look from outside while the program ran.

@@ -14,44 +14,50 @@ use crate::verification::Verification;
 use crate::watch::Outcome;
 use crate::weights::WeightsBy;
 
-/// What was asked for and what was seen (docs/schema/nearfar.run-2.json).
+/// What became of a program's placement; `run --report=FILE` writes it. Null is not known, or does
+/// not apply.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunReport {
-    /// Name and version of the format.
     pub schema: &'static str,
     /// As the user wrote it.
     pub placement: String,
-    /// What it means on this machine.
+    /// What that means on this machine, without CPUs where the operating system does not say which
+    /// may be used.
     pub binding: String,
-    /// How weights of nodes came about; `None` where none were asked for, or equal ones.
+    /// How weights of nodes came about; null where none were asked for, or equal ones.
     pub weights_by: Option<WeightsBy>,
     /// What of it could not be had.
     pub refused: Vec<Loss>,
-    /// From the program's start to its end, s; `None` where it was not started.
+    /// From the program's start to its end, s; null where it was not started.
     pub seconds: Option<f64>,
-    /// Where the program's memory was; `None` where that is not known.
+    /// Where the program's memory was; null where that is not known.
     pub memory: Option<ReportedMemory>,
     /// Why that is not known.
     pub memory_absent: Option<String>,
-    /// Processes of a followed program with 1 MiB and more, as they were counted when they ended.
+    /// Processes of a followed program with 1 MiB and more of their own, as they were counted when
+    /// they ended; at most 4096.
     pub processes: Vec<ReportedProcess>,
     /// How many more there were than are listed.
     pub processes_unlisted: usize,
-    /// The program's threads that were seen.
+    /// Threads of the program and its children that were seen, by their numbers; at most 4096.
     pub threads: Vec<SeenThread>,
     /// How many more there were than are listed.
     pub threads_unlisted: usize,
-    /// Whether the program is faster for it; `None` where that was not asked.
+    /// Whether the program is faster for it; null where that was not asked.
     pub verification: Option<Verification>,
     /// What else is to be known, in sentences.
     pub notes: Vec<String>,
-    /// The program's exit status, or 128 and the number of the signal that ended it; `None` where
+    /// The program's exit status, or 128 and the number of the signal that ended it; null where
     /// it was not started.
     pub status: Option<u8>,
 }
 
-/// Where a program's memory was at the last moment with at least nine tenths of the most.
+/// Where the memory of a program and its children was at the last moment at which they had at
+/// least nine tenths of the most that was counted; a page that several processes have in common
+/// counts once.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedMemory {
     /// How that was found out.
     pub method: CountMethod,
@@ -73,6 +79,7 @@ pub struct ReportedMemory {
 
 /// A process that was counted when it ended.
 #[derive(Debug, Clone, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedProcess {
     /// Its number.
     pub process: u32,
@@ -81,7 +88,7 @@ pub struct ReportedProcess {
     pub at_seconds: f64,
     /// Own memory by node, bytes.
     pub own_bytes_by_node: BTreeMap<u32, u64>,
-    /// The largest difference of a node's share to the one asked for; `None` where none was.
+    /// The largest difference of a node's share to the one asked for; null where none was.
     pub largest_deviation: Option<f64>,
 }
 

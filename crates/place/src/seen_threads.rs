@@ -11,6 +11,7 @@ use serde::Serialize;
 const MOST_THREADS: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SeenThread {
     pub process: u32,
     /// Its name when it was seen last.

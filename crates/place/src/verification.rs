@@ -25,6 +25,7 @@ pub enum Side {
 
 /// What comparing found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Verification {
     /// Runs on each side.
     pub rounds: u32,
@@ -43,6 +44,7 @@ pub struct Verification {
 
 /// What a comparison means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The placement is faster, by more than 2 %.

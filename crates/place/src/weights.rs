@@ -25,6 +25,7 @@ const NUMA_BALANCING: &str = "/proc/sys/kernel/numa_balancing";
 
 /// How weights are brought about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WeightsBy {
     /// By the kernel's weighted interleave.

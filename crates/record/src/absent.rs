@@ -6,25 +6,25 @@ use crate::coordinates::Coordinates;
 
 /// Something that has no samples, or that failed in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Absent {
-    /// The case, by its id.
+    /// The case, or the group of cases, by its id.
     pub case: String,
-    /// Where it would stand.
+    /// Where it would stand, as of a case; empty for a group of cases.
     pub coordinates: Vec<Coordinates>,
-    /// Not asked for, or asked for and denied.
     pub absence: Absence,
-    /// Why.
     pub reason: Reason,
-    /// The round in which it was refused; null when it was never begun.
+    /// The round in which it was refused, from 0; null when it was never begun.
     pub round: Option<u32>,
 }
 
 /// The two ways of not being measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Absence {
-    /// Not asked for, or not applicable on this machine.
+    /// Not asked for, or not applicable.
     Omitted,
     /// The machine said no.
     Refused,
@@ -32,6 +32,7 @@ pub enum Absence {
 
 /// Why something is absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     /// For programs.
@@ -42,69 +43,78 @@ pub struct Reason {
 
 /// Why something is absent, for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReasonCode {
-    /// The machine has one memory node: nothing is remote.
+    /// Omitted: the machine has one memory node, so that nothing is remote.
     OneNode,
-    /// The machine has one cluster: nothing can be shared, and no memory is another's.
+    /// Omitted: one cluster can be used, or memory is local to all: nothing is shared, and no
+    /// memory is another's.
     OneCluster,
-    /// The machine has one package: it has no link to another.
+    /// Omitted: the machine has one package, and so no link to another.
     OnePackage,
-    /// There is one core: nothing can run beside another.
+    /// Omitted: one core can be used, so that nothing can run beside it.
     OneCore,
-    /// The machine has one kind of memory.
+    /// Omitted: the machine has one kind of memory.
     OneMemoryKind,
-    /// No working set is both larger than the caches before it and smaller than the cache.
+    /// Omitted: no working set is both larger than the caches before it and smaller than the
+    /// cache.
     NoWindow,
-    /// The size of a cache is not known.
+    /// Omitted: the size of a cache is not known.
     UnknownCache,
-    /// What it follows from was not measured.
+    /// Omitted: what the case follows from was not measured.
     UnmeasuredInput,
-    /// No ratio of small numbers comes near enough to what is wanted.
+    /// Omitted: no ratio of small numbers comes near enough to what is wanted.
     NoRatio,
-    /// Only the suite `full`, or the full grid, measures it.
+    /// Omitted: only the suite `full`, or the full grid, measures it.
     FullSuiteOnly,
-    /// The CPU lacks the instructions, or the kernel has no such variant.
+    /// The CPU lacks the instructions, or the kernel is not written for this variant.
     NoVariant,
-    /// Another variant of the kernel was faster where both were tried.
+    /// Omitted: other variants of the kernel were faster where all were tried.
     ScreenedOut,
-    /// The process may not use the node.
+    /// Omitted: the process may not place pages on the node.
     NodeNotAllowed,
-    /// The process may use none of the initiator's CPUs.
+    /// Omitted: the process may use none of the initiator's CPUs.
     CpusNotAllowed,
-    /// The budget ended first.
+    /// Omitted: the time of `--budget` ended before the case was begun.
     Budget,
-    /// The working set does not fit in a quarter of the memory that is available.
+    /// Refused: the working set does not fit in a quarter of the memory that is available, or the
+    /// node is full.
     NoRoom,
-    /// The kernel refused a call.
+    /// Refused: the operating system refused a call that is needed.
     Denied,
-    /// Pages were not where they were asked for.
+    /// Refused: pages were not on the nodes asked for.
     Misplaced,
-    /// There was no way to find out where the pages were.
+    /// Refused: there was no way to find out where the pages were.
     Unproven,
-    /// The arrays did not hold what the kernel should have left there.
+    /// Refused: the arrays did not hold what the kernel should have left there.
     WrongData,
-    /// Threads could not be started or did not get ready.
+    /// Refused: threads could not be started, or did not get ready.
     Threads,
-    /// A simulated machine cannot answer the case.
+    /// Refused: a simulated machine cannot answer the case.
     NotSimulated,
-    /// What was counted in a window contradicts itself.
+    /// Refused: what was counted in a window contradicts itself or what stands in the record, or
+    /// the clock went back; also where a CPU or node came online after the record was begun.
     Contradiction,
-    /// A copy of that size would need more than a quarter of the memory that is free.
+    /// Omitted: a copy of that size would need more than a quarter of the memory that the node or
+    /// the device has free.
     TooLarge,
-    /// No device that data could be copied to was found.
+    /// Omitted: no device that data could be copied to was found; the text says why of each
+    /// interface.
     NoDevice,
-    /// Another programming interface that shows the same device is measured.
+    /// Omitted: another programming interface that shows the same device is measured.
     OtherInterface,
-    /// The device failed, is gone, or has no room.
+    /// Refused: the device failed, is gone, or has no room.
     DeviceFailed,
-    /// The host's pages could not be locked to their place.
+    /// Refused: the host's pages could not be locked to their place.
     NotPinned,
-    /// The program could not be started, or ended in failure.
+    /// Refused: the program could not be started, or ended with another status than 0, or by a
+    /// signal; what it printed last stands in the text.
     CommandFailed,
-    /// The program ran longer than it may.
+    /// Refused: the program ran longer than it may, and was ended.
     TimedOut,
-    /// The program's output does not hold the metric.
+    /// Refused: nothing in the program's output matches the metric's pattern, or what does is no
+    /// number.
     NoMetric,
 }
 

@@ -12,6 +12,7 @@ use crate::transfer::Transfer;
 
 /// Actors that run together, measured over a common window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// Unique in the record, made from the coordinates:
@@ -19,12 +20,13 @@ pub struct Case {
     pub id: String,
     /// Where the case stands in which experiments.
     pub coordinates: Vec<Coordinates>,
-    /// What moves data.
+    /// What runs at the same time.
     pub actors: Vec<Actor>,
 }
 
 /// What moves data, or computes, in a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "actor", rename_all = "snake_case")]
 pub enum Actor {
     /// Threads that run a kernel over arrays, again and again.
@@ -42,30 +44,30 @@ pub enum Actor {
 /// Threads that run a kernel over arrays. Each thread has its own slice of every
 /// array, as in a statically divided loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Stream {
-    /// Kernel by its catalog name, or a mix by its text (`2l1nt`).
+    /// Kernel, or a mix, by its name.
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
     /// CPUs of the threads and policy of the pages.
     pub binding: Binding,
-    /// Policy of the array that is written, where it is another than the binding's.
+    /// Policy of the array that is written, where it is another than the binding's; else null.
     pub write_memory: Option<MemoryPolicy>,
     /// Number of threads.
     pub threads: u32,
-    /// How threads are tied to CPUs.
     pub pinning: Pinning,
     /// The CPU of each thread; empty when unbound.
     pub thread_cpus: Vec<u32>,
-    /// Bytes of all arrays of all threads.
+    /// All arrays of all threads.
     pub working_set_bytes: u64,
-    /// Working set / sum of the last-level and memory-side caches involved; null
-    /// where their size is unknown. Below 4 a cache may have served a part.
+    /// Working set / sum of the last-level and memory-side caches involved; null where their size
+    /// is not known. Below 4 caches may have served a part.
     pub llc_multiple: Option<f64>,
     pub pages: Pages,
-    /// Additions, each waiting for the one before and so of about one cycle, that a thread
-    /// makes after every [`PAUSED_BYTES`] of each array; 0 for none.
+    /// Additions that a thread makes after every 1024 bytes of each array, each waiting for the
+    /// one before and so of about a cycle; 0 for none.
     pub pause_cycles: u32,
 }
 
@@ -75,18 +77,19 @@ pub const PAUSED_BYTES: u64 = 1024;
 /// One thread that follows pointers through memory: no load can begin before the one before
 /// has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Chase {
     /// CPUs of its cluster and policy of the pages.
     pub binding: Binding,
     /// The thread's CPU.
     pub thread_cpu: u32,
-    /// Bytes that it walks through.
+    /// Memory that it walks through.
     pub working_set_bytes: u64,
-    /// Cache lines that it touches / caches involved; null where their size is unknown. Below 2
-    /// a cache may have answered a part.
+    /// Lines that it touches (64 bytes of each 256 of the set) / the caches involved; null where
+    /// their size is not known. Below 2 caches may have answered a part.
     pub llc_multiple: Option<f64>,
-    /// Bytes that are walked through before others: all of the set for a walk anywhere.
+    /// Memory that is walked through before other memory is: all of the set for a walk anywhere.
     pub group_bytes: u64,
     pub pages: Pages,
 }
@@ -104,19 +107,22 @@ impl Chase {
 
 /// Threads that compute on registers and touch no memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Compute {
-    /// The arithmetic by its name (`fma_dp`).
+    /// Arithmetic by its name.
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
-    /// CPUs of the threads.
+    /// CPUs that the threads may use.
     pub cpus: CpuSet,
+    /// The CPU of each thread.
     pub thread_cpus: Vec<u32>,
 }
 
 /// How threads are tied to CPUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pinning {
     /// Each thread on one CPU, no two on one core.
@@ -129,6 +135,7 @@ pub enum Pinning {
 
 /// Pages that are asked for; what was got is in each sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pages {
     /// Base pages only (4 KiB on x86-64).

@@ -10,11 +10,12 @@ use crate::sample::PageNodes;
 
 /// A program under a binding: an actor that moves data in its own way.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Command {
     /// The name that it goes by among the record's programs.
     pub label: String,
-    /// The program: a path, or a name that is looked for where PATH says.
+    /// A path, or a name that is looked for where `PATH` says.
     pub program: String,
     pub arguments: Vec<String>,
     /// CPUs that its threads may use, and policy of its pages.
@@ -28,6 +29,7 @@ impl Command {
 
 /// What the cases of `commands` are made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandInputs {
     /// The programs, in the order in which they were given.
@@ -45,27 +47,28 @@ pub struct CommandInputs {
 
 /// A program that is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandProgram {
-    /// [`Command::label`].
+    /// The name that it goes by, its own.
     pub label: String,
-    /// [`Command::program`].
+    /// A path, or a name that is looked for where `PATH` says.
     pub program: String,
-    /// [`Command::arguments`].
     pub arguments: Vec<String>,
 }
 
 /// Where programs are run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandPlacement {
     /// The cluster of its CPUs.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,
-    /// The same as a binding.
+    /// CPUs that threads may use and policy of pages.
     pub binding: Binding,
 }
 
@@ -81,9 +84,10 @@ impl CommandPlacement {
 
 /// A figure that a program prints.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// A regular expression; its first group in its last match is the figure.
+    /// A regular expression; the first group of its last match is the figure.
     pub pattern: String,
     /// Its unit, as the user named it; null where that was not said.
     pub unit: Option<String>,
@@ -93,6 +97,7 @@ pub struct Metric {
 
 /// Which of two figures is the better one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
     /// The higher: work a second.
@@ -128,9 +133,10 @@ impl CommandInputs {
 
 /// What was seen of one run of a program; its time is the sample's window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandRun {
-    /// The metric that it printed; null where its time counts.
+    /// The metric that it printed, in its unit; null where its time counts.
     pub metric: Option<f64>,
     /// Its anonymous pages, with those of its children, at the look that found most of them;
     /// null where none was seen.
@@ -139,7 +145,8 @@ pub struct CommandRun {
     pub pages_unknown: Option<String>,
     /// CPUs on which its threads were seen; empty where nobody could look.
     pub cpus_seen: CpuSet,
-    /// What the believed counters counted, in the order of [`CommandInputs::counters`].
+    /// What the believed counters of the header counted, in their order; programs that knew none
+    /// left the list out.
     #[serde(default)]
     pub counts: Vec<RunCount>,
 }

@@ -9,6 +9,7 @@ use crate::experiment::Experiment;
 
 /// A case's place in an experiment.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "experiment", rename_all = "snake_case")]
 pub enum Coordinates {
     /// One initiator on one memory node.
@@ -62,15 +63,15 @@ impl Coordinates {
 
 /// One initiator reads or writes one memory node (braithwaite2012, algorithm 1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PairCoordinates {
-    /// How CPUs were grouped.
     pub initiator: InitiatorKind,
-    /// The initiator's number among its kind.
+    /// The initiator's number among its kind, from 0.
     pub index: u32,
     /// The cluster that it belongs to.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
@@ -79,7 +80,6 @@ pub struct PairCoordinates {
     /// Instruction-set variant by its name.
     pub variant: String,
     pub threads: u32,
-    /// Whether the case chooses variants or is part of the matrix.
     pub stage: Stage,
 }
 
@@ -88,6 +88,7 @@ pub const SCREENING_ROUNDS: u32 = 3;
 
 /// What a case's samples are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stage {
     /// Finds the best variants of a kernel on a few pairs.
@@ -98,9 +99,9 @@ pub enum Stage {
 
 /// Threads over the whole machine, on memory that they touched first (vladimirov2012).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ScalingCoordinates {
-    /// How threads are spread.
     pub affinity: Affinity,
     pub threads: u32,
     /// Kernel by its name.
@@ -111,9 +112,10 @@ pub struct ScalingCoordinates {
 
 /// How threads are spread over the machine; the names are those of `KMP_AFFINITY`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Affinity {
-    /// Anywhere: the kernel decides.
+    /// Anywhere: the operating system decides.
     Unbound,
     /// As near to each other as can be: all PUs of a core, then the next core.
     Compact,
@@ -136,6 +138,7 @@ impl Affinity {
 /// n threads near a memory node beside m threads far from it (saad2022). The actors are the
 /// groups that have threads, the local one first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SharingCoordinates {
     /// The node whose memory both groups use.
@@ -143,9 +146,9 @@ pub struct SharingCoordinates {
     /// The cluster near it.
     pub local_cluster: u32,
     pub remote_cluster: u32,
-    /// n.
+    /// n, 0 for none.
     pub local_threads: u32,
-    /// m.
+    /// m, 0 for none.
     pub remote_threads: u32,
     /// Kernel by its name.
     pub kernel: String,
@@ -156,6 +159,7 @@ pub struct SharingCoordinates {
 /// All clusters of one package on the memory of another, or one of them alone. Actors are the
 /// clusters of the first package, then, both ways, those of the other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinkCoordinates {
     /// The package whose cores move data.
@@ -165,7 +169,6 @@ pub struct LinkCoordinates {
     /// The cluster of `from_package` that moves data while the others rest; null: all of them do.
     #[serde(default)]
     pub cluster: Option<u32>,
-    /// Whether the other package does the same at the same time.
     pub way: Way,
     /// Kernel by its name.
     pub kernel: String,
@@ -177,6 +180,7 @@ pub struct LinkCoordinates {
 
 /// Directions of a link in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Way {
     /// One package uses the other's memory.
@@ -199,11 +203,12 @@ impl Way {
 /// What a cluster reaches (denoyelle2019, section 4). A case with several clusters at once has
 /// such a place for each, `actor` being the position of the cluster's actor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RoofCoordinates {
     /// The cluster whose roof it is.
     pub cluster: u32,
-    /// Position of its actor in the case.
+    /// Position of its actor in the case, from 0.
     pub actor: u32,
     pub roof: Roof,
     /// Kernel, mix or arithmetic by its name.
@@ -212,12 +217,12 @@ pub struct RoofCoordinates {
     pub variant: String,
     /// Threads of the cluster.
     pub threads: u32,
-    /// Whether it is a roof itself or a point that roofs are validated by.
     pub purpose: RoofPurpose,
 }
 
 /// What limits a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "limit", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Roof {
     /// Arithmetic on registers.
@@ -249,25 +254,26 @@ pub enum Roof {
 
 /// What a case of `roofs` is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum RoofPurpose {
     Roof,
-    /// Loads and arithmetic in some ratio: the roofs must foretell it.
+    /// A point with loads and arithmetic that the roofs must foretell.
     Validation,
 }
 
 /// Loads and stores over a fast and a slow memory (denoyelle2019, section 6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HybridCoordinates {
     pub cluster: u32,
     pub fast_node: u32,
     pub slow_node: u32,
-    /// What the case is for.
     pub point: HybridPoint,
-    /// Loads for each `stores`.
+    /// Elements loaded in a step of the mix; 0 where nothing is read.
     pub loads: u32,
-    /// Stores for each `loads`.
+    /// Elements stored in a step of the mix; 0 where nothing is written.
     pub stores: u32,
     /// Pages of the array that is read; null where nothing is.
     pub load_pages: Option<PageSplit>,
@@ -280,8 +286,9 @@ pub struct HybridCoordinates {
     pub threads: u32,
 }
 
-/// Of so many pages in turn so many are in either memory.
+/// Of so many pages in turn those in the fast and those in the slow memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PageSplit {
     pub fast: u32,
@@ -298,6 +305,7 @@ impl PageSplit {
 
 /// One kind of transfer of the hybrid model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum TransferKind {
     /// Loads from the fast memory.
     #[serde(rename = "lf")]
@@ -331,6 +339,7 @@ impl TransferKind {
 
 /// What a case of `hybrid` is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "point", rename_all = "snake_case", deny_unknown_fields)]
 pub enum HybridPoint {
     /// One kind alone: its bandwidth b.
@@ -356,6 +365,7 @@ fn no_fields<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error>
 
 /// A random set of streams.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MixCoordinates {
     /// Its number, from 0.
@@ -364,24 +374,26 @@ pub struct MixCoordinates {
 
 /// Dependent loads by one thread.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyCoordinates {
     /// The cluster of the thread.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
-    /// Bytes that are walked through.
+    /// Memory that is walked through.
     pub working_set_bytes: u64,
     pub pages: Pages,
     pub walk: ChaseWalk,
-    /// Threads beside it that load the memory; null where it is idle.
+    /// What loads the memory beside it, the second actor; null where nothing does.
     pub load: Option<LatencyLoad>,
 }
 
 /// In which order a chase visits its nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ChaseWalk {
     /// Pages that lie together are visited one after the other: addresses are translated by
@@ -404,6 +416,7 @@ impl ChaseWalk {
 
 /// What loads the memory beside a chase; the second actor of the case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyLoad {
     /// Kernel or mix by its name.
@@ -411,20 +424,21 @@ pub struct LatencyLoad {
     /// Instruction-set variant by its name.
     pub variant: String,
     pub threads: u32,
-    /// [`crate::Stream::pause_cycles`].
+    /// As of a stream.
     pub pause_cycles: u32,
 }
 
 /// A program on the CPUs of one cluster, with its memory on one node or dealt out over several
 /// (braithwaite2012, chapter 6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandCoordinates {
-    /// [`crate::Command::label`].
+    /// The program's label.
     pub command: String,
     /// The cluster of its CPUs.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,

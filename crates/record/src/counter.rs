@@ -7,8 +7,10 @@ use crate::profile::{CountedQuantity, CounterCheck};
 
 /// A counter that was tried out on work of ours before programs were run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TriedCounter {
+    /// What it counts: `cycles`, `instructions`, `llc_requests` or `llc_misses` here.
     pub quantity: CountedQuantity,
     /// The CPU's events behind it, by their makers' names; none where this CPU has no known one.
     pub events: Vec<String>,
@@ -16,7 +18,8 @@ pub struct TriedCounter {
     pub meaning: Option<String>,
     /// Who says so; null without events.
     pub source: Option<String>,
-    /// What it counted of work that is known; null where that was not tried.
+    /// What it counted of work that is known: of several the one that was farthest off; null where
+    /// that was not tried.
     pub check: Option<CounterCheck>,
     /// Why it is not believed, so that no run has its count; null where it is.
     pub unavailable: Option<String>,
@@ -24,6 +27,7 @@ pub struct TriedCounter {
 
 /// What a believed counter counted of one run of a program, with its threads and children.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RunCount {
     pub quantity: CountedQuantity,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A place in `devices` (braithwaite2012, algorithm 3).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "part", rename_all = "snake_case")]
 pub enum DeviceCoordinates {
     /// A transfer, alone or beside something.
@@ -16,32 +17,33 @@ pub enum DeviceCoordinates {
 /// A device and a memory node, or two devices. A case with two transfers at once has such a place
 /// for each.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TransferCoordinates {
-    /// [`crate::Transfer::device`].
+    /// The device, by its id among the inputs.
     pub device: String,
     /// Position of the transfer among the case's actors.
     pub actor: u32,
     /// The cluster of the host's thread.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node of the host's pages; null between devices.
     pub memory_node: Option<u32>,
-    /// Which way.
     pub direction: TransferDirection,
     /// What the host's pages are; null between devices.
     pub host_memory: Option<HostMemory>,
-    /// [`crate::Transfer::peer`].
+    /// The device that is copied to, by its id; null where it is the host.
     pub peer: Option<String>,
-    /// Bytes of one copy, each way.
+    /// One copy, each way.
     pub bytes: u64,
-    /// What runs at the same time; null where nothing does.
+    /// What runs at the same time, the case's other actor; null where nothing does.
     pub beside: Option<TransferBeside>,
 }
 
 /// What runs at the same time as a transfer: the case's other actor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "beside", rename_all = "snake_case", deny_unknown_fields)]
 pub enum TransferBeside {
     /// Threads on the node of the host's pages.
@@ -54,18 +56,19 @@ pub enum TransferBeside {
     },
     /// A transfer of another device, the same way.
     Device {
-        /// Its [`crate::Transfer::device`].
+        /// Its id among the inputs.
         device: String,
     },
 }
 
 /// The streams that run beside transfers, alone.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeviceStreamCoordinates {
     /// The cluster of the threads.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node of their pages.
     pub memory_node: u32,

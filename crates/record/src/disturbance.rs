@@ -13,34 +13,33 @@ pub const LEAST_DISTURBING_SHARE: u64 = 200;
 
 /// What disturbed a window.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "disturbance", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Disturbance {
-    /// The kernel took the CPU from a thread for longer than 0.5 % of the window.
+    /// The operating system took the CPU from a thread for longer than 0.5 % of the window.
     Switched {
         /// Times that CPUs were taken, over all threads.
         times: u64,
-        /// Longest time that one thread had no CPU, in all.
+        /// Longest time that one thread had no CPU.
         microseconds: u64,
     },
-    /// A pinned thread was on another CPU than its own.
+    /// Pinned threads were on another CPU than their own when the window opened or closed.
     Moved { threads: u32 },
     /// Pages were faulted in while the window was open.
     Faulted {
         /// Faults, over all threads.
         times: u64,
     },
-    /// The hypervisor ran something else on the CPUs used, in this round of the case.
+    /// The hypervisor ran something else on the CPUs used; counted over the case's windows of the
+    /// round together, and noted in each.
     Stolen {
-        /// Time, as /proc/stat counts it (in ticks).
+        /// By /proc/stat, in ticks.
         microseconds: u64,
     },
-    /// The control group's CPU quota stopped the process, in this round of the case.
-    Throttled {
-        /// Time stopped.
-        microseconds: u64,
-    },
-    /// A thread had more CPU time than time passed by the clock: the clock stood still or
-    /// was put back.
+    /// The control group's CPU quota stopped the process; counted and noted likewise.
+    Throttled { microseconds: u64 },
+    /// A thread had more CPU time than time passed by the clock, by more than 0.5 % of the window:
+    /// the clock stood still or was put back.
     Clock {
         /// Most that a thread had too much.
         microseconds: u64,

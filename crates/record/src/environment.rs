@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// The machine's state when measuring began.
+/// The machine's state when measuring began; of a null `unknown` says why.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Environment {
     pub cpu: Cpu,
-    /// Board and BIOS.
     pub firmware: Firmware,
-    /// Release of the operating system's kernel, `uname -r`.
+    /// Release of the operating system's kernel, as `uname -r`.
     pub kernel_release: Option<String>,
-    /// Architecture, `x86_64`.
+    /// The one that the program was built for: `x86_64`.
     pub architecture: String,
     /// Name of the hypervisor, `none` on bare metal.
     pub hypervisor: Option<String>,
@@ -24,30 +24,32 @@ pub struct Environment {
     pub boost: Option<bool>,
     /// Whether a core offers more than one CPU at present.
     pub smt: Option<bool>,
-    /// Transparent huge pages: `always`, `madvise`, `never`.
+    /// `always`, `madvise` or `never`.
     pub transparent_huge_pages: Option<String>,
-    /// kernel.numa_balancing: 0 is off.
+    /// Setting kernel.numa_balancing: 0 is off.
     pub numa_balancing: Option<u32>,
-    /// Kernel same-page merging: 1 is on.
+    /// Same-page merging: 1 is on.
     pub ksm: Option<u32>,
-    /// Clock source of the kernel.
+    /// Clock source of the operating system's kernel.
     pub clock_source: Option<String>,
-    /// kernel.perf_event_paranoid.
+    /// Setting kernel.perf_event_paranoid: -1 allows most.
     pub perf_event_paranoid: Option<i32>,
     /// Limits of the control group.
     pub cgroup: Cgroup,
-    /// Processes ready to run, averaged over a minute, when measuring began.
+    /// Threads ready to run, averaged over a minute.
     pub load_average: Option<f64>,
-    /// Memory of the machine by /proc/meminfo.
+    /// Memory of the machine, by /proc/meminfo.
     pub memory_bytes: Option<u64>,
-    /// Memory that could be used when measuring began.
+    /// Memory that could be used: the least of machine and control group.
     pub available_bytes: Option<u64>,
-    /// Why a field is null, by the field's name.
+    /// Why a field is null, by its path (`firmware.board`) or that of the object that it stands in
+    /// (`cpu`).
     pub unknown: BTreeMap<String, String>,
 }
 
-/// The CPU, by /proc/cpuinfo.
+/// The CPU, by /proc/cpuinfo; null: not given there.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cpu {
     /// `GenuineIntel`, `AuthenticAMD`.
@@ -65,6 +67,7 @@ pub struct Cpu {
 
 /// Board and BIOS, by /sys/class/dmi.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Firmware {
     /// Maker of the system.
@@ -79,10 +82,11 @@ pub struct Firmware {
 
 /// Limits that the process's control group sets.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cgroup {
-    /// CPUs' worth of time allowed; null when unlimited or unknown.
+    /// CPUs' worth of time allowed; null: unlimited, or not known.
     pub cpu_limit: Option<f64>,
-    /// Memory allowed; null when unlimited or unknown.
+    /// Memory allowed; null: unlimited, or not known.
     pub memory_limit_bytes: Option<u64>,
 }

@@ -9,6 +9,7 @@ use crate::header::Inputs;
 
 /// A set of cases that answers one question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Experiment {
     /// Every initiator against every memory node, alone (braithwaite2012).
@@ -88,6 +89,7 @@ impl fmt::Display for Experiment {
 
 /// How many cells of a grid are measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Grid {
     /// Those that a model needs.

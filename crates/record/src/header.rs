@@ -14,26 +14,26 @@ pub const SCHEMA: &str = "nearfar.record/1";
 
 /// The first line of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// [`SCHEMA`].
     pub schema: String,
-    /// Programs that made it.
+    /// Programs that made the record.
     pub versions: Versions,
-    /// Name of the host.
+    /// Name of the host, as the operating system says.
     pub host: String,
-    /// When measuring began, UTC, RFC 3339.
+    /// When measuring began: RFC 3339, UTC, to the second.
     pub started: String,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
-    /// What answered in place of a machine; null for one that was measured.
+    /// The simulated machine that answered; null where a machine was measured.
     pub simulation: Option<Simulation>,
-    /// What the plan was made from; together with the machine it gives the plan again.
+    /// What the plan was made from; with the machine they give the plan again.
     pub inputs: Inputs,
-    /// [`Machine::fingerprint`]: a resumed run must find the same.
+    /// Hash (FNV-1a, 64 bits) of packages, nodes, cores and caches: a resumed run must find the
+    /// same.
     pub fingerprint: String,
     pub machine: Machine,
-    /// Its state.
     pub environment: Environment,
 }
 
@@ -65,26 +65,28 @@ impl Header {
 
 /// Programs that made a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Versions {
-    /// This program.
     pub nearfar: String,
-    /// Interface version of the hwloc library that read the machine; null when none did.
+    /// Interface version of the hwloc library that read the machine, as `2.9`; null: none did.
     pub hwloc: Option<String>,
 }
 
 /// Who answered the cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Executor {
-    /// This machine.
+    /// This machine was measured.
     Native,
-    /// A simulated machine on a virtual clock.
+    /// Figures were worked out for a simulated machine, on a virtual clock.
     Simulated,
 }
 
 /// A simulated machine: all that is needed to answer the same cases in the same way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Simulation {
     /// The machine's name, or its file's.
@@ -93,12 +95,13 @@ pub struct Simulation {
     pub title: String,
     /// Whether the file's noise was drawn.
     pub noise: bool,
-    /// The file's text.
+    /// The text of its file (docs/simulated-machines.md).
     pub file: String,
 }
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
     /// A first look.
@@ -123,6 +126,7 @@ impl Suite {
 
 /// What a plan is made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Inputs {
     /// How much is measured.
@@ -131,24 +135,24 @@ pub struct Inputs {
     pub experiments: Vec<Experiment>,
     /// How CPUs are grouped.
     pub initiator: InitiatorKind,
-    /// Kernels asked for by name; null for the suite's own.
+    /// Kernels that were asked for, by their names in the catalog; null for the suite's own.
     pub kernels: Option<Vec<String>>,
-    /// Variant that was forced by name; null for the suite's own choice.
+    /// Instruction-set variant that was forced; null for the suite's own choice.
     pub variant: Option<String>,
     pub pages: Pages,
-    /// Working set that was forced; null when it follows the caches.
+    /// Working set that was asked for; null when it follows the caches.
     pub working_set_bytes: Option<u64>,
-    /// Shortest window.
+    /// Shortest window of a sample.
     pub window_ns: u64,
-    /// Windows of a case in each round.
+    /// Windows of a case in each round; of `scaling` one.
     pub windows_per_round: u32,
-    /// Runs of each case of `scaling`.
+    /// Runs of each case of `scaling`, each a round with one window.
     pub runs: u32,
     /// How many cells of the grid of `sharing` are measured.
     pub grid: Grid,
-    /// Rounds that every case gets.
+    /// Rounds that every case gets; of `scaling` its runs.
     pub min_rounds: u32,
-    /// Rounds after which measuring ends.
+    /// Rounds after which measuring ends; of `scaling` its runs.
     pub max_rounds: u32,
     /// Half-width of a case's 95 % interval, as a fraction of its median, at which it is done.
     pub target: f64,
@@ -156,8 +160,8 @@ pub struct Inputs {
     pub budget_ns: Option<u64>,
     /// Seed of the cases' order and of the data.
     pub seed: u64,
-    /// Programs and where they are run; null where `commands` is not measured.
+    /// Programs of the user and where they are run; null where `commands` is not measured.
     pub commands: Option<CommandInputs>,
-    /// Devices that were found; null where `devices` is not measured.
+    /// Devices that copies were planned for; null where `devices` is not measured.
     pub devices: Option<DeviceInputs>,
 }

@@ -8,9 +8,10 @@ use crate::header::Header;
 use crate::sample::Sample;
 use crate::seal::Seal;
 
-/// What one line of a record holds: a field named for its kind, for example
-/// `{"sample":{..}}`. In the file the line's seal follows as a second field ([`Seal`]).
+/// One line of a record: a field named for what it holds, for example `{"sample":{..}}`, and in
+/// the file the line's seal as a second field (docs/record-format.md).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(!try_from))]
 #[serde(rename_all = "snake_case", try_from = "LineFields")]
 pub enum Line {
     /// The first line.
@@ -82,25 +83,27 @@ impl TryFrom<LineFields> for Line {
 
 /// Something that the reader of the figures should know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Warning {
-    /// For programs, for example `virtual_machine`.
+    /// For programs: docs/record-format.md lists them, and a later version may add some.
     pub code: String,
-    /// What it is and what it means for the figures.
+    /// For people: what it is and what it means for the figures.
     pub message: String,
-    /// What can be done about it.
+    /// For people: what can be done about it.
     pub remedy: String,
-    /// Whether it was found in the samples after measuring; a later run that goes on
-    /// with the record finds anew.
+    /// Whether it was found in the samples after measuring; a later run that goes on finds anew.
     pub of_samples: bool,
 }
 
 /// Measuring went on in a later run of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Resumed {
-    /// When, UTC, RFC 3339.
+    /// When: RFC 3339, UTC, to the second.
     pub at: String,
+    /// Samples that were there.
     pub samples: u64,
     /// Whether a torn last line was dropped.
     pub torn_line_dropped: bool,
@@ -110,16 +113,17 @@ pub struct Resumed {
 
 /// Measuring ended in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Finished {
-    /// When, UTC, RFC 3339.
+    /// When: RFC 3339, UTC, to the second.
     pub at: String,
-    /// Seconds that this run of the program measured.
+    /// Time that this run of the program measured.
     pub seconds: f64,
-    /// Rounds that this run of the program began, those that screen variants included.
+    /// Rounds that this run began, those that screen variants included.
     pub rounds: u32,
-    /// The signal that ended it; null when it ended by itself.
+    /// Number of the signal that ended it (2 SIGINT, 15 SIGTERM); null when it ended by itself.
     pub interrupted_by: Option<i32>,
-    /// Most memory that the process held, by the kernel's count; null when not known.
+    /// Most memory that the process held; null when not known.
     pub peak_resident_bytes: Option<u64>,
 }

@@ -11,11 +11,12 @@ use crate::environment::Cpu;
 /// Name and version of the format.
 pub const PROFILE_SCHEMA: &str = "nearfar.profile/1";
 
-/// What was seen of a program.
+/// What was seen of a program: where its memory was, where its threads ran, and what counters said
+/// of it (docs/profiling.md); `profile --out FILE` writes it and `--json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// [`PROFILE_SCHEMA`].
     pub schema: String,
     /// Version of the program that made it.
     pub nearfar: String,
@@ -53,6 +54,7 @@ pub struct Profile {
 
 /// The program that was watched. Its arguments are nobody's business.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledProgram {
     pub name: String,
@@ -65,6 +67,7 @@ pub struct ProfiledProgram {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProgramEnd {
     /// By itself, with this status.
@@ -75,6 +78,7 @@ pub enum ProgramEnd {
 
 /// A cluster: where threads are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfiledCluster {
     /// Its number.
@@ -88,6 +92,7 @@ pub struct ProfiledCluster {
 
 /// One look at the program, with its children.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileLook {
     /// Seconds since watching began.
@@ -103,6 +108,7 @@ pub struct ProfileLook {
 /// Shares of accesses: the share of the threads' CPU time by cluster, times the share of the pages
 /// by memory node. It takes every page for equally hot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessShares {
     /// The share that goes to a cluster's own memory nodes.
@@ -116,6 +122,7 @@ pub struct AccessShares {
 
 /// The accesses of a cluster's threads to a memory node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PairShare {
     pub cluster: u32,
@@ -126,6 +133,7 @@ pub struct PairShare {
 
 /// Access shares by the classes of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClassShares {
     pub record_host: String,
@@ -139,6 +147,7 @@ pub struct ClassShares {
 
 /// The accesses that go to a class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClassShare {
     /// 0 is the fastest.
@@ -151,6 +160,7 @@ pub struct ClassShare {
 
 /// What counters count. Lines are of 64 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum CountedQuantity {
     /// Cycles of the core in user mode.
@@ -178,6 +188,7 @@ pub enum CountedQuantity {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileCounter {
     pub quantity: CountedQuantity,
@@ -200,9 +211,10 @@ pub struct ProfileCounter {
 
 /// A counter's count of work that is known.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CounterCheck {
-    /// The work whose count was farthest off.
+    /// The work.
     pub work: String,
     /// What there was to count.
     pub expected: f64,
@@ -211,6 +223,7 @@ pub struct CounterCheck {
 
 /// What follows from the counters; null is not known, with the reason in `unknown`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ProfileFigures {
     /// Floating-point operations of all threads, 1e9/s of wall time.

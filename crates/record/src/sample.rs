@@ -12,60 +12,65 @@ use crate::transfer::TransferSample;
 /// One window of one case: what every thread moved in it, where the pages were,
 /// and what disturbed it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
     /// The case, by its id.
     pub case: String,
     /// Counts the samples of the record from 0.
     pub sequence: u64,
-    /// The pass over all cases, from 0, with fresh buffers and threads.
+    /// The pass over all cases, from 0, with buffers touched anew and fresh threads.
     pub round: u32,
     /// The window within the round, from 0.
     pub window: u32,
-    /// When the window opened, ns by CLOCK_MONOTONIC since this run of the program began.
+    /// When the window opened, since this run of the program began to measure (CLOCK_MONOTONIC);
+    /// begins anew after `resumed`.
     pub start_ns: u64,
     /// Length of the window, the same for all threads.
     pub window_ns: u64,
-    /// In the order of the case's actors; empty for a program, of which `run` tells.
+    /// What each did, in the order of the case's actors; empty for a program.
     pub actors: Vec<ActorSample>,
-    /// What was seen of a program; null for other actors.
+    /// What was seen of one run of a program, whose time is `window_ns`; null where the case runs
+    /// none.
     pub run: Option<CommandRun>,
-    /// What disturbed the window; such a sample is kept and left out of statistics.
+    /// What disturbed the window; such a sample is kept and left out of statistics. Empty when
+    /// nothing did.
     pub disturbances: Vec<Disturbance>,
 }
 
 /// What one actor did in the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ActorSample {
-    /// Kernel that ran.
+    /// Kernel, mix or arithmetic that ran; `chase` of a chase.
     pub kernel: String,
-    /// Instruction-set variant that ran.
+    /// Instruction-set variant that ran; `scalar` of a chase.
     pub variant: String,
-    /// Vectors (or elements, for the portable variant) per turn of its loop.
+    /// Vectors (elements of the portable variant) in one turn of its loop.
     pub unroll: u32,
-    /// Bytes that the program asked for (STREAM's convention), all threads.
+    /// What the program asked for (STREAM's count), all threads.
     pub useful_bytes: u64,
     /// The least that can have crossed between the last cache and memory.
     pub traffic_bytes_min: u64,
     /// The most, reading of lines before they are written included.
     pub traffic_bytes_max: u64,
-    /// Why the two differ, or that they do not.
     pub traffic_method: TrafficMethod,
-    /// Floating-point operations.
+    /// Floating-point operations, all threads.
     pub flops: u64,
-    /// Elements (f64) loaded and stored.
+    /// Elements of 8 bytes loaded and stored, all threads; of a chase its loads.
     pub accesses: u64,
-    /// In the order of the threads.
+    /// What each thread did.
     pub threads: Vec<ThreadSample>,
     /// Where the pages were; null for an actor that touches no memory.
     pub proof: Option<Proof>,
     /// Where the pages of the array that is written were, where it has a policy of its own;
-    /// `proof` is of the others then.
+    /// `proof` is of the others then. Else null.
     pub write_proof: Option<Proof>,
     /// Sizes of the pages that were got.
     pub page_sizes: PageSizes,
-    /// What was seen of a transfer; null for other actors.
+    /// What was seen of a transfer from a look before the window to one after it: whole copies,
+    /// also those that cross an edge. Null where the actor is none.
     #[serde(default)]
     pub transfer: Option<TransferSample>,
 }
@@ -78,48 +83,50 @@ impl ActorSample {
 
 /// How traffic follows from useful bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TrafficMethod {
     /// Loads and non-temporal stores only: traffic equals useful bytes.
     Nt,
-    /// Each access fetches a cache line of 64 bytes.
+    /// Each access fetches a line of 64 bytes (a chase).
     Lines,
-    /// Caches can have answered everything: nothing at least.
+    /// Caches can have answered everything, so that the least is 0.
     Cached,
-    /// A device copies: caches may answer it or take what it brings, and pageable memory is
-    /// copied by the driver as well.
+    /// A device copies; caches may answer it, and the driver may copy pageable memory once more.
     Device,
     /// Ordinary stores on a CPU known to read the line first.
     Allocate,
-    /// Ordinary stores on a CPU that sometimes avoids that read, or is unknown.
+    /// Ordinary stores on a CPU that sometimes avoids that read, or is not known.
     EvasionPossible,
-    /// Counted by the machine.
+    /// By the machine's counters.
     Counted,
 }
 
 /// What one thread did in the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ThreadSample {
-    /// CPU at the window's begin; null when the kernel does not say.
+    /// CPU when the window opened; null: the operating system does not say.
     pub cpu_before: Option<u32>,
-    /// CPU at its end; null when the kernel does not say.
+    /// CPU when it closed; null as above.
     pub cpu_after: Option<u32>,
-    /// Bytes that its kernel asked for in the window.
+    /// What its loop asked for in the window.
     pub useful_bytes: u64,
-    /// Floating-point operations that its kernel did in the window.
+    /// Floating-point operations of its loop in the window.
     pub flops: u64,
     /// Full passes over its slices since they were touched, at the window's end; of
     /// arithmetic on registers, calls of its loop.
     pub passes: u64,
-    /// Clock of its core in GHz, by additions that wait for each other, before and after the
-    /// windows of the round; null where it was not looked at.
+    /// Clock of its core, by additions that wait for each other, before and after the windows of
+    /// the round; null where it was not looked at: only cases of caches, of arithmetic and with a
+    /// chase have it.
     pub core_ghz: Option<f64>,
-    /// Times the kernel took the CPU away.
+    /// Times that the operating system took the CPU away in the window.
     pub involuntary_switches: u64,
-    /// Time in the window for which the thread had no CPU, ns.
+    /// Time in the window for which the thread had no CPU.
     pub off_cpu_ns: u64,
-    /// Page faults without I/O.
+    /// Page faults without I/O in the window.
     pub minor_faults: u64,
 }
 
@@ -144,9 +151,10 @@ impl ThreadSample {
 
 /// Where an actor's pages were.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Proof {
-    /// Before the window, after the pages were touched.
+    /// After the pages were touched, before the window.
     pub before: PageNodes,
     /// After the case's last window of the round.
     pub after: PageNodes,
@@ -154,6 +162,7 @@ pub struct Proof {
 
 /// Who said where the pages were, the strongest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ProofMethod {
     /// The query of move_pages(2), page by page.
@@ -170,15 +179,16 @@ pub enum ProofMethod {
 
 /// The nodes of pages, as the kernel said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PageNodes {
-    /// Who said it.
+    /// Who said it; the strongest is the first word.
     pub method: ProofMethod,
-    /// The unit that was asked for, bytes.
+    /// The unit of the count, not the size of what backs it.
     pub page_bytes: u64,
-    /// Pages on each node.
+    /// Pages on each node; nodes without pages are left out.
     pub pages: BTreeMap<u32, u64>,
-    /// Pages that were not present or whose node the kernel did not say.
+    /// Pages that were not present or whose node was not said.
     pub unknown: u64,
 }
 
@@ -261,6 +271,7 @@ impl PageNodes {
 
 /// Sizes of the pages that were got.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PageSizes {
     /// Bytes backed by huge pages, transparent or reserved; null when the system does not say.

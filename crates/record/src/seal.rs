@@ -24,11 +24,16 @@ const NAMED: usize = 5;
 
 /// The seal of one line: 16 hexadecimal digits, the line's last field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "String", extend("pattern" = "^[0-9a-f]{16}$"))
+)]
 pub struct Seal(u64);
 
 impl Seal {
     /// The seal of a line whose text up to its seal's comma is `content`; `previous` is
-    /// the seal of the line before it, `None` for the first.
+    /// the seal of the line before it, null for the first.
     #[must_use]
     pub fn of(previous: Option<Self>, content: &[u8]) -> Self {
         let mut hash = previous.map_or_else(Fnv1a::default, |Self(seal)| Fnv1a::after(seal));

@@ -10,15 +10,14 @@ use crate::case::Pages;
 /// One thread that lets a device copy, again and again: each copy is waited for before the next
 /// is asked for, as SHOC's BusSpeedDownload and BusSpeedReadback do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Transfer {
-    /// [`Accelerator::id`] of the device.
+    /// The device, by its id among the inputs.
     pub device: String,
-    /// [`Accelerator::id`] of the device that is copied to; null where it is the host.
+    /// The device that is copied to, by its id; null where it is the host.
     pub peer: Option<String>,
-    /// The programming interface.
     pub backend: Backend,
-    /// Which way.
     pub direction: TransferDirection,
     /// What the host's pages are; null between devices.
     pub host_memory: Option<HostMemory>,
@@ -43,9 +42,10 @@ impl Transfer {
 
 /// What `devices` was made from.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeviceInputs {
-    /// The devices that were found.
+    /// The devices that were found; one that two interfaces show is there twice.
     pub accelerators: Vec<Accelerator>,
     /// The programming interfaces that show none.
     pub absent: Vec<AbsentBackend>,
@@ -54,11 +54,12 @@ pub struct DeviceInputs {
 /// What was seen of a transfer around a window: from a look before it opened to one after it
 /// closed, so that copies which cross an edge are whole ones here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TransferSample {
     /// Copies; both ways at once count as one.
     pub copies: u64,
-    /// Bytes of one copy, all ways.
+    /// One copy, all ways.
     pub copy_bytes: u64,
     /// What they took by the device's own clock; null where it gives none.
     pub device_ns: Option<u64>,

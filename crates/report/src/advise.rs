@@ -9,10 +9,11 @@ use serde::Serialize;
 use crate::measured::MeasuredView;
 use crate::model_flow_part::FlowPartView;
 
-/// `advise RECORD --json` prints it.
+/// Where a program's threads and pages belong, by ranked placements; `advise RECORD --json` prints
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdviseView {
-    /// `nearfar.advise/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -38,6 +39,7 @@ pub struct AdviseView {
 
 /// What a profile told of the program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdviceProfileView {
     /// The program's name.
     pub program: String,
@@ -58,6 +60,7 @@ pub struct AdviceProfileView {
 
 /// The accesses to a memory node.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeAccessView {
     pub memory_node: u32,
     /// The share of all accesses.
@@ -86,6 +89,7 @@ impl AdviceProfileView {
 
 /// What a program asks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DemandView {
     /// Threads; null for one on each core.
     pub threads: Option<u32>,
@@ -103,6 +107,7 @@ pub struct DemandView {
 
 /// What the predictions rest on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdviceBasisView {
     /// The kernel that the flow model's predictions are of.
     pub kernel: String,
@@ -121,6 +126,7 @@ pub struct AdviceBasisView {
 
 /// A way to place threads and pages.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CandidateView {
     /// How: `first_touch`, `local`, `one_node`, `interleave`, `weighted` or `by_cluster`.
     pub placement: &'static str,
@@ -157,6 +163,7 @@ pub struct CandidateView {
 
 /// Threads of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdvisedThreadsView {
     pub cluster: u32,
     pub threads: u32,

@@ -12,10 +12,11 @@ use crate::printable::printable;
 use crate::show_figure::BandwidthView;
 use crate::table::table_with_numbers;
 
-/// `advise RECORD --device DEVICE --json` prints it.
+/// Memory nodes by the copies between them and a device; `advise RECORD --device DEVICE --json`
+/// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AdviseDeviceView {
-    /// `nearfar.advise-device/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -36,6 +37,7 @@ pub struct AdviseDeviceView {
 
 /// A memory node, with the host's thread next to it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePlaceView {
     /// The node of the host's pages.
     pub memory_node: u32,

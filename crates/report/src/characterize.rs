@@ -9,10 +9,10 @@ use serde::Serialize;
 use crate::figures::{count, simulated_line};
 use crate::printable::printable;
 
-/// The end of a measurement; `--json` prints it.
+/// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CharacterizeView {
-    /// `nearfar.characterize/1`
     pub schema: &'static str,
     /// Whether a machine was measured or simulated.
     pub executor: Executor,
@@ -75,10 +75,10 @@ fn clock_words(executor: Executor) -> &'static str {
     }
 }
 
-/// What a measurement would take; `--dry-run --json` prints it.
+/// What a measurement would take; `characterize --dry-run --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DryRunView {
-    /// `nearfar.dry-run/1`
     pub schema: &'static str,
     /// Whether a machine would be measured or simulated.
     pub executor: Executor,

@@ -14,10 +14,10 @@ use crate::relations::Relations;
 pub(crate) const GAMMA_REMEDY: &str =
     "give the theoretical maximum by --gamma, for example DDR4-3200x8 or 204.8GB/s";
 
-/// The bandwidth classes of a record; `model classes --json` prints it.
+/// Bandwidth classes of a record (braithwaite2012); `model RECORD classes --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassesView {
-    /// `nearfar.classes/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -61,6 +61,7 @@ pub struct ClassesView {
 
 /// A pair that is in no class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOutView {
     /// The initiator's number.
     pub index: u32,
@@ -72,6 +73,12 @@ pub struct LeftOutView {
 
 /// A number of threads: a count, or the word `all`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "serde_json::Value"),
+    schemars(extend("anyOf" = [{"type": "integer", "minimum": 1}, {"const": "all"}]))
+)]
 pub struct ThreadsView(pub ThreadChoice);
 
 impl ThreadsView {
@@ -84,6 +91,7 @@ impl ThreadsView {
 
 /// A theoretical maximum.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GammaView {
     /// Its standard's name, or `given`.
     pub name: String,
@@ -96,6 +104,7 @@ pub struct GammaView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassView {
     /// The initiator whose class it is, or null for the whole machine's.
     pub index: Option<u32>,
@@ -122,6 +131,7 @@ pub struct ClassView {
 
 /// A pair of an initiator and a memory node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassPairView {
     /// The initiator's number.
     pub index: u32,
@@ -151,6 +161,7 @@ pub struct ClassPairView {
 
 /// Another kernel or thread count on the pairs of a class.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassFigureView {
     pub kernel: String,
     pub threads: ThreadsView,

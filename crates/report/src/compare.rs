@@ -10,10 +10,11 @@ use crate::measured::MeasuredView;
 use crate::record_doctor::PartView;
 use crate::record_doctor_text::part_words;
 
-/// Two records beside each other; `compare A B --json` prints it.
+/// Two records beside each other, a the first and b the second (docs/comparing.md); `compare A B
+/// --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CompareView {
-    /// `nearfar.compare/1`
     pub schema: &'static str,
     /// The first record.
     pub a: MeasuredView,
@@ -42,6 +43,7 @@ pub struct CompareView {
 
 /// Something around the measurements that is not the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EnvironmentDifferenceView {
     pub name: &'static str,
     /// In the first record, or null.
@@ -52,6 +54,7 @@ pub struct EnvironmentDifferenceView {
 
 /// What the cases of a group show together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedGroupView {
     /// `memory`, `unbound`, `cores` or `access_times`.
     pub group: &'static str,
@@ -69,6 +72,7 @@ pub struct ComparedGroupView {
 
 /// What all cases of a group have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommonShiftView {
     /// Above 1 where the second is better.
     pub gain_ratio: f64,
@@ -80,6 +84,7 @@ pub struct CommonShiftView {
 
 /// A part of the machine that cases which differ have in common.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedPartView {
     pub part: PartView,
     /// `worse` or `better`.
@@ -97,6 +102,7 @@ pub struct ComparedPartView {
 
 /// A case that has figures in both records.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedCaseView {
     /// Its id in the first record.
     pub case: String,
@@ -131,6 +137,7 @@ pub struct ComparedCaseView {
 
 /// A case that is not compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncomparedCaseView {
     /// Its id.
     pub case: String,

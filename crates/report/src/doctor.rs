@@ -6,10 +6,10 @@ use serde::Serialize;
 use crate::figures::count as count_words;
 use crate::printable::printable;
 
-/// All checks; `--json` prints it.
+/// What would disturb a measurement; `doctor --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DoctorView {
-    /// `nearfar.doctor/1`
     pub schema: &'static str,
     /// In the order in which they were made.
     pub checks: Vec<Check>,

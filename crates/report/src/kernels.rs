@@ -5,16 +5,17 @@ use serde::Serialize;
 
 use crate::printable::printable;
 
-/// The kernels; `--kernel list --json` prints it.
+/// The catalog of kernels; `characterize --kernel list --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelsView {
-    /// `nearfar.kernels/1`
     pub schema: &'static str,
     /// One entry for each, in the catalog's order.
     pub kernels: Vec<KernelView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelView {
     /// The word for it in arguments and records.
     pub kernel: &'static str,

@@ -4,10 +4,11 @@ use serde::Serialize;
 
 use crate::printable::printable;
 
-/// The simulated machines; `--simulate list --json` prints it.
+/// The simulated machines that are built in; `characterize` and `topo` with `--simulate list
+/// --json` print it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachinesView {
-    /// `nearfar.machines/1`
     pub schema: &'static str,
     /// One entry for each.
     pub machines: Vec<MachineTitle>,
@@ -15,6 +16,7 @@ pub struct MachinesView {
 
 /// A simulated machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MachineTitle {
     /// The word for it in arguments.
     pub name: String,

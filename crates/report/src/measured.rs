@@ -9,6 +9,7 @@ use crate::sealing::SealingView;
 
 /// The record that a view is made from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredView {
     pub host: String,
     /// When measuring began, UTC.

@@ -18,11 +18,11 @@ use crate::model_strategy::StrategyView;
 use crate::paragraph::paragraph;
 use crate::printable::printable;
 
-/// Which models a record has; `model --json` without a model's name prints it on its first line,
-/// and each model on a line of its own behind it.
+/// Which models a record has; `model RECORD --json` prints it on its first line, and each model on
+/// a line of its own behind it, whose `schema` names its format.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModelView {
-    /// `nearfar.model/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -34,6 +34,7 @@ pub struct ModelView {
 
 /// A model that says nothing of a record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnavailableView {
     /// The model's name.
     pub model: &'static str,

@@ -17,10 +17,11 @@ use crate::measured::MeasuredView;
 pub(crate) const PHI_REMEDY: &str =
     "give the link's theoretical maximum by --phi, for example 'PCIe 4.0 x16' or 25GB/s";
 
-/// `model RECORD devices --json` prints it.
+/// What copies to and from devices mean: classes of devices and memory nodes (braithwaite2012),
+/// times over sizes, and who loses what; `model RECORD devices --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicesModelView {
-    /// `nearfar.devices/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -40,6 +41,7 @@ pub struct DevicesModelView {
 
 /// The classes of the copies of one interface, one way.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceClassSetView {
     /// The programming interface.
     pub backend: Backend,
@@ -70,6 +72,7 @@ pub struct DeviceClassSetView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceClassView {
     /// 0 is the fastest.
     pub class: usize,
@@ -92,6 +95,7 @@ pub struct DeviceClassView {
 
 /// A device and a memory node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePairView {
     pub device: String,
     /// The node of the host's pages.
@@ -112,6 +116,7 @@ pub struct DevicePairView {
 
 /// A pair that is in no class.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceLeftOutView {
     pub device: String,
     /// The node of the host's pages.
@@ -122,6 +127,7 @@ pub struct DeviceLeftOutView {
 
 /// Where copies are made.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferPlaceView {
     pub device: String,
     /// The node of the host's pages; null between devices.
@@ -136,6 +142,7 @@ pub struct TransferPlaceView {
 
 /// The time of a copy of x bytes: latency + x / bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferTimeView {
     /// Where.
     #[serde(flatten)]
@@ -163,6 +170,7 @@ pub struct TransferTimeView {
 
 /// A place with several sizes and no law.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UntimedTransferView {
     /// Where.
     #[serde(flatten)]
@@ -172,6 +180,7 @@ pub struct UntimedTransferView {
 
 /// What copies, and what runs beside them, keep of what each moves alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferLossView {
     /// Where.
     #[serde(flatten)]

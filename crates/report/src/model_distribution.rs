@@ -11,10 +11,11 @@ use serde::Serialize;
 use crate::measured::MeasuredView;
 use crate::show_figure::CaseView;
 
+/// How the runs of a record are distributed, and what affinity does to that (vladimirov2012);
 /// `model RECORD distribution --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributionView {
-    /// `nearfar.distribution/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -28,6 +29,7 @@ pub struct DistributionView {
 
 /// Runs of one kernel.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelDistributionView {
     pub kernel: String,
     /// Instruction-set variant.
@@ -44,6 +46,7 @@ pub struct KernelDistributionView {
 
 /// Runs of one case.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunDistributionView {
     #[serde(flatten)]
     pub case: CaseView,
@@ -62,6 +65,7 @@ pub struct RunDistributionView {
 
 /// Statistics over runs, useful GB/s.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DistributedRunsView {
     /// How many.
     pub runs: usize,
@@ -78,6 +82,7 @@ pub struct DistributedRunsView {
 
 /// What runs show of their modes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModesView {
     /// `too_few_runs`, `no_more_than_one_shown` or `shown`.
     pub verdict: ModesVerdict,
@@ -88,6 +93,7 @@ pub struct ModesView {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModesVerdict {
     /// Too few runs to say anything.
@@ -100,6 +106,7 @@ pub enum ModesVerdict {
 
 /// What is held against a single mode.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeEvidenceView {
     /// Runs far from all others, which were left out.
     pub left_out: usize,
@@ -114,6 +121,7 @@ pub struct ModeEvidenceView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeView {
     /// Where runs are densest.
     pub gb_per_s: f64,
@@ -126,6 +134,7 @@ pub struct ModeView {
 
 /// Pinned runs beside as many unbound threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AffinityEffectView {
     pub threads: u32,
     /// How the pinned ones are spread.
@@ -145,6 +154,7 @@ pub struct AffinityEffectView {
 
 /// What is shown of a mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MeanVerdict {
     /// Higher by 5 % or more.
@@ -159,6 +169,7 @@ pub enum MeanVerdict {
 
 /// What is shown of a spread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SpreadVerdict {
     /// Less.
@@ -171,6 +182,7 @@ pub enum SpreadVerdict {
 
 /// The fewest threads that are enough.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KneeView {
     /// How threads are spread.
     pub affinity: Affinity,
@@ -186,6 +198,7 @@ pub struct KneeView {
 
 /// What to do with the threads of a program that moves data as the kernel does.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadAdviceView {
     /// How many threads.
     pub threads: u32,
@@ -207,6 +220,7 @@ pub struct ThreadAdviceView {
 
 /// Values of environment variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadSettingsView {
     /// `OMP_NUM_THREADS`
     pub omp_num_threads: String,

@@ -7,10 +7,11 @@ use serde::Serialize;
 use crate::measured::MeasuredView;
 use crate::model_flow_part::FlowPartView;
 
-/// `model RECORD flow --json` prints it.
+/// The flow model of a record: what streams get that share the parts of a machine; `model RECORD
+/// flow --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowView {
-    /// `nearfar.flow/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -54,6 +55,7 @@ pub struct FlowView {
 
 /// A number that was fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowNumberView {
     pub value: f64,
     /// Where it is with 95 % confidence.
@@ -64,6 +66,7 @@ pub struct FlowNumberView {
 
 /// What one thread asks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneThreadView {
     pub cluster: usize,
     pub memory_node: u32,
@@ -77,6 +80,7 @@ pub struct OneThreadView {
 
 /// What a part carries.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowCapacityView {
     pub part: FlowPartView,
     /// How much.
@@ -89,6 +93,7 @@ pub struct FlowCapacityView {
 
 /// A kernel beside the first.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowKernelView {
     /// Its name.
     pub kernel: String,
@@ -102,6 +107,7 @@ pub struct FlowKernelView {
 
 /// How far predictions are off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowErrorsView {
     pub experiment: Experiment,
     /// `fitted`, `held_out` or `left_out`.
@@ -116,6 +122,7 @@ pub struct FlowErrorsView {
 
 /// What a placement comes to.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowPlacementView {
     /// `own_nodes`, `all_nodes`, `other_packages` or `one_node`.
     pub placement: &'static str,
@@ -135,6 +142,7 @@ pub struct FlowPlacementView {
 
 /// What a cluster moves.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClusterRateView {
     pub cluster: u32,
     /// How much.
@@ -143,6 +151,7 @@ pub struct ClusterRateView {
 
 /// The part that holds streams up.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowLimitView {
     pub part: FlowPartView,
     /// What it carries / its capacity.

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// A part of a machine that can be full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowPartView {
     /// `path`, `controller`, `issue`, `link`, `cluster_link` or `channels`.
     pub kind: &'static str,

@@ -11,10 +11,11 @@ use crate::measured::MeasuredView;
 use crate::model_hybrid_answer::HybridAnswerView;
 use crate::relations::Relations;
 
-/// `model RECORD hybrid --json` prints it.
+/// Loads and stores over a fast and a slow memory (denoyelle2019); `model RECORD hybrid --json`
+/// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridModelView {
-    /// `nearfar.hybrid/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -30,6 +31,7 @@ pub struct HybridModelView {
 
 /// A cluster with two memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPairView {
     pub cluster: u32,
     /// Node of the memory that should be faster.
@@ -64,6 +66,7 @@ pub struct HybridPairView {
 
 /// A kind alone.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridCornerView {
     pub of: TransferKind,
     /// Mean of the rounds without outliers.
@@ -74,6 +77,7 @@ pub struct HybridCornerView {
 
 /// What of one kind's time does not overlap with another's.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlapView {
     /// The kind that takes longest.
     pub dominating: TransferKind,
@@ -94,6 +98,7 @@ pub struct OverlapView {
 
 /// How far the model is off.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridErrorsView {
     pub points: usize,
     /// The paper's measure.
@@ -108,6 +113,7 @@ pub struct HybridErrorsView {
 
 /// A point that was measured and never fitted.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeldOutView {
     /// Share of loads in all bytes.
     pub load_share: f64,
@@ -125,6 +131,7 @@ pub struct HeldOutView {
 
 /// What the model gives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridSurfaceView {
     /// Share of loads in all bytes.
     pub load_share: f64,
@@ -136,6 +143,7 @@ pub struct HybridSurfaceView {
 
 /// A cluster with two memories that has no model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridLeftOutView {
     pub cluster: u32,
     /// Node of the memory that should be faster.

@@ -11,6 +11,7 @@ use crate::model_hybrid_placement::{
 
 /// What a program with one share of loads gets of two memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridAnswerView {
     /// Share of loads in all bytes.
     pub load_share: f64,

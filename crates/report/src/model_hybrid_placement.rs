@@ -10,6 +10,7 @@ use crate::model_hybrid_answer::interval_words;
 
 /// Two memories of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoriesView {
     pub cluster: u32,
     /// Node of the memory that should be faster.
@@ -19,6 +20,7 @@ pub struct MemoriesView {
 
 /// What given shares give.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharesView {
     /// Share of what is read that is in the fast memory, or null.
     pub load_fast_share: Option<f64>,
@@ -47,6 +49,7 @@ pub struct SharesView {
 
 /// A way to place buffers, and what it gives.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPlacementView {
     pub name: &'static str,
     /// What it gives.
@@ -66,6 +69,7 @@ pub struct HybridPlacementView {
 
 /// By how much a placement is better than another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridGainView {
     pub over: &'static str,
     /// Predicted / that of the other - 1.

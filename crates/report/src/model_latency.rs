@@ -12,10 +12,11 @@ use crate::model_latency_advice::advice;
 use crate::model_latency_text::text;
 use crate::show_latency::TimeView;
 
-/// `model RECORD latency --json` prints it.
+/// Times of an access of a record: NUMA factors, by size, beside traffic (ribeiro2010); `model
+/// RECORD latency --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyModelView {
-    /// `nearfar.latency/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -35,6 +36,7 @@ pub struct LatencyModelView {
 
 /// A cluster on a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NumaFactorView {
     pub case: String,
     /// The cluster of the chase.
@@ -65,6 +67,7 @@ pub struct NumaFactorView {
 
 /// The NUMA factors of remote nodes together.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorSpanView {
     pub least_numa_factor: f64,
     pub most_numa_factor: f64,
@@ -78,6 +81,7 @@ pub struct FactorSpanView {
 
 /// Time of an access that one level answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelLatencyView {
     /// The cluster of the chase.
     pub cluster: u32,
@@ -94,6 +98,7 @@ pub struct LevelLatencyView {
 
 /// A cluster on a node beside one kind of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedCurveView {
     /// The cluster of the chase and of the threads beside it.
     pub cluster: u32,
@@ -132,6 +137,7 @@ pub struct LoadedCurveView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedPointView {
     /// Cycles that each thread pauses after every KiB of each array.
     pub pause_cycles: u32,
@@ -147,6 +153,7 @@ pub struct LoadedPointView {
 
 /// Where a loaded curve bends.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyKneeView {
     pub traffic_gb_per_s: f64,
     /// Traffic at the neighbouring points.
@@ -159,6 +166,7 @@ pub struct LatencyKneeView {
 
 /// What may be moved beside accesses that must not take too long.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsableBandwidthView {
     /// Time of an access there / the idle one.
     pub rise: f64,
@@ -171,6 +179,7 @@ pub struct UsableBandwidthView {
 
 /// The law of a queue.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyQueueView {
     /// Time of an access without traffic.
     pub base_ns: f64,

@@ -11,10 +11,11 @@ use crate::measured::MeasuredView;
 use crate::predict_roofline_advice::Remedies;
 use crate::roofline_place::RoofPlaceView;
 
-/// `model RECORD roofline --json` prints it.
+/// What limits each cluster at each arithmetic intensity (denoyelle2019); `model RECORD roofline
+/// --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RooflineView {
-    /// `nearfar.roofline/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -24,6 +25,7 @@ pub struct RooflineView {
 
 /// The chart of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChartView {
     pub cluster: u32,
     pub cpus: String,
@@ -63,6 +65,7 @@ pub(crate) struct Told {
 
 /// A roof of arithmetic.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CeilingView {
     /// The arithmetic.
     pub kernel: String,
@@ -78,6 +81,7 @@ pub struct CeilingView {
 
 /// A roof of bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChartRoofView {
     /// What limits.
     pub roof: RoofPlaceView,
@@ -101,6 +105,7 @@ pub struct ChartRoofView {
 
 /// Where a roof meets a ceiling.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RidgeView {
     /// The arithmetic.
     pub ceiling: String,
@@ -110,6 +115,7 @@ pub struct RidgeView {
 
 /// A corner of a roof's line.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CornerView {
     /// The intensity.
     pub flops_per_byte: f64,
@@ -119,6 +125,7 @@ pub struct CornerView {
 
 /// Points below a roof.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofValidationView {
     pub roof: RoofPlaceView,
     /// The variant of the points.
@@ -133,6 +140,7 @@ pub struct RoofValidationView {
 
 /// A point of known intensity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValidationPointView {
     /// The mix.
     pub kernel: String,
@@ -151,6 +159,7 @@ pub struct ValidationPointView {
 
 /// Errors of the points below a roof, fractions of what is attainable.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofErrorsView {
     /// The paper's measure: 1/n sqrt(sum r^2).
     pub paper: f64,
@@ -168,6 +177,7 @@ pub struct RoofErrorsView {
 
 /// What a program can expect of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramExpectationView {
     pub program: &'static str,
     /// Its intensity.
@@ -186,6 +196,7 @@ pub struct ProgramExpectationView {
 
 /// What a program can expect of one placement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectedView {
     /// The placement, by its roof.
     pub roof: RoofPlaceView,

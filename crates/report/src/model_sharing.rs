@@ -10,10 +10,11 @@ use serde::Serialize;
 use crate::measured::MeasuredView;
 use crate::model_sharing_splits::{RankingView, giga};
 
-/// `model RECORD sharing --json` prints it.
+/// Local and remote threads on one memory node (saad2022); `model RECORD sharing --json` prints
+/// it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharingModelView {
-    /// `nearfar.sharing/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -27,6 +28,7 @@ pub struct SharingModelView {
 
 /// A grid with its laws.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedGridView {
     #[serde(flatten)]
     pub place: GridPlaceView,
@@ -45,6 +47,7 @@ pub struct SharedGridView {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GridPlaceView {
     /// The node whose memory both groups use.
     pub memory_node: u32,
@@ -57,6 +60,7 @@ pub struct GridPlaceView {
 
 /// A grid of which too little was measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnfittedGridView {
     #[serde(flatten)]
     pub place: GridPlaceView,
@@ -66,6 +70,7 @@ pub struct UnfittedGridView {
 
 /// A group alone, measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoneView {
     /// `local` or `remote`.
     pub group: &'static str,
@@ -81,6 +86,7 @@ pub struct LoneView {
 
 /// A law fitted to the mixed cells.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LawView {
     /// Its name.
     pub law: &'static str,
@@ -104,6 +110,7 @@ pub struct LawView {
 
 /// Root mean squares of relative errors.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResidualView {
     pub total: f64,
     /// Of local and remote groups.
@@ -114,6 +121,7 @@ pub struct ResidualView {
 
 /// A cell: what was measured of it, and what the laws say.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedCellView {
     /// n.
     pub local_threads: u32,
@@ -144,6 +152,7 @@ pub struct SharedCellView {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredSharesView {
     /// Both groups.
     pub total_gb_per_s: f64,
@@ -160,6 +169,7 @@ pub struct MeasuredSharesView {
 
 /// What a law says of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharesView {
     /// Both groups.
     pub total_gb_per_s: f64,
@@ -175,6 +185,7 @@ pub struct SharesView {
 
 /// What equation 4 of the paper cannot give.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AboveLoneView {
     /// Mixed cells with both lone figures measured.
     pub cells: usize,
@@ -190,6 +201,7 @@ pub struct AboveLoneView {
 
 /// What both groups lose beside each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FairnessView {
     /// Mixed cells with both lone figures measured.
     pub cells: usize,

@@ -10,6 +10,7 @@ use crate::paragraph::paragraph;
 
 /// Splits of so many processes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RankingView {
     /// How they share their work: `dynamic` or `static`.
     pub work: &'static str,
@@ -31,6 +32,7 @@ pub struct RankingView {
 
 /// Processes near their memory and processes far.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SplitView {
     /// Processes near.
     pub near: u32,

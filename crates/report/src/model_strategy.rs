@@ -11,10 +11,11 @@ use crate::measured::MeasuredView;
 use crate::model_strategy_advice::advice;
 use crate::model_strategy_text::text;
 
-/// `model RECORD strategy --json` prints it.
+/// Which way to place memory is expected to win, of the four of ribeiro2010; `model RECORD
+/// strategy --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StrategyView {
-    /// `nearfar.strategy/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -49,6 +50,7 @@ pub struct StrategyView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineCostView {
     /// `own`, `remote`, `central` or `spread`.
     pub place: &'static str,
@@ -62,6 +64,7 @@ pub struct LineCostView {
 
 /// What the equations need and no record holds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ParameterView {
     /// Its name.
     pub parameter: &'static str,
@@ -74,6 +77,7 @@ pub struct ParameterView {
 
 /// The strategies for one kind of access.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExpectationView {
     /// `regular` or `irregular`.
     pub access: &'static str,
@@ -91,6 +95,7 @@ pub struct ExpectationView {
 
 /// What is expected of a strategy.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StrategyTimeView {
     pub strategy: &'static str,
     /// Time of a thread for a line.

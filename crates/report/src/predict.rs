@@ -9,11 +9,10 @@ use crate::classes::{GAMMA_REMEDY, GammaView};
 use crate::model_devices::PHI_REMEDY;
 use crate::sealing::SealingView;
 
-/// What programs get whose accesses are shared out over classes; `predict --json`
-/// prints it.
+/// What programs get whose accesses are shared out over classes; `predict --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictView {
-    /// `nearfar.predict/1`
     pub schema: &'static str,
     /// Host of the record, or null without one.
     pub host: Option<String>,
@@ -55,6 +54,7 @@ pub struct PredictView {
 
 /// What alphas are relative to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AlphaKind {
     /// They were given; what they are relative to is the user's knowledge.
@@ -67,6 +67,7 @@ pub enum AlphaKind {
 
 /// What the places of mappings are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PlaceKind {
     /// They were only counted.
@@ -79,6 +80,7 @@ pub enum PlaceKind {
 
 /// Where a process may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlaceView {
     /// The number of the initiator or memory node, or the position of a place that was only
     /// counted.
@@ -89,6 +91,7 @@ pub struct PlaceView {
 
 /// Shares and what they give.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictRow {
     /// Share of the accesses by class; their sum is 1.
     pub shares: Vec<f64>,

@@ -13,10 +13,11 @@ use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::table::table;
 
-/// `predict RECORD --stream .. --json` prints it.
+/// What streams get that run at the same time, by the flow model; `predict RECORD --stream ..
+/// --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictFlowView {
-    /// `nearfar.predict-flow/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -46,6 +47,7 @@ pub struct PredictFlowView {
 
 /// What a stream gets.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedStreamView {
     pub binding: String,
     /// Its threads, one on each core, by cluster.
@@ -65,6 +67,7 @@ pub struct PredictedStreamView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClusterThreadsView {
     pub cluster: u32,
     pub threads: u32,
@@ -72,6 +75,7 @@ pub struct ClusterThreadsView {
 
 /// How full a part is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FilledPartView {
     pub part: FlowPartView,
     /// What it carries / its capacity.

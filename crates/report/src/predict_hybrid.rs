@@ -13,10 +13,11 @@ use crate::paragraph::paragraph;
 use crate::printable::printable;
 use crate::table::table;
 
-/// `predict --load-share` prints it.
+/// What a program gets of a fast and a slow memory; `predict RECORD --load-share SHARE --json`
+/// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictHybridView {
-    /// `nearfar.predict-hybrid/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -28,6 +29,7 @@ pub struct PredictHybridView {
 
 /// What a program gets of two memories of one cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictHybridPair {
     #[serde(flatten)]
     pub memories: MemoriesView,

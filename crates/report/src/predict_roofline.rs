@@ -11,10 +11,11 @@ use crate::measured::MeasuredView;
 use crate::predict_roofline_advice::{Place, Remedies, advice};
 use crate::roofline_place::RoofPlaceView;
 
-/// `predict RECORD --point .. --json` prints it.
+/// Where programs lie below the roofs of a record's clusters (denoyelle2019); `predict RECORD
+/// --point .. --json` and `--profile FILE --json` print it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictRooflineView {
-    /// `nearfar.predict-roofline/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -25,6 +26,7 @@ pub struct PredictRooflineView {
 
 /// A program on every cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramPointView {
     /// The program's name, or null where its point was given.
     pub program: Option<String>,
@@ -41,6 +43,7 @@ pub struct ProgramPointView {
 
 /// A program below the roofs of a cluster.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacedPointView {
     pub cluster: u32,
     pub cpus: String,
@@ -59,6 +62,7 @@ pub struct PlacedPointView {
 
 /// A roof by its name and what accesses memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NamedRoofView {
     pub roof: RoofPlaceView,
     pub kernel: String,
@@ -66,6 +70,7 @@ pub struct NamedRoofView {
 
 /// One roof and a program.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnderRoofView {
     pub roof: RoofPlaceView,
     /// How memory is accessed.
@@ -85,6 +90,7 @@ pub struct UnderRoofView {
 
 /// The roof of a program over two memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridRoofView {
     /// Node of the memory that should be faster.
     pub fast_node: u32,

@@ -12,10 +12,11 @@ use crate::model_sharing_splits::{RankingView, SplitView, interval_words, more_c
 use crate::paragraph::paragraph;
 use crate::table::table;
 
-/// `predict --processes` and `predict --split` with `--json` print it.
+/// What processes get that are split over cores near and far from their memory; `predict RECORD`
+/// with `--processes` or `--split` and `--json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictSharingView {
-    /// `nearfar.predict-sharing/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -27,6 +28,7 @@ pub struct PredictSharingView {
 
 /// What one grid answers.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SplitAnswerView {
     #[serde(flatten)]
     pub place: GridPlaceView,

@@ -11,10 +11,11 @@ use serde::Serialize;
 use crate::measured::MeasuredView;
 use crate::record_doctor_checks::checks;
 
-/// A record looked over; `doctor RECORD --json` prints it.
+/// Which part of a machine falls short of its twins (docs/models/twins.md); `doctor RECORD --json`
+/// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordDoctorView {
-    /// `nearfar.record-doctor/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -45,6 +46,7 @@ pub struct RecordDoctorView {
 
 /// Cells that were not compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotComparedView {
     /// No other cell should be equal.
     pub no_twin: usize,
@@ -56,6 +58,7 @@ pub struct NotComparedView {
 
 /// A part whose rounds scatter more than its twins'.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnsteadinessView {
     pub part: PartView,
     /// Relative standard deviation between rounds, median over its unsteady cells.
@@ -74,6 +77,7 @@ pub struct UnsteadinessView {
 
 /// Pairs that form a level of their own below their twins by the firmware.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HiddenLevelView {
     /// `nodes` (a cluster and a memory node) or `packages`.
     pub between: &'static str,
@@ -85,6 +89,7 @@ pub struct HiddenLevelView {
 
 /// Cells of a memory node that have no figure.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnmeasuredView {
     pub memory_node: u32,
     /// Cells without a figure; 0 where none was planned.
@@ -98,6 +103,7 @@ pub struct UnmeasuredView {
 
 /// A part of the machine that falls short of its twins.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShortfallView {
     /// The part; two where the figures cannot tell which.
     pub parts: Vec<PartView>,
@@ -123,6 +129,7 @@ pub struct ShortfallView {
 
 /// A part of a machine. What does not say which part it is is null.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartView {
     /// `memory`, `cluster`, `initiator`, `package_link`, `package_to_package`,
     /// `cluster_to_package` or `path`.

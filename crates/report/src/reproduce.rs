@@ -3,16 +3,17 @@
 use nearfar_reproduce::{Paper, Row, Status};
 use serde::Serialize;
 
-/// Papers beside our figures; `reproduce --json` prints it.
+/// The papers' tables, worked out again; `reproduce --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReproduceView {
-    /// `nearfar.reproduce/1`
     pub schema: &'static str,
     /// One entry for each paper.
     pub papers: Vec<PaperView>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PaperView {
     /// As in `docs/references.md`.
     pub key: String,

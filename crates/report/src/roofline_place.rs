@@ -8,6 +8,7 @@ use crate::figures::count;
 
 /// What limits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofPlaceView {
     /// In words: `contended node 0, 4 clusters`.
     pub name: String,

@@ -7,6 +7,7 @@ use crate::paragraph::paragraph;
 
 /// Whether a record is as it was written, as far as the seals of its lines tell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SealingView {
     /// `fit`, `edited` or `absent`.
     pub seals: &'static str,
@@ -14,7 +15,7 @@ pub struct SealingView {
     pub lines: Vec<u64>,
     /// How many were.
     pub count: u64,
-    /// For people; `None` where all is as it was written.
+    /// For people; null where all is as it was written.
     #[serde(skip)]
     finding: Option<String>,
 }

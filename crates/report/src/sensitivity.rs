@@ -12,10 +12,10 @@ use crate::measured::MeasuredView;
 use crate::sensitivity_counters::CountedRunsView;
 use crate::show_figure::AbsentView;
 
-/// Programs at their placements; `sensitivity --json` prints it.
+/// How sensitive programs are to where their memory is; `sensitivity --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SensitivityView {
-    /// `nearfar.sensitivity/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -46,12 +46,14 @@ pub struct SensitivityView {
 
 /// What is read in a program's output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MetricView {
     /// The regular expression.
     pub pattern: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramView {
     pub label: String,
     /// The share of its local time that moves with bandwidth; null where that is not known.
@@ -64,6 +66,7 @@ pub struct ProgramView {
 
 /// The share of a program's local time that moves with bandwidth.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryShareView {
     /// 0: indifferent; 1: it only moves data; above: more than bandwidth holds it up.
     pub time_share: f64,
@@ -76,6 +79,7 @@ pub struct MemoryShareView {
 
 /// The runs of a program at a placement.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacedRunsView {
     /// The case, by its id.
     pub case: String,
@@ -119,6 +123,7 @@ pub struct PlacedRunsView {
 
 /// Time, s, or metric of runs.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunFigureView {
     /// Median over runs.
     pub median: f64,
@@ -134,6 +139,7 @@ pub struct RunFigureView {
 
 /// What a placement gives a program that only moves data, against the local one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacementBoundsView {
     /// Share of the pages by class.
     pub shares: Vec<f64>,
@@ -147,6 +153,7 @@ pub struct PlacementBoundsView {
 
 /// The program that is best on a pair.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BestOfPairView {
     pub cluster: u32,
     /// Its lowest node with CPUs, or null.
@@ -158,6 +165,7 @@ pub struct BestOfPairView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramClassView {
     /// 0 is the best.
     pub class: usize,
@@ -174,6 +182,7 @@ pub struct ProgramClassView {
 
 /// A cluster and a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramPairView {
     pub cluster: u32,
     pub memory_node: u32,

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Figures of the runs at a placement by counters.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountedRunsView {
     /// Misses of the last-level cache / its requests; null is not known, see `unknown`.
     pub llc_miss_rate: Option<CountedFigureView>,
@@ -26,6 +27,7 @@ pub struct CountedRunsView {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountedFigureView {
     /// Median over runs.
     pub median: f64,

@@ -20,10 +20,11 @@ use crate::show_roofs::{RoofView, roof_views};
 use crate::show_scaling::{ScalingView, WidestRuns, scaling_views};
 use crate::show_sharing::{SharingView, sharing_views};
 
-/// A record in figures; `show --json` prints it.
+/// A record in figures; `show --json` prints it. Each experiment is a list of its cases, empty
+/// where the record holds none.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShowView {
-    /// `nearfar.show/1`
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -57,7 +58,7 @@ pub struct ShowView {
     pub huge_page_share: Option<f64>,
     /// The matrix, cell by cell.
     pub pairs: Vec<CellView>,
-    /// Classes of the pairs, for the map; `None` with fewer than two pairs. `model --json`
+    /// Classes of the pairs, for the map; null with fewer than two pairs. `model --json`
     /// prints them, `show --json` does not: the matrix is what was measured, classes are what a model
     /// makes of it.
     #[serde(skip)]

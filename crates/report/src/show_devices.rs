@@ -11,6 +11,7 @@ use crate::show_figure::{BandwidthView, CaseView};
 
 /// Copies of one size at one place.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferView {
     #[serde(flatten)]
     pub case: CaseView,
@@ -48,6 +49,7 @@ pub struct TransferView {
 
 /// What runs at the same time as copies, and what both lose.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BesideView {
     /// The other device; null beside streams.
     pub device: Option<String>,

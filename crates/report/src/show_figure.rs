@@ -11,6 +11,7 @@ use crate::printable::printable;
 
 /// A case, and what of it was not measured.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaseView {
     /// Its id in the record.
     pub case: String,
@@ -25,6 +26,7 @@ pub struct CaseView {
 
 /// Something that was not measured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AbsentView {
     /// The case or group of cases.
     pub case: String,
@@ -38,6 +40,7 @@ pub struct AbsentView {
 
 /// Useful GB/s (1e9 bytes/s) over rounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BandwidthView {
     /// All threads together, median over rounds.
     pub sum_gb_per_s: f64,
@@ -52,6 +55,7 @@ pub struct BandwidthView {
 
 /// GFLOP/s (1e9 floating-point operations/s) over rounds.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlopsView {
     /// All threads together, median over rounds.
     pub sum_gflop_per_s: f64,
@@ -66,6 +70,7 @@ pub struct FlopsView {
 
 /// What a figure rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoundsView {
     /// How often such an interval holds the true median, a fraction.
     pub confidence: f64,

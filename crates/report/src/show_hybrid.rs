@@ -14,6 +14,7 @@ use crate::table::table;
 
 /// Loads and stores shared out over two memories.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridView {
     #[serde(flatten)]
     pub case: CaseView,

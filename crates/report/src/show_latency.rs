@@ -10,6 +10,7 @@ use crate::show_figure::{BandwidthView, CaseView};
 
 /// One chase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyView {
     #[serde(flatten)]
     pub case: CaseView,
@@ -45,6 +46,7 @@ pub struct LatencyView {
 
 /// Time of an access, ns.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TimeView {
     /// Median over rounds.
     pub median_ns: f64,
@@ -76,6 +78,7 @@ impl From<&AccessTime> for TimeView {
 
 /// Threads that load the memory beside a chase.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadView {
     pub kernel: String,
     /// Instruction-set variant.

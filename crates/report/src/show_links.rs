@@ -11,6 +11,7 @@ use crate::show_grid::{Side, grid, groups, sorted};
 
 /// The cores of one package on the memory of another.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkView {
     #[serde(flatten)]
     pub case: CaseView,

@@ -11,6 +11,7 @@ use crate::table::table_with_numbers;
 
 /// A set of streams.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MixView {
     #[serde(flatten)]
     pub case: CaseView,
@@ -23,6 +24,7 @@ pub struct MixView {
 
 /// One stream of a set.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MixStreamView {
     /// The cluster of its threads; null where they are of several.
     pub cluster: Option<u32>,

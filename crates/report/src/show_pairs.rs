@@ -12,6 +12,7 @@ use crate::table::table;
 
 /// One initiator on one node with one kernel and one number of threads.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CellView {
     /// `cluster`, `l3` or `core`.
     pub initiator: String,
@@ -35,6 +36,7 @@ pub struct CellView {
 
 /// Figures of one variant.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FigureView {
     /// The case, by its id in the record.
     pub case: String,

@@ -10,6 +10,7 @@ use crate::show_figure::{BandwidthView, CaseView, FlopsView};
 
 /// A roof of one cluster, or a point below one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofView {
     #[serde(flatten)]
     pub case: CaseView,

@@ -14,6 +14,7 @@ use crate::show_grid::{Side, dotted_grid, groups, in_order, sorted};
 
 /// Runs of one kernel by so many threads of one affinity.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalingView {
     #[serde(flatten)]
     pub case: CaseView,
@@ -33,6 +34,7 @@ pub struct ScalingView {
 
 /// Runs and their statistics, useful GB/s.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunsView {
     pub mean_gb_per_s: f64,
     /// Standard deviation, or null with one run.

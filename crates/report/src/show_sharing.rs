@@ -12,6 +12,7 @@ use crate::show_grid::{Side, grid, groups, sorted};
 
 /// n local threads beside m remote ones.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharingView {
     #[serde(flatten)]
     pub case: CaseView,

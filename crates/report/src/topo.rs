@@ -8,10 +8,10 @@ use nearfar_machine::{
 };
 use serde::Serialize;
 
-/// A machine; `topo --json` prints it.
+/// A machine; `topo --json` prints it. Null is not known; notes say why.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopoView {
-    /// `nearfar.topo/1`
     pub schema: &'static str,
     /// Where the description came from.
     pub source: Source,
@@ -53,6 +53,7 @@ pub struct TopoView {
 
 /// A memory node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodeView {
     /// The kernel's number.
     pub os_index: u32,
@@ -74,6 +75,7 @@ pub struct NodeView {
 
 /// CPUs with the same local memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClusterView {
     /// Its number.
     pub index: u32,
@@ -86,6 +88,7 @@ pub struct ClusterView {
 
 /// A PCIe device.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceView {
     /// Domain, bus, device, function.
     pub bus_id: String,

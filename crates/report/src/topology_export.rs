@@ -10,6 +10,7 @@ use crate::table::table;
 
 /// Where the topology of an exported file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ExportedTopology {
     /// hwloc's own description of this machine.
@@ -20,10 +21,10 @@ pub enum ExportedTopology {
     Description,
 }
 
-/// A topology with measured memory attributes; `--json` prints it.
+/// A topology with measured memory attributes; `topo --export-xml FILE --json` prints it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TopologyExportView {
-    /// `nearfar.topology-export/1`
     pub schema: &'static str,
     pub file: String,
     /// The record with the measurements.
@@ -42,12 +43,13 @@ pub struct TopologyExportView {
 
 /// A memory attribute that was written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportedAttributeView {
     /// hwloc's name.
     pub attribute: &'static str,
     /// hwloc's unit.
     pub unit: &'static str,
-    /// The kernel that was run; `None` for a chase.
+    /// The kernel that was run; null for a chase.
     pub kernel: Option<String>,
     /// By initiator and node.
     pub values: Vec<ExportedValueView>,
@@ -57,6 +59,7 @@ pub struct ExportedAttributeView {
 
 /// A value of a memory attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExportedValueView {
     /// The CPUs that access.
     pub cpus: CpuSet,
@@ -68,6 +71,7 @@ pub struct ExportedValueView {
 
 /// A memory attribute without measurements.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnmeasuredAttributeView {
     /// hwloc's name.
     pub attribute: &'static str,

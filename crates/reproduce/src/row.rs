@@ -6,25 +6,25 @@ use crate::printed::Printed;
 
 /// A printed value beside ours.
 #[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Row {
     /// Where the value stands and what it is: `table 5.2, amd-2p, memory, class 0, alpha`.
     /// The unit comes last where there is one.
     pub item: String,
     pub printed: f64,
-    /// As worked out here; `None` for an input.
+    /// As worked out here; null for an input.
     pub ours: Option<f64>,
-    /// ours / printed - 1, a fraction; `None` for an input and where 0 is printed.
+    /// ours / printed - 1, a fraction; null for an input and where 0 is printed.
     pub error: Option<f64>,
     /// How the two stand to each other.
     pub status: Status,
-    /// By what the two were compared; `None` for an input.
+    /// By what the two were compared; null for an input.
     pub judged_by: Option<Measure>,
-    /// How far ours may be from the printed value, as a fraction of it; `None` but for
-    /// [`Measure::Model`].
+    /// How far ours may be from the printed value, as a fraction of it; null but for `model`.
     pub tolerance: Option<f64>,
     /// Whether ours comes from a simulated machine that was given the printed value.
     pub round_trip: bool,
-    /// Why they differ, where an input is used, or that they agree by a round trip; `None` for
+    /// Why they differ, where an input is used, or that they agree by a round trip; null for
     /// any other row that passes.
     pub why: Option<String>,
 }
@@ -36,9 +36,10 @@ pub const ROUND_TRIP: &str = "round trip: the simulated machine was given this f
 
 /// How a printed value and ours stand to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
-    /// They agree by [`Row::judged_by`].
+    /// They agree by what they are judged by.
     Pass,
     /// They differ, and the reason was checked on the paper's own numbers.
     Explained,
@@ -50,6 +51,7 @@ pub enum Status {
 
 /// By what a printed value and ours are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
     /// Ours must round to the printed value: both are worked out from the same numbers.

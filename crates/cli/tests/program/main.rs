@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 mod advise;
+mod contract;
 mod edited;
+mod field_tables;
 mod figures;
 mod golden;
 mod kill;
@@ -17,6 +19,7 @@ mod refusals;
 mod run;
 mod run_report;
 mod schema;
+mod schema_text;
 mod sensitivity;
 mod simulated;
 mod strangers;

@@ -13,99 +13,202 @@ use super::text::Text;
 /// Name and version of the columns; the number grows when a column goes or changes its meaning.
 pub(super) const SCHEMA: &str = "nearfar.samples/1";
 
-/// A row; fields are columns, in this order. `docs/csv-columns.md` says what they mean.
+/// A row; fields are columns, in this order. Their comments are the rows of `docs/csv-columns.md`,
+/// with the unit and with what an empty cell says.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Row<'a> {
+    /// Name and version of these columns: `nearfar.samples/1`.
     pub schema: &'static str,
+    /// The host that was measured. Empty: an empty name.
     pub host: Text<'a>,
+    /// When measuring began, UTC, RFC 3339. Empty: an empty text.
     pub started: Text<'a>,
     pub executor: Option<Executor>,
     pub suite: Option<Suite>,
+    /// The case's id in the record. Empty: an empty id.
     pub case: Text<'a>,
+    /// Empty: the case has no place for this actor.
     pub experiment: Option<Experiment>,
+    /// Which of the case's places for this actor the row is of, from 0.
     pub coordinates_index: usize,
+    /// Empty: other than `pairs`.
     pub stage: Option<Stage>,
+    /// Empty: other than `pairs`.
     pub initiator: Option<InitiatorKind>,
+    /// The initiator's number among its kind. Empty: other than `pairs`.
     pub initiator_index: Option<u32>,
+    /// The cluster that the actor's CPUs are of. Empty: `scaling`, `mixes`; `links` of whole
+    /// packages.
     pub cluster: Option<u32>,
+    /// The lowest node with CPUs of that cluster. Empty: other than `pairs`, `latency` and
+    /// `devices`; none.
     pub cpu_node: Option<u32>,
+    /// The memory node that is accessed. Empty: no single node.
     pub memory_node: Option<u32>,
+    /// Empty: other than `scaling`.
     pub affinity: Option<Affinity>,
+    /// `local` or `remote`, as seen from the memory node. Empty: other than `sharing`.
     pub group: Option<&'static str>,
+    /// The cluster near the memory node. Empty: other than `sharing`.
     pub local_cluster: Option<u32>,
+    /// The other cluster. Empty: other than `sharing`.
     pub remote_cluster: Option<u32>,
+    /// Threads of the local group. Empty: other than `sharing`.
     pub local_threads: Option<u32>,
+    /// Threads of the remote group. Empty: other than `sharing`.
     pub remote_threads: Option<u32>,
+    /// The package whose cores move data. Empty: other than `links`.
     pub from_package: Option<u32>,
+    /// The package whose memory they use. Empty: other than `links`.
     pub to_package: Option<u32>,
+    /// Empty: other than `links`.
     pub way: Option<Way>,
+    /// The roof: `compute`, `cache`, `memory`, `interleaved`, `contended`, `all_local`,
+    /// `congested`. Empty: other than `roofs`.
     pub limit: Option<&'static str>,
+    /// Level of the cache, 1 next to the core. Empty: limit other than `cache`.
     pub cache_level: Option<u8>,
+    /// Clusters that use the node at once. Empty: limit other than `contended`.
     pub clusters: Option<u32>,
+    /// Kind of the nodes. Empty: limit other than `interleaved`, `congested`.
     pub memory_kind: Option<MemoryKind>,
+    /// Empty: other than `roofs`.
     pub purpose: Option<RoofPurpose>,
+    /// The fast node. Empty: other than `hybrid`.
     pub fast_node: Option<u32>,
+    /// The slow node. Empty: other than `hybrid`.
     pub slow_node: Option<u32>,
+    /// `corner`: one kind of transfer; `pair`: two; `surface`. Empty: other than `hybrid`.
     pub point: Option<&'static str>,
+    /// The kind of a corner, the dominating one of a pair. Empty: other points.
     pub transfer: Option<TransferKind>,
+    /// The other kind of a pair. Empty: other points.
     pub transfer_beside: Option<TransferKind>,
+    /// Loads for each `stores`. Empty: other than `hybrid`.
     pub loads: Option<u32>,
+    /// Stores for each `loads`. Empty: other than `hybrid`.
     pub stores: Option<u32>,
+    /// Share of the read array's pages that are asked for in the fast memory. Unit: 1. Empty:
+    /// other than `hybrid`; nothing is read.
     pub load_fast_share: Option<f64>,
+    /// The same of the written array. Unit: 1. Empty: other than `hybrid`; nothing is written.
     pub store_fast_share: Option<f64>,
+    /// Number of the random set of streams. Empty: other than `mixes`.
     pub mix: Option<u32>,
+    /// Empty: other than `latency`.
     pub walk: Option<ChaseWalk>,
+    /// Kernel of the threads that load the memory beside the chase. Empty: other than `latency`;
+    /// idle.
     pub load_kernel: Option<Text<'a>>,
+    /// How many they are. Empty: other than `latency`; idle.
     pub load_threads: Option<u32>,
+    /// Pause of each after every 1024 bytes of each array. Unit: cycles. Empty: other than
+    /// `latency`; idle.
     pub load_pause_cycles: Option<u32>,
+    /// The device that is copied to or from, by interface and number: `cuda0`. Empty: other than
+    /// `devices`; streams alone.
     pub device: Option<Text<'a>>,
+    /// The device that it copies to, where that is not the host. Empty: other than `devices`; the
+    /// host.
     pub peer_device: Option<Text<'a>>,
+    /// Empty: other than `devices`; streams alone.
     pub direction: Option<TransferDirection>,
+    /// Empty: other than `devices`; between devices.
     pub host_memory: Option<HostMemory>,
+    /// What runs at the same time: a kernel, or a device. Empty: other than `devices`; nothing.
     pub beside: Option<Text<'a>>,
+    /// Number of the sample in the record, from 0.
     pub sequence: u64,
+    /// The pass over all cases, with fresh buffers and threads, from 0.
     pub round: u32,
+    /// The window within the round, from 0.
     pub window: u32,
+    /// When it opened, since that run of the program began. Unit: ns.
     pub start_ns: u64,
+    /// Its length, the same for all actors. Unit: ns.
     pub window_ns: u64,
+    /// Its position in the case, from 0.
     pub actor: usize,
+    /// `stream`, `chase`, `compute` or `transfer`.
     pub actor_kind: Option<&'static str>,
+    /// The kernel, or mix, that ran. Empty: an empty name.
     pub kernel: Text<'a>,
+    /// Its instruction-set variant. Empty: an empty name.
     pub variant: Text<'a>,
+    /// Vectors (elements of the portable variant) per turn of its loop.
     pub unroll: u32,
+    /// Its threads.
     pub threads: usize,
+    /// Empty: no stream.
     pub pinning: Option<Pinning>,
+    /// CPUs that its threads may use, `0-3,8`.
     pub cpus: Option<Text<'a>>,
+    /// The CPU of each thread, a space between two. Empty: unbound.
     pub thread_cpus: Option<Text<'a>>,
+    /// Policy of its pages: `first-touch`, `preferred:1`, `interleave:0-3`, `weighted:0=3,2=1`.
+    /// Empty: `compute`.
     pub memory: Option<Text<'a>>,
+    /// Policy of the array that is written. Empty: it is that of `memory`.
     pub write_memory: Option<Text<'a>>,
+    /// Bytes of all its arrays. Unit: bytes. Empty: `compute`.
     pub working_set_bytes: Option<u64>,
+    /// Working set (lines that a chase touches) / caches involved. Unit: 1. Empty: their size is
+    /// not known.
     pub llc_multiple: Option<f64>,
+    /// Empty: `compute`.
     pub pages: Option<Pages>,
+    /// Pause of each thread after every 1024 bytes of each array, 0 for none. Unit: cycles. Empty:
+    /// no stream.
     pub pause_cycles: Option<u32>,
+    /// Bytes of one copy of a device, each way. Unit: bytes. Empty: no transfer.
     pub copy_bytes: Option<u64>,
+    /// What the program asked for (STREAM's count), all threads. Unit: bytes.
     pub useful_bytes: u64,
+    /// The least that can have crossed between the last cache and memory. Unit: bytes.
     pub traffic_bytes_min: u64,
+    /// The most, reading of lines before they are written included. Unit: bytes.
     pub traffic_bytes_max: u64,
     pub traffic_method: Option<TrafficMethod>,
+    /// Floating-point operations. Unit: FLOP.
     pub flops: u64,
+    /// Elements of 8 bytes that were loaded and stored.
     pub accesses: u64,
+    /// Useful bytes / window, 1e9 bytes/s. Unit: GB/s. Empty: `compute`.
     pub sum_gb_per_s: Option<f64>,
+    /// Threads x the slowest thread's useful bytes / window. Unit: GB/s. Empty: `compute`.
     pub paced_gb_per_s: Option<f64>,
+    /// Operations / window, 1e9 a second. Unit: GFLOP/s. Empty: none are made, but for `compute`.
     pub sum_gflop_per_s: Option<f64>,
+    /// Time of an access: window / accesses. Unit: ns. Empty: no chase; no access.
     pub access_ns: Option<f64>,
+    /// Copies of a device that began and ended around the window, both ways counted once. Empty:
+    /// no transfer.
     pub copies: Option<u64>,
+    /// Time of these by the device's own clock. Unit: ns. Empty: no transfer; it gives none.
     pub device_ns: Option<u64>,
+    /// Clock of its slowest core. Unit: GHz. Empty: nobody looked.
     pub slowest_core_ghz: Option<f64>,
+    /// Times that Linux took a CPU away, all threads.
     pub involuntary_switches: u64,
+    /// Longest time that one thread had no CPU. Unit: ns.
     pub most_off_cpu_ns: Option<u64>,
+    /// Page faults without I/O, all threads.
     pub minor_faults: u64,
+    /// Whether something disturbed the window: its figures are left out of medians.
     pub disturbed: bool,
+    /// What did, of all actors together, ` + ` between two. Empty: nothing did.
     pub disturbances: Text<'a>,
+    /// The weakest that said where its pages were. Empty: `compute`.
     pub proof_method: Option<ProofMethod>,
+    /// Smallest share of its pages on the nodes of the policy, before and after, of both arrays.
+    /// Unit: 1. Empty: the policy names no node.
     pub placed_share: Option<f64>,
+    /// Most pages that were not present or whose node Linux did not say. Empty: `compute`.
     pub unknown_pages: Option<u64>,
+    /// Bytes that huge pages backed. Unit: bytes. Empty: the system did not say.
     pub huge_bytes: Option<u64>,
+    /// Bytes that were present in memory. Unit: bytes. Empty: the system did not say.
     pub resident_bytes: Option<u64>,
 }
 

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 /// Text that a spreadsheet takes for text, on one line.
 #[derive(Debug, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Text<'a>(Cow<'a, str>);
 
 /// Spreadsheets take a cell that begins so for a formula; some the wide forms as well. Tab and

@@ -1,0 +1,173 @@
+//! What the program promises to other programs, generated from the types that it prints:
+//! `docs/schema`, and the tables of fields in documents. `make docs` writes what is stale.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nearfar_document::{ReportView, csv_row_schema};
+use nearfar_place::RunReport;
+use nearfar_record::{Line, Profile, Seal};
+use nearfar_report::{
+    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DevicesModelView,
+    DistributionView, DoctorView, DryRunView, FlowView, HybridModelView, KernelsView,
+    LatencyModelView, MachinesView, ModelView, PredictFlowView, PredictHybridView,
+    PredictRooflineView, PredictSharingView, PredictView, RecordDoctorView, ReproduceView,
+    RooflineView, SensitivityView, SharingModelView, ShowView, StrategyView, TopoView,
+    TopologyExportView,
+};
+use schemars::generate::{SchemaGenerator, SchemaSettings};
+use schemars::transform::transform_subschemas;
+use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
+
+use crate::field_tables::{column_table, field_table, renewed};
+use crate::schema_text::{required, schema_text};
+
+type Generate = fn() -> Value;
+
+/// Every format with what is printed in it.
+const FORMATS: [(&str, Generate); 33] = [
+    ("nearfar.advise/1", schema::<AdviseView>),
+    ("nearfar.advise-device/1", schema::<AdviseDeviceView>),
+    ("nearfar.characterize/1", schema::<CharacterizeView>),
+    ("nearfar.classes/1", schema::<ClassesView>),
+    ("nearfar.compare/1", schema::<CompareView>),
+    ("nearfar.devices/1", schema::<DevicesModelView>),
+    ("nearfar.distribution/1", schema::<DistributionView>),
+    ("nearfar.doctor/1", schema::<DoctorView>),
+    ("nearfar.dry-run/1", schema::<DryRunView>),
+    ("nearfar.flow/1", schema::<FlowView>),
+    ("nearfar.hybrid/1", schema::<HybridModelView>),
+    ("nearfar.kernels/1", schema::<KernelsView>),
+    ("nearfar.latency/1", schema::<LatencyModelView>),
+    ("nearfar.machines/1", schema::<MachinesView>),
+    ("nearfar.model/1", schema::<ModelView>),
+    ("nearfar.predict/1", schema::<PredictView>),
+    ("nearfar.predict-flow/1", schema::<PredictFlowView>),
+    ("nearfar.predict-hybrid/1", schema::<PredictHybridView>),
+    ("nearfar.predict-roofline/1", schema::<PredictRooflineView>),
+    ("nearfar.predict-sharing/1", schema::<PredictSharingView>),
+    ("nearfar.profile/1", schema::<Profile>),
+    ("nearfar.record/1", sealed_line),
+    ("nearfar.record-doctor/1", schema::<RecordDoctorView>),
+    ("nearfar.report/1", schema::<ReportView>),
+    ("nearfar.reproduce/1", schema::<ReproduceView>),
+    ("nearfar.roofline/1", schema::<RooflineView>),
+    ("nearfar.run/2", schema::<RunReport>),
+    ("nearfar.sensitivity/1", schema::<SensitivityView>),
+    ("nearfar.sharing/1", schema::<SharingModelView>),
+    ("nearfar.show/1", schema::<ShowView>),
+    ("nearfar.strategy/1", schema::<StrategyView>),
+    ("nearfar.topo/1", schema::<TopoView>),
+    ("nearfar.topology-export/1", schema::<TopologyExportView>),
+];
+
+fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12().for_serialize().with_transform(tidy).into_generator()
+}
+
+fn schema<T: JsonSchema>() -> Value {
+    generator().into_root_schema_for::<T>().to_value()
+}
+
+/// A line of a record is what it holds and its seal.
+fn sealed_line() -> Value {
+    let mut generator = generator();
+    let seal = generator.subschema_for::<Seal>();
+    let mut line = generator.into_root_schema_for::<Line>().to_value();
+    for kind in line["oneOf"].as_array_mut().unwrap() {
+        kind["properties"]["seal"] = seal.clone().to_value();
+        kind["required"].as_array_mut().unwrap().push("seal".into());
+    }
+    line
+}
+
+/// Objects are closed, descriptions are lines, and of numbers their kind counts, not their width.
+fn tidy(schema: &mut Schema) {
+    transform_subschemas(&mut tidy, schema);
+    for of_rust in ["format", "default"] {
+        schema.remove(of_rust);
+    }
+    if let Some(Value::String(lines)) = schema.get_mut("description") {
+        *lines = lines.split_whitespace().collect::<Vec<_>>().join(" ");
+    }
+    if schema.get("properties").is_none() {
+        return;
+    }
+    let Some(Value::Array(variants)) = schema.get_mut("oneOf") else {
+        schema.insert("additionalProperties".into(), false.into());
+        return;
+    };
+    // A variant does not see the properties beside it.
+    for variant in variants {
+        variant.as_object_mut().unwrap().remove("additionalProperties");
+    }
+    schema.insert("unevaluatedProperties".into(), false.into());
+}
+
+/// The schema of a format, which says its own name.
+fn contract(format: &str, schema: Generate) -> Value {
+    let mut schema = schema();
+    let description = schema["description"].as_str().unwrap().to_string();
+    schema["$id"] = format.into();
+    schema["title"] = description.split([';', ':', '.']).next().unwrap().into();
+    for of_format in ["/properties/schema", "/$defs/Header/properties/schema"] {
+        if let Some(name) = schema.pointer_mut(of_format) {
+            *name = json!({"description": "Name and version of this format.", "const": format});
+        }
+    }
+    schema
+}
+
+fn docs() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").canonicalize().unwrap()
+}
+
+/// Documents are these texts; where they are asked to, they become so.
+fn hold(texts: BTreeMap<PathBuf, String>) {
+    let is_stale =
+        |(path, text): &(PathBuf, String)| fs::read(path).ok() != Some(text.clone().into());
+    let stale: Vec<(PathBuf, String)> = texts.into_iter().filter(is_stale).collect();
+    if env::var_os("UPDATE_DOCS").is_some() {
+        stale.into_iter().for_each(|(path, text)| fs::write(path, text).unwrap());
+    } else {
+        let stale: Vec<PathBuf> = stale.into_iter().map(|(path, _)| path).collect();
+        assert!(stale.is_empty(), "stale, and written anew by `make docs`: {stale:#?}");
+    }
+}
+
+#[test]
+fn schemas_are_those_of_the_types() {
+    let folder = docs().join("schema");
+    let texts = FORMATS.map(|(format, schema)| {
+        let name = format!("{}.json", format.replace('/', "-"));
+        (folder.join(name), schema_text(&contract(format, schema)))
+    });
+    let texts = BTreeMap::from(texts);
+    let there = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let of_nothing: Vec<PathBuf> = there.filter(|path| !texts.contains_key(path)).collect();
+    assert!(of_nothing.is_empty(), "nothing is printed in these formats: {of_nothing:#?}");
+    hold(texts);
+}
+
+#[test]
+fn tables_of_fields_are_those_of_the_types() {
+    let record = contract("nearfar.record/1", sealed_line);
+    let row = csv_row_schema(generator()).to_value();
+    let renew = |name: &str, table: &dyn Fn(&str) -> String| {
+        let path = docs().join(name);
+        let text = renewed(&fs::read_to_string(&path).unwrap(), table);
+        (path, text)
+    };
+    let lines = renew("record-format.md", &|words| field_table(&record, words));
+    for kind in record["oneOf"].as_array().unwrap() {
+        let marker = format!("<!-- fields of {}:", required(kind).next().unwrap());
+        assert!(lines.1.contains(&marker), "no table: {marker}");
+    }
+    let columns = renew("csv-columns.md", &|words| column_table(&row, words));
+    let rows = columns.1.lines().filter(|line| line.starts_with("| `")).count();
+    assert_eq!(rows, required(&row).count(), "each column is in one table");
+    hold(BTreeMap::from([lines, columns]));
+}
