@@ -23,7 +23,7 @@ pub use words::{binding, cpu_list, quantity, theoretical_maximum};
 
 use std::error::Error;
 
-use nearfar_report::printable;
+use nearfar_document::printable;
 
 /// What a reader made of an input.
 #[derive(Debug, Clone, PartialEq, Eq)]

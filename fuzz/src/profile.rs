@@ -1,8 +1,8 @@
 //! Profiles, and what is said of those that are read.
 
+use nearfar_document::profile_text;
 use nearfar_model::profiled_point;
 use nearfar_record::read_profile;
-use nearfar_report::profile_text;
 
 use super::{Outcome, assert_printable, rejected};
 

@@ -1,9 +1,9 @@
 //! Records, and what is shown of those that are read.
 
+use nearfar_document::{ClassesView, RecordDoctorView, ShowView};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, RecordFigures, classes};
 use nearfar_record::{Line, ReadError, Record, read_record};
-use nearfar_report::{ClassesView, RecordDoctorView, ShowView};
 
 use super::{Outcome, assert_printable, rejected};
 

@@ -1,7 +1,7 @@
 //! Foreign topologies, by hwloc. Whoever calls these must stand a crash of the process.
 
+use nearfar_document::TopoView;
 use nearfar_machine::Machine;
-use nearfar_report::TopoView;
 use nearfar_topology::{TopologyError, parse_synthetic, parse_xml};
 
 use super::{Outcome, assert_printable, rejected, text};

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 
-use nearfar_report::write_json;
+use nearfar_document::write_json;
 use serde::Serialize;
 
 /// Standard output cannot be written.
@@ -55,7 +55,7 @@ pub fn say(text: &str) {
 pub fn complain(error: &anyhow::Error) {
     let causes: Vec<String> = error
         .chain()
-        .map(|cause| nearfar_report::printable(&cause.to_string()).into_owned())
+        .map(|cause| nearfar_document::printable(&cause.to_string()).into_owned())
         .collect();
     say(&format!("nearfar: {}", causes.join(": ")));
 }

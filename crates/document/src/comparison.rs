@@ -1,10 +1,10 @@
 //! Two records beside each other as a document.
 
-use nearfar_record::Executor;
-use nearfar_report::{
+use crate::subject::{
     CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView, EnvironmentDifferenceView,
     group_words,
 };
+use nearfar_record::Executor;
 use nearfar_units::format_significant;
 
 use crate::document::{Document, PROGRAM, Section};

@@ -3,11 +3,11 @@
 use std::panic::resume_unwind;
 use std::thread::scope;
 
-use nearfar_model::{ProfiledPoint, RecordFigures};
-use nearfar_record::{Executor, Profile, Record};
-use nearfar_report::{
+use crate::subject::{
     FittedView, MeasuredView, ModelChoices, ModelKind, ShowView, TopoView, UnavailableView,
 };
+use nearfar_model::{ProfiledPoint, RecordFigures};
+use nearfar_record::{Executor, Profile, Record};
 use serde::Serialize;
 
 use crate::sections;

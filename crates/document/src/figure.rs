@@ -2,27 +2,13 @@
 
 use std::fmt;
 
-use nearfar_report::{BandwidthView, FlopsView, TimeView};
-use nearfar_units::format_significant;
+use crate::subject::{BandwidthView, FlopsView};
+use nearfar_model::AccessTime;
+use nearfar_record::Estimate;
+use nearfar_units::{Quantity, format_significant};
 use serde::{Serialize, Serializer};
 
-/// What a number counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub enum Unit {
-    /// 1e9 useful bytes a second.
-    #[serde(rename = "GB/s")]
-    GbPerS,
-    /// 1e9 floating-point operations a second.
-    #[serde(rename = "GFLOP/s")]
-    GflopPerS,
-    /// Nanoseconds.
-    #[serde(rename = "ns")]
-    Ns,
-    /// A ratio.
-    #[serde(rename = "1")]
-    One,
-}
+pub use nearfar_units::Unit;
 
 /// A measured or modelled number: rounded once, here.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -111,23 +97,13 @@ impl Serialize for Counted {
     }
 }
 
-impl Unit {
-    /// As it is written behind a number; nothing for a ratio.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::GbPerS => "GB/s",
-            Self::GflopPerS => "GFLOP/s",
-            Self::Ns => "ns",
-            Self::One => "",
-        }
-    }
-}
-
 /// Intervals that are less sure say so; with six rounds and more they are as sure.
 const USUAL_CONFIDENCE: f64 = 0.95;
 
 const DIGITS: u32 = 3;
+
+/// A spread below this part of the last digit does not show.
+const ROUNDING: f64 = 0.05;
 
 impl Figure {
     /// A number with its interval.
@@ -141,6 +117,26 @@ impl Figure {
         let text = written(value);
         let (only_disturbed, confidence, behind) = (false, None, None);
         Self { value, interval, unit, text, interval_text, only_disturbed, confidence, behind }
+    }
+
+    /// A number of a result.
+    #[must_use]
+    pub fn of<U: Quantity>(estimate: &Estimate<U>) -> Self {
+        let interval = estimate.interval.map(|ends| ends.map(U::in_unit));
+        let figure = Self::new(estimate.value.in_unit(), interval, U::UNIT);
+        match estimate.confidence {
+            Some(confidence) => figure.confident(confidence),
+            None => figure,
+        }
+    }
+
+    /// A number of a result that samples of one case lie behind.
+    #[must_use]
+    pub fn sampled<U: Quantity>(estimate: &Estimate<U>, counted: Counted) -> Self {
+        match estimate.cases.as_slice() {
+            [case] => Self::of(estimate).of_samples(case, counted),
+            _ => Self::of(estimate),
+        }
     }
 
     /// The same as a figure of these samples of a case.
@@ -188,9 +184,27 @@ impl Figure {
 
     /// Time of an access.
     #[must_use]
-    pub fn time(view: &TimeView) -> Self {
-        let figure = Self::new(view.median_ns, Some(view.interval_ns), Unit::Ns);
-        Self { only_disturbed: view.only_disturbed, ..figure }.confident(view.confidence)
+    pub fn time(time: &AccessTime) -> Self {
+        Self { only_disturbed: time.only_disturbed, ..Self::of(&time.time) }
+    }
+
+    /// How far the interval reaches from the value on its wider side, in the value's decimals; `None`
+    /// where it has none, or it does not show in these.
+    #[must_use]
+    pub fn plus_minus(&self) -> Option<String> {
+        let [low, high] = self.interval?;
+        let farthest = (high - self.value).max(self.value - low);
+        let decimals = self.text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let scale = 10_f64.powi(i32::try_from(decimals).ok()?);
+        // Not less than it is.
+        let shown = (farthest * scale - ROUNDING).ceil() / scale;
+        (shown > 0.0 && shown.is_finite()).then(|| format!("{shown:.decimals$}"))
+    }
+
+    /// How sure the interval is, a fraction, where that is less than usual.
+    #[must_use]
+    pub fn unusual_confidence(&self) -> Option<f64> {
+        self.confidence.filter(|&confidence| confidence < USUAL_CONFIDENCE)
     }
 
     /// Value, unit and interval in words.

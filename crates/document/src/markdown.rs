@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use nearfar_report::printable;
+use crate::printable::printable;
 
 use crate::document::{Document, Section};
-use crate::table::{Cell, Table};
+use crate::table::{Cell, Reasons, Table};
 
 /// Writes a document as Markdown. Foreign text is escaped: what a record holds cannot become
 /// markup, and no line of it can begin a block.
@@ -56,33 +56,26 @@ fn write_table(table: &Table, out: &mut impl Write) -> io::Result<()> {
         table.columns.iter().map(|column| if column.unit.is_some() { "---:" } else { "---" });
     writeln!(out, "| {} |", rules.collect::<Vec<_>>().join(" | "))?;
     // A reason that holds for many cells is told once.
-    let mut reasons: Vec<(&str, &str)> = Vec::new();
+    let mut reasons = Reasons::default();
     for row in &table.rows {
         let cells: Vec<String> = row.iter().map(|cell| cell_text(cell, &mut reasons)).collect();
         writeln!(out, "| {} |", cells.join(" | "))?;
     }
     writeln!(out)?;
-    for (number, (kind, why)) in reasons.iter().enumerate() {
-        writeln!(out, "({}) {kind}: {}\n", number + 1, escaped(why))?;
+    for line in reasons.lines() {
+        writeln!(out, "{}\n", escaped(&line))?;
     }
     write_list(&table.notes, out)
 }
 
-fn cell_text<'a>(cell: &'a Cell, reasons: &mut Vec<(&'static str, &'a str)>) -> String {
+fn cell_text<'a>(cell: &'a Cell, reasons: &mut Reasons<'a>) -> String {
     match cell {
         Cell::Figure(figure) => {
             let interval = figure.interval_text.as_ref().filter(|text| **text != figure.text);
             let interval = interval.map_or_else(String::new, |text| format!(" ({text})"));
             escaped(&format!("{}{interval}", cell.words()))
         }
-        Cell::Absent { kind, why } => {
-            let reason = (kind.as_str(), why.as_str());
-            let known = reasons.iter().position(|known| *known == reason).unwrap_or_else(|| {
-                reasons.push(reason);
-                reasons.len() - 1
-            });
-            format!("{} ({})", kind.as_str(), known + 1)
-        }
+        Cell::Absent { kind, why } => reasons.mark(*kind, why),
         Cell::Text(_) | Cell::Empty => escaped(&cell.words()),
     }
 }

@@ -9,11 +9,12 @@ use std::io::{self, Write};
 use std::panic::resume_unwind;
 use std::thread::scope;
 
+use crate::printable::printable;
+use crate::subject::{CompareView, ModelChoices};
 use base64ct::{Base64, Encoding};
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
 use nearfar_model::profiled_point;
 use nearfar_record::{Profile, Record};
-use nearfar_report::{CompareView, ModelChoices, printable};
 use sha2::{Digest, Sha256};
 
 use crate::chart_library::{CHART_LIBRARY, ChartLibrary, HOW_TO_GET_IT};

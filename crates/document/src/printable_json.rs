@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use nearfar_report::printable;
+use crate::printable::printable;
 use serde_json::ser::{CharEscape, Formatter};
 
 /// Writes JSON without blanks, as serde_json does, but for texts: what `printable` escapes stands
@@ -45,7 +45,7 @@ impl Formatter for PrintableJson {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_report::printable;
+    use crate::printable::printable;
     use proptest::prelude::*;
     use serde::Serialize;
     use serde_json::ser::Serializer;

@@ -161,10 +161,10 @@ fn short(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::subject::ModelChoices;
     use nearfar_flow::read_machine;
     use nearfar_measure::{simulated::simulate, suite_inputs};
     use nearfar_record::{Experiment, Inputs, Record, Suite};
-    use nearfar_report::ModelChoices;
 
     use serde_json::Value;
 

@@ -2,9 +2,7 @@
 
 pub(crate) mod devices;
 mod environment;
-mod grid;
 mod hybrid;
-mod latency;
 mod links;
 mod machine;
 mod mixes;
@@ -15,19 +13,19 @@ mod roofs;
 mod scaling;
 mod sharing;
 
-pub(crate) use latency::Chases;
-use nearfar_report::{FittedView, ModelKind};
+use crate::subject::{FittedView, ModelKind};
 pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;
 
 use crate::document::{Section, Sources};
+use crate::subject;
 
 /// All that the record holds something for, in the order of reading.
 pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
     let sections = [
         machine::section(sources),
         pairs::section(sources),
-        latency::section(sources),
+        latency(sources),
         scaling::section(sources),
         sharing::section(sources),
         links::section(sources),
@@ -39,6 +37,14 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         not_measured::section(sources),
     ];
     sections.into_iter().flatten().collect()
+}
+
+fn latency(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Latency) {
+        Some(FittedView::Latency(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::latency_section(&sources.show.latency, model)
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

@@ -1,6 +1,6 @@
 //! What the models say first, in three to six sentences.
 
-use nearfar_report::{ClassesView, FittedView, LatencyModelView};
+use crate::subject::{ClassesView, FittedView, latency_answer};
 use nearfar_units::format_significant;
 
 use crate::document::Sources;
@@ -12,7 +12,7 @@ const MOST_SENTENCES: usize = 6;
 pub(crate) fn summary(sources: &Sources<'_>) -> Vec<String> {
     let of_models = sources.models.iter().filter_map(|model| match model {
         FittedView::Classes(view) => classes_sentence(view),
-        FittedView::Latency(view) => latency_sentence(view),
+        FittedView::Latency(view) => latency_answer(&view.result),
         _ => None,
     });
     // Of each further model the first thing to do: the text below has the others.
@@ -42,19 +42,5 @@ fn classes_sentence(view: &ClassesView) -> Option<String> {
         view.classes.len(),
         gb(last.max_gb_per_s),
         format_significant(last.alpha_relative, 2)
-    ))
-}
-
-fn latency_sentence(view: &LatencyModelView) -> Option<String> {
-    let span = view.span.as_ref()?;
-    let two = |value| format_significant(value, 3);
-    let [low, high] = span.most_numa_factor_interval.map(two);
-    Some(format!(
-        "NUMA factor: an access to remote memory takes {} to {} times as long as to local memory, \
-         the most from cluster {} to node {} ({low} to {high}).",
-        two(span.least_numa_factor),
-        two(span.most_numa_factor),
-        span.worst_cluster,
-        span.worst_memory_node
     ))
 }

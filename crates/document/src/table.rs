@@ -1,6 +1,6 @@
 //! Tables of a document.
 
-use nearfar_report::{AbsentView, CaseView};
+use crate::subject::{AbsentView, CaseView};
 use serde::Serialize;
 
 use crate::figure::{Counted, Figure, Unit};
@@ -66,6 +66,28 @@ impl AbsenceKind {
             Self::Omitted => "omitted",
             Self::NotMeasured => "not measured",
         }
+    }
+}
+
+/// Why cells of a table are absent: a reason that holds for many is told once, by its number.
+#[derive(Debug, Default)]
+pub(crate) struct Reasons<'a>(Vec<(AbsenceKind, &'a str)>);
+
+impl<'a> Reasons<'a> {
+    /// What stands in the cell.
+    pub fn mark(&mut self, kind: AbsenceKind, why: &'a str) -> String {
+        let known = self.0.iter().position(|known| *known == (kind, why));
+        let number = known.unwrap_or_else(|| {
+            self.0.push((kind, why));
+            self.0.len() - 1
+        });
+        format!("{} ({})", kind.as_str(), number + 1)
+    }
+
+    /// What stands below the table.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let numbered = self.0.iter().enumerate();
+        numbered.map(|(number, (kind, why))| format!("({}) {}: {why}", number + 1, kind.as_str()))
     }
 }
 

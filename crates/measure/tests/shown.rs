@@ -8,10 +8,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
+use nearfar_document::ShowView;
 use nearfar_measure::simulated::new_record;
 use nearfar_model::{RecordFigures, pairs};
 use nearfar_record::{Environment, Suite};
-use nearfar_report::ShowView;
 use support::{inputs, machine, measure, measure_new, read};
 
 #[test]

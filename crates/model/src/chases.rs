@@ -10,9 +10,11 @@
 use std::collections::{BTreeMap, HashMap};
 
 use nearfar_record::{
-    Aggregate, CaseSummary, ChaseWalk, Coordinates, LatencyCoordinates, Pages, Part,
+    Aggregate, CaseSummary, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages, Part,
 };
-use nearfar_stats::{Estimate, estimate_median};
+use nearfar_stats::{Estimate as Median, estimate_median};
+use nearfar_units::Nanoseconds;
+use serde::Serialize;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
@@ -46,13 +48,11 @@ pub struct Translation {
 }
 
 impl Translation {
-    fn between(anywhere: &Estimate, by_groups: &Estimate) -> Self {
+    fn between(anywhere: &Estimate<Nanoseconds>, by_groups: &Estimate<Nanoseconds>) -> Self {
+        let ([least, most], [other_least, other_most]) = (anywhere.ends(), by_groups.ends());
         Self {
-            ns: anywhere.median - by_groups.median,
-            interval: (
-                anywhere.interval.0 - by_groups.interval.1,
-                anywhere.interval.1 - by_groups.interval.0,
-            ),
+            ns: anywhere.value.0 - by_groups.value.0,
+            interval: (least.0 - other_most.0, most.0 - other_least.0),
         }
     }
 
@@ -63,15 +63,19 @@ impl Translation {
     }
 }
 
-/// Time of an access, ns.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Time of an access.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccessTime {
     /// Median over rounds.
-    pub ns: Estimate,
+    #[serde(rename = "time_ns")]
+    pub time: Estimate<Nanoseconds>,
+    /// Rounds that count.
+    pub rounds: usize,
     pub samples: usize,
-    /// Samples that something disturbed.
+    /// Samples that were left out because something disturbed them.
     pub disturbed: usize,
-    /// Whether every sample was disturbed.
+    /// Whether all samples were disturbed, and so none was left out.
     pub only_disturbed: bool,
 }
 
@@ -92,7 +96,7 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
                 place: place.clone(),
                 time: estimate_median(&times)
                     .filter(|_| !has_empty_round)
-                    .map(|ns| with_samples(ns, case)),
+                    .map(|ns| with_samples(&ns, case)),
                 has_empty_round,
                 load: place.load.as_ref().and_then(|_| case.bandwidth(Part::Actor(1))),
                 core_ghz: case.core_ghz(0),
@@ -118,16 +122,16 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
         };
         key(one).cmp(&key(other))
     });
-    let by_groups: HashMap<LatencyCoordinates, Estimate> = all
+    let by_groups: HashMap<LatencyCoordinates, Estimate<Nanoseconds>> = all
         .iter()
         .filter(|figures| figures.place.walk == ChaseWalk::PageGroups)
-        .filter_map(|figures| Some((figures.place.clone(), figures.time?.ns)))
+        .filter_map(|figures| Some((figures.place.clone(), figures.time.as_ref()?.time.clone())))
         .collect();
     for figures in all.iter_mut().filter(|figures| figures.place.walk == ChaseWalk::Anywhere) {
         let same = LatencyCoordinates { walk: ChaseWalk::PageGroups, ..figures.place.clone() };
         let both = figures.time.as_ref().zip(by_groups.get(&same));
         figures.translation =
-            both.map(|(anywhere, by_groups)| Translation::between(&anywhere.ns, by_groups));
+            both.map(|(anywhere, by_groups)| Translation::between(&anywhere.time, by_groups));
     }
     all
 }
@@ -158,8 +162,14 @@ fn times_by_round(case: CaseFigures<'_>) -> Vec<f64> {
     rates.into_iter().map(|bytes_per_s| 1e9 * ACCESS_BYTES / bytes_per_s).collect()
 }
 
-fn with_samples(ns: Estimate, case: CaseFigures<'_>) -> AccessTime {
+fn with_samples(ns: &Median, case: CaseFigures<'_>) -> AccessTime {
     let samples = case.samples();
     let disturbed = samples.iter().filter(|sample| sample.is_disturbed()).count();
-    AccessTime { ns, samples: samples.len(), disturbed, only_disturbed: disturbed == samples.len() }
+    AccessTime {
+        time: Estimate::of_rounds(ns, &case.planned().id),
+        rounds: ns.count,
+        samples: samples.len(),
+        disturbed,
+        only_disturbed: disturbed == samples.len(),
+    }
 }

@@ -16,36 +16,42 @@
 //! some rounds only.
 //! Pinned by `crates/model/tests/latency` and `crates/reproduce/tests/ribeiro2010.rs`.
 
+mod advice;
 mod curve;
 mod knee;
 mod level;
 mod numa_factor;
 mod queue;
 
+pub use advice::{CurvePlace, LatencyAdvice};
 pub use curve::{LoadedCurve, LoadedPoint};
 pub use knee::{KNEE_DISTANCE, LatencyKnee, USABLE_RISE, UsableBandwidth};
 pub use level::LevelLatency;
-pub use numa_factor::{FIRMWARE_ROOM, Factor, FactorSpan, NumaFactor};
+pub use numa_factor::{FIRMWARE_ROOM, FactorSpan, NumaFactor};
 pub use queue::{LatencyQueue, STRAIGHT};
 
-use nearfar_record::Experiment;
+use nearfar_record::{Experiment, Outcome};
+use serde::Serialize;
 
 use crate::chases::{chases, idle_matrix};
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
 /// Times of an access of a record.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
     /// Each cluster on each node, in this order.
     pub factors: Vec<NumaFactor>,
-    /// The NUMA factors of remote nodes together; in words why there are none.
-    pub span: Result<FactorSpan, String>,
+    /// The NUMA factors of remote nodes together.
+    pub span: Outcome<FactorSpan>,
     /// By size, for clusters and nodes of which there are several: caches from the first on,
     /// then memory.
     pub levels: Vec<LevelLatency>,
     /// Beside traffic, by cluster, node and kernel.
     pub curves: Vec<LoadedCurve>,
+    /// What to do.
+    pub advice: Vec<LatencyAdvice>,
 }
 
 /// The times of an access of a record.
@@ -60,10 +66,9 @@ pub fn latency(figures: &RecordFigures<'_>) -> Result<Latency, Inapplicable> {
     let machine = &figures.record().header.machine;
     let matrix = idle_matrix(&all);
     let factors = numa_factor::numa_factors(machine, &matrix);
-    Ok(Latency {
-        span: numa_factor::span(machine, &factors),
-        factors,
-        levels: level::levels(machine, &all, &matrix),
-        curves: curve::curves(machine, &all),
-    })
+    let span = Outcome::from(numa_factor::span(machine, &factors));
+    let curves = curve::curves(machine, &all);
+    let advice = advice::advice(&span, &factors, &curves);
+    let levels = level::levels(machine, &all, &matrix);
+    Ok(Latency { factors, span, levels, curves, advice })
 }

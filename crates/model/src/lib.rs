@@ -84,9 +84,9 @@ pub use hybrid::{
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
 pub use inapplicable::{Inapplicable, measuring_command};
 pub use latency::{
-    FIRMWARE_ROOM, Factor, FactorSpan, KNEE_DISTANCE, Latency, LatencyKnee, LatencyQueue,
-    LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE, UsableBandwidth,
-    latency,
+    CurvePlace, FIRMWARE_ROOM, FactorSpan, KNEE_DISTANCE, Latency, LatencyAdvice, LatencyKnee,
+    LatencyQueue, LevelLatency, LoadedCurve, LoadedPoint, NumaFactor, STRAIGHT, USABLE_RISE,
+    UsableBandwidth, latency,
 };
 pub use links::{LinkFigures, links};
 pub use mapping::{

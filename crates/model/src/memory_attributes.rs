@@ -116,12 +116,12 @@ fn times(figures: &RecordFigures<'_>, attribute: MemoryAttribute) -> MeasuredAtt
     let clusters = initiator_cpus(&figures.record().header.machine, InitiatorKind::Cluster);
     let factors = latency(figures).map_or_else(|_| Vec::new(), |latency| latency.factors);
     let value = |factor: &NumaFactor| {
-        let time = factor.time.filter(|_| !factor.is_short)?;
+        let time = factor.time.as_ref().filter(|_| !factor.is_short)?;
         Some(AttributeValue {
             attribute,
             initiator: clusters.get(&factor.cluster)?.clone(),
             node: factor.memory_node,
-            value: attribute.value(time.ns.median)?,
+            value: attribute.value(time.time.value.0)?,
         })
     };
     let values: Vec<AttributeValue> = factors.iter().filter_map(value).collect();

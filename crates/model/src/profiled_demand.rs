@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn planted() -> Profile {
-        let text = include_bytes!("../../report/tests/profiles/planted.json");
+        let text = include_bytes!("../../document/tests/profiles/planted.json");
         read_profile(&text[..]).unwrap()
     }
 

@@ -113,7 +113,7 @@ mod tests {
     use crate::classes::{Class, ClassPair, ClassRule};
 
     fn planted() -> Profile {
-        let text = include_bytes!("../../report/tests/profiles/planted.json");
+        let text = include_bytes!("../../document/tests/profiles/planted.json");
         read_profile(&text[..]).unwrap()
     }
 

@@ -16,6 +16,7 @@ mod counter;
 mod device_coordinates;
 mod disturbance;
 mod environment;
+mod estimate;
 mod experiment;
 mod header;
 mod line;
@@ -49,6 +50,7 @@ pub use device_coordinates::{
 };
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
+pub use estimate::{Estimate, Outcome};
 pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};

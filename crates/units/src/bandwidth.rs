@@ -3,23 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::number::{QuantityError, format_significant, split_number};
-
-/// A bandwidth in bytes per second. Which bytes are counted (useful, traffic) is
-/// said by the name of the field that holds it.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct BytesPerSecond(pub f64);
-
-impl BytesPerSecond {
-    /// In GB/s, 1e9 bytes/s.
-    #[must_use]
-    pub fn gb_per_s(self) -> f64 {
-        self.0 / 1e9
-    }
-}
+use crate::quantity::{BytesPerSecond, Quantity};
 
 impl FromStr for BytesPerSecond {
     type Err = QuantityError;
@@ -44,7 +29,7 @@ impl FromStr for BytesPerSecond {
 
 impl fmt::Display for BytesPerSecond {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} GB/s", format_significant(self.gb_per_s(), 3))
+        write!(out, "{} GB/s", format_significant(self.in_unit(), 3))
     }
 }
 

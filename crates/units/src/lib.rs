@@ -13,10 +13,11 @@ mod bandwidth;
 mod bytes;
 mod excerpt;
 mod number;
+mod quantity;
 mod time;
 
-pub use bandwidth::BytesPerSecond;
 pub use bytes::Bytes;
 pub use excerpt::{excerpt, excerpt_of};
 pub use number::{QuantityError, format_significant};
+pub use quantity::{BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Unit};
 pub use time::{format_duration, nanoseconds, parse_duration};

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use nearfar_document::ModelKind;
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{ClassRule, DeviceClassRule, ThreadChoice};
-use nearfar_report::ModelKind;
 
 use super::choice::{Choice, one_of};
 

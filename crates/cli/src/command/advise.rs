@@ -6,10 +6,10 @@ use anyhow::{anyhow, bail};
 use nearfar_advise::{
     Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise, advise_device,
 };
+use nearfar_document::{AdviceProfileView, AdviseDeviceView, AdviseView, run_text};
 use nearfar_model::{RecordFigures, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::Record;
-use nearfar_report::{AdviceProfileView, AdviseDeviceView, AdviseView, run_text};
 
 use super::advised_placement::{refuse_elsewhere, worth_it};
 use super::compared_runs::{Compared, compare};

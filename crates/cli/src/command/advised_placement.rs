@@ -5,11 +5,11 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use nearfar_advise::{Advice, Candidate, Demand, Ranking, advise};
+use nearfar_document::printable;
 use nearfar_machine::CpuSet;
 use nearfar_model::RecordFigures;
 use nearfar_place::Placement;
 use nearfar_record::{Executor, Record};
-use nearfar_report::printable;
 use nearfar_units::format_significant;
 
 use crate::{live_machine, output, record_file, record_header};

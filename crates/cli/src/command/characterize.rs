@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
+use nearfar_document::{CharacterizeView, DryRunView, KernelsView};
 use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
@@ -11,7 +12,6 @@ use nearfar_measure::{
     Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, store_method,
 };
 use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
-use nearfar_report::{CharacterizeView, DryRunView, KernelsView};
 use nearfar_units::format_duration;
 
 use super::simulated;
@@ -319,7 +319,7 @@ fn finish(
     } else {
         output::print(&text).with_context(|| {
             let path = path.display().to_string();
-            format!("all that was measured is in {}", nearfar_report::printable(&path))
+            format!("all that was measured is in {}", nearfar_document::printable(&path))
         })?;
     }
     Ok(match outcome.interrupted_by {

@@ -4,9 +4,11 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use nearfar_document::{Document, Format, write_comparison_page, write_markdown, write_tex};
+use nearfar_document::{
+    CompareView, Document, Format, printable, write_comparison_page, write_json, write_markdown,
+    write_tex,
+};
 use nearfar_model::{ComparedRecord, ComparisonRule};
-use nearfar_report::{CompareView, printable, write_json};
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;

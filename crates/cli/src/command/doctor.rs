@@ -3,9 +3,9 @@
 
 use std::path::Path;
 
+use nearfar_document::{DoctorView, RecordDoctorView};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_measure::{check_accelerators, check_machine, read_environment};
-use nearfar_report::{DoctorView, RecordDoctorView};
 
 use crate::args::DoctorArguments;
 use crate::exit_status::ExitStatus;

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use nearfar_document::{
+    FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, printable,
+};
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
-use nearfar_report::{FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, printable};
 
 use crate::args::{ClassArguments, ModelArguments};
 use crate::exit_status::ExitStatus;

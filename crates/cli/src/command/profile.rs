@@ -6,12 +6,12 @@ use std::path::Path;
 use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::{Context, bail};
+use nearfar_document::{profile_text, write_json};
 use nearfar_machine::Machine;
 use nearfar_measure::{now_utc, read_environment};
 use nearfar_model::{ClassRule, RecordFigures, class_shares, classes};
 use nearfar_place::{ProfileOrigin, profile_process, profile_program};
 use nearfar_record::{ClassShares, Profile, Record};
-use nearfar_report::{profile_text, write_json};
 
 use super::run::status_number;
 use crate::args::ProfileArguments;

@@ -4,11 +4,11 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
-    Document, Format, ReportView, write_csv, write_markdown, write_metrics, write_page, write_tex,
+    Document, Format, ModelChoices, ReportView, printable, write_csv, write_json, write_markdown,
+    write_metrics, write_page, write_tex,
 };
 use nearfar_model::profiled_point;
 use nearfar_record::{Profile, Record};
-use nearfar_report::{ModelChoices, printable, write_json};
 
 use crate::args::ReportArguments;
 use crate::exit_status::ExitStatus;

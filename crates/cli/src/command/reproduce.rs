@@ -1,6 +1,6 @@
 //! `reproduce`: the papers' tables, printed and worked out again.
 
-use nearfar_report::ReproduceView;
+use nearfar_document::ReproduceView;
 use nearfar_reproduce::{papers, reproduce};
 
 use crate::args::ReproduceArguments;

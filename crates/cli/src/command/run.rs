@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus as ProgramStatus};
 
 use anyhow::{Context, bail};
+use nearfar_document::run_text;
 use nearfar_machine::{CpuSet, MemoryPolicy};
 use nearfar_place::{
     Loss, NotLaunched, Outcome, Placement, Resolution, RunReport, Usable, UsableNodes, Verdict,
     WeightsBy, await_signals, become_program, bind, resolve, set_kernel_weights, start_watched,
     watch,
 };
-use nearfar_report::run_text;
 
 use super::advised_placement::advised_placement;
 use super::compared_runs::{Compared, compare};

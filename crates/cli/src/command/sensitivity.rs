@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use nearfar_document::SensitivityView;
 use nearfar_machine::Machine;
 use nearfar_measure::{Engine, HostLock, Interrupt, Outcome, before_measuring, suite_inputs};
 use nearfar_model::{
@@ -14,7 +15,6 @@ use nearfar_record::{
     Better, CommandInputs, CommandProgram, Experiment, Header, Inputs, Metric, Record,
     RecordWriter, Suite, TriedCounter,
 };
-use nearfar_report::SensitivityView;
 use nearfar_units::nanoseconds;
 
 use super::characterize::register_signals;

@@ -1,6 +1,6 @@
 //! `show`: a record in tables.
 
-use nearfar_report::ShowView;
+use nearfar_document::ShowView;
 
 use crate::args::ShowArguments;
 use crate::exit_status::ExitStatus;
@@ -13,7 +13,11 @@ pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
         output::print_json(&view)?;
     } else {
         let path = path.display().to_string();
-        output::print(&format!("{}\nrecord: {}\n", view.text(), nearfar_report::printable(&path)))?;
+        output::print(&format!(
+            "{}\nrecord: {}\n",
+            view.text(),
+            nearfar_document::printable(&path)
+        ))?;
     }
     Ok(ExitStatus::Done)
 }

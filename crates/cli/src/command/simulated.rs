@@ -1,7 +1,7 @@
 //! `--simulate list`: the simulated machines that are built in.
 
+use nearfar_document::MachinesView;
 use nearfar_flow::builtin_machines;
-use nearfar_report::MachinesView;
 
 use crate::exit_status::ExitStatus;
 use crate::output;

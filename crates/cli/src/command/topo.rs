@@ -1,6 +1,6 @@
 //! `topo`: what the machine is.
 
-use nearfar_report::TopoView;
+use nearfar_document::TopoView;
 
 use super::{simulated, topology_export};
 use crate::args::TopoArguments;

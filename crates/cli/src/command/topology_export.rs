@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
+use nearfar_document::{ExportedTopology, TopologyExportView, is_obeyed};
 use nearfar_machine::{AttributeValue, FirmwareFigure, Machine, MemoryAttribute};
 use nearfar_model::{RecordFigures, memory_attributes};
 use nearfar_record::{Executor, Record};
-use nearfar_report::{ExportedTopology, TopologyExportView, is_obeyed};
 use nearfar_topology::{WithAttributes, write_memory_attributes};
 
 use crate::args::TopoArguments;

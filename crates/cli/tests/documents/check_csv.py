@@ -46,7 +46,7 @@ calm = samples[(samples.actor_kind == "chase") & ~samples.disturbed]
 times = calm.groupby(["case", "round"]).access_ns.median().groupby("case").median()
 for chase in view["latency"]:
     if chase["latency"] and not chase["latency"]["only_disturbed"]:
-        ours, theirs = times[cell(chase["case"])], chase["latency"]["median_ns"]
+        ours, theirs = times[cell(chase["case"])], chase["latency"]["time_ns"]["value"]
         assert math.isclose(ours, theirs, rel_tol=1e-9), (chase["case"], ours, theirs)
         compared += 1
 

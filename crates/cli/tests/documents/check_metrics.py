@@ -84,7 +84,7 @@ for chase in view["latency"]:
     if chase["in_matrix"] and chase["latency"]:
         labels = {"experiment": "latency", "cluster": str(chase["cluster"]), "node": str(chase["memory_node"])}
         ours = find("nearfar_latency_seconds", statistic="median", **labels)
-        agree(ours * 1e9, chase["latency"]["median_ns"])
+        agree(ours * 1e9, chase["latency"]["time_ns"]["value"])
 
 roofs = [roof for roof in view["roofs"] if roof["purpose"] == "roof"]
 for roof in roofs:

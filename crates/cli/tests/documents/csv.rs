@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearfar_document::printable;
 use nearfar_record::{Record, read_record};
-use nearfar_report::printable;
 
 use crate::hostile_record::{HOSTILE_KERNEL, MARKUP, hostile_record};
 use crate::python;

@@ -26,7 +26,7 @@ fn gains_are_over_the_default_and_commands_are_the_bindings() {
 /// The planted profile (of two threads, on cluster 0, a quarter of the pages on node 1) as if it had
 /// been taken on a simulated machine.
 fn profile(folder: &Path, machine: &str, change: impl Fn(&mut Value)) -> PathBuf {
-    let planted = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/profiles/planted.json");
+    let planted = concat!(env!("CARGO_MANIFEST_DIR"), "/../document/tests/profiles/planted.json");
     let mut profile: Value = serde_json::from_slice(&std::fs::read(planted).unwrap()).unwrap();
     let topo = json(&format!("topo --simulate {machine}"));
     let of = |cluster: &Value| {

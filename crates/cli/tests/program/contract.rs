@@ -6,17 +6,17 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nearfar_document::{ReportView, csv_row_schema};
+use nearfar_document::{
+    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DevicesModelView,
+    DistributionView, DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView,
+    ModelResult, ModelView, PredictFlowView, PredictHybridView, PredictRooflineView,
+    PredictSharingView, PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView,
+    SensitivityView, SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView,
+    csv_row_schema,
+};
+use nearfar_model::Latency;
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
-use nearfar_report::{
-    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DevicesModelView,
-    DistributionView, DoctorView, DryRunView, FlowView, HybridModelView, KernelsView,
-    LatencyModelView, MachinesView, ModelView, PredictFlowView, PredictHybridView,
-    PredictRooflineView, PredictSharingView, PredictView, RecordDoctorView, ReproduceView,
-    RooflineView, SensitivityView, SharingModelView, ShowView, StrategyView, TopoView,
-    TopologyExportView,
-};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
@@ -41,7 +41,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.flow/1", schema::<FlowView>),
     ("nearfar.hybrid/1", schema::<HybridModelView>),
     ("nearfar.kernels/1", schema::<KernelsView>),
-    ("nearfar.latency/1", schema::<LatencyModelView>),
+    ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
     ("nearfar.model/1", schema::<ModelView>),
     ("nearfar.predict/1", schema::<PredictView>),
@@ -58,7 +58,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.run/2", schema::<RunReport>),
     ("nearfar.sensitivity/1", schema::<SensitivityView>),
     ("nearfar.sharing/1", schema::<SharingModelView>),
-    ("nearfar.show/1", schema::<ShowView>),
+    ("nearfar.show/2", schema::<ShowView>),
     ("nearfar.strategy/1", schema::<StrategyView>),
     ("nearfar.topo/1", schema::<TopoView>),
     ("nearfar.topology-export/1", schema::<TopologyExportView>),

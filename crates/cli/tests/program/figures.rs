@@ -54,10 +54,10 @@ const FIGURES: &[(&str, &str, f64, f64)] = &[
         0.03,
     ),
     // ribeiro2010.
-    ("model @itanium2 latency", "/span/least_numa_factor", 2.0, 0.03),
-    ("model @itanium2 latency", "/span/most_numa_factor", 2.5, 0.03),
-    ("model @opteron-8 latency", "/span/least_numa_factor", 1.2, 0.03),
-    ("model @opteron-8 latency", "/span/most_numa_factor", 1.5, 0.03),
+    ("model @itanium2 latency", "/span/least", 2.0, 0.03),
+    ("model @itanium2 latency", "/span/most/value", 2.5, 0.03),
+    ("model @opteron-8 latency", "/span/least", 1.2, 0.03),
+    ("model @opteron-8 latency", "/span/most/value", 1.5, 0.03),
     // saad2022: the law of pressure, and 13842 MB/s with 3 near and 1 far.
     ("model @e5520 sharing", "/grids/0/laws/0/a", 0.384, 0.13),
     ("predict @e5520 --split 3,1 --node 1", "/grids/0/splits/0/sum_gb_per_s", 13.842, 0.03),

@@ -2,9 +2,9 @@
 
 use std::fs;
 
+use nearfar_document::{PredictRooflineView, RooflineView};
 use nearfar_model::{ProgramPoint, RecordFigures, RoofValidation, Roofline, roofline};
 use nearfar_record::{Roof, read_record};
-use nearfar_report::{PredictRooflineView, RooflineView};
 use serde_json::Value;
 
 use crate::records::{json, record};

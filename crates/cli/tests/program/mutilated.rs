@@ -7,15 +7,15 @@
 
 use fastrand::Rng;
 use nearfar_advise::{Demand, Pattern, advise};
-use nearfar_document::{ReportView, write_csv, write_markdown, write_metrics};
+use nearfar_document::{
+    AdviseView, CompareView, ModelChoices, ModelKind, ModelView, ReportView, UnavailableView,
+    write_csv, write_markdown, write_metrics,
+};
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{ComparisonRule, RecordFigures};
 use nearfar_record::{DeviceInputs, Inputs, Record, Suite};
-use nearfar_report::{
-    AdviseView, CompareView, ModelChoices, ModelKind, ModelView, UnavailableView,
-};
 use serde::Serialize;
 
 use crate::schema::hold;

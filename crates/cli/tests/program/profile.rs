@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::records::record;
 use crate::support::{nearfar, refuse, run, text};
 
-const PLANTED: &str = include_str!("../../../report/tests/profiles/planted.json");
+const PLANTED: &str = include_str!("../../../document/tests/profiles/planted.json");
 
 fn flat(bytes: &[u8]) -> String {
     text(bytes).split_whitespace().collect::<Vec<_>>().join(" ")

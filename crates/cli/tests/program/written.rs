@@ -162,7 +162,7 @@ fn nothing_is_sent_that_terminals_obey() {
         let line = format!("$nearfar {command} '{file}' {then} 2>&1");
         let said = text(&sh(folder.path(), &line).stdout);
         assert!(said.contains("Joe"), "{command} {then}: {said}");
-        let obeyed = said.chars().find(|&c| c != '\n' && nearfar_report::is_obeyed(c));
+        let obeyed = said.chars().find(|&c| c != '\n' && nearfar_document::is_obeyed(c));
         assert_eq!(obeyed, None, "{command} {then}: {said}");
     }
 }

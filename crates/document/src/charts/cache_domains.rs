@@ -1,7 +1,7 @@
 //! The caches of a cluster with their cores, as the machine is drawn.
 
+use crate::subject::{ClusterView, TopoView};
 use nearfar_machine::CpuSet;
-use nearfar_report::{ClusterView, TopoView};
 use nearfar_units::Bytes;
 
 use crate::document::Sources;

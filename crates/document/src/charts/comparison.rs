@@ -1,6 +1,6 @@
 //! Every compared case: its figure in the first record, and how much of it the second reaches.
 
-use nearfar_report::{CompareView, group_words};
+use crate::subject::{CompareView, group_words};
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};

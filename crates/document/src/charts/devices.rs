@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::NodeSet;
-use nearfar_report::{
+use crate::subject::{
     FittedView, TransferPlaceView, TransferTimeView, TransferView, largest_transfers,
 };
+use nearfar_machine::NodeSet;
 use nearfar_units::{Bytes, format_significant};
 
 use super::heat_map::{Content, HeatMap, Place};

@@ -1,6 +1,6 @@
 //! A fast and a slow memory: what shares of pages give.
 
-use nearfar_report::{FittedView, HybridModelView, HybridView};
+use crate::subject::{FittedView, HybridModelView, HybridView};
 use nearfar_units::format_significant;
 
 use super::heat_map::{Content, HeatMap, Place};

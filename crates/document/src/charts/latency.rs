@@ -1,26 +1,26 @@
 //! Times of an access: idle, by size, and beside traffic.
 
-use nearfar_report::{FittedView, LatencyModelView};
-use nearfar_units::{Bytes, format_significant};
+use crate::subject::FittedView;
+use nearfar_model::Latency;
+use nearfar_units::Bytes;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
-use crate::sections::Chases;
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Latency(view) => Some(&**view),
+        FittedView::Latency(view) => Some(&view.result),
         _ => None,
     });
-    let loaded = model.and_then(|view| loaded(view, &Chases::new(&sources.show.latency)));
+    let loaded = model.and_then(loaded);
     [idle(sources, model), sizes(sources), loaded].into_iter().flatten().collect()
 }
 
-fn idle(sources: &Sources<'_>, model: Option<&LatencyModelView>) -> Option<Chart> {
+fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
     let mut map = HeatMap::new(
         ["who accesses", "whose memory"],
         &[],
@@ -35,9 +35,7 @@ fn idle(sources: &Sources<'_>, model: Option<&LatencyModelView>) -> Option<Chart
         let factor = model.into_iter().flat_map(|view| &view.factors).find(|factor| {
             (factor.cluster, factor.memory_node) == (chase.cluster, chase.memory_node)
         });
-        let factor = factor.and_then(|factor| {
-            Some(Figure::new(factor.numa_factor?, factor.numa_factor_interval, Unit::One))
-        });
+        let factor = factor.and_then(|factor| factor.factor.found()).map(Figure::of);
         let cell =
             Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time), Counted::AccessTime);
         if let Some(content) = Content::of(cell, vec![factor]) {
@@ -60,7 +58,7 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     let y = Axis { title: "time of an access, ns", scale: Scale::Log };
     let mut lines = Lines::new(x, y, &["Walk"]);
     let mut idle: Vec<_> = sources.show.latency.iter().filter(|it| it.load.is_none()).collect();
-    let place = |it: &&nearfar_report::LatencyView| {
+    let place = |it: &&crate::subject::LatencyView| {
         let (walk, pages) = (format!("{:?}", it.walk), format!("{:?}", it.pages));
         (walk, pages, it.cluster, it.memory_node)
     };
@@ -91,7 +89,7 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     })
 }
 
-fn walk_words(chase: &nearfar_report::LatencyView) -> String {
+fn walk_words(chase: &crate::subject::LatencyView) -> String {
     let in_words = |value: Result<String, serde_json::Error>| {
         value.unwrap_or_default().trim_matches('"').replace('_', " ")
     };
@@ -102,32 +100,29 @@ fn walk_words(chase: &nearfar_report::LatencyView) -> String {
     )
 }
 
-fn loaded(view: &LatencyModelView, chases: &Chases<'_>) -> Option<Chart> {
+fn loaded(model: &Latency) -> Option<Chart> {
     let x = Axis { title: "traffic beside it, GB/s", scale: Scale::FromZero };
     let y = Axis { title: "time of an access, ns", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Beside"]);
-    for curve in &view.curves {
+    for curve in &model.curves {
         let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];
         let name = format!("cluster {} on node {}", curve.cluster, curve.memory_node);
         let mut series = Series::new(&name, Style::Line);
-        if let Some(figure) = chases.unloaded(curve) {
+        if let Some(idle) = &curve.idle {
+            let figure = Figure::sampled(idle, Counted::AccessTime);
             series.point(0.0, &figure, "no traffic");
         }
         for point in &curve.points {
-            let figure = chases.loaded(curve, point);
-            let traffic = Figure::new(
-                point.traffic_gb_per_s,
-                Some(point.traffic_interval_gb_per_s),
-                Unit::GbPerS,
-            );
-            series.point(point.traffic_gb_per_s, &figure, &format!("beside {}", traffic.words()));
+            let figure = Figure::sampled(&point.time, Counted::AccessTime);
+            let traffic = Figure::of(&point.traffic);
+            series.point(traffic.value, &figure, &format!("beside {}", traffic.words()));
         }
         lines.add(&choice, series);
-        if let Some(knee) = &curve.knee {
+        if let Some(knee) = curve.knee.found() {
             let mut bend = Series::new(format!("{name}: where it bends"), Style::Stars);
-            let figure = Figure::new(knee.loaded_ns, None, Unit::Ns);
-            let traffic = format_significant(knee.traffic_gb_per_s, 3);
-            bend.point(knee.traffic_gb_per_s, &figure, &format!("beside {traffic} GB/s"));
+            let figure = Figure::new(knee.time.0, None, Unit::Ns);
+            let traffic = Figure::of(&knee.traffic);
+            bend.point(traffic.value, &figure, &format!("beside {} GB/s", traffic.text));
             lines.add(&choice, bend);
         }
     }

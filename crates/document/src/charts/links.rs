@@ -1,6 +1,6 @@
 //! Packages on each other's memory, and one cluster on that of another package.
 
-use nearfar_report::LinkView;
+use crate::subject::LinkView;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};

@@ -1,9 +1,9 @@
 //! The machine drawn: packages, clusters, caches, cores, memory nodes, devices, and lines as wide
 //! as what was measured over them.
 
+use crate::subject::{CellView, ClusterView, LinkView, NodeView, TopoView};
 use nearfar_machine::CpuSet;
 use nearfar_record::Way;
-use nearfar_report::{CellView, ClusterView, LinkView, NodeView, TopoView};
 use nearfar_units::Bytes;
 use serde::Serialize;
 
@@ -366,11 +366,11 @@ fn best_link(links: &[LinkView], from: u32, to: u32) -> Option<(Figure, &str)> {
 
 #[cfg(test)]
 mod tests {
+    use crate::subject::ModelChoices;
     use nearfar_flow::read_machine;
     use nearfar_machine::InitiatorKind;
     use nearfar_measure::{simulated::simulate, suite_inputs};
     use nearfar_record::{Experiment, Inputs, Suite};
-    use nearfar_report::ModelChoices;
 
     use super::*;
 

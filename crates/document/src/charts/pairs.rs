@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nearfar_report::FittedView;
+use crate::subject::FittedView;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};

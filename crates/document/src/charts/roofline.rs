@@ -1,6 +1,6 @@
 //! Roofs of a cluster and points below them.
 
-use nearfar_report::{FittedView, RoofPlaceView};
+use crate::subject::{FittedView, RoofPlaceView};
 use nearfar_units::format_significant;
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -140,12 +140,12 @@ fn is_remote(roof: &RoofPlaceView) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use crate::subject::ModelChoices;
     use nearfar_flow::read_machine;
     use nearfar_measure::simulated::simulate;
     use nearfar_measure::suite_inputs;
     use nearfar_model::profiled_point;
     use nearfar_record::{Experiment, Inputs, Suite, read_profile};
-    use nearfar_report::ModelChoices;
     use serde_json::Value;
 
     use super::*;
@@ -155,7 +155,7 @@ mod tests {
         let only_roofs = vec![Experiment::Roofs];
         let inputs = Inputs { experiments: only_roofs, ..suite_inputs(Suite::Standard) };
         let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
-        let planted = include_bytes!("../../../report/tests/profiles/planted.json");
+        let planted = include_bytes!("../../../document/tests/profiles/planted.json");
         let profile = read_profile(&planted[..]).unwrap();
         let without = Sources::new(&record, &ModelChoices::of(&record));
         let drawn = |sources: &Sources<'_>| -> Vec<Value> {

@@ -1,6 +1,6 @@
 //! Bandwidth against threads and affinity, and how runs spread.
 
-use nearfar_report::{DistributionView, FittedView, ModesVerdict, RunsView, ScalingView};
+use crate::subject::{DistributionView, FittedView, ModesVerdict, RunsView, ScalingView};
 use nearfar_units::format_significant;
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -98,7 +98,7 @@ fn modes(model: &DistributionView, view: &ScalingView) -> (Vec<(f64, String)>, S
         ModesVerdict::NoMoreThanOneShown => "no more than one mode is shown",
         ModesVerdict::Shown => "several modes are shown",
     };
-    let one = |mode: &nearfar_report::ModeView| {
+    let one = |mode: &crate::subject::ModeView| {
         let figure = Figure::new(mode.gb_per_s, None, Unit::GbPerS);
         let share = format_significant(100.0 * mode.run_share, 2);
         (mode.gb_per_s, format!("mode at {}, {share} % of the runs", figure.words()))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nearfar_report::{FittedView, SharedCellView, SharingModelView, SharingView};
+use crate::subject::{FittedView, SharedCellView, SharingModelView, SharingView};
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use nearfar_report::printable;
+use crate::printable::printable;
 use serde::Serialize;
 
 /// Text that a spreadsheet takes for text, on one line.

@@ -54,8 +54,9 @@ fn add_latency(figures: &RecordFigures<'_>, out: &mut Exposition) {
             .with("experiment", "latency")
             .with("cluster", pair.cluster)
             .with("node", pair.memory_node);
-        if let Ok(factor) = &pair.factor {
-            out.interval(Family::NumaFactor, &labels, factor.value, factor.interval);
+        if let Some(factor) = pair.factor.found() {
+            let [low, high] = factor.ends();
+            out.interval(Family::NumaFactor, &labels, factor.value.0, (low.0, high.0));
         }
         if let Some(time) = pair.time {
             add_time(&labels, &time, out);
@@ -66,10 +67,12 @@ fn add_latency(figures: &RecordFigures<'_>, out: &mut Exposition) {
 
 fn add_time(labels: &Labels, time: &AccessTime, out: &mut Exposition) {
     let seconds = |ns: f64| ns / 1e9;
-    let (low, high) = time.ns.interval;
-    let interval = (seconds(low), seconds(high));
-    out.interval(Family::Latency, labels, seconds(time.ns.median), interval);
-    out.add(Family::LatencyConfidence, labels.clone(), time.ns.confidence);
+    let [low, high] = time.time.ends();
+    let interval = (seconds(low.0), seconds(high.0));
+    out.interval(Family::Latency, labels, seconds(time.time.value.0), interval);
+    if let Some(confidence) = time.time.confidence {
+        out.add(Family::LatencyConfidence, labels.clone(), confidence);
+    }
     out.add(Family::LatencyDisturbed, labels.clone(), ratio(time.disturbed, time.samples));
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use nearfar_report::printable;
+use crate::printable::printable;
 
 /// Labels in their order, each name once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]

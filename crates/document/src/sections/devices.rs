@@ -1,13 +1,13 @@
 //! Copies between memory and devices.
 
+use crate::subject::{FittedView, ModelKind, TransferView, largest_transfers};
 use nearfar_machine::{HostMemory, TransferDirection};
-use nearfar_report::{FittedView, ModelKind, TransferView, largest_transfers};
 use nearfar_units::Bytes;
 
-use super::grid::Grid;
 use super::{meaning, model};
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {

@@ -1,6 +1,6 @@
 //! Loads and stores over a fast and a slow memory.
 
-use nearfar_report::{FittedView, HybridModelView, ModelKind};
+use crate::subject::{FittedView, HybridModelView, ModelKind};
 
 use super::{meaning, model};
 use crate::document::{Section, Sources};

@@ -1,6 +1,6 @@
 //! What the machine is.
 
-use nearfar_report::TopoView;
+use crate::subject::TopoView;
 use nearfar_units::Bytes;
 
 use crate::document::{Section, Sources};

@@ -1,6 +1,6 @@
 //! Sets of streams at once.
 
-use nearfar_report::ModelKind;
+use crate::subject::ModelKind;
 
 use super::meaning;
 use crate::document::{Section, Sources};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_report::AbsentView;
+use crate::subject::AbsentView;
 
 use crate::document::{Section, Sources};
 use crate::table::{AbsenceKind, Cell, Column, Table};

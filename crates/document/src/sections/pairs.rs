@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_report::{CellView, ClassView, ClassesView, FittedView, ModelKind};
+use crate::subject::{CellView, ClassView, ClassesView, FittedView, ModelKind};
 
-use super::{grid::Grid, meaning, model};
+use super::{meaning, model};
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
 use crate::table::{Cell, Column, Table};
 
 /// Which of a pair's thread counts.

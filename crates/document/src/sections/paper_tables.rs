@@ -1,14 +1,15 @@
 //! Bandwidth classes and pairs of memory and of devices as braithwaite2012 prints them (tables 5.2 to
 //! 5.5).
 
-use nearfar_machine::TransferDirection;
-use nearfar_report::{
+use crate::subject::{
     CellView, ClassesView, DeviceClassSetView, DevicePairView, FittedView, ModelKind,
 };
+use nearfar_machine::TransferDirection;
 
-use super::{grid::Grid, model, pairs::alpha};
+use super::{model, pairs::alpha};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
+use crate::grid::Grid;
 use crate::table::{Cell, Column, Table};
 
 /// The tables; none where there are no classes.

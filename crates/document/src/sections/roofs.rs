@@ -1,11 +1,12 @@
 //! Roofs of bandwidth and of arithmetic, and points below them.
 
+use crate::subject::{ModelKind, RoofView};
 use nearfar_record::RoofPurpose;
-use nearfar_report::{ModelKind, RoofView};
 
-use super::{grid::Grid, meaning};
+use super::meaning;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
 use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {

@@ -1,10 +1,11 @@
 //! Local and remote threads on one node.
 
-use nearfar_report::{ModelKind, SharingView};
+use crate::subject::{ModelKind, SharingView};
 
-use super::{grid::Grid, meaning};
+use super::meaning;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
 use crate::table::{Cell, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nearfar_report::printable;
+use crate::printable::printable;
 
 /// Letters of a word without a place to break it, after which one is made.
 const LONGEST: usize = 16;

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, HashMap};
 
 use nearfar_machine::Machine;
-use nearfar_record::{ChaseWalk, LatencyCoordinates, Pages};
-use nearfar_stats::Estimate;
+use nearfar_record::{ChaseWalk, Estimate, LatencyCoordinates, Outcome, Pages};
+use nearfar_units::{BytesPerSecond, Nanoseconds};
+use serde::Serialize;
 
 use super::knee::{LatencyKnee, UsableBandwidth, knee, usable};
 use super::numa_factor::own_nodes;
@@ -12,7 +13,8 @@ use super::queue::{LatencyQueue, queue};
 use crate::chases::ChaseFigures;
 
 /// A cluster on a node beside one kind of traffic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedCurve {
     /// The cluster of the chase and of the threads beside it.
     pub cluster: u32,
@@ -26,51 +28,55 @@ pub struct LoadedCurve {
     pub variant: String,
     /// How many they are.
     pub threads: u32,
-    /// Time of the same access without them, ns; `None` where it was not measured.
-    pub idle: Option<Estimate>,
+    /// Time of the same access without them; null where it was not measured.
+    #[serde(rename = "idle_ns")]
+    pub idle: Option<Estimate<Nanoseconds>>,
     /// From the least load to the most, those that have figures.
     pub points: Vec<LoadedPoint>,
     /// Points of the plan without figures.
     pub missing: usize,
-    /// Where the curve bends; in words why that is not known.
-    pub knee: Result<LatencyKnee, String>,
-    /// What may be moved beside accesses that take [`super::USABLE_RISE`] times the idle ones; in
-    /// words why that is not known.
-    pub usable: Result<UsableBandwidth, String>,
-    /// The law of a queue that is fitted to it; in words why there is none.
-    pub queue: Result<LatencyQueue, String>,
+    /// Where the curve bends.
+    pub knee: Outcome<LatencyKnee>,
+    /// What may be moved beside accesses that take 1.5 times the idle ones.
+    pub usable: Outcome<UsableBandwidth>,
+    /// The law of a queue that is fitted to it.
+    pub queue: Outcome<LatencyQueue>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedPoint {
     /// Cycles that each thread pauses after every KiB of each array.
     pub pause_cycles: u32,
-    /// Time of an access, ns.
-    pub ns: Estimate,
-    /// What the threads move, useful bytes/s.
-    pub bytes_per_s: Estimate,
+    /// Time of an access.
+    #[serde(rename = "time_ns")]
+    pub time: Estimate<Nanoseconds>,
+    /// What the threads move, useful bytes.
+    #[serde(rename = "traffic_gb_per_s")]
+    pub traffic: Estimate<BytesPerSecond>,
 }
 
 impl LoadedCurve {
     /// Time of an access at its longest / the idle one; `None` without either.
     #[must_use]
     pub fn most_rise(&self) -> Option<f64> {
-        let most = self.points.iter().map(|point| point.ns.median).max_by(f64::total_cmp)?;
-        Some(most / self.idle?.median)
+        let most = self.points.iter().map(|point| point.time.value.0).max_by(f64::total_cmp)?;
+        Some(most / self.idle.as_ref()?.value.0)
     }
 
     /// The longest that an access can have taken by the intervals / the idle one; `None` without
     /// either.
     #[must_use]
     pub fn highest_rise(&self) -> Option<f64> {
-        let most = self.points.iter().map(|point| point.ns.interval.1).max_by(f64::total_cmp)?;
-        Some(most / self.idle?.median)
+        let most = self.points.iter().map(|point| point.time.ends()[1].0).max_by(f64::total_cmp)?;
+        Some(most / self.idle.as_ref()?.value.0)
     }
 
-    /// The most that the threads moved, useful bytes/s; `None` without points.
+    /// The most that the threads moved; `None` without points.
     #[must_use]
-    pub fn most_bytes_per_s(&self) -> Option<f64> {
-        self.points.iter().map(|point| point.bytes_per_s.median).max_by(f64::total_cmp)
+    pub fn most_traffic(&self) -> Option<BytesPerSecond> {
+        let traffic = self.points.iter().map(|point| point.traffic.value);
+        traffic.max_by(|one, other| one.0.total_cmp(&other.0))
     }
 }
 
@@ -85,13 +91,13 @@ fn access(place: &LatencyCoordinates) -> Access {
 pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve> {
     let clusters = machine.clusters();
     let own_nodes = own_nodes(&clusters);
-    let mut idle: HashMap<Access, Estimate> = HashMap::new();
+    let mut idle: HashMap<Access, &Estimate<Nanoseconds>> = HashMap::new();
     let mut loaded: BTreeMap<(Access, &str, &str, u32), Vec<&ChaseFigures>> = BTreeMap::new();
     for chase in all {
         let access = access(&chase.place);
-        match (&chase.place.load, chase.time) {
-            (None, Some(time)) if is_positive(&time.ns) => {
-                idle.insert(access, time.ns);
+        match (&chase.place.load, &chase.time) {
+            (None, Some(time)) if time.time.is_positive() => {
+                idle.insert(access, &time.time);
             }
             (None, _) => {}
             (Some(load), _) => {
@@ -113,11 +119,11 @@ pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve
             kernel: kernel.into(),
             variant: variant.into(),
             threads,
-            idle,
+            idle: idle.cloned(),
             missing: chases.len() - points.len(),
-            knee: path.clone().and_then(|idle| knee(&idle, &points)),
-            usable: path.clone().and_then(|idle| usable(&idle, &points)),
-            queue: path.and_then(|idle| queue(&idle, &points)),
+            knee: path.clone().and_then(|idle| knee(idle, &points)).into(),
+            usable: path.clone().and_then(|idle| usable(idle, &points)).into(),
+            queue: path.and_then(|idle| queue(idle, &points)).into(),
             points,
         }
     });
@@ -127,13 +133,8 @@ pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve
 fn point(chase: &ChaseFigures) -> Option<LoadedPoint> {
     Some(LoadedPoint {
         pause_cycles: chase.place.load.as_ref()?.pause_cycles,
-        ns: chase.time.map(|time| time.ns).filter(is_positive)?,
-        bytes_per_s: chase.load.as_ref().map(|load| load.sum).filter(is_positive)?,
+        time: chase.time.as_ref().map(|time| &time.time).filter(|it| it.is_positive())?.clone(),
+        traffic: Some(Estimate::of_rounds(&chase.load.as_ref()?.sum, &chase.case.id))
+            .filter(Estimate::is_positive)?,
     })
-}
-
-/// Whether a figure and its interval can be divided by.
-fn is_positive(of: &Estimate) -> bool {
-    let (low, high) = of.interval;
-    [of.median, low, high].iter().all(|value| value.is_finite() && *value > 0.0)
 }

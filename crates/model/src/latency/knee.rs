@@ -10,33 +10,40 @@
 //! idle latency.
 //! Fails when: the threads beside the chase could not load the memory enough; both then say so.
 
-use nearfar_stats::Estimate;
+use nearfar_record::Estimate;
+use nearfar_units::{BytesPerSecond, Nanoseconds};
+use serde::Serialize;
 
 use super::curve::LoadedPoint;
 
 /// Where a loaded curve bends.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LatencyKnee {
-    /// Traffic at the knee, useful bytes/s.
-    pub bytes_per_s: f64,
-    /// Traffic at the neighbouring points.
-    pub interval: (f64, f64),
-    /// Time of an access there, ns.
-    pub ns: f64,
+    /// Traffic at the knee; the interval reaches to the neighbouring points.
+    #[serde(rename = "traffic_gb_per_s")]
+    pub traffic: Estimate<BytesPerSecond>,
+    /// Time of an access there.
+    #[serde(rename = "time_ns")]
+    pub time: Nanoseconds,
     /// How far below the straight line it lies, a fraction of the rise.
     pub distance: f64,
 }
 
 /// What may be moved beside accesses that must not take too long.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsableBandwidth {
-    /// Time of an access there / the idle one: [`USABLE_RISE`].
+    /// Time of an access there / the idle one.
     pub rise: f64,
-    /// Useful bytes/s.
-    pub bytes_per_s: f64,
-    /// By the intervals of the latencies: the least, and the most or `None` where the curve may
-    /// reach beyond what was measured.
-    pub interval: (f64, Option<f64>),
+    #[serde(rename = "traffic_gb_per_s")]
+    pub traffic: BytesPerSecond,
+    /// The least by the intervals of the latencies.
+    #[serde(rename = "least_gb_per_s")]
+    pub least: BytesPerSecond,
+    /// The most, or null where the curve may reach beyond what was measured.
+    #[serde(rename = "most_gb_per_s")]
+    pub most: Option<BytesPerSecond>,
 }
 
 /// Accesses that take this many times the idle ones take too long. Ours.
@@ -53,34 +60,41 @@ const LEAST_RISE: f64 = 0.05;
 pub(super) const FEWEST_POINTS: usize = 4;
 
 /// Whether there is a curve at all: enough points, of which one is truly above the idle one.
-pub(super) fn check_rise(idle: &Estimate, points: &[LoadedPoint]) -> Result<(), String> {
+pub(super) fn check_rise(
+    idle: &Estimate<Nanoseconds>,
+    points: &[LoadedPoint],
+) -> Result<(), String> {
     if points.len() < FEWEST_POINTS {
         let points = points.len();
         return Err(format!("it has {points} of the {FEWEST_POINTS} loaded points that it takes"));
     }
     let rises = points.iter().any(|point| {
-        point.ns.median >= idle.median * (1.0 + LEAST_RISE) && point.ns.interval.0 > idle.interval.1
+        point.time.value >= idle.value * (1.0 + LEAST_RISE) && point.time.ends()[0] > idle.ends()[1]
     });
     if rises { Ok(()) } else { Err("load does not make accesses longer beyond noise".into()) }
 }
 
-pub(super) fn knee(idle: &Estimate, points: &[LoadedPoint]) -> Result<LatencyKnee, String> {
+pub(super) fn knee(
+    idle: &Estimate<Nanoseconds>,
+    points: &[LoadedPoint],
+) -> Result<LatencyKnee, String> {
     check_rise(idle, points)?;
-    let traffic = |point: &LoadedPoint| point.bytes_per_s.median;
+    let traffic = |point: &LoadedPoint| point.traffic.value.0;
     let (Some(most), Some(longest)) = (
         points.iter().map(traffic).max_by(f64::total_cmp),
-        points.iter().map(|point| point.ns.median).max_by(f64::total_cmp),
+        points.iter().map(|point| point.time.value.0).max_by(f64::total_cmp),
     ) else {
         return Err("it has no points".into());
     };
     let below = |point: &LoadedPoint| {
         // A loaded access that is shorter than an idle one has not risen.
-        let rise = (point.ns.median - idle.median).max(0.0) / (longest - idle.median);
+        let rise = (point.time.value.0 - idle.value.0).max(0.0) / (longest - idle.value.0);
         traffic(point) / most - rise
     };
     // Noise of a point's latency alone can bend the curve so far there.
     let noise = |point: &LoadedPoint| {
-        (point.ns.interval.1 - point.ns.interval.0) / 2.0 / (longest - idle.median)
+        let [low, high] = point.time.ends();
+        (high.0 - low.0) / 2.0 / (longest - idle.value.0)
     };
     let farthest = |of: &[usize]| {
         of.iter()
@@ -100,25 +114,29 @@ pub(super) fn knee(idle: &Estimate, points: &[LoadedPoint]) -> Result<LatencyKne
             None => "it rises evenly, without a bend".into(),
         });
     };
-    let (point, distance) = (points[at], below(&points[at]));
+    let (point, distance) = (&points[at], below(&points[at]));
     let before = at.checked_sub(1).map_or(0.0, |before| traffic(&points[before]));
-    let after = points.get(at + 1).map_or(traffic(&point), traffic);
-    let here = traffic(&point);
+    let after = points.get(at + 1).map_or(traffic(point), traffic);
+    let here = traffic(point);
+    let ends = (before.min(here), after.max(here));
     Ok(LatencyKnee {
-        bytes_per_s: here,
-        interval: (before.min(here), after.max(here)),
-        ns: point.ns.median,
+        traffic: Estimate::computed(here, ends, point.traffic.cases.clone()),
+        time: point.time.value,
         distance,
     })
 }
 
-pub(super) fn usable(idle: &Estimate, points: &[LoadedPoint]) -> Result<UsableBandwidth, String> {
+pub(super) fn usable(
+    idle: &Estimate<Nanoseconds>,
+    points: &[LoadedPoint],
+) -> Result<UsableBandwidth, String> {
     if points.is_empty() {
         return Err("no loaded point has figures".into());
     }
     // From an idle latency and a latency of each point of their intervals.
-    let crossing = |idle_ns: f64, limit: f64, ns: &dyn Fn(&Estimate) -> f64| {
-        let loaded = points.iter().map(|point| (point.bytes_per_s.median, ns(&point.ns)));
+    let crossing = |idle: Nanoseconds, ns: &dyn Fn(&Estimate<Nanoseconds>) -> Nanoseconds| {
+        let (idle_ns, limit) = (idle.0, USABLE_RISE * idle.0);
+        let loaded = points.iter().map(|point| (point.traffic.value.0, ns(&point.time).0));
         let path: Vec<(f64, f64)> = std::iter::once((0.0, idle_ns)).chain(loaded).collect();
         path.windows(2).find_map(|pair| {
             let [(from, low), (to, high)] = [pair[0], pair[1]];
@@ -126,19 +144,16 @@ pub(super) fn usable(idle: &Estimate, points: &[LoadedPoint]) -> Result<UsableBa
                 .then(|| from + (to - from) * (limit - low) / (high - low))
         })
     };
-    let (low, high) = idle.interval;
-    let Some(bytes_per_s) = crossing(idle.median, USABLE_RISE * idle.median, &|ns| ns.median)
-    else {
+    let Some(traffic) = crossing(idle.value, &|time| time.value) else {
         return Err(format!("no load made accesses {USABLE_RISE} times as long as idle ones"));
     };
-    let earliest = crossing(low, USABLE_RISE * low, &|ns| ns.interval.1);
-    let latest = crossing(high, USABLE_RISE * high, &|ns| ns.interval.0);
+    let [low, high] = idle.ends();
+    let earliest = crossing(low, &|time| time.ends()[1]);
+    let latest = crossing(high, &|time| time.ends()[0]);
     Ok(UsableBandwidth {
         rise: USABLE_RISE,
-        bytes_per_s,
-        interval: (
-            earliest.map_or(bytes_per_s, |it| it.min(bytes_per_s)),
-            latest.map(|it| it.max(bytes_per_s)),
-        ),
+        traffic: BytesPerSecond(traffic),
+        least: BytesPerSecond(earliest.map_or(traffic, |it| it.min(traffic))),
+        most: latest.map(|it| BytesPerSecond(it.max(traffic))),
     })
 }

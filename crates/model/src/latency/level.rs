@@ -3,24 +3,27 @@
 use std::collections::HashMap;
 
 use nearfar_machine::{Cluster, Machine};
-use nearfar_record::{Chase, LatencyCoordinates};
-use nearfar_stats::Estimate;
+use nearfar_record::{Chase, Estimate, LatencyCoordinates};
+use nearfar_units::Nanoseconds;
+use serde::Serialize;
 
 use crate::chases::ChaseFigures;
 
 /// Time of an access that one level answers.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelLatency {
     /// The cluster of the chase.
     pub cluster: u32,
     /// The node behind the caches.
     pub memory_node: u32,
-    /// The cache, 1 being the one next to the core; `None`: memory.
+    /// The cache, 1 being the one next to the core, or null for memory.
     pub level: Option<u32>,
     /// Bytes that are walked through: of several sets that the level holds the largest.
     pub working_set_bytes: u64,
-    /// Time of an access, ns.
-    pub ns: Estimate,
+    /// Time of an access.
+    #[serde(rename = "time_ns")]
+    pub time: Estimate<Nanoseconds>,
 }
 
 /// A set that fills a cache does not stay in it: other data, and lines that share a place. Sets
@@ -54,7 +57,7 @@ pub(super) fn levels(
         }
         let mut of_pair: Vec<LevelLatency> = Vec::new();
         for chase in sizes {
-            let (Some(time), Some(level)) = (chase.time, level_of(chase, caches)) else {
+            let (Some(time), Some(level)) = (&chase.time, level_of(chase, caches)) else {
                 continue;
             };
             let latency = LevelLatency {
@@ -62,7 +65,7 @@ pub(super) fn levels(
                 memory_node: place.memory_node,
                 level,
                 working_set_bytes: chase.place.working_set_bytes,
-                ns: time.ns,
+                time: time.time.clone(),
             };
             // Sizes come in ascending order: the later one of a level is the larger.
             of_pair.retain(|other| other.level != level);

@@ -3,21 +3,15 @@
 use std::collections::HashMap;
 
 use nearfar_machine::{Cluster, Machine, NodeSet};
-use nearfar_record::Chase;
+use nearfar_record::{Chase, Estimate, Outcome};
+use nearfar_units::Ratio;
+use serde::Serialize;
 
 use crate::chases::{AccessTime, ChaseFigures};
 
-/// A ratio of two medians.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Factor {
-    /// Ratio of the medians.
-    pub value: f64,
-    /// From the least to the most that the intervals of both medians leave room for.
-    pub interval: (f64, f64),
-}
-
 /// A cluster on a node.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NumaFactor {
     /// The case, by its id.
     pub case: String,
@@ -29,26 +23,33 @@ pub struct NumaFactor {
     pub memory_node: u32,
     /// Whether the node is one of the cluster's own.
     pub is_local: bool,
-    /// Time of an idle access; `None` where it was not measured.
+    /// Of an idle access; null where it was not measured.
+    #[serde(rename = "latency")]
     pub time: Option<AccessTime>,
     /// Whether caches answered a part of the accesses, so that memory alone takes longer.
     pub is_short: bool,
-    /// That time / the least of the cluster's own nodes; in words why it is not known.
-    pub factor: Result<Factor, String>,
-    /// The firmware's distance / 10, which by the ACPI's convention is such a factor; `None` where
-    /// the firmware gives none.
+    /// That time / the least of the cluster's own nodes; the interval is what those of both leave
+    /// room for.
+    #[serde(rename = "numa_factor")]
+    pub factor: Outcome<Estimate<Ratio>>,
+    /// The firmware's distance / 10, which by the ACPI's convention is such a factor, or null.
+    #[serde(rename = "firmware_factor")]
     pub firmware: Option<f64>,
+    /// That / the measured one - 1, or null.
+    pub firmware_error: Option<f64>,
+    /// Whether what the firmware says is not so; null where that cannot be told.
+    pub is_firmware_wrong: Option<bool>,
 }
 
 /// The NUMA factors of all remote nodes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactorSpan {
-    pub least: f64,
-    pub most: Factor,
+    pub least: Ratio,
+    pub most: Estimate<Ratio>,
     /// Cluster of the pair with the most.
     pub worst_cluster: u32,
-    /// Its memory node.
-    pub worst_node: u32,
+    pub worst_memory_node: u32,
     /// Pairs of a cluster and a remote node that have a factor.
     pub pairs: usize,
 }
@@ -58,21 +59,12 @@ pub struct FactorSpan {
 /// hops: a smaller difference is no lie.
 pub const FIRMWARE_ROOM: f64 = 0.2;
 
-impl NumaFactor {
-    /// The firmware's factor / the measured one - 1; `None` where either is not known.
-    #[must_use]
-    pub fn firmware_error(&self) -> Option<f64> {
-        let measured = self.factor.as_ref().ok()?.value;
-        Some(self.firmware? / measured - 1.0).filter(|error| error.is_finite())
-    }
-
-    /// Whether what the firmware says is not so; `None` where that cannot be told.
-    #[must_use]
-    pub fn is_firmware_wrong(&self) -> Option<bool> {
-        let (error, firmware) = (self.firmware_error()?, self.firmware?);
-        let (low, high) = self.factor.as_ref().ok()?.interval;
-        Some(error.abs() > FIRMWARE_ROOM && !(low..=high).contains(&firmware))
-    }
+/// What the firmware says / the measured factor - 1, and whether it is contradicted.
+fn judge_firmware(firmware: Option<f64>, factor: Option<&Estimate<Ratio>>) -> Option<(f64, bool)> {
+    let (firmware, factor) = (firmware?, factor?);
+    let error = Some(firmware / factor.value.0 - 1.0).filter(|error| error.is_finite())?;
+    let [low, high] = factor.ends();
+    Some((error, error.abs() > FIRMWARE_ROOM && !(low.0..=high.0).contains(&firmware)))
 }
 
 /// The factor of each cell of the idle matrix.
@@ -110,19 +102,23 @@ fn numa_factor(
         (_, None) => Err(format!("no node of cluster {}'s own has a time", place.cluster)),
         (Some(time), Some(own)) => ratio(chase, time, own),
     };
+    let firmware = place
+        .cpu_node
+        .and_then(|node| machine.distance(node, place.memory_node))
+        .and_then(firmware_factor);
+    let judged = judge_firmware(firmware, factor.as_ref().ok());
     NumaFactor {
         case: chase.case.id.clone(),
         cluster: place.cluster,
         cpu_node: place.cpu_node,
         memory_node: place.memory_node,
         is_local,
-        time: chase.time,
+        time: chase.time.clone(),
         is_short: is_short(chase),
-        factor,
-        firmware: place
-            .cpu_node
-            .and_then(|node| machine.distance(node, place.memory_node))
-            .and_then(firmware_factor),
+        factor: factor.into(),
+        firmware,
+        firmware_error: judged.map(|(error, _)| error),
+        is_firmware_wrong: judged.map(|(_, is_wrong)| is_wrong),
     }
 }
 
@@ -137,29 +133,34 @@ fn is_short(chase: &ChaseFigures) -> bool {
 }
 
 /// A time that can be divided by.
-fn usable(chase: &ChaseFigures) -> Option<AccessTime> {
-    chase.time.filter(|time| time.ns.median > 0.0 && time.ns.interval.0 > 0.0)
+fn usable(chase: &ChaseFigures) -> Option<&AccessTime> {
+    chase.time.as_ref().filter(|time| time.time.value.0 > 0.0 && time.time.ends()[0].0 > 0.0)
 }
 
 fn median(chase: &ChaseFigures) -> f64 {
-    chase.time.map_or(f64::INFINITY, |time| time.ns.median)
+    chase.time.as_ref().map_or(f64::INFINITY, |time| time.time.value.0)
 }
 
-fn ratio(chase: &ChaseFigures, time: AccessTime, own: &ChaseFigures) -> Result<Factor, String> {
+fn ratio(
+    chase: &ChaseFigures,
+    time: &AccessTime,
+    own: &ChaseFigures,
+) -> Result<Estimate<Ratio>, String> {
     if chase.case.id == own.case.id {
-        return Ok(Factor { value: 1.0, interval: (1.0, 1.0) });
+        return Ok(Estimate::computed(1.0, (1.0, 1.0), vec![own.case.id.clone()]));
     }
     let how = |chase: &ChaseFigures| (chase.place.pages, chase.place.walk);
     if how(chase) != how(own) {
         return Err("its chase walks in another way, or on other pages, than the local one".into());
     }
-    let Some(own) = usable(own) else { return Err("the local accesses have no time".into()) };
-    let factor = Factor {
-        value: time.ns.median / own.ns.median,
-        interval: (time.ns.interval.0 / own.ns.interval.1, time.ns.interval.1 / own.ns.interval.0),
-    };
-    let is_finite = factor.value.is_finite() && factor.interval.1.is_finite();
-    if is_finite { Ok(factor) } else { Err("its time is beyond all numbers".into()) }
+    let Some(local) = usable(own) else { return Err("the local accesses have no time".into()) };
+    let (time, local) = (&time.time, &local.time);
+    let ([least, most], [local_least, local_most]) = (time.ends(), local.ends());
+    let (value, ends) = (time.value / local.value, (least / local_most, most / local_least));
+    if !(value.is_finite() && ends.1.is_finite()) {
+        return Err("its time is beyond all numbers".into());
+    }
+    Ok(Estimate::computed(value, ends, vec![chase.case.id.clone(), own.case.id.clone()]))
 }
 
 /// The distances of firmware are counted in tenths of a local access; 0 and 255 mean that it does
@@ -171,20 +172,20 @@ fn firmware_factor(distance: u64) -> Option<f64> {
 
 /// The factors of remote nodes together.
 pub(super) fn span(machine: &Machine, factors: &[NumaFactor]) -> Result<FactorSpan, String> {
-    let remote: Vec<(&NumaFactor, Factor)> = factors
+    let remote: Vec<(&NumaFactor, &Estimate<Ratio>)> = factors
         .iter()
         .filter(|pair| !pair.is_local)
-        .filter_map(|pair| Some((pair, *pair.factor.as_ref().ok()?)))
+        .filter_map(|pair| Some((pair, pair.factor.found()?)))
         .collect();
-    let value = |(_, factor): &&(&NumaFactor, Factor)| factor.value;
+    let value = |(_, factor): &&(&NumaFactor, &Estimate<Ratio>)| factor.value.0;
     let least = remote.iter().min_by(|one, other| value(one).total_cmp(&value(other)));
     let most = remote.iter().max_by(|one, other| value(one).total_cmp(&value(other)));
     match (least, most) {
         (Some(&(_, least)), Some(&(worst, most))) => Ok(FactorSpan {
             least: least.value,
-            most,
+            most: most.clone(),
             worst_cluster: worst.cluster,
-            worst_node: worst.memory_node,
+            worst_memory_node: worst.memory_node,
             pairs: remote.len(),
         }),
         _ if machine.nodes.len() == 1 => Err("one node: nothing is remote".into()),

@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{CpuSet, Machine, MemoryKind, NodeSet};
 use nearfar_record::{CaseSummary, Experiment, Roof, RoofCoordinates, RoofPurpose, Suite};
-use nearfar_stats::Estimate;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::latency;
@@ -105,9 +104,8 @@ struct Gathered {
 }
 
 impl Gathered {
-    /// Adds a time that follows from a figure; one that is no time is left out.
-    fn add(&mut self, ns: f64, figure: &Estimate) {
-        let noise = figure.relative_half_width();
+    /// Adds a time that follows from a figure with this noise; one that is no time is left out.
+    fn add(&mut self, ns: f64, noise: f64) {
         if ns.is_finite() && ns > 0.0 && noise.is_finite() {
             self.sum += ns;
             self.noise += noise;
@@ -208,13 +206,15 @@ fn latencies(
 ) -> Result<ByPlace, Inapplicable> {
     let mut places = ByPlace::default();
     for pair in latency(figures)?.factors {
-        let (Some(time), true) = (pair.time, is_of_kind(machine, pair.memory_node, kind)) else {
+        let (Some(time), true) = (pair.time.as_ref(), is_of_kind(machine, pair.memory_node, kind))
+        else {
             continue;
         };
         let [own, remote, central, spread] = &mut places;
-        if pair.is_local { own } else { remote }.add(time.ns.median, &time.ns);
-        central.add(time.ns.median, &time.ns);
-        spread.add(time.ns.median, &time.ns);
+        let (ns, noise) = (time.time.value.0, time.time.relative_half_width());
+        if pair.is_local { own } else { remote }.add(ns, noise);
+        central.add(ns, noise);
+        spread.add(ns, noise);
     }
     if places.iter().any(|place| place.mean().is_none()) {
         let why = "the record holds no latency of a local and of a remote node";
@@ -283,7 +283,7 @@ fn roof_transfers(
             Roof::Congested { kind: of } if of == kind => spread,
             _ => continue,
         };
-        gathered.add(ns, &bandwidth.sum);
+        gathered.add(ns, bandwidth.sum.relative_half_width());
     }
     for (key, places) in &mut found {
         if places[0].mean().is_none()
@@ -326,8 +326,9 @@ fn pair_transfers(
         let places = found.entry((kernel.into(), BEST_VARIANT.into())).or_default();
         let ns = transfer_ns(threads, line_bytes, &figure.summary);
         let is_local = own_nodes.get(&row).is_some_and(|own| own.contains(node));
-        places[usize::from(!is_local)].add(ns, &figure.summary.sum);
-        places[3].add(ns, &figure.summary.sum);
+        let noise = figure.summary.sum.relative_half_width();
+        places[usize::from(!is_local)].add(ns, noise);
+        places[3].add(ns, noise);
         let known = best.entry((kernel, node)).or_insert(&figure.summary);
         if figure.summary.sum.median > known.sum.median {
             *known = &figure.summary;
@@ -337,7 +338,8 @@ fn pair_transfers(
         let of_kernel = most_threads.iter().filter(|((name, _), _)| *name == kernel);
         let threads = of_kernel.map(|(_, &threads)| threads).fold(0, u32::saturating_add);
         if let Some(places) = found.get_mut(&(kernel.into(), BEST_VARIANT.into())) {
-            places[2].add(transfer_ns(threads, line_bytes, summary), &summary.sum);
+            let noise = summary.sum.relative_half_width();
+            places[2].add(transfer_ns(threads, line_bytes, summary), noise);
         }
     }
     found

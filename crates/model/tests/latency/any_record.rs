@@ -31,23 +31,25 @@ proptest! {
         }
         let model = latency(&RecordFigures::new(&record)).unwrap();
         let mut figures: Vec<f64> = Vec::new();
-        for factor in model.factors.iter().filter_map(|pair| pair.factor.as_ref().ok()) {
-            figures.extend([factor.value, factor.interval.0, factor.interval.1]);
+        for factor in model.factors.iter().filter_map(|pair| pair.factor.found()) {
+            figures.push(factor.value.0);
+            figures.extend(factor.ends().map(|end| end.0));
         }
-        figures.extend(model.span.iter().map(|span| span.least));
-        figures.extend(model.levels.iter().map(|level| level.ns.median));
+        figures.extend(model.span.found().map(|span| span.least.0));
+        figures.extend(model.levels.iter().map(|level| level.time.value.0));
         for curve in &model.curves {
             figures.extend(curve.most_rise());
-            if let Ok(knee) = &curve.knee {
-                figures.extend([knee.bytes_per_s, knee.interval.0, knee.interval.1, knee.ns]);
-                prop_assert!(knee.distance <= 1.0 && knee.interval.0 <= knee.interval.1);
+            if let Some(knee) = curve.knee.found() {
+                let [low, high] = knee.traffic.ends();
+                figures.extend([knee.traffic.value.0, low.0, high.0, knee.time.0]);
+                prop_assert!(knee.distance <= 1.0 && low <= high);
             }
-            if let Ok(usable) = &curve.usable {
-                figures.extend([usable.bytes_per_s, usable.interval.0]);
-                prop_assert!(usable.interval.0 <= usable.bytes_per_s);
+            if let Some(usable) = curve.usable.found() {
+                figures.extend([usable.traffic.0, usable.least.0]);
+                prop_assert!(usable.least <= usable.traffic);
             }
-            if let Ok(queue) = &curve.queue {
-                figures.extend([queue.idle_ns, queue.service_ns, queue.capacity, queue.error]);
+            if let Some(queue) = curve.queue.found() {
+                figures.extend([queue.base.0, queue.service.0, queue.capacity.0, queue.error]);
             }
         }
         prop_assert!(figures.iter().all(|it| it.is_finite() && *it >= 0.0), "{figures:?}");

@@ -38,18 +38,20 @@ fn factors_and_their_intervals_are_those_worked_out_by_hand() {
         &[],
     );
     let model = model(&record);
-    let factor = model.factors[1].factor.clone().unwrap();
-    assert_near(factor.value, 1.62);
-    assert_near(factor.interval.0, 160.0 / 110.0);
-    assert_near(factor.interval.1, 170.0 / 98.0);
-    assert_eq!(model.factors[0].factor.clone().unwrap().interval, (1.0, 1.0));
+    let factor = model.factors[1].factor.found().unwrap();
+    let [low, high] = factor.ends();
+    assert_near(factor.value.0, 1.62);
+    assert_near(low.0, 160.0 / 110.0);
+    assert_near(high.0, 170.0 / 98.0);
+    let own = model.factors[0].factor.found().unwrap();
+    own.ends().iter().for_each(|end| assert_near(end.0, 1.0));
     assert_eq!([0, 1].map(|place| model.factors[place].is_local), [true, false]);
     // The firmware says 2.1: outside of the interval and 30 % off.
-    assert_near(model.factors[1].firmware_error().unwrap(), 2.1 / 1.62 - 1.0);
-    assert_eq!(model.factors[1].is_firmware_wrong(), Some(true));
-    assert_eq!(model.factors[0].is_firmware_wrong(), Some(false));
-    let span = model.span.unwrap();
-    assert_eq!((span.worst_cluster, span.worst_node, span.pairs), (0, 1, 1));
+    assert_near(model.factors[1].firmware_error.unwrap(), 2.1 / 1.62 - 1.0);
+    assert_eq!(model.factors[1].is_firmware_wrong, Some(true));
+    assert_eq!(model.factors[0].is_firmware_wrong, Some(false));
+    let span = model.span.found().unwrap();
+    assert_eq!((span.worst_cluster, span.worst_memory_node, span.pairs), (0, 1, 1));
 }
 
 /// ribeiro2010: 2 to 2.5 on a machine of four nodes.
@@ -67,12 +69,12 @@ fn the_span_is_that_of_remote_nodes() {
         }
     }
     let model = model(&record);
-    let span = model.span.unwrap();
-    assert_near(span.least, 2.0);
-    assert_near(span.most.value, 2.5);
+    let span = model.span.found().unwrap();
+    assert_near(span.least.0, 2.0);
+    assert_near(span.most.value.0, 2.5);
     assert_eq!(span.pairs, 12);
     assert!(model.factors.iter().all(|pair| pair.firmware.is_none()));
-    assert!(model.factors.iter().all(|pair| pair.is_firmware_wrong().is_none()));
+    assert!(model.factors.iter().all(|pair| pair.is_firmware_wrong.is_none()));
 }
 
 #[test]
@@ -83,7 +85,7 @@ fn distances_that_mean_nothing_are_no_factors() {
         add_chase(&mut record, at(0, 1, IN_MEMORY, None), &[150.0; 6], &[]);
         let model = model(&record);
         assert_eq!(model.factors[1].firmware, None, "{unknown}");
-        assert_eq!(model.factors[1].firmware_error(), None, "{unknown}");
+        assert_eq!(model.factors[1].firmware_error, None, "{unknown}");
     }
 }
 
@@ -91,13 +93,13 @@ fn distances_that_mean_nothing_are_no_factors() {
 fn without_a_remote_or_a_local_time_it_is_said_why() {
     let mut alone = record_of(machine(1, 1, 2), &[]);
     add_chase(&mut alone, at(0, 0, IN_MEMORY, None), &[100.0; 6], &[]);
-    assert!(model(&alone).span.unwrap_err().starts_with("one node"));
+    assert!(model(&alone).span.as_result().unwrap_err().starts_with("one node"));
 
     let mut only_remote = record_of(machine(1, 2, 2), &[]);
     add_chase(&mut only_remote, at(0, 1, IN_MEMORY, None), &[100.0; 6], &[]);
     let model_of = model(&only_remote);
-    assert!(model_of.factors[0].factor.clone().unwrap_err().contains("cluster 0's own"));
-    assert!(model_of.span.unwrap_err().contains("beside a local one"));
+    assert!(model_of.factors[0].factor.as_result().unwrap_err().contains("cluster 0's own"));
+    assert!(model_of.span.as_result().unwrap_err().contains("beside a local one"));
 
     let nothing = record_of(machine(1, 2, 2), &[]);
     let refused = latency(&RecordFigures::new(&nothing)).unwrap_err();
@@ -122,5 +124,5 @@ fn sizes_stand_for_levels() {
     let found: Vec<(Option<u32>, u64)> =
         levels.iter().map(|level| (level.level, level.working_set_bytes)).collect();
     assert_eq!(found, [(Some(1), 16 << 10), (Some(2), 512 << 10), (None, IN_MEMORY)]);
-    assert_near(levels[1].ns.median, 4.0);
+    assert_near(levels[1].time.value.0, 4.0);
 }

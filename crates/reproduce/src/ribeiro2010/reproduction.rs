@@ -51,13 +51,13 @@ fn machine_rows(name: &str, machine: &MachineFacts, measured: &Measured) -> Vec<
         let figure = measured.matrix.cell(0, 0, kernel, 1).and_then(|cell| cell.best());
         figure.map(|figure| figure.summary.sum.median / 1e6)
     };
-    let span = measured.latency.span.as_ref().ok();
+    let span = measured.latency.span.found();
     let [least, most] = machine.numa_factor;
     for (what, value, decimals, ours) in [
         ("STREAM read, MB/s", machine.stream_read_mbs, 2, one_thread("load")),
         ("STREAM write, MB/s", machine.stream_write_mbs, 2, one_thread("store")),
-        ("NUMA factor, least", least, 1, span.map(|span| span.least)),
-        ("NUMA factor, most", most, 1, span.map(|span| span.most.value)),
+        ("NUMA factor, least", least, 1, span.map(|span| span.least.0)),
+        ("NUMA factor, most", most, 1, span.map(|span| span.most.value.0)),
     ] {
         let printed = Printed { value, decimals };
         let room = Room::Rounding(0.0);

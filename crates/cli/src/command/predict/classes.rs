@@ -1,13 +1,13 @@
 //! What programs get whose accesses are shared out over classes.
 
 use anyhow::{Context, bail};
+use nearfar_document::{AlphaKind, AlphaSource, PredictView};
 use nearfar_machine::NodeSet;
 use nearfar_model::{
     ClassSet, Classes, MappingPlace, Reach, RecordFigures, Target, alphas, classes, data_access,
     mappings, reach_of_data,
 };
 use nearfar_record::Record;
-use nearfar_report::{AlphaKind, AlphaSource, PredictView};
 
 use crate::args::PredictArguments;
 use crate::command::model::gamma;

@@ -1,11 +1,11 @@
 //! What processes get that copy to or from devices, by the memory nodes with their data.
 
 use anyhow::{Context, bail};
+use nearfar_document::{AlphaKind, AlphaSource, PredictView};
 use nearfar_model::{
     DeviceClasses, DevicePair, RecordFigures, alphas, device_classes, mappings, reach_of_devices,
 };
 use nearfar_record::Record;
-use nearfar_report::{AlphaKind, AlphaSource, PredictView};
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;

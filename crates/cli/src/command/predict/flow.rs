@@ -1,8 +1,8 @@
 //! What streams get that run at the same time.
 
 use anyhow::anyhow;
+use nearfar_document::PredictFlowView;
 use nearfar_model::{Inapplicable, RecordFigures, flow};
-use nearfar_report::PredictFlowView;
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;

@@ -1,8 +1,8 @@
 //! What a mix of loads and stores gets of a fast and a slow memory.
 
 use anyhow::{anyhow, bail};
+use nearfar_document::PredictHybridView;
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures, hybrid};
-use nearfar_report::PredictHybridView;
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;

@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
+use nearfar_document::{PredictRooflineView, ProgramShares, printable};
 use nearfar_model::{
     Inapplicable, OverlapBounds, ProgramPoint, RecordFigures, hybrid, profiled_point, roofline,
 };
-use nearfar_report::{PredictRooflineView, ProgramShares, printable};
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;

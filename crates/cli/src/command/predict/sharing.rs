@@ -1,8 +1,8 @@
 //! What processes get that are split over near and far cores.
 
 use anyhow::{anyhow, bail};
+use nearfar_document::PredictSharingView;
 use nearfar_model::{Inapplicable, RecordFigures, SplitQuestion, WorkSharing, sharing};
-use nearfar_report::PredictSharingView;
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;

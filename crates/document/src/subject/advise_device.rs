@@ -1,0 +1,163 @@
+//! The view of which memory node is best for copies to and from a device.
+
+use nearfar_advise::{DeviceAdvice, DevicePlace, PRACTICAL};
+use nearfar_record::Record;
+use nearfar_units::{Bytes, format_significant};
+use serde::Serialize;
+
+use super::measured::MeasuredView;
+use super::model_flow_text::percents;
+use super::show_figure::BandwidthView;
+use crate::printable::printable;
+use crate::terminal::paragraph::paragraph;
+use crate::terminal::table::table_with_numbers;
+
+/// Memory nodes by the copies between them and a device; `advise RECORD --device DEVICE --json`
+/// prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AdviseDeviceView {
+    pub schema: &'static str,
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+    /// The device, by interface and number.
+    pub device: String,
+    /// Its name, or null.
+    pub device_name: Option<String>,
+    /// The memory nodes, the fastest first.
+    pub places: Vec<DevicePlaceView>,
+    /// Nodes that are not ranked, because a way was not measured there.
+    pub not_ranked: Vec<u32>,
+    /// The command that applies the first place; null where there is one place, or all are as
+    /// good.
+    pub command: Option<String>,
+    /// For people.
+    pub advice: Vec<String>,
+}
+
+/// A memory node, with the host's thread next to it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DevicePlaceView {
+    /// The node of the host's pages.
+    pub memory_node: u32,
+    /// The cluster of the host's thread.
+    pub cluster: u32,
+    /// Bytes of a copy.
+    pub bytes: u64,
+    pub to_device: BandwidthView,
+    pub to_host: BandwidthView,
+    /// Time of a copy there and one back / that of the first place.
+    pub time_ratio: f64,
+    /// Whether it is as good as the first, as far as was measured.
+    pub is_as_good: bool,
+}
+
+impl AdviseDeviceView {
+    /// The view of what is advised.
+    #[must_use]
+    pub fn new(record: &Record, advice: &DeviceAdvice) -> Self {
+        let known = record.header.inputs.devices.iter().flat_map(|it| &it.accelerators);
+        let mut known = known.filter(|it| it.id == advice.device);
+        let best = advice.places.first();
+        let is_worth = advice.places.iter().any(|place| !place.is_as_good);
+        Self {
+            schema: "nearfar.advise-device/1",
+            measured: MeasuredView::new(record),
+            device: advice.device.clone(),
+            device_name: known.next().map(|it| it.name.clone()),
+            places: advice.places.iter().map(place_view).collect(),
+            not_ranked: advice.not_ranked.clone(),
+            command: best
+                .filter(|_| is_worth)
+                .map(|best| format!("nearfar run --placement local:{} -- COMMAND", best.node)),
+            advice: sentences(advice),
+        }
+    }
+
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.measured.heading();
+        let name = self
+            .device_name
+            .as_deref()
+            .map_or(String::new(), |name| format!(" ({})", printable(name)));
+        text += &paragraph(
+            "",
+            &format!(
+                "For copies between memory and {}{name}: pinned pages, as many bytes each way, the \
+                 host's thread next to its pages. GB/s by the host's clock.",
+                printable(&self.device)
+            ),
+        );
+        let rows = self.places.iter().map(|place| {
+            let rate = |it: &BandwidthView| format_significant(it.sum_gb_per_s, 3);
+            vec![
+                format!("node {}", place.memory_node),
+                format!("cluster {}", place.cluster),
+                Bytes(place.bytes).to_string(),
+                rate(&place.to_device),
+                rate(&place.to_host),
+                format_significant(place.time_ratio, 3),
+            ]
+        });
+        let heads = ["pages on", "thread in", "a copy", "to device", "to host", "time, ratio"];
+        let heads = heads.map(String::from).into();
+        text += &format!("\n{}\n", table_with_numbers(heads, rows.collect(), 3..6));
+        for sentence in &self.advice {
+            text += &paragraph("- ", sentence);
+        }
+        if let Some(command) = &self.command {
+            text += &format!("  -> {command}\n");
+        }
+        text
+    }
+}
+
+fn place_view(place: &DevicePlace) -> DevicePlaceView {
+    DevicePlaceView {
+        memory_node: place.node,
+        cluster: place.cluster,
+        bytes: place.bytes,
+        to_device: BandwidthView::new(&place.to_device),
+        to_host: BandwidthView::new(&place.to_host),
+        time_ratio: place.time_ratio,
+        is_as_good: place.is_as_good,
+    }
+}
+
+fn sentences(advice: &DeviceAdvice) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let (as_good, worse): (Vec<&DevicePlace>, Vec<&DevicePlace>) =
+        advice.places.iter().partition(|place| place.is_as_good);
+    let numbers = |places: &[&DevicePlace]| {
+        places.iter().map(|place| place.node.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    match (worse.last(), advice.places.len()) {
+        (_, 1) => {
+            sentences.push("Copies were measured from one node: there is nothing to choose.".into())
+        }
+        (None, _) => sentences.push(format!(
+            "No node is slower by more than {} or than was measured for certain: there is nothing \
+             to choose.",
+            percents(PRACTICAL)
+        )),
+        (Some(worst), _) => sentences.push(format!(
+            "Keep pages and the thread that copies at {} {}: copies take {} times as long from \
+             node {}.",
+            if as_good.len() == 1 { "node" } else { "one of the nodes" },
+            numbers(&as_good),
+            format_significant(worst.time_ratio, 3),
+            worst.node
+        )),
+    }
+    if !advice.not_ranked.is_empty() {
+        let nodes: Vec<String> = advice.not_ranked.iter().map(u32::to_string).collect();
+        sentences.push(format!(
+            "Nothing is said of the nodes {}: copies there and back were not both measured.",
+            nodes.join(", ")
+        ));
+    }
+    sentences
+}

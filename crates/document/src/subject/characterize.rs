@@ -1,0 +1,173 @@
+//! What `characterize` says when it ends.
+
+use std::time::Duration;
+
+use nearfar_record::{Executor, Warning};
+use nearfar_units::{Bytes, format_duration};
+use serde::Serialize;
+
+use super::figures::{count, simulated_line};
+use crate::printable::printable;
+
+/// The end of a measurement; `characterize --json` prints it, to standard error with `--out -`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CharacterizeView {
+    pub schema: &'static str,
+    /// Whether a machine was measured or simulated.
+    pub executor: Executor,
+    /// The record's path; `-` for standard output.
+    pub record: String,
+    /// Cases planned.
+    pub cases: usize,
+    /// Cases with at least one sample.
+    pub measured: usize,
+    /// Cases or groups of cases that were not asked for or do not apply.
+    pub omitted: usize,
+    /// Cases that the machine refused in at least one round.
+    pub refused: usize,
+    /// Samples in the record.
+    pub samples: usize,
+    /// Seconds of this run; of a simulated machine's own clock.
+    pub seconds: f64,
+    /// The signal that ended it, or null.
+    pub interrupted_by: Option<i32>,
+    /// What the reader of the figures should know.
+    pub warnings: Vec<Warning>,
+}
+
+impl CharacterizeView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let verb = match self.executor {
+            Executor::Native => "measured",
+            Executor::Simulated => "worked out",
+        };
+        let mut text = format!(
+            "{}{} of {} {verb}, {}, in {}{}",
+            simulated_line(self.executor),
+            self.measured,
+            count(self.cases, "case"),
+            count(self.samples, "sample"),
+            format_duration(Duration::from_secs_f64(self.seconds)),
+            clock_words(self.executor)
+        );
+        if self.omitted > 0 {
+            text += &format!("; {} omitted", self.omitted);
+        }
+        if self.refused > 0 {
+            text += &format!("; {} refused by the machine", self.refused);
+        }
+        text.push('\n');
+        if self.interrupted_by.is_some() {
+            text += "interrupted; all samples are kept, go on with --resume\n";
+        }
+        text + &format!("record: {}\n", printable(&self.record))
+    }
+}
+
+/// Whose seconds they are.
+fn clock_words(executor: Executor) -> &'static str {
+    match executor {
+        Executor::Native => "",
+        Executor::Simulated => " of the simulated machine's own clock",
+    }
+}
+
+/// What a measurement would take; `characterize --dry-run --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DryRunView {
+    pub schema: &'static str,
+    /// Whether a machine would be measured or simulated.
+    pub executor: Executor,
+    /// Cases that would be run; where a suite screens variants first, with as many
+    /// variants as would be kept.
+    pub cases: usize,
+    /// Rounds at most.
+    pub rounds: u32,
+    /// Seconds at most; of a simulated machine's own clock.
+    pub seconds_at_most: f64,
+    /// Most memory mapped at a time.
+    pub buffers_bytes: u64,
+    /// First touch by one thread, as it was seen just now or by the simulated machine's file,
+    /// GB/s.
+    pub touch_gb_per_s: f64,
+    /// A copy by one thread, likewise, GB/s.
+    pub copy_gb_per_s: f64,
+    /// The ids of the cases.
+    pub case_ids: Vec<String>,
+}
+
+impl DryRunView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::from(simulated_line(self.executor));
+        for id in &self.case_ids {
+            text += &format!("{}\n", printable(id));
+        }
+        let rates = format!(
+            "by a copy at {:.1} GB/s and first touch at {:.1} GB/s, one thread",
+            self.copy_gb_per_s, self.touch_gb_per_s
+        );
+        let (memory, source) = match self.executor {
+            Executor::Native => ("memory", "looked at just now"),
+            Executor::Simulated => ("simulated memory", "by the machine's file"),
+        };
+        text + &format!(
+            "{}, at most {}: at most {}{}, {} of {memory} ({rates}, {source})\n",
+            count(self.cases, "case"),
+            count(self.rounds as usize, "round"),
+            format_duration(Duration::from_secs_f64(self.seconds_at_most)),
+            clock_words(self.executor),
+            Bytes(self.buffers_bytes),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect_file;
+
+    use super::*;
+
+    fn end(executor: Executor) -> CharacterizeView {
+        CharacterizeView {
+            schema: "nearfar.characterize/1",
+            executor,
+            record: "r.jsonl".into(),
+            cases: 1,
+            measured: 1,
+            omitted: 0,
+            refused: 0,
+            samples: 1,
+            seconds: 29.3,
+            interrupted_by: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    fn plan(executor: Executor) -> DryRunView {
+        DryRunView {
+            schema: "nearfar.dry-run/1",
+            executor,
+            cases: 1,
+            rounds: 7,
+            seconds_at_most: 53.0,
+            buffers_bytes: 1 << 20,
+            touch_gb_per_s: 9.3,
+            copy_gb_per_s: 9.3,
+            case_ids: Vec::new(),
+        }
+    }
+
+    /// Whoever reads "in 29.3 s" after a second at the keyboard must know whose seconds.
+    #[test]
+    fn simulated_seconds_and_rates_say_that_they_are() {
+        let text = [Executor::Simulated, Executor::Native]
+            .map(|executor| end(executor).text() + "\n" + &plan(executor).text());
+        expect_file!["../../tests/golden/characterize.txt"].assert_eq(&text.join("\n"));
+    }
+}

@@ -1,0 +1,38 @@
+//! Why counters are not to be had, for people.
+
+use nearfar_record::CountedQuantity;
+
+use super::figures::count;
+use crate::printable::printable;
+use crate::terminal::paragraph::paragraph;
+
+/// A line for each reason, with the counters that it holds for.
+pub(crate) fn unavailable_lines<'a>(
+    counters: impl Iterator<Item = (CountedQuantity, &'a str)>,
+) -> String {
+    let mut reasons: Vec<(String, Vec<&str>)> = Vec::new();
+    for (quantity, why) in counters {
+        let cause = cause(why);
+        match reasons.iter_mut().find(|(known, _)| *known == cause) {
+            Some((_, quantities)) => quantities.push(quantity.words()),
+            None => reasons.push((cause, vec![quantity.words()])),
+        }
+    }
+    let mut text = String::new();
+    for (why, quantities) in reasons {
+        let what = if quantities.len() > 4 {
+            count(quantities.len(), "counter")
+        } else {
+            quantities.join("; ")
+        };
+        text += &paragraph(" unavailable: ", &format!("{what}: {}", printable(&why)));
+    }
+    text
+}
+
+/// The same refusal of different events is one reason.
+fn cause(why: &str) -> String {
+    let of_event = why.strip_prefix("perf_event_open(");
+    let cause = of_event.and_then(|rest| rest.split_once(") "));
+    cause.map_or_else(|| why.into(), |(_, cause)| format!("perf_event_open {cause}"))
+}

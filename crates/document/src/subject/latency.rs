@@ -1,0 +1,361 @@
+//! How long an access takes, idle and beside traffic.
+
+use std::collections::BTreeMap;
+
+use nearfar_model::{
+    CurvePlace, FactorSpan, Latency, LatencyAdvice, LoadedCurve, NumaFactor, USABLE_RISE,
+};
+use nearfar_record::Outcome;
+use nearfar_units::{Bytes, Ratio, format_significant};
+
+use super::figures::{count, significant};
+use super::show_latency::LatencyView;
+use crate::document::Section;
+use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
+use crate::table::{Cell, Column, Table};
+
+/// The answer in a sentence; `None` where nothing remote was measured.
+pub(crate) fn answer(model: &Latency) -> Option<String> {
+    let span = model.span.found()?;
+    Some(format!(
+        "Remote memory takes {} to {} times as long as local memory (NUMA factor), the most from \
+         cluster {} to node {}.",
+        Figure::of(&ratio(span.least)).text,
+        Figure::of(&span.most).words(),
+        span.worst_cluster,
+        span.worst_memory_node
+    ))
+}
+
+fn ratio(value: Ratio) -> nearfar_record::Estimate<Ratio> {
+    nearfar_record::Estimate { value, interval: None, confidence: None, cases: Vec::new() }
+}
+
+/// What was measured and what it means; `chases` are those of `show`, without which idle times are the
+/// model's.
+pub(crate) fn section(chases: &[LatencyView], model: Option<&Latency>) -> Option<Section> {
+    let mut tables: Vec<Table> = idle(chases, model).into_iter().collect();
+    if let Some(model) = model {
+        tables.extend(factors(model));
+        tables.extend(levels(model));
+        tables.extend(model.curves.iter().map(loaded));
+    }
+    (!tables.is_empty()).then(|| Section {
+        id: "latency",
+        title: "Time of an access",
+        about:
+            "A thread follows a chain of cache lines in random order (a pointer chase), so that \
+                each access waits for the one before. Median over rounds, huge pages where they \
+                were got."
+                .into(),
+        tables,
+        findings: model.map(findings).unwrap_or_default(),
+        model_text: None,
+    })
+}
+
+fn row(cluster: u32) -> String {
+    format!("cluster {cluster}")
+}
+
+fn column(node: u32) -> String {
+    format!("node {node}")
+}
+
+fn idle(chases: &[LatencyView], model: Option<&Latency>) -> Option<Table> {
+    let mut grid = Grid::default();
+    if let (true, Some(model)) = (chases.is_empty(), model) {
+        for pair in &model.factors {
+            let missing = || Cell::not_measured("the access has no time");
+            let time = pair.time.as_ref().map(|time| Cell::Figure(Figure::time(time)));
+            grid.add(row(pair.cluster), column(pair.memory_node), time.unwrap_or_else(missing));
+        }
+    }
+    for chase in chases.iter().filter(|chase| chase.in_matrix) {
+        let cell =
+            Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time), Counted::AccessTime);
+        grid.add(row(chase.cluster), column(chase.memory_node), cell);
+    }
+    grid.table("Idle: one thread of a cluster on each node".into(), "", Unit::Ns)
+}
+
+fn factors(model: &Latency) -> Option<Table> {
+    let mut grid = Grid::default();
+    for pair in &model.factors {
+        let cell = match pair.factor.as_result() {
+            Ok(factor) => Cell::Figure(Figure::of(factor)),
+            Err(why) => Cell::not_measured(why),
+        };
+        grid.add(row(pair.cluster), column(pair.memory_node), cell);
+    }
+    let caption = "NUMA factor: idle time / the least of the cluster's own nodes";
+    let mut table = grid.table(caption.into(), "", Unit::One)?;
+    if model.factors.iter().any(|pair| pair.is_short) {
+        let short = model.factors.iter().filter(|pair| pair.is_short);
+        let places = short.map(|it| format!("{} on {}", it.cluster, it.memory_node));
+        table.notes.push(format!(
+            "Caches answered a part of the accesses of {}: memory alone takes longer.",
+            places.collect::<Vec<_>>().join(", ")
+        ));
+    }
+    table.notes.push(span_words(&model.span));
+    table.notes.extend(firmware_words(&model.factors));
+    Some(table)
+}
+
+fn span_words(span: &Outcome<FactorSpan>) -> String {
+    match span.as_result() {
+        Ok(span) => format!(
+            "Remote: {} to {} over {}, the most from cluster {} to node {}.",
+            Figure::of(&ratio(span.least)).text,
+            Figure::of(&span.most).words(),
+            count(span.pairs, "pair"),
+            span.worst_cluster,
+            span.worst_memory_node
+        ),
+        Err(why) => format!("Remote: no NUMA factor: {why}."),
+    }
+}
+
+/// What the firmware says of remote nodes, and how far that is off.
+fn firmware_words(factors: &[NumaFactor]) -> Option<String> {
+    let remote = factors.iter().filter(|pair| !pair.is_local);
+    let known: Vec<(&NumaFactor, f64, f64)> =
+        remote.filter_map(|pair| Some((pair, pair.firmware?, pair.firmware_error?))).collect();
+    let (worst, says, error) =
+        known.iter().max_by(|one, other| one.2.abs().total_cmp(&other.2.abs()))?;
+    let wrong = known.iter().filter(|(pair, ..)| pair.is_firmware_wrong == Some(true)).count();
+    let verdict = match wrong {
+        0 => "no pair is contradicted".to_string(),
+        wrong => format!("{wrong} of {} contradicted", count(known.len(), "remote pair")),
+    };
+    Some(format!(
+        "Firmware (distance / 10): {verdict}; farthest off from cluster {} to node {}: it says {}, \
+         which is {} %.",
+        worst.cluster,
+        worst.memory_node,
+        significant(*says, 3),
+        match (error * 100.0).round() {
+            more if more > 0.0 => format!("too much by {more}"),
+            less if less < 0.0 => format!("too little by {}", less.abs()),
+            _ => "off by less than 0.5".into(),
+        }
+    ))
+}
+
+fn levels(model: &Latency) -> Vec<Table> {
+    let mut by_place: BTreeMap<(u32, u32), Vec<Vec<Cell>>> = BTreeMap::new();
+    for level in &model.levels {
+        let name = level.level.map_or_else(|| "memory".into(), |level| format!("L{level}"));
+        by_place.entry((level.cluster, level.memory_node)).or_default().push(vec![
+            Cell::text(name),
+            Cell::text(Bytes(level.working_set_bytes).to_string()),
+            Cell::Figure(Figure::sampled(&level.time, Counted::AccessTime)),
+        ]);
+    }
+    let table = |((cluster, node), rows)| Table {
+        caption: format!("Idle, by the level that answers: cluster {cluster} before node {node}"),
+        columns: vec![Column::words("level"), Column::words("set"), Column::of("time", Unit::Ns)],
+        rows,
+        notes: Vec::new(),
+    };
+    by_place.into_iter().map(table).collect()
+}
+
+fn loaded(curve: &LoadedCurve) -> Table {
+    let times = |ns: f64| match &curve.idle {
+        Some(idle) => Cell::Figure(Figure::new(ns / idle.value.0, None, Unit::One)),
+        None => Cell::Empty,
+    };
+    let queue = curve.queue.found();
+    let law = |ns: Option<f64>| {
+        ns.map_or(Cell::Empty, |ns| Cell::Figure(Figure::new(ns, None, Unit::Ns)))
+    };
+    let idle = curve.idle.as_ref().map(|idle| {
+        let time = Figure::sampled(idle, Counted::AccessTime);
+        let base = law(queue.map(|queue| queue.base.0));
+        vec![Cell::text("no load"), Cell::Figure(time), times(idle.value.0), base]
+    });
+    let points = curve.points.iter().map(|point| {
+        vec![
+            Cell::Figure(Figure::sampled(&point.traffic, Counted::ActorBytes(1))),
+            Cell::Figure(Figure::sampled(&point.time, Counted::AccessTime)),
+            times(point.time.value.0),
+            law(queue.and_then(|queue| Some(queue.time(point.traffic.value)?.0))),
+        ]
+    });
+    let mut notes = Vec::new();
+    if curve.missing > 0 {
+        notes.push(format!("{} without figures.", count(curve.missing, "point")));
+    }
+    notes.extend([knee_words(curve), usable_words(curve), queue_words(curve)]);
+    Table {
+        caption: format!(
+            "Loaded: cluster {} on {} node {}, beside {} of {} {}",
+            curve.cluster,
+            if curve.is_local { "its own" } else { "the remote" },
+            curve.memory_node,
+            count(curve.threads as usize, "thread"),
+            curve.kernel,
+            curve.variant
+        ),
+        columns: vec![
+            Column::of("traffic", Unit::GbPerS),
+            Column::of("time", Unit::Ns),
+            Column::of("times idle", Unit::One),
+            Column::of("queue", Unit::Ns),
+        ],
+        rows: idle.into_iter().chain(points).collect(),
+        notes,
+    }
+}
+
+fn knee_words(curve: &LoadedCurve) -> String {
+    match curve.knee.as_result() {
+        Ok(knee) => {
+            format!("Knee: at {} and {} ns.", Figure::of(&knee.traffic).words(), three(knee.time.0))
+        }
+        Err(why) => format!("Knee: none: {why}."),
+    }
+}
+
+fn usable_words(curve: &LoadedCurve) -> String {
+    match curve.usable.as_result() {
+        Ok(usable) => format!(
+            "Usable: {} GB/s ({} to {}) with accesses {} times as long as idle ones.",
+            giga(usable.traffic.0),
+            giga(usable.least.0),
+            usable.most.map_or("more than was measured".into(), |most| giga(most.0)),
+            usable.rise
+        ),
+        Err(why) => format!("Usable: none: {why}."),
+    }
+}
+
+fn queue_words(curve: &LoadedCurve) -> String {
+    match curve.queue.as_result() {
+        Ok(queue) => format!(
+            "Queue: {} ns + {} ns u / (1 - u), u = traffic / {} GB/s; off by {:.1} % (rms of {} \
+             points), {:.1} % at worst.",
+            three(queue.base.0),
+            three(queue.service.0),
+            giga(queue.capacity.0),
+            queue.error * 100.0,
+            queue.points,
+            queue.worst_error * 100.0
+        ),
+        Err(why) => format!("Queue: none: {why}."),
+    }
+}
+
+fn three(value: f64) -> String {
+    format_significant(value, 3)
+}
+
+fn giga(bytes_per_s: f64) -> String {
+    three(bytes_per_s / 1e9)
+}
+
+/// What to do, in sentences.
+pub(crate) fn findings(model: &Latency) -> Vec<String> {
+    model.advice.iter().filter_map(|advice| finding(model, advice)).collect()
+}
+
+fn finding(model: &Latency, advice: &LatencyAdvice) -> Option<String> {
+    let curve = |place: &CurvePlace| model.curves.get(place.position);
+    Some(match advice {
+        LatencyAdvice::LeaveData => format!(
+            "Do not move data for the latency's sake: the farthest node answers in {} times the \
+             local time, and a gain below 5 % is none.",
+            Figure::of(&model.span.found()?.most).words()
+        ),
+        LatencyAdvice::KeepTogether => {
+            let span = model.span.found()?;
+            format!(
+                "Put a thread whose accesses wait for each other (lists, trees, hash tables) and \
+                 its data on one node: remote accesses take {} to {} times as long; where data must \
+                 be remote, avoid cluster {} with node {}.",
+                three(span.least.0),
+                Figure::of(&span.most).words(),
+                span.worst_cluster,
+                span.worst_memory_node
+            )
+        }
+        LatencyAdvice::DistrustFirmware { cluster, memory_node } => {
+            let is_it =
+                |pair: &&NumaFactor| (pair.cluster, pair.memory_node) == (*cluster, *memory_node);
+            let pair = model.factors.iter().find(is_it)?;
+            format!(
+                "Do not place by the firmware's distances (`numactl --hardware`): from cluster \
+                 {cluster} to node {memory_node} they say {}, and {} was measured.",
+                format_significant(pair.firmware?, 2),
+                three(pair.factor.found()?.value.0)
+            )
+        }
+        LatencyAdvice::LimitTraffic { curve: place } => limit_words(curve(place)?, place)?,
+        LatencyAdvice::KnowKnee { curve: place } => knee_finding(curve(place)?, place)?,
+        LatencyAdvice::LetTrafficRun { curve: place } => format!(
+            "Up to {} are no reason to separate a chase of cluster {}: accesses take at most {} \
+             times the {} ns of an idle machine.",
+            beside(curve(place)?, place),
+            curve(place)?.cluster,
+            three(place.highest_rise),
+            three(place.idle.0)
+        ),
+        LatencyAdvice::MeasureMore { curve: place } => format!(
+            "Whether up to {} are a reason to separate a chase of cluster {} is hidden by noise: \
+             accesses take {} times the {} ns of an idle machine, and {} times by the ends of the \
+             intervals; measure more rounds on a quiet machine.",
+            beside(curve(place)?, place),
+            curve(place)?.cluster,
+            three(place.rise),
+            three(place.idle.0),
+            three(place.highest_rise)
+        ),
+    })
+}
+
+fn beside(curve: &LoadedCurve, place: &CurvePlace) -> String {
+    format!(
+        "{} GB/s beside it (`{}`, {} on node {})",
+        giga(place.most_traffic.0),
+        curve.kernel,
+        count(curve.threads as usize, "thread"),
+        curve.memory_node
+    )
+}
+
+fn limit_words(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
+    let usable = curve.usable.found()?;
+    Some(format!(
+        "Keep other traffic (`{}`) on node {} below {} GB/s ({} to {}) while cluster {} waits for \
+         single accesses there; above it they take more than {USABLE_RISE} times the {} ns of an \
+         idle machine.",
+        curve.kernel,
+        curve.memory_node,
+        giga(usable.traffic.0),
+        giga(usable.least.0),
+        usable.most.map_or("more than was measured".into(), |most| giga(most.0)),
+        curve.cluster,
+        three(place.idle.0)
+    ))
+}
+
+fn knee_finding(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
+    let knee = curve.knee.found()?;
+    Some(format!(
+        "Of the traffic of {} (`{}`) on node {}, the first {} cost least: accesses of cluster {} \
+         take {} ns there, {} ns idle, and {} times the idle time beside all that they can move, {} \
+         GB/s.",
+        count(curve.threads as usize, "thread"),
+        curve.kernel,
+        curve.memory_node,
+        Figure::of(&knee.traffic).words(),
+        curve.cluster,
+        three(knee.time.0),
+        three(place.idle.0),
+        three(place.rise),
+        giga(place.most_traffic.0)
+    ))
+}

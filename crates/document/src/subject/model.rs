@@ -1,0 +1,160 @@
+//! The models of a record as `model` prints them.
+
+use nearfar_model::{Inapplicable, Latency};
+use nearfar_record::Record;
+use serde::Serialize;
+
+use super::classes::ClassesView;
+use super::latency;
+use super::measured::MeasuredView;
+use super::model_devices::DevicesModelView;
+use super::model_distribution::DistributionView;
+use super::model_flow::FlowView;
+use super::model_hybrid::HybridModelView;
+use super::model_kind::ModelKind;
+use super::model_roofline::RooflineView;
+use super::model_sharing::SharingModelView;
+use super::model_strategy::StrategyView;
+use super::result::ModelResult;
+use crate::printable::printable;
+use crate::terminal::paragraph::paragraph;
+use crate::terminal::section_text;
+
+/// Which models a record has; `model RECORD --json` prints it on its first line, and each model on
+/// a line of its own behind it, whose `schema` names its format.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ModelView {
+    pub schema: &'static str,
+    #[serde(flatten)]
+    pub measured: MeasuredView,
+    /// The models that there are, in the order of their lines.
+    pub models: Vec<&'static str>,
+    /// The models that say nothing of this record, and why.
+    pub unavailable: Vec<UnavailableView>,
+}
+
+/// A model that says nothing of a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnavailableView {
+    /// The model's name.
+    pub model: &'static str,
+    pub why: String,
+    /// The command that would change it, or null where nothing can on this machine.
+    pub remedy: Option<String>,
+}
+
+/// One model of a record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum FittedView {
+    /// Bandwidth classes.
+    Classes(Box<ClassesView>),
+    /// Times of an access and what load does to them.
+    Latency(Box<ModelResult<Latency>>),
+    /// Local and remote threads on one node.
+    Sharing(Box<SharingModelView>),
+    /// Roofs and what lies below them.
+    Roofline(Box<RooflineView>),
+    /// Loads and stores over a fast and a slow memory.
+    Hybrid(Box<HybridModelView>),
+    /// How runs spread, and what affinity does to that.
+    Distribution(Box<DistributionView>),
+    /// What streams get that share the machine's parts.
+    Flow(Box<FlowView>),
+    /// Which way to place memory is expected to win.
+    Strategy(Box<StrategyView>),
+    /// Copies to and from devices.
+    Devices(Box<DevicesModelView>),
+}
+
+impl UnavailableView {
+    /// The view of why a model says nothing.
+    #[must_use]
+    pub fn new(model: &'static str, inapplicable: Inapplicable) -> Self {
+        Self { model, why: inapplicable.why, remedy: inapplicable.remedy }
+    }
+}
+
+impl FittedView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        match self {
+            Self::Classes(view) => view.text(),
+            Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
+            Self::Sharing(view) => view.text(),
+            Self::Roofline(view) => view.text(),
+            Self::Hybrid(view) => view.text(),
+            Self::Distribution(view) => view.text(),
+            Self::Flow(view) => view.text(),
+            Self::Strategy(view) => view.text(),
+            Self::Devices(view) => view.text(),
+        }
+    }
+
+    #[must_use]
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Classes(_) => ModelKind::Classes,
+            Self::Latency(_) => ModelKind::Latency,
+            Self::Sharing(_) => ModelKind::Sharing,
+            Self::Roofline(_) => ModelKind::Roofline,
+            Self::Hybrid(_) => ModelKind::Hybrid,
+            Self::Distribution(_) => ModelKind::Distribution,
+            Self::Flow(_) => ModelKind::Flow,
+            Self::Strategy(_) => ModelKind::Strategy,
+            Self::Devices(_) => ModelKind::Devices,
+        }
+    }
+
+    /// The text without what was measured.
+    #[must_use]
+    pub fn body(&self) -> String {
+        match self {
+            Self::Classes(view) => view.body(),
+            Self::Latency(view) => latency_text(&view.result),
+            Self::Sharing(view) => view.body(),
+            Self::Roofline(view) => view.body(),
+            Self::Hybrid(view) => view.body(),
+            Self::Distribution(view) => view.body(),
+            Self::Flow(view) => view.body(),
+            Self::Strategy(view) => view.body(),
+            Self::Devices(view) => view.body(),
+        }
+    }
+}
+
+fn latency_text(model: &Latency) -> String {
+    latency::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+impl ModelView {
+    #[must_use]
+    pub fn new(record: &Record, fitted: &[FittedView], unavailable: Vec<UnavailableView>) -> Self {
+        Self {
+            schema: "nearfar.model/1",
+            measured: MeasuredView::new(record),
+            models: fitted.iter().map(|view| view.kind().as_str()).collect(),
+            unavailable,
+        }
+    }
+
+    /// For people: every model below a line with its name.
+    #[must_use]
+    pub fn text(&self, fitted: &[FittedView]) -> String {
+        let mut text = self.measured.heading();
+        for view in fitted {
+            text += &format!("\n== {} ==\n{}", view.kind().as_str(), view.body());
+        }
+        for unavailable in &self.unavailable {
+            text += &format!("\n== {} ==\n", unavailable.model);
+            text += &paragraph("no model: ", &printable(&unavailable.why));
+            if let Some(remedy) = &unavailable.remedy {
+                text += &paragraph("  -> ", &printable(remedy));
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,31 @@
+//! What a reader can do by each model, in sentences: those that end its text.
+
+use super::latency;
+use super::model::FittedView;
+use super::model_roofline_advice::sentences;
+
+impl FittedView {
+    /// The model's sentences; none where it only shows figures.
+    #[must_use]
+    pub fn advice(&self) -> Vec<String> {
+        match self {
+            Self::Classes(_) => Vec::new(),
+            Self::Latency(view) => latency::findings(&view.result),
+            Self::Sharing(view) => view.advice(),
+            // As in the text: the other charts are in the JSON.
+            Self::Roofline(view) => view.charts.first().map(sentences).unwrap_or_default(),
+            Self::Hybrid(view) => {
+                let answers = view.pairs.iter().flat_map(|pair| &pair.answers);
+                answers.flat_map(|answer| answer.advice.clone()).collect()
+            }
+            Self::Distribution(view) => view
+                .kernels
+                .iter()
+                .filter_map(|kernel| Some(kernel.advice.as_ref()?.sentence(&kernel.kernel)))
+                .collect(),
+            Self::Flow(view) => view.advice.clone(),
+            Self::Strategy(view) => view.advice.clone(),
+            Self::Devices(view) => view.advice(),
+        }
+    }
+}

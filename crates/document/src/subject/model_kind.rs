@@ -1,0 +1,177 @@
+//! The models of a record: fitted, and as views.
+
+use std::panic::resume_unwind;
+use std::thread::{ScopedJoinHandle, scope};
+
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::{
+    ClassRule, DeviceClassRule, Inapplicable, NoClasses, OverlapBounds, RecordFigures, classes,
+    devices, distribution, flow, hybrid, latency, roofline, sharing, strategy,
+};
+use nearfar_record::{Experiment, Record};
+
+use super::classes::ClassesView;
+use super::model::FittedView;
+use super::model_devices::DevicesModelView;
+use super::model_distribution::DistributionView;
+use super::model_flow::FlowView;
+use super::model_hybrid::HybridModelView;
+use super::model_roofline::RooflineView;
+use super::model_sharing::SharingModelView;
+use super::model_strategy::StrategyView;
+use super::result::ModelResult;
+
+/// A model by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ModelKind {
+    /// Bandwidth classes and their alphas.
+    Classes,
+    /// NUMA factor, and the time of an access under load.
+    Latency,
+    /// Local and remote threads on one memory node.
+    Sharing,
+    /// What limits a cluster at each arithmetic intensity.
+    Roofline,
+    /// Loads and stores over a fast and a slow memory.
+    Hybrid,
+    /// How runs spread, and what pinning threads does to that.
+    Distribution,
+    /// What streams get that share the machine's parts.
+    Flow,
+    /// Which way to place memory is expected to win.
+    Strategy,
+    /// Copies to and from devices: classes, the time of a copy, who loses what.
+    Devices,
+}
+
+/// A model of a record, or why it says nothing of it.
+pub type Fit = Result<FittedView, Inapplicable>;
+
+/// What a reader may choose about models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelChoices {
+    /// From what classes are made.
+    pub class_rule: ClassRule,
+    /// The theoretical maximum that alphas are relative to, or why there is none.
+    pub gamma: Result<TheoreticalMaximum, String>,
+    /// From what classes of copies to and from devices are made.
+    pub device_rule: DeviceClassRule,
+    /// What overlaps of the hybrid model may be.
+    pub overlap_bounds: OverlapBounds,
+}
+
+impl ModelChoices {
+    /// What a record's models are without any choice.
+    #[must_use]
+    pub fn of(record: &Record) -> Self {
+        Self {
+            class_rule: ClassRule::default(),
+            gamma: TheoreticalMaximum::of_memory(&record.header.machine),
+            device_rule: DeviceClassRule::default(),
+            overlap_bounds: OverlapBounds::NotNegative,
+        }
+    }
+}
+
+impl ModelKind {
+    /// All, in the order in which they are printed.
+    pub const ALL: [Self; 9] = [
+        Self::Classes,
+        Self::Latency,
+        Self::Sharing,
+        Self::Roofline,
+        Self::Hybrid,
+        Self::Distribution,
+        Self::Flow,
+        Self::Strategy,
+        Self::Devices,
+    ];
+
+    /// The word for it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Classes => "classes",
+            Self::Latency => "latency",
+            Self::Sharing => "sharing",
+            Self::Roofline => "roofline",
+            Self::Hybrid => "hybrid",
+            Self::Distribution => "distribution",
+            Self::Flow => "flow",
+            Self::Strategy => "strategy",
+            Self::Devices => "devices",
+        }
+    }
+
+    /// The model of a record, or why it says nothing of it.
+    ///
+    /// # Errors
+    /// Where a choice about classes fits nothing that the record holds.
+    pub fn fit(
+        self,
+        figures: &RecordFigures<'_>,
+        choices: &ModelChoices,
+    ) -> Result<Fit, NoClasses> {
+        let record = figures.record();
+        Ok(match self {
+            Self::Classes => match classes(figures, &choices.class_rule) {
+                Ok(model) => Ok(FittedView::Classes(Box::new(ClassesView::new(
+                    record,
+                    &model,
+                    &choices.gamma,
+                )))),
+                Err(NoClasses::NoPairs) => Err(Inapplicable::without(record, Experiment::Pairs)),
+                // Without a choice of the reader it is the record that lacks something.
+                Err(lack) if choices.class_rule == ClassRule::default() => {
+                    Err(Inapplicable { why: lack.to_string(), remedy: None })
+                }
+                Err(choice) => return Err(choice),
+            },
+            Self::Latency => latency(figures).map(|model| {
+                let view = ModelResult::new("nearfar.latency/2", record, model);
+                FittedView::Latency(Box::new(view))
+            }),
+            Self::Sharing => sharing(figures)
+                .map(|model| FittedView::Sharing(Box::new(SharingModelView::new(record, &model)))),
+            Self::Roofline => roofline(figures)
+                .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
+            Self::Hybrid => hybrid(figures, choices.overlap_bounds)
+                .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
+            Self::Distribution => distribution(figures).map(|model| {
+                FittedView::Distribution(Box::new(DistributionView::new(record, &model)))
+            }),
+            Self::Flow => {
+                flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))
+            }
+            Self::Strategy => strategy(figures)
+                .map(|model| FittedView::Strategy(Box::new(StrategyView::new(record, &model)))),
+            Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
+                return Err(NoClasses::Span(choices.device_rule.span.to_string()));
+            }
+            Self::Devices => devices(figures, &choices.device_rule).map(|model| {
+                let view = DevicesModelView::new(record, &model, &choices.device_rule);
+                FittedView::Devices(Box::new(view))
+            }),
+        })
+    }
+
+    /// All models, side by side: those of a full record of a large machine take longer than its
+    /// reader waits gladly.
+    ///
+    /// # Errors
+    /// As [`ModelKind::fit`].
+    pub fn fit_all(
+        figures: &RecordFigures<'_>,
+        choices: &ModelChoices,
+    ) -> Result<Vec<(Self, Fit)>, NoClasses> {
+        scope(|scope| {
+            let running: Vec<_> = Self::ALL
+                .iter()
+                .map(|kind| scope.spawn(move || kind.fit(figures, choices)))
+                .collect();
+            let ended = running.into_iter().map(ScopedJoinHandle::join);
+            let models = ended.map(|model| model.unwrap_or_else(|panic| resume_unwind(panic)));
+            Self::ALL.into_iter().zip(models).map(|(kind, model)| Ok((kind, model?))).collect()
+        })
+    }
+}

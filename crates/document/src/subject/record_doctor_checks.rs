@@ -1,0 +1,177 @@
+//! What looking over a record comes to, as checks: what is wrong, what was compared, what
+//! could not be.
+
+use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::{
+    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, Twins, Unmeasured, memory_limit,
+};
+use nearfar_record::{Check, Record, Standing};
+use nearfar_units::BytesPerSecond;
+
+use super::record_doctor_text::{
+    level_remedy, level_words, remedy, shortfall_words, unmeasured_remedy, unmeasured_words,
+    unsteady_remedy, unsteady_words,
+};
+use super::sealing::seal_check;
+
+/// All checks of a record, failures first.
+pub(crate) fn checks(
+    record: &Record,
+    twins: &Twins,
+    unmeasured: &[Unmeasured],
+    gamma: Result<TheoreticalMaximum, String>,
+) -> Vec<Check> {
+    let kind = record.header.inputs.initiator;
+    let check = |check: &str, standing, finding, remedy: String| Check {
+        check: check.into(),
+        standing,
+        finding,
+        remedy: Some(remedy),
+    };
+    let low = twins.findings.iter().map(|finding| {
+        let words = shortfall_words(finding, kind);
+        check("twins", Standing::Failed, words, remedy(finding))
+    });
+    let unsteady = twins.unsteady.iter().map(|part| {
+        check("unsteady", Standing::Failed, unsteady_words(part, kind), unsteady_remedy())
+    });
+    let levels = twins.hidden_levels.iter().map(|level| {
+        check("hidden_level", Standing::Warning, level_words(level), level_remedy(level))
+    });
+    let missing = unmeasured.iter().map(|missing| {
+        let words = unmeasured_words(missing);
+        check("unmeasured", Standing::Warning, words, unmeasured_remedy(missing))
+    });
+    let edited = seal_check(&record.sealing);
+    let (first, last) = match edited.standing {
+        Standing::Failed => (Some(edited), None),
+        _ => (None, Some(edited)),
+    };
+    let found = low.chain(unsteady).chain(levels).chain(missing);
+    let mut checks: Vec<Check> = first.into_iter().chain(found).collect();
+    checks.extend(comparison_check(record, twins));
+    checks.extend(last);
+    checks.push(limit_check(record, gamma));
+    checks
+}
+
+/// Losses below this should be seen on a machine that is quiet and built evenly.
+const COARSE: f64 = 0.1;
+
+/// What was compared where nothing was found, or why nothing could be.
+fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
+    let check =
+        |standing, finding, remedy| Check { check: "twins".into(), standing, finding, remedy };
+    if twins.compared == 0 {
+        let (why, remedy) = nothing_to_compare(record, twins);
+        let finding = format!("nothing to compare with: {why}");
+        return Some(check(Standing::Unknown, finding, Some(remedy)));
+    }
+    if !twins.findings.is_empty() || !twins.unsteady.is_empty() {
+        return None;
+    }
+    let resolution = twins.resolution.unwrap_or(FLOOR);
+    let mut finding = format!(
+        "{} cells in {} groups of twins were compared; no part of the machine falls short of its \
+         twins (any memory node or cluster that lost more than {:.1} % would show)",
+        twins.compared,
+        twins.groups,
+        resolution * 100.0
+    );
+    let more = "measure with more --samples on a quiet machine";
+    let mut remedy = None;
+    if twins.alone > 0 {
+        finding += &format!("; {} single cells do, as noise can make them", twins.alone);
+        remedy = Some(more.to_string());
+    }
+    if resolution > COARSE {
+        remedy = Some(format!("to see smaller losses {more}; machines built unevenly hide them"));
+    }
+    Some(check(Standing::Fine, finding, remedy))
+}
+
+fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
+    let measure = "measure with `nearfar characterize --only pairs`";
+    let Some((most, cells)) = twins.not_compared.iter().max_by_key(|(_, cells)| **cells) else {
+        return ("the record holds no cells of pairs".into(), measure.into());
+    };
+    match most {
+        NotCompared::FewRounds => (
+            format!("{cells} cells have fewer than {FEWEST_ROUNDS} undisturbed rounds"),
+            format!("{measure} and more --samples, on a quiet machine"),
+        ),
+        NotCompared::NoFigure => (
+            format!("{cells} cells have no figure: they were refused or moved no bytes"),
+            "see why with `nearfar show`".into(),
+        ),
+        NotCompared::NoTwin if record.header.machine.nodes.len() < 2 => (
+            "the machine has one memory node, and no cell has a twin".into(),
+            "compare with a record of a machine of the same kind".into(),
+        ),
+        NotCompared::NoTwin => (
+            "no two cells are at the same distance from memory of the same kind".into(),
+            "compare with a record of a machine of the same kind".into(),
+        ),
+    }
+}
+
+/// Nothing may exceed what the memory can carry.
+fn limit_check(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Check {
+    let limit =
+        gamma.and_then(|maximum| memory_limit(record, maximum).map_err(|why| why.to_string()));
+    let check = |standing, finding, remedy| Check {
+        check: "theoretical_maximum".into(),
+        standing,
+        finding,
+        remedy,
+    };
+    match limit {
+        Err(why) => check(
+            Standing::Unknown,
+            format!("figures are not held against what the memory can carry at most: {why}"),
+            None,
+        ),
+        Ok(limit) if limit.above.is_empty() => check(
+            Standing::Fine,
+            format!(
+                "no figure is above what a memory node can carry ({}, {}); the highest of {} cells \
+                 is at {:.0} % of it",
+                limit.maximum.name,
+                BytesPerSecond(limit.maximum.bytes_per_s),
+                limit.cells,
+                limit.highest_share * 100.0
+            ),
+            None,
+        ),
+        Ok(limit) => check(Standing::Failed, above_words(&limit), Some(above_remedy(&limit))),
+    }
+}
+
+fn above_words(limit: &MemoryLimit) -> String {
+    let highest = limit.above.first().map_or_else(String::new, |cell| {
+        format!(": {} moves {} at least", cell.case, BytesPerSecond(cell.traffic_bytes_per_s))
+    });
+    format!(
+        "{} of {} cells are above what a memory node can carry ({}, {}){highest}",
+        limit.above.len(),
+        limit.cells,
+        limit.maximum.name,
+        BytesPerSecond(limit.maximum.bytes_per_s)
+    )
+}
+
+fn above_remedy(limit: &MemoryLimit) -> String {
+    /// Working sets below this multiple of the caches may be served by them.
+    const ENOUGH: f64 = 4.0;
+    let cached =
+        limit.above.iter().all(|cell| cell.llc_multiple.is_none_or(|multiple| multiple < ENOUGH));
+    if cached {
+        "the working sets are below 4 x the caches, or the caches are not known: measure with a \
+         larger --working-set"
+            .into()
+    } else {
+        "the maximum is too low, or pages were not where they should be: check --gamma and the \
+         memory modules (`nearfar topo`), and the proofs (`nearfar show`)"
+            .into()
+    }
+}

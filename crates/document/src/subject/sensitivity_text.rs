@@ -1,0 +1,337 @@
+//! Programs at their placements, in words and tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_record::Better;
+use nearfar_units::format_significant;
+
+use super::figures::{count, percent_words, rounded, significant};
+use super::sensitivity::{PlacedRunsView, ProgramView, RunFigureView, SensitivityView};
+use super::sensitivity_counters_text::{self, counted, counted_matrix, unavailable};
+use crate::printable::printable;
+use crate::terminal::paragraph::{folded, paragraph};
+use crate::terminal::table::{table, table_in_blocks, table_with_numbers};
+
+/// Below this fraction of the pages a line says that they were elsewhere.
+const PLACED: f64 = 0.9;
+
+impl SensitivityView {
+    /// For people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = self.measured.heading();
+        if let Some(why) = &self.nothing_to_choose {
+            return text + &paragraph("", &printable(why));
+        }
+        if let Some(record) = &self.record {
+            text += &format!("record of the runs: {}\n", printable(record));
+        }
+        text += &paragraph("", &self.what_counts());
+        text += &paragraph("", &self.where_bounds_are_from());
+        text += &unavailable(self.counters.as_deref().unwrap_or_default());
+        for program in &self.programs {
+            text += &self.program(program);
+        }
+        text + &self.best_programs()
+    }
+
+    fn is_matrix(&self) -> bool {
+        let placements = self.programs.iter().flat_map(|program| &program.placements);
+        placements.map(|runs| runs.cluster).collect::<BTreeSet<u32>>().len() > 1
+    }
+
+    /// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
+    fn figure_name(&self) -> &'static str {
+        if self.metric.is_some() { "metric" } else { "time, s" }
+    }
+
+    fn what_counts(&self) -> String {
+        let better = match self.better {
+            Better::Higher => "the higher the better",
+            Better::Lower => "the lower the better",
+        };
+        let what = match &self.metric {
+            Some(metric) => {
+                let unit = self
+                    .unit
+                    .as_ref()
+                    .map_or_else(String::new, |unit| format!("{}, ", printable(unit)));
+                format!("{unit}what '{}' finds last in a run's output", printable(&metric.pattern))
+            }
+            None => "from the start of a run to its end".into(),
+        };
+        format!(
+            "{}: {what}, {better}; median over runs, give or take half its interval. performance: \
+             against the same CPUs with their own memory.",
+            self.figure_name()
+        )
+    }
+
+    fn where_bounds_are_from(&self) -> String {
+        match (&self.reference, &self.alphas) {
+            (Some(reference), Some(alphas)) => {
+                let alphas: Vec<String> = alphas.iter().map(|it| significant(*it, 3)).collect();
+                format!(
+                    "serial, D, overlap: what a program gets that only moves data, by the classes \
+                     of {} (alpha {}); expected: with the program's own share of such time.",
+                    printable(reference),
+                    alphas.join(", ")
+                )
+            }
+            _ => "What bandwidth allows is not known: give a record of this machine by --record \
+                  (`nearfar characterize` makes one)."
+                .into(),
+        }
+    }
+
+    fn program(&self, program: &ProgramView) -> String {
+        let mut text = format!("\n{}\n", name(&program.label));
+        if self.is_matrix() {
+            text += &self.matrix(program);
+        } else {
+            text += &self.placements(program);
+        }
+        text += &share_line(program, self.reference.is_some());
+        text + &notes(program) + &sensitivity_counters_text::notes(program)
+    }
+
+    fn placements(&self, program: &ProgramView) -> String {
+        let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
+        let mut header = vec!["memory", "pages\nthere", self.figure_name(), "give or\ntake"];
+        header.push("perform-\nance");
+        if has_bounds {
+            header.extend(["serial", "D", "overlap", "expected"]);
+        }
+        let header: Vec<String> = header.into_iter().map(String::from).collect();
+        let rows = program.placements.iter().map(|runs| {
+            let figure = |of: fn(&RunFigureView) -> String| {
+                runs.figure.as_ref().map_or_else(|| "-".into(), of)
+            };
+            let mut row = vec![
+                memory_words(runs),
+                runs.placed_share.map_or_else(|| "-".into(), percent_words),
+                figure(|figure| format_significant(figure.median, 4)),
+                figure(give_or_take),
+                runs.performance.map_or_else(|| "-".into(), ratio),
+            ];
+            if has_bounds {
+                let bound = |value: Option<f64>| value.map_or_else(|| "-".into(), ratio);
+                let bounds = runs.bounds.as_ref();
+                row.push(bound(bounds.map(|bounds| bounds.d_serial)));
+                row.push(bound(bounds.map(|bounds| bounds.d)));
+                row.push(bound(bounds.map(|bounds| bounds.d_overlap)));
+                row.push(runs.expected.map_or_else(|| "-".into(), ratio_span));
+            }
+            row
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
+        let cpus = program.placements.first().map_or_else(String::new, |runs| {
+            format!("on CPUs {} (cluster {}), {}\n", cpus_of(runs), runs.cluster, runs_of(program))
+        });
+        cpus + &table(header, rows, 1) + &counted(program, &self.costs(program))
+    }
+
+    /// Time or metric, and performance, of each placement.
+    fn costs(&self, program: &ProgramView) -> [(String, Vec<String>); 2] {
+        let each = |of: fn(&PlacedRunsView) -> Option<String>| {
+            program.placements.iter().map(|runs| of(runs).unwrap_or_else(|| "-".into())).collect()
+        };
+        let figure = |runs: &PlacedRunsView| {
+            runs.figure.as_ref().map(|figure| format_significant(figure.median, 4))
+        };
+        let performance = |runs: &PlacedRunsView| runs.performance.map(ratio);
+        [(self.figure_name().into(), each(figure)), ("perform-\nance".into(), each(performance))]
+    }
+
+    /// Clusters against nodes: figures, and performance below them.
+    fn matrix(&self, program: &ProgramView) -> String {
+        let figures = cells(program, |runs| {
+            runs.figure.as_ref().map(|figure| format_significant(figure.median, 4))
+        });
+        let ratios = cells(program, |runs| runs.performance.map(ratio));
+        let what = format!("{}, {}", self.figure_name(), runs_of(program));
+        format!("{what}\n{figures}performance\n{ratios}{}", counted_matrix(program))
+    }
+
+    fn best_programs(&self) -> String {
+        if self.best.is_empty() {
+            return String::new();
+        }
+        let mut text = String::new();
+        if self.programs.len() > 1 {
+            text += "\nthe best program of each pair\n";
+            let header =
+                ["cluster", "memory node", "program", self.figure_name()].map(String::from);
+            let rows = self.best.iter().map(|pair| {
+                vec![
+                    pair.cluster.to_string(),
+                    pair.memory_node.to_string(),
+                    name(&pair.label),
+                    format_significant(pair.figure.median, 4),
+                ]
+            });
+            text += &table(header.into(), rows.collect(), 3);
+        }
+        if self.classes.is_empty() {
+            return text;
+        }
+        text += &format!("\nclasses by the best run of each pair, {}\n", self.figure_name());
+        let header = ["class", "best", "worst", "alpha to class 0", "pairs (cluster-node)"];
+        let rows = self.classes.iter().map(|class| {
+            let pairs: Vec<String> = class
+                .pairs
+                .iter()
+                .map(|pair| format!("{}-{}", pair.cluster, pair.memory_node))
+                .collect();
+            vec![
+                class.class.to_string(),
+                format_significant(class.best, 4),
+                format_significant(class.worst, 4),
+                significant(class.alpha_relative, 4),
+                folded(pairs.iter().map(String::as_str), 48).join("\n"),
+            ]
+        });
+        let header: Vec<String> = header.map(String::from).into();
+        text += &table_with_numbers(header, rows.collect(), 1..4);
+        if self.classes.iter().any(|class| class.border_within_noise) {
+            text +=
+                "note: a border between classes is within the runs' noise; give more --rounds\n";
+        }
+        text
+    }
+}
+
+/// A table of a cell for each cluster and node.
+pub(crate) fn cells(
+    program: &ProgramView,
+    cell: impl Fn(&PlacedRunsView) -> Option<String>,
+) -> String {
+    let mut rows: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
+    let mut nodes: BTreeSet<u32> = BTreeSet::new();
+    for runs in &program.placements {
+        let Some(node) = runs.memory_node else { continue };
+        nodes.insert(node);
+        let text = cell(runs).unwrap_or_else(|| "-".into());
+        rows.entry(runs.cluster).or_default().insert(node, text);
+    }
+    let mut header = vec!["cluster".into()];
+    header.extend(nodes.iter().map(|node| format!("node {node}")));
+    let row = |(cluster, of): (&u32, &BTreeMap<u32, String>)| {
+        let cell = |node: &u32| of.get(node).cloned().unwrap_or_else(|| "-".into());
+        std::iter::once(cluster.to_string()).chain(nodes.iter().map(cell)).collect()
+    };
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    table_in_blocks(&header, &rows)
+}
+
+pub(crate) fn memory_words(runs: &PlacedRunsView) -> String {
+    match (runs.memory_node, runs.is_local) {
+        (Some(node), true) => format!("node {node}, its own"),
+        (Some(node), false) => format!("node {node}"),
+        (None, _) => match runs.binding.split_once("interleave:") {
+            Some((_, nodes)) => format!("nodes {nodes} in turn"),
+            None => "several nodes".into(),
+        },
+    }
+}
+
+fn cpus_of(runs: &PlacedRunsView) -> String {
+    let cpus = runs.binding.split_ascii_whitespace().find_map(|word| word.strip_prefix("cpus="));
+    cpus.unwrap_or_default().into()
+}
+
+fn ratio(value: f64) -> String {
+    rounded(value, 3)
+}
+
+fn ratio_span([low, high]: [f64; 2]) -> String {
+    let (low, high) = (ratio(low), ratio(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+fn give_or_take(figure: &RunFigureView) -> String {
+    let half = (figure.interval[1] - figure.interval[0]) / 2.0 / figure.median;
+    if half.is_finite() { percent_words(half) } else { "-".into() }
+}
+
+/// `6 runs`, `6 to 15 runs`.
+fn runs_of(program: &ProgramView) -> String {
+    let runs = program.placements.iter().filter_map(|at| at.figure.as_ref()).map(|it| it.runs);
+    let (least, most) =
+        runs.fold((usize::MAX, 0), |(least, most), runs| (least.min(runs), most.max(runs)));
+    match (least, most) {
+        (_, 0) => "no run that ended well".into(),
+        (least, most) if least == most => count(most, "run"),
+        (least, most) => format!("{least} to {most} runs"),
+    }
+}
+
+/// A program's label, of which a stranger's record may have any length.
+fn name(label: &str) -> String {
+    const LONGEST: usize = 40;
+    let short: String = label.chars().take(LONGEST).collect();
+    let more = if short.len() < label.len() { ".." } else { "" };
+    format!("{}{more}", printable(&short))
+}
+
+fn share_line(program: &ProgramView, has_reference: bool) -> String {
+    match (&program.sensitivity, program.sensitivity_unknown) {
+        (Some(share), _) => {
+            let words = format!(
+                "{} of its local time moves with bandwidth ({} to {}), by {}; its times are off by \
+                 {} at most",
+                percent_words(share.time_share),
+                percent_words(share.interval[0]),
+                percent_words(share.interval[1]),
+                count(share.placements, "placement"),
+                percent_words(share.worst_error)
+            );
+            paragraph("sensitivity: ", &words)
+        }
+        (None, Some(why)) if has_reference => {
+            paragraph("sensitivity: ", &format!("not known: {why}"))
+        }
+        _ => String::new(),
+    }
+}
+
+/// What to know of a program's runs.
+fn notes(program: &ProgramView) -> String {
+    let mut text = String::new();
+    let mut note = |words: &str| text += &paragraph("note: ", words);
+    for runs in &program.placements {
+        let place = format!("cluster {}, {}", runs.cluster, memory_words(runs));
+        for refusal in &runs.refused {
+            note(&format!("{place}: refused: {}", printable(&refusal.reason)));
+        }
+        if runs.placed_share.is_some_and(|share| share < PLACED) {
+            let share = runs.placed_share.map_or_else(String::new, percent_words);
+            note(&format!(
+                "{place}: {share} of the program's pages were there; it places some itself, or the \
+                 node had no room"
+            ));
+        }
+        match runs.standing {
+            Some("below") => note(&format!(
+                "{place}: slower than bandwidth explains: latency, or links that its threads share"
+            )),
+            Some("above") => note(&format!(
+                "{place}: faster than bandwidth explains: more of the machine serves it than one \
+                 thread's streams use"
+            )),
+            _ => {}
+        }
+    }
+    let strayed: usize = program.placements.iter().map(|runs| runs.strayed_runs).sum();
+    if strayed > 0 {
+        note(&format!(
+            "in {} its threads were seen on other CPUs than asked for; it sets its own affinity",
+            count(strayed, "run")
+        ));
+    }
+    let unseen = program.placements.iter().find_map(|runs| runs.not_seen.as_ref());
+    if let Some(why) = unseen {
+        note(&format!("where its pages were is not known everywhere: {}", printable(why)));
+    }
+    text
+}

@@ -1,0 +1,71 @@
+//! A document for a terminal: text of limited width. Subjects know no layout, and this knows no subject.
+
+pub(crate) mod paragraph;
+pub(crate) mod table;
+
+use paragraph::paragraph;
+use table::table_in_blocks;
+
+use crate::document::Section;
+use crate::figure::Figure;
+use crate::printable::printable;
+use crate::table::{Cell, Reasons, Table};
+
+/// A section: what it shows, its tables, what follows from it.
+pub(crate) fn section_text(section: &Section) -> String {
+    let mut text = format!("\n{}", paragraph("", &printable(&section.about)));
+    for table in &section.tables {
+        text += &table_text(table);
+    }
+    if !section.findings.is_empty() {
+        text.push('\n');
+    }
+    let findings = section.findings.iter().map(|finding| paragraph("-> ", &printable(finding)));
+    text + &findings.collect::<String>()
+}
+
+fn table_text(table: &Table) -> String {
+    let header: Vec<String> =
+        table.columns.iter().map(|column| printable(&column.heading()).into_owned()).collect();
+    let mut reasons = Reasons::default();
+    let rows: Vec<Vec<String>> = table
+        .rows
+        .iter()
+        .map(|row| row.iter().map(|cell| cell_text(cell, &mut reasons)).collect())
+        .collect();
+    let mut text = format!("\n{}", paragraph("", &printable(&table.caption)));
+    text += &table_in_blocks(&header, &rows);
+    text.extend(reasons.lines().map(|line| paragraph(" ", &printable(&line))));
+    text.extend(least_confidence(table).map(|least| {
+        paragraph(
+            " ",
+            &format!("Few rounds: intervals hold the true value in {least:.0} % of cases."),
+        )
+    }));
+    text.extend(table.notes.iter().map(|note| paragraph(" - ", &printable(note))));
+    text
+}
+
+fn cell_text<'a>(cell: &'a Cell, reasons: &mut Reasons<'a>) -> String {
+    match cell {
+        Cell::Figure(figure) => {
+            let spread = figure.plus_minus().map_or_else(String::new, |it| format!(" ±{it}"));
+            let mark = if figure.only_disturbed { "!" } else { "" };
+            format!("{}{spread}{mark}", figure.text)
+        }
+        Cell::Absent { kind, why } => reasons.mark(*kind, why),
+        Cell::Text(words) => printable(words).into_owned(),
+        Cell::Empty => "-".into(),
+    }
+}
+
+/// In percent, where it is less than usual.
+fn least_confidence(table: &Table) -> Option<f64> {
+    let figures = table.rows.iter().flatten().filter_map(|cell| match cell {
+        Cell::Figure(figure) => Some(figure),
+        _ => None,
+    });
+    let unsure = figures.filter(|figure| figure.plus_minus().is_some());
+    let least = unsure.filter_map(Figure::unusual_confidence).min_by(f64::total_cmp)?;
+    Some(100.0 * least)
+}

@@ -1,0 +1,114 @@
+//! Tables for terminals.
+
+use std::ops::Range;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use super::paragraph::WIDTH;
+
+/// A table with a header line, columns from `first_number` on set right.
+pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: usize) -> String {
+    let columns = header.len();
+    table_with_numbers(header, rows, first_number..columns)
+}
+
+/// A table whose columns behind the first are set in blocks below each other where they are
+/// too many for [`WIDTH`]; all but the first are set right.
+pub(crate) fn table_in_blocks(header: &[String], rows: &[Vec<String>]) -> String {
+    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    let mut width = WIDTH;
+    for column in 1..header.len() {
+        width += width_of(header, rows, column);
+        match blocks.last_mut() {
+            Some(block) if width <= WIDTH => block.push(column),
+            _ => {
+                width = MARGIN + width_of(header, rows, 0) + width_of(header, rows, column);
+                blocks.push(vec![column]);
+            }
+        }
+    }
+    let pick = |row: &[String], block: &[usize]| -> Vec<String> {
+        std::iter::once(&0).chain(block).filter_map(|&column| row.get(column).cloned()).collect()
+    };
+    let tables: Vec<String> = blocks
+        .iter()
+        .map(|block| {
+            let rows = rows.iter().map(|row| pick(row, block)).collect();
+            table(pick(header, block), rows, 1)
+        })
+        .collect();
+    tables.join("\n")
+}
+
+/// Characters that are left for a column where the others have what they need, for a table that
+/// keeps to [`WIDTH`]; a few in any case.
+pub(crate) fn room_for(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
+    const FEWEST: usize = 24;
+    let others = (0..header.len()).filter(|&other| other != column);
+    let taken: usize = others.map(|other| width_of(header, rows, other)).sum();
+    WIDTH.saturating_sub(MARGIN + taken + PADDING).max(FEWEST)
+}
+
+/// Characters of a column with what stands around it.
+fn width_of(header: &[String], rows: &[Vec<String>], column: usize) -> usize {
+    let cells = std::iter::once(header).chain(rows.iter().map(Vec::as_slice));
+    let lines = cells.filter_map(|row| row.get(column)).flat_map(|text| text.lines());
+    lines.map(|line| line.chars().count()).max().unwrap_or(0) + PADDING
+}
+
+/// Spaces around a cell.
+const PADDING: usize = 2;
+
+/// Spaces before a table.
+const MARGIN: usize = 1;
+
+/// A table with a header line, the columns `numbers` set right.
+pub(crate) fn table_with_numbers(
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    numbers: Range<usize>,
+) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::NOTHING);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(header);
+    table.add_rows(rows);
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let text: Vec<String> =
+        table.to_string().lines().map(|line| format!(" {}", line.trim_end())).collect();
+    text.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_that_do_not_fit_are_set_below_with_their_labels() {
+        let header: Vec<String> = (0..40).map(|column| format!("column {column}")).collect();
+        let rows: Vec<Vec<String>> =
+            ["a", "b"].map(|row| (0..40).map(|column| format!("{row}{column}")).collect()).into();
+        let text = table_in_blocks(&header, &rows);
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        for column in 1..40 {
+            assert_eq!(
+                text.matches(&format!("column {column} ")).count()
+                    + text.matches(&format!("column {column}\n")).count(),
+                1,
+                "{column}"
+            );
+            assert_eq!(
+                text.split_whitespace().filter(|word| *word == format!("b{column}")).count(),
+                1
+            );
+        }
+        let blocks = text.split("\n\n").count();
+        assert!(blocks > 1);
+        assert_eq!(text.split_whitespace().filter(|word| *word == "a0").count(), blocks);
+        assert_eq!(table_in_blocks(&header[..3], &[]).lines().count(), 1);
+    }
+}
