@@ -1,8 +1,10 @@
 //! What `nearfar run` costs programs that live on processes, threads and small calls, beside the same
 //! programs alone, in turns: what Linux inherits, and a look from outside, may cost nothing that
-//! can be told; what is followed costs by the thread and the process.
+//! can be told; what is followed costs by the thread and the process. First what the start costs, beside
+//! numactl's.
 
 use std::env;
+use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
@@ -33,6 +35,41 @@ const WORK: [(&str, f64, Option<f64>); 6] = [
 const PLACEMENTS: [&str; 6] =
     ["local", "interleave", "first-touch", "parallel-init", "compact", "round-robin"];
 
+/// Starts of each program, and how many times as long as numactl's ours may take.
+const STARTS: usize = 200;
+const MOST_TIMES_NUMACTL: f64 = 3.0;
+
+/// `nearfar run -- true` beside `numactl --localalloc true`, in turns: whether the promise is kept.
+fn compare_starts(nearfar: &Path, folder: &Path) -> anyhow::Result<bool> {
+    // A linker writes here and there, which leaves a file in small pieces in memory: as it is installed
+    // a program is one run of bytes, and starts faster.
+    let installed = folder.join("nearfar");
+    fs::copy(nearfar, &installed)?;
+    let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+    for start in 0..STARTS {
+        for is_ours in [start % 2 == 0, start % 2 != 0] {
+            if is_ours {
+                ours.push(seconds(Command::new(&installed).args(["run", "--", "true"]))?);
+            } else {
+                let numactl = seconds(Command::new("numactl").args(["--localalloc", "true"]));
+                theirs.push(numactl.context("needs numactl: scripts/install-packages bench")?);
+            }
+        }
+    }
+    let found = ratio_of_medians(&ours, &theirs, 1).context("no time was taken")?;
+    let (low, high) = found.interval;
+    let ms = |times: &[f64]| median(times).map_or(f64::NAN, |seconds| 1e3 * seconds);
+    writeln!(
+        io::stdout(),
+        "start: nearfar run -- true {:.2} ms, numactl --localalloc true {:.2} ms: x {:.2} ({low:.2} to \
+         {high:.2}), at most {MOST_TIMES_NUMACTL}",
+        ms(&ours),
+        ms(&theirs),
+        found.ratio
+    )?;
+    Ok(low <= MOST_TIMES_NUMACTL)
+}
+
 fn main() -> anyhow::Result<ExitCode> {
     // This bench is TARGET/release/deps/cost-HASH.
     let own = env::current_exe()?;
@@ -45,8 +82,11 @@ fn main() -> anyhow::Result<ExitCode> {
     );
     let folder = tempfile::tempdir()?;
     let load = build_load(folder.path())?;
-    let mut is_kept = true;
-    for (work, units, most_us) in WORK {
+    let mut is_kept = compare_starts(&nearfar, folder.path())?;
+    // Words of its command line choose; cargo adds an option.
+    let chosen: Vec<String> = env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let is_chosen = |work: &str| chosen.is_empty() || chosen.iter().any(|it| work.contains(it));
+    for (work, units, most_us) in WORK.into_iter().filter(|(work, ..)| is_chosen(work)) {
         let alone = |repeats: usize| {
             let mut command = Command::new(&load);
             command.arg(repeats.to_string()).args(work.split(' '));
@@ -105,14 +145,14 @@ fn main() -> anyhow::Result<ExitCode> {
     }
     writeln!(
         io::stdout(),
-        "at most x {MOST_TIMES} for run and --report: {}",
+        "at most x {MOST_TIMES} for run and --report; all: {}",
         if is_kept { "kept" } else { "missed" }
     )?;
     Ok(if is_kept { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn seconds(command: &mut Command) -> anyhow::Result<f64> {
-    command.stdin(Stdio::null()).stdout(Stdio::null());
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let begun = Instant::now();
     let status = command.status()?;
     let seconds = begun.elapsed().as_secs_f64();
