@@ -34,8 +34,19 @@ impl Terminal {
     fn open() -> Option<Self> {
         let folder = tempfile::tempdir().unwrap();
         let log = folder.path().join("log");
-        let mut script = Command::new("script");
-        script.args(["-q", "-f", "-c", "exec bash --norc --noprofile -i"]).arg(&log);
+        Command::new("script").arg("--version").output().ok()?;
+        // Whoever runs tests in the background may have them ignore SIGINT, and a shell hands that on.
+        let mut script = Command::new("env");
+        script
+            .args([
+                "--default-signal=INT,QUIT,TSTP",
+                "script",
+                "-q",
+                "-f",
+                "-c",
+                "exec bash --norc --noprofile -i",
+            ])
+            .arg(&log);
         script.env("TERM", "dumb").current_dir(folder.path());
         let script = script.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         Some(Self { script: script.spawn().ok()?, log, _folder: folder })

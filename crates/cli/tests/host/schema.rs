@@ -9,24 +9,24 @@ use serde_json::Value;
 
 use crate::support::{measuring, nearfar, run, text};
 
-/// Every value is as the schema of that name says.
-fn assert_valid(name: &str, values: &[Value]) {
-    let path = format!("../../docs/schema/nearfar.{name}-1.json");
+/// Every value is as the schema of that format says.
+fn assert_valid(format: &str, values: &[Value]) {
+    let path = format!("../../docs/schema/{}.json", format.replace('/', "-"));
     let schema = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap();
     let schema = serde_json::from_str(&schema).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for value in values {
         let wrong: Vec<String> = validator.iter_errors(value).map(|it| it.to_string()).collect();
-        assert!(wrong.is_empty(), "{name}: {wrong:?}\n{value:#}");
+        assert!(wrong.is_empty(), "{format}: {wrong:?}\n{value:#}");
     }
 }
 
 /// The JSON that `characterize` prints, or another command.
-fn printed(output: &Output, name: &str) -> Value {
+fn printed(output: &Output) -> Value {
     let known = matches!(output.status.code(), Some(0 | 3));
     assert!(known, "{}: {}", output.status, text(&output.stderr));
     let value: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_valid(name, std::slice::from_ref(&value));
+    assert_valid(value["schema"].as_str().unwrap(), std::slice::from_ref(&value));
     value
 }
 
@@ -42,7 +42,7 @@ const SMALL: [&str; 9] =
 fn a_dry_run() {
     let _one = measuring();
     let output = run(nearfar().args(["characterize", "--dry-run"]).args(SMALL));
-    let dry_run = printed(&output, "dry-run");
+    let dry_run = printed(&output);
     assert_eq!(dry_run["case_ids"].as_array().unwrap().len() as u64, dry_run["cases"]);
 }
 
@@ -52,21 +52,18 @@ fn a_measurement_its_record_and_its_tables() {
     let path = folder.path().join("r.jsonl");
     let _one = measuring();
     let made = run(nearfar().arg("characterize").args(SMALL).arg("--out").arg(&path));
-    let made = printed(&made, "characterize");
+    let made = printed(&made);
     assert_eq!(made["record"], path.to_str().unwrap());
     assert_eq!(made["executor"], "native");
-    printed(
-        &run(nearfar().args(["characterize", "--json", "--resume", "--out"]).arg(&path)),
-        "characterize",
-    );
+    printed(&run(nearfar().args(["characterize", "--json", "--resume", "--out"]).arg(&path)));
     let lines = lines_of(&path);
     let kinds: BTreeSet<&String> =
         lines.iter().flat_map(|line| line.as_object().unwrap().keys()).collect();
     for kind in ["header", "case", "resumed", "finished"] {
         assert!(kinds.contains(&kind.to_string()), "no {kind} among {kinds:?}");
     }
-    assert_valid("record", &lines);
-    let shown = printed(&run(nearfar().args(["show", "--json"]).arg(&path)), "show");
+    assert_valid("nearfar.record/1", &lines);
+    let shown = printed(&run(nearfar().args(["show", "--json"]).arg(&path)));
     assert_eq!(shown["samples"], made["samples"]);
 }
 
@@ -80,7 +77,7 @@ fn records_of_every_experiment() {
     let small = ["--working-set", "8MiB", "--window", "1ms", "--out"];
     run(nearfar().args(standard).args(small).arg(&path));
     let lines = lines_of(&path);
-    assert_valid("record", &lines);
+    assert_valid("nearfar.record/1", &lines);
     let samples = lines.iter().filter_map(|line| line["sample"]["case"].as_str());
     let measured: BTreeSet<&str> = samples.map(|case| case.split('/').next().unwrap()).collect();
     let everywhere = ["latency", "pairs", "roofs", "scaling"];
