@@ -9,9 +9,9 @@ use crate::bounds::{self, BadKey, FACTORS, FRACTION, REMAINDER};
 use crate::calibration::calibrate;
 use crate::capacities::Capacities;
 use crate::layout::lay_out_machine;
-use crate::machine_file::{self, KernelEntry, MachineFile};
+use crate::machine_file::{self, KernelBehaviour, KernelEntry, MachineFile};
 use crate::noise::Noise;
-use crate::simulated_machine::{KernelBehaviour, SimulatedMachine};
+use crate::simulated_machine::SimulatedMachine;
 use crate::{arithmetic, cache_roof, hybrid, latency, simulated_device};
 
 /// From below what any core runs at to above it.

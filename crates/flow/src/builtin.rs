@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use crate::error::FlowError;
-use crate::machine_file::{LARGEST_FILE, parse_machine};
+use crate::machine_reader::{LARGEST_FILE, parse_machine};
 use crate::simulated_machine::SimulatedMachine;
 
 /// Name and file of each built-in machine.

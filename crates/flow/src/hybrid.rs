@@ -22,7 +22,7 @@ use nearfar_machine::{Cluster, Machine};
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, GB_PER_S};
-use crate::machine_file::{MachineFile, OverlapEntry};
+use crate::machine_file::{ByAccess, MachineFile, OverlapEntry};
 
 const GIGA: f64 = 1e9;
 /// With three of -0.3 a time is still a tenth of its longest part.
@@ -79,26 +79,6 @@ impl Overlap {
         let left: f64 = others.map(|kind| self.overlap_theta[longest][kind] * times[kind]).sum();
         times[longest] + left
     }
-}
-
-/// A number for each kind of access.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ByAccess {
-    fast_loads: f64,
-    fast_stores: f64,
-    slow_loads: f64,
-    slow_stores: f64,
-}
-
-/// A number for each kind of access but one.
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BesideEntry {
-    fast_loads: Option<f64>,
-    fast_stores: Option<f64>,
-    slow_loads: Option<f64>,
-    slow_stores: Option<f64>,
 }
 
 const KINDS: [&str; 4] = ["fast_loads", "fast_stores", "slow_loads", "slow_stores"];

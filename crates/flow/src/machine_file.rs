@@ -1,22 +1,16 @@
-//! The TOML file of a simulated machine: its keys, and a machine made of them.
+//! The TOML file of a simulated machine: its keys.
 //! `docs/simulated-machines.md` says what each key means.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use nearfar_machine::{Backend, MemoryKind, Relation};
-use nearfar_units::{excerpt, excerpt_of};
-use serde::Deserialize;
+use nearfar_units::excerpt;
+use serde::{Deserialize, Serialize};
 
-use crate::assembly::assemble;
 use crate::bounds::{self, BadKey};
-use crate::builtin;
-use crate::error::FlowError;
 use crate::fault::Fault;
-use crate::hybrid::{BesideEntry, ByAccess};
-use crate::noise::{Disturbed, Mode, Outliers, UnboundMode};
-use crate::pair_selection::PairSelector;
-use crate::simulated_machine::{KernelBehaviour, SimulatedMachine};
+use crate::noise::NoiseEntry;
 
 /// The keys of a file; every one may be missing where another file is extended.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -86,6 +80,16 @@ pub(crate) struct CacheEntry {
 pub(crate) enum KernelEntry {
     Factor(f64),
     Behaviour(KernelBehaviour),
+}
+
+/// How a kernel differs from the triad.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelBehaviour {
+    /// Its useful bytes / the triad's, in the same time on the same parts.
+    pub factor: f64,
+    /// Variants that exist of it, the preferred first; `None` for all.
+    pub variants: Option<Vec<String>>,
 }
 
 /// One figure for all variants, or one for each.
@@ -221,16 +225,24 @@ pub(crate) struct DeviceEntry {
     pub latency_us: Option<f64>,
 }
 
-#[derive(Debug, Clone, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct NoiseEntry {
-    pub between_rounds: Option<f64>,
-    pub within_round: Option<f64>,
-    pub outliers: Option<Outliers>,
-    pub disturbed: Option<Disturbed>,
-    pub drift_per_round: Option<f64>,
-    pub modes: Option<Vec<Mode>>,
-    pub unbound: Option<Vec<UnboundMode>>,
+/// A number for each kind of access.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ByAccess {
+    pub fast_loads: f64,
+    pub fast_stores: f64,
+    pub slow_loads: f64,
+    pub slow_stores: f64,
+}
+
+/// A number for each kind of access but one.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct BesideEntry {
+    pub fast_loads: Option<f64>,
+    pub fast_stores: Option<f64>,
+    pub slow_loads: Option<f64>,
+    pub slow_stores: Option<f64>,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -239,63 +251,11 @@ pub(crate) struct ClockEntry {
     pub real_time: Option<f64>,
 }
 
-/// Reads a machine from the text of a file, whose name is for messages.
-///
-/// # Errors
-/// [`FlowError::TooLarge`] above 1 MiB, [`FlowError::NotAMachine`] with the line for
-/// text that is not TOML or has unknown keys, [`FlowError::Key`] with the key for a value
-/// that is not allowed, [`FlowError::UnknownBase`] when it extends a machine that is not
-/// built in.
-pub fn parse_machine(file: &str, text: &str) -> Result<SimulatedMachine, FlowError> {
-    let file = file.escape_debug().to_string();
-    if text.len() > LARGEST_FILE {
-        return Err(FlowError::TooLarge { file, limit_bytes: LARGEST_FILE });
-    }
-    let keys = read_keys(&file, text)?;
-    assemble(keys, text).map_err(|BadKey { key, why }| FlowError::Key { file, key, why })
-}
-
-/// The most that is read of a file; the built-in ones have 1 to 4 KB.
-pub(crate) const LARGEST_FILE: usize = 1 << 20;
-
-/// Of what the TOML reader says so much is passed on: it repeats keys and values, and lists the
-/// keys that there are.
-const LONGEST_REASON: usize = 600;
-
-/// Of a name that is not known so much is repeated.
-const LONGEST_NAME: usize = 80;
-
-/// The keys of a file over those of the machines that it extends.
-fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
-    let keys: MachineFile = toml::from_str(text).map_err(|error| FlowError::NotAMachine {
-        file: file.into(),
-        line: error.span().map(|span| line_at(text, span.start)),
-        why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
-    })?;
-    match keys.extends.clone() {
-        None => Ok(keys),
-        // Only built-in machines can be extended, so that no file opens others and none
-        // extends itself; the built-in ones are tested to come to an end.
-        Some(base) => {
-            let text = builtin::builtin_text(&base).ok_or_else(|| FlowError::UnknownBase {
-                file: file.into(),
-                name: base.chars().take(LONGEST_NAME).collect(),
-                known: builtin::known_names(),
-            })?;
-            Ok(keys.over(read_keys(&base, text)?))
-        }
-    }
-}
-
-fn line_at(text: &str, byte: usize) -> usize {
-    1 + text.bytes().take(byte).filter(|&byte| byte == b'\n').count()
-}
-
 impl MachineFile {
     /// These keys where they are given, else those of `base`. Entries of repeated
     /// tables come after those of the base and so prevail over them; only `node` and the values of
     /// plain keys are replaced as a whole.
-    fn over(self, base: Self) -> Self {
+    pub fn over(self, base: Self) -> Self {
         Self {
             extends: None,
             name: self.name,
@@ -361,30 +321,6 @@ fn joined<T>(mut first: Vec<T>, second: Vec<T>) -> Vec<T> {
 
 pub(crate) fn required<T>(key: &str, value: Option<T>) -> Result<T, BadKey> {
     value.ok_or_else(|| BadKey::new(key, "is missing; a machine cannot be without it"))
-}
-
-impl BandwidthEntry {
-    pub fn selector(&self) -> PairSelector<'_> {
-        let Self { pairs, relation, distance, kind, .. } = self;
-        PairSelector {
-            pairs: pairs.as_ref(),
-            relation: *relation,
-            distance: *distance,
-            kind: *kind,
-        }
-    }
-}
-
-impl LatencyEntry {
-    pub fn selector(&self) -> PairSelector<'_> {
-        let Self { pairs, relation, distance, kind, .. } = self;
-        PairSelector {
-            pairs: pairs.as_ref(),
-            relation: *relation,
-            distance: *distance,
-            kind: *kind,
-        }
-    }
 }
 
 impl ByVariant {

@@ -6,7 +6,19 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, FRACTION, REMAINDER};
-use crate::machine_file::NoiseEntry;
+
+/// `[noise]` of a file.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct NoiseEntry {
+    pub between_rounds: Option<f64>,
+    pub within_round: Option<f64>,
+    pub outliers: Option<Outliers>,
+    pub disturbed: Option<Disturbed>,
+    pub drift_per_round: Option<f64>,
+    pub modes: Option<Vec<Mode>>,
+    pub unbound: Option<Vec<UnboundMode>>,
+}
 
 /// How figures scatter. The default is no noise.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use std::fmt;
 use nearfar_machine::{Cluster, Machine, MemoryKind, Relation};
 
 use crate::bounds::BadKey;
-use crate::machine_file::{LinkEntry, MachineFile};
+use crate::machine_file::{BandwidthEntry, LatencyEntry, LinkEntry, MachineFile};
 
 /// A pair with everything that a selector can ask for.
 #[derive(Debug, Clone)]
@@ -115,6 +115,30 @@ impl PairSelector<'_> {
             && self.relation.is_none_or(|asked| asked == pair.relation)
             && self.distance.is_none_or(|asked| Some(asked) == pair.distance)
             && self.kind.is_none_or(|asked| asked == pair.kind)
+    }
+}
+
+impl BandwidthEntry {
+    pub fn selector(&self) -> PairSelector<'_> {
+        let Self { pairs, relation, distance, kind, .. } = self;
+        PairSelector {
+            pairs: pairs.as_ref(),
+            relation: *relation,
+            distance: *distance,
+            kind: *kind,
+        }
+    }
+}
+
+impl LatencyEntry {
+    pub fn selector(&self) -> PairSelector<'_> {
+        let Self { pairs, relation, distance, kind, .. } = self;
+        PairSelector {
+            pairs: pairs.as_ref(),
+            relation: *relation,
+            distance: *distance,
+            kind: *kind,
+        }
     }
 }
 

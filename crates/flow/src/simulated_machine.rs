@@ -13,6 +13,7 @@ use crate::fault::Fault;
 use crate::hybrid::{HybridBytes, Overlap};
 use crate::latency::{Latency, Translation};
 use crate::loads::{Ask, Load, rates_together};
+use crate::machine_file::KernelBehaviour;
 use crate::mix_name::MixCounts;
 use crate::noise::Noise;
 use crate::simulated_device::{Hub, SimulatedDevice};
@@ -58,16 +59,6 @@ pub struct SimulatedMachine {
     pub real_time: f64,
     /// The text of its file, from which [`crate::parse_machine`] makes it again.
     pub text: String,
-}
-
-/// How a kernel differs from the triad.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KernelBehaviour {
-    /// Its useful bytes / the triad's, in the same time on the same parts.
-    pub factor: f64,
-    /// Variants that exist of it, the preferred first; `None` for all.
-    pub variants: Option<Vec<String>>,
 }
 
 /// A load that runs a kernel in one of its variants.

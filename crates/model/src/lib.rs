@@ -41,6 +41,7 @@ mod transfer_time;
 mod transfers;
 mod twin_cell;
 mod twin_comparison;
+mod twin_rule;
 mod twins;
 mod unmeasured;
 mod unsteadiness;
@@ -130,9 +131,9 @@ pub use transfers::{
     BesideFigures, CopyPlace, TransferFigures, TransferPlace, copies_by_place, largest_copies,
     transfers,
 };
-pub use twins::{
-    FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE, Twins,
-    twins,
+pub use twin_rule::{
+    FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE,
 };
+pub use twins::{Twins, twins};
 pub use unmeasured::{Unmeasured, WhyUnmeasured, unmeasured};
 pub use unsteadiness::{UNSTEADY, Unsteadiness};

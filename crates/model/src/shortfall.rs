@@ -11,7 +11,7 @@ use nearfar_stats::estimate_median;
 use crate::place::{Parts, Place};
 use crate::twin_cell::TwinCell;
 use crate::twin_comparison::{Comparison, Comparisons};
-use crate::twins::{FEWEST_CELLS, MOST_FINDINGS, SCORE_OF_ONE};
+use crate::twin_rule::{FEWEST_CELLS, MOST_FINDINGS, SCORE_OF_ONE};
 
 /// For one cell that contradicts a cause there must be so many that it explains.
 const EXPLAINED_PER_CONTRADICTION: usize = 4;

@@ -8,7 +8,7 @@ use nearfar_machine::{InitiatorKind, Machine, MemoryKind};
 use nearfar_stats::{Estimate, normal_quantile, pooled_deviation};
 
 use crate::pairs::{Figure, InitiatorRow, Pairs};
-use crate::twins::{FEWEST_ROUNDS, NotCompared};
+use crate::twin_rule::{FEWEST_ROUNDS, NotCompared};
 
 /// A cell of the matrix as it is compared.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use nearfar_stats::median;
 
 use crate::twin_cell::TwinCell;
-use crate::twins::{FLOOR, SCORE};
+use crate::twin_rule::{FLOOR, SCORE};
 
 /// Standard deviation / median absolute deviation of normal values.
 const OF_MAD: f64 = 1.4826;

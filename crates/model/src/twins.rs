@@ -25,23 +25,9 @@ use crate::record_figures::RecordFigures;
 use crate::shortfall::{Explained, Shortfall, explain};
 use crate::twin_cell::{TwinCell, twin_cells};
 use crate::twin_comparison::Comparisons;
+use crate::twin_rule::{FLOOR, NotCompared, SCORE};
 use crate::unsteadiness::{Unsteadiness, unsteady_parts};
 
-/// A cell that is below its twins by less is sound: machines differ by so much from
-/// one part to another.
-pub const FLOOR: f64 = 0.03;
-/// A cell falls short at this many standard deviations below its twins. Together
-/// with [`FEWEST_CELLS`] it keeps false alarms below 1 % of records
-/// (`tests/twins/false_alarms.rs` draws them).
-pub const SCORE: f64 = 4.0;
-/// So many cells must fall short together: a fault shows with several kernels.
-pub const FEWEST_CELLS: usize = 2;
-/// The only cell of a part must be as far below as this, in standard deviations.
-pub const SCORE_OF_ONE: f64 = 8.0;
-/// Fewer rounds say too little of a cell's noise.
-pub const FEWEST_ROUNDS: usize = 3;
-/// Parts that are named at most; a machine with more faults is no sum of sound parts.
-pub const MOST_FINDINGS: usize = 64;
 /// Levels that are looked for at most.
 const MOST_LEVELS: usize = 8;
 
@@ -68,17 +54,6 @@ pub struct Twins {
     pub alone: usize,
     /// Cells that were not compared, by the reason.
     pub not_compared: BTreeMap<NotCompared, usize>,
-}
-
-/// Why a cell was not compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum NotCompared {
-    /// No other cell should be equal to it.
-    NoTwin,
-    /// It has fewer than [`FEWEST_ROUNDS`] undisturbed rounds.
-    FewRounds,
-    /// It was refused, or moved no bytes.
-    NoFigure,
 }
 
 /// Compares the cells of a record's matrix with their twins.

@@ -14,7 +14,7 @@ use nearfar_stats::median;
 use crate::place::{Parts, Place};
 use crate::twin_cell::TwinCell;
 use crate::twin_comparison::{Ranked, groups};
-use crate::twins::{FLOOR, MOST_FINDINGS};
+use crate::twin_rule::{FLOOR, MOST_FINDINGS};
 
 /// A cell is unsteady when its rounds scatter by this many times as much as its twins'
 /// do, and as those of all cells do; three rounds of equal noise do so in 1 of 50000.

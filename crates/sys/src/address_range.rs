@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use crate::mapping::Mapping;
-
 /// Addresses of this process. The kernel is asked about them; nothing here reads
 /// or writes through them, so a range may outlive the memory it named.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -52,12 +50,6 @@ impl AddressRange {
             bytes => (self.start + (bytes - 1)) / page_bytes + 1,
         };
         (first..end).map(move |number| number * page_bytes)
-    }
-}
-
-impl From<&Mapping> for AddressRange {
-    fn from(mapping: &Mapping) -> Self {
-        Self::new(mapping.address(), mapping.bytes())
     }
 }
 

@@ -39,6 +39,7 @@ mod probe;
 mod process;
 mod process_group;
 mod process_move;
+mod proof_method;
 mod quota;
 mod refusal;
 mod signals;
@@ -65,7 +66,7 @@ pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;
 pub use page_move::{MovedPages, move_pages};
-pub use page_nodes::{PageNodes, PartPages, ProofMethod, prove, prove_part, prove_with};
+pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
 pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
@@ -77,6 +78,7 @@ pub use process::{
 };
 pub use process_group::kill_process_group;
 pub use process_move::move_process_pages;
+pub use proof_method::ProofMethod;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{

@@ -4,6 +4,7 @@
 use std::ffi::c_int;
 use std::ptr::{self, NonNull};
 
+use crate::address_range::AddressRange;
 use crate::page_query::base_page_bytes;
 use crate::page_sizes::HUGE_PAGE_BYTES;
 use crate::refusal::{Errno, Refusal};
@@ -226,10 +227,17 @@ fn unmap(start: NonNull<u8>, bytes: usize) {
     }
 }
 
+impl From<&Mapping> for AddressRange {
+    fn from(mapping: &Mapping) -> Self {
+        Self::new(mapping.address(), mapping.bytes())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page_nodes::{ProofMethod, prove_with};
+    use crate::page_nodes::prove_with;
+    use crate::proof_method::ProofMethod;
     use nearfar_machine::NodeSet;
 
     #[test]

@@ -6,8 +6,9 @@ use std::path::Path;
 use nearfar_units::excerpt;
 
 use crate::address_range::AddressRange;
-use crate::page_nodes::{PageNodes, ProofMethod};
+use crate::page_nodes::PageNodes;
 use crate::page_query::base_page_bytes;
+use crate::proof_method::ProofMethod;
 use crate::refusal::Refusal;
 use crate::system_file::read_text;
 use crate::vma::{Cover, parse_header};

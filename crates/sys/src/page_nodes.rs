@@ -1,8 +1,6 @@
 //! Proof of placement: on which node each page of a range is.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use nearfar_machine::NodeSet;
 
@@ -13,51 +11,8 @@ use crate::page_query::{
     PageState, base_page_bytes, query_get_mempolicy, query_move_pages, query_resident,
 };
 use crate::page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes};
+use crate::proof_method::ProofMethod;
 use crate::refusal::Refusal;
-
-/// How the node of the pages was found out, the most trusted first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum ProofMethod {
-    /// move_pages(2) as a query of every page: exact, and knows the zero page.
-    MovePages,
-    /// get_mempolicy(2) of every resident page: exact, but a zero page counts as memory.
-    GetMempolicy,
-    /// /proc/self/numa_maps: exact, for ranges made of whole VMAs.
-    NumaMaps,
-    /// The process may use one node only, by the topology and the kernel's own files, so
-    /// every resident page is there.
-    OneAllowedNode,
-}
-
-impl ProofMethod {
-    /// All methods, in the order in which [`prove`] tries them.
-    pub const ALL: [Self; 4] =
-        [Self::MovePages, Self::GetMempolicy, Self::NumaMaps, Self::OneAllowedNode];
-}
-
-impl fmt::Display for ProofMethod {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::MovePages => "move_pages",
-            Self::GetMempolicy => "get_mempolicy",
-            Self::NumaMaps => "numa_maps",
-            Self::OneAllowedNode => "one_allowed_node",
-        })
-    }
-}
-
-impl FromStr for ProofMethod {
-    type Err = Refusal;
-
-    fn from_str(name: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|method| method.to_string() == name).ok_or_else(|| {
-            Refusal::Argument {
-                what: format!("'{name}' as a method of proof"),
-                reason: "there are move_pages, get_mempolicy, numa_maps and one_allowed_node",
-            }
-        })
-    }
-}
 
 /// Where the pages of a range were at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -4,8 +4,9 @@ use nearfar_machine::{MemoryPolicy, NodeSet};
 
 use crate::affinity::{pin_thread, thread_cpus};
 use crate::mapping::{Mapping, PageRequest};
-use crate::page_nodes::{ProofMethod, prove_with};
+use crate::page_nodes::prove_with;
 use crate::policy::{KernelPolicy, PolicyMode, bind_range, mbind, range_policy};
+use crate::proof_method::ProofMethod;
 use crate::refusal::Refusal;
 
 /// Tries each call once on a scratch page or with the thread's own affinity, so that

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use crate::page_nodes::ProofMethod;
+use crate::proof_method::ProofMethod;
 
 /// The reason why something could not be done or found out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
