@@ -10,7 +10,6 @@ mod not_measured;
 mod pairs;
 mod paper_tables;
 mod roofs;
-mod scaling;
 mod sharing;
 
 use crate::subject::{FittedView, ModelKind};
@@ -26,7 +25,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         machine::section(sources),
         pairs::section(sources),
         latency(sources),
-        scaling::section(sources),
+        scaling(sources),
         sharing::section(sources),
         links::section(sources),
         roofs::section(sources),
@@ -45,6 +44,13 @@ fn latency(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::latency_section(&sources.show.latency, model)
+}
+
+fn scaling(sources: &Sources<'_>) -> Option<Section> {
+    match model(sources, ModelKind::Distribution)? {
+        FittedView::Distribution(view) => Some(subject::distribution_section(&view.result)),
+        _ => None,
+    }
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

@@ -10,6 +10,7 @@ mod classes_text;
 mod compare;
 mod compare_text;
 mod counter_reasons;
+mod distribution;
 mod doctor;
 mod figures;
 mod kernels;
@@ -20,8 +21,6 @@ mod model;
 mod model_advice;
 mod model_devices;
 mod model_devices_text;
-mod model_distribution;
-mod model_distribution_text;
 mod model_flow;
 mod model_flow_part;
 mod model_flow_text;
@@ -98,6 +97,7 @@ pub use compare::{
     EnvironmentDifferenceView, UncomparedCaseView,
 };
 pub use compare_text::{Standings, group_words};
+pub(crate) use distribution::section as distribution_section;
 pub use doctor::DoctorView;
 pub use kernels::{KernelView, KernelsView};
 pub(crate) use latency::{answer as latency_answer, section as latency_section};
@@ -107,11 +107,6 @@ pub use model::{FittedView, ModelView, UnavailableView};
 pub use model_devices::{
     DeviceClassSetView, DeviceClassView, DeviceLeftOutView, DevicePairView, DevicesModelView,
     TransferLossView, TransferPlaceView, TransferTimeView, UntimedTransferView,
-};
-pub use model_distribution::{
-    AffinityEffectView, DistributedRunsView, DistributionView, KernelDistributionView, KneeView,
-    MeanVerdict, ModeEvidenceView, ModeView, ModesVerdict, ModesView, RunDistributionView,
-    SpreadVerdict, ThreadAdviceView, ThreadSettingsView,
 };
 pub use model_flow::FlowView;
 pub use model_hybrid::HybridModelView;

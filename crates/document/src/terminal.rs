@@ -3,7 +3,7 @@
 pub(crate) mod paragraph;
 pub(crate) mod table;
 
-use paragraph::paragraph;
+use paragraph::{paragraph, paragraph_with_code};
 use table::table_in_blocks;
 
 use crate::document::Section;
@@ -20,7 +20,8 @@ pub(crate) fn section_text(section: &Section) -> String {
     if !section.findings.is_empty() {
         text.push('\n');
     }
-    let findings = section.findings.iter().map(|finding| paragraph("-> ", &printable(finding)));
+    let findings = section.findings.iter();
+    let findings = findings.map(|finding| paragraph_with_code("-> ", &printable(finding)));
     text + &findings.collect::<String>()
 }
 

@@ -1,8 +1,8 @@
 //! How the bandwidth of a run is distributed over many runs, what pinning threads does to it, and
 //! the settings that pin them.
 //! Symbols: `paced`, threads x the slowest thread, useful bytes/s, which a program sees whose loops
-//! are divided evenly; `sum`, all threads together; gain = mean of pinned runs / mean of unbound
-//! ones - 1, a fraction; spread = standard deviation / mean.
+//! are divided evenly; `sum`, all threads together; speedup = mean of pinned runs / mean of
+//! unbound ones; spread = standard deviation / mean.
 //! Source: vladimirov2012: runs of unbound threads have several modes, and scattered threads are in
 //! the highest one nearly always, by about 20 % faster on average. Modes: `nearfar_stats::find_modes`.
 //! Holds when: a case has 20 runs or more for its modes, and 5 for the effect of affinity.
@@ -14,18 +14,21 @@
 mod advice;
 mod affinity_effect;
 mod cpu_sequence;
+mod run_modes;
 
-use nearfar_record::{Affinity, Experiment, Suite};
-use nearfar_stats::{find_modes, median, quantile};
+use nearfar_record::{Absence, Affinity, Experiment, Outcome, Suite};
+use nearfar_stats::quantile;
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
-use crate::record_figures::RecordFigures;
-use crate::scaling::{RunStatistics, ScalingRuns, scaling};
+use crate::record_figures::{PlannedCase, RecordFigures};
+use crate::scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling};
 
 pub use advice::{ThreadAdvice, ThreadSettings};
-pub use affinity_effect::AffinityEffect;
-pub use cpu_sequence::CpuSequence;
-pub use nearfar_stats::{LEAST_DIP_P, Mode, ModeEvidence, Modes};
+pub use affinity_effect::{AffinityEffect, MeanVerdict, SpreadVerdict};
+pub use nearfar_stats::{LEAST_DIP_P, ModeEvidence};
+pub use run_modes::{RunMode, RunModes};
 
 /// Runs that show modes which are 9 GB/s in 70 apart, as the paper's are.
 pub const ENOUGH_RUNS: u32 = 1000;
@@ -33,67 +36,102 @@ pub const ENOUGH_RUNS: u32 = 1000;
 /// A thread count is enough when its mean is at most this much below the best.
 pub const KNEE: f64 = 0.05;
 
-/// Rates are counted in blocks of a window and so known to about this part of them.
-const STEP: f64 = 1e-3;
-
-/// What the model says.
-#[derive(Debug, Clone, PartialEq)]
+/// How the runs of a record are distributed, and what affinity does to that (vladimirov2012);
+/// `model RECORD distribution --json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Distribution {
     /// By kernel, in the order of the plan.
     pub kernels: Vec<KernelDistribution>,
-    /// The command that takes [`ENOUGH_RUNS`] runs of each case.
+    /// Runs that show modes which lie apart as far as the paper's.
+    pub enough_runs: u32,
+    /// The command that takes so many of each case; null where nothing can on this machine, and
+    /// where all have about as many.
     pub more_runs: Option<String>,
 }
 
 /// Runs of one kernel.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KernelDistribution {
-    /// Kernel by its name.
     pub kernel: String,
-    /// Instruction-set variant by its name.
+    /// Instruction-set variant.
     pub variant: String,
-    /// By threads, then unbound, compact, scatter; what was not measured has no figures.
-    pub runs: Vec<RunDistribution>,
+    /// By threads, then unbound, compact, scatter.
+    pub cases: Vec<CaseDistribution>,
     /// What pinning does, by threads and affinity; none where a side has too few runs.
     pub effects: Vec<AffinityEffect>,
     /// Where more threads bring no more, by affinity.
     pub knees: Vec<Knee>,
-    /// What to do; `None` where nothing was measured.
+    /// What to do, or null where nothing was measured.
     pub advice: Option<ThreadAdvice>,
 }
 
 /// Runs of one case.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunDistribution {
-    pub runs: ScalingRuns,
-    /// How they are distributed; `None` without samples.
-    pub spread: Option<RunSpread>,
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CaseDistribution {
+    /// Its id in the record.
+    pub case: String,
+    pub threads: u32,
+    /// How they are spread.
+    pub affinity: Affinity,
+    /// How its runs are distributed.
+    pub runs: Outcome<RunDistribution>,
 }
 
 /// How runs are distributed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RunDistribution {
+    /// How many.
+    pub runs: usize,
+    /// Whether all samples were disturbed, and so none was left out.
+    pub only_disturbed: bool,
+    /// Threads x the slowest thread.
+    pub paced: RunSpread,
+    /// All threads together.
+    pub sum: RunSpread,
+    /// The modes by pace, or null where a run is no number.
+    pub modes: Option<RunModes>,
+}
+
+/// Statistics over runs, useful bytes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSpread {
-    /// By pace: what 5, 25, 50, 75 and 95 % of the runs are at most, bytes/s.
-    pub paced_quantiles: [f64; 5],
-    /// The same of the sum.
-    pub sum_quantiles: [f64; 5],
-    /// The modes by pace, places in bytes/s; `None` where a run is no number.
-    pub modes: Option<Modes>,
+    #[serde(rename = "mean_gb_per_s")]
+    pub mean: BytesPerSecond,
+    /// Standard deviation, or null with one run.
+    #[serde(rename = "deviation_gb_per_s")]
+    pub deviation: Option<BytesPerSecond>,
+    /// Smallest.
+    #[serde(rename = "min_gb_per_s")]
+    pub min: BytesPerSecond,
+    /// Largest.
+    #[serde(rename = "max_gb_per_s")]
+    pub max: BytesPerSecond,
+    /// What 5, 25, 50, 75 and 95 % of the runs are at most.
+    #[serde(rename = "quantiles_gb_per_s")]
+    pub quantiles: [BytesPerSecond; 5],
 }
 
 /// The fewest threads that are enough.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Knee {
     /// How threads are spread.
     pub affinity: Affinity,
-    /// Fewest threads whose mean is within [`KNEE`] of the best.
+    /// Fewest threads whose mean is at most 5 % below the best.
     pub threads: u32,
-    /// Their mean by pace, bytes/s.
-    pub mean: f64,
+    /// Their mean by pace.
+    #[serde(rename = "mean_gb_per_s")]
+    pub mean: BytesPerSecond,
     /// The threads with the best mean.
     pub best_threads: u32,
-    /// That mean, bytes/s.
-    pub best_mean: f64,
+    /// That mean.
+    #[serde(rename = "best_mean_gb_per_s")]
+    pub best_mean: BytesPerSecond,
 }
 
 /// The model of a record.
@@ -116,48 +154,75 @@ pub fn distribution(figures: &RecordFigures<'_>) -> Result<Distribution, Inappli
             None => kernels.push(vec![runs]),
         }
     }
-    let measured = Inapplicable::until_measured(
-        record,
-        &[Experiment::Scaling],
-        Suite::Standard,
-        "too few runs to show modes",
-    );
-    Ok(Distribution {
-        kernels: kernels.into_iter().filter_map(|runs| of_kernel(figures, runs)).collect(),
-        more_runs: measured.remedy.map(|command| format!("{command} --runs {ENOUGH_RUNS}")),
+    let kernels: Vec<KernelDistribution> =
+        kernels.into_iter().filter_map(|runs| of_kernel(figures, &runs)).collect();
+    let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
+    let fewest = cases.filter_map(|case| Some(case.runs.found()?.runs)).min();
+    // Disturbed runs do not count: a few less are as many as were asked for.
+    let has_few = fewest.is_some_and(|fewest| fewest < ENOUGH_RUNS as usize / 10 * 9);
+    let more_runs = || {
+        let why = "too few runs to show modes";
+        let needed = [Experiment::Scaling];
+        let lack = Inapplicable::until_measured(record, &needed, Suite::Standard, why);
+        lack.remedy.map(|command| format!("{command} --runs {ENOUGH_RUNS}"))
+    };
+    let more_runs = has_few.then(more_runs).flatten();
+    Ok(Distribution { kernels, enough_runs: ENOUGH_RUNS, more_runs })
+}
+
+fn of_kernel(figures: &RecordFigures<'_>, runs: &[ScalingRuns]) -> Option<KernelDistribution> {
+    let place = &runs.first()?.place;
+    let effects = affinity_effect::effects(runs);
+    let of_case = |runs: &ScalingRuns| CaseDistribution {
+        case: runs.case.id.clone(),
+        threads: runs.place.threads,
+        affinity: runs.place.affinity,
+        runs: runs
+            .figures
+            .as_ref()
+            .and_then(|figures| run_distribution(figures, &runs.case.id))
+            .ok_or_else(|| why_absent(&runs.case))
+            .into(),
+    };
+    Some(KernelDistribution {
+        kernel: place.kernel.clone(),
+        variant: place.variant.clone(),
+        cases: runs.iter().map(of_case).collect(),
+        knees: knees(runs),
+        advice: advice::advice(figures.record(), runs, &effects),
+        effects,
     })
 }
 
-fn of_kernel(figures: &RecordFigures<'_>, runs: Vec<ScalingRuns>) -> Option<KernelDistribution> {
-    let place = &runs.first()?.place;
-    let (kernel, variant) = (place.kernel.clone(), place.variant.clone());
-    let effects = affinity_effect::effects(&runs);
-    let knees = knees(&runs);
-    let advice = advice::advice(figures.record(), &runs, &effects);
-    let with_spread = |runs: ScalingRuns| {
-        let spread = runs.figures.as_ref().and_then(|figures| {
-            Some(RunSpread {
-                paced_quantiles: quantiles(&figures.paced.runs)?,
-                sum_quantiles: quantiles(&figures.sum.runs)?,
-                modes: find_modes(&figures.paced.runs, step(&figures.paced.runs)),
-            })
-        });
-        RunDistribution { runs, spread }
-    };
-    let runs = runs.into_iter().map(with_spread).collect();
-    Some(KernelDistribution { kernel, variant, runs, effects, knees, advice })
+fn run_distribution(figures: &ScalingFigures, case: &str) -> Option<RunDistribution> {
+    Some(RunDistribution {
+        runs: figures.paced.runs.len(),
+        only_disturbed: figures.summary.only_disturbed,
+        paced: run_spread(&figures.paced)?,
+        sum: run_spread(&figures.sum)?,
+        modes: RunModes::of(&figures.paced.runs, case),
+    })
 }
 
-fn step(runs: &[f64]) -> f64 {
-    median(runs).map_or(0.0, |median| STEP * median.abs())
-}
-
-/// What 5, 25, 50, 75 and 95 % are at most; `None` without runs.
-fn quantiles(runs: &[f64]) -> Option<[f64; 5]> {
-    let mut ascending = runs.to_vec();
+/// What 5, 25, 50, 75 and 95 % are at most, beside what is known; `None` without runs.
+fn run_spread(runs: &RunStatistics) -> Option<RunSpread> {
+    let mut ascending = runs.runs.clone();
     ascending.sort_by(f64::total_cmp);
-    let at = |share| quantile(&ascending, share);
-    Some([at(0.05)?, at(0.25)?, at(0.5)?, at(0.75)?, at(0.95)?])
+    let at = |share| quantile(&ascending, share).map(BytesPerSecond);
+    Some(RunSpread {
+        mean: BytesPerSecond(runs.mean),
+        deviation: runs.deviation.map(BytesPerSecond),
+        min: BytesPerSecond(runs.min),
+        max: BytesPerSecond(runs.max),
+        quantiles: [at(0.05)?, at(0.25)?, at(0.5)?, at(0.75)?, at(0.95)?],
+    })
+}
+
+/// A refusal before what was left out.
+fn why_absent(case: &PlannedCase) -> String {
+    let first = |kind| case.absences(kind).next();
+    let absent = first(Absence::Refused).or_else(|| first(Absence::Omitted));
+    absent.map_or("the record has no run of it".into(), |absent| absent.reason.text.clone())
 }
 
 /// The pace of runs that have figures.
@@ -177,6 +242,7 @@ fn knees(runs: &[ScalingRuns]) -> Vec<Knee> {
             means.iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;
         let enough = |(_, mean): &&(u32, f64)| *mean >= (1.0 - KNEE) * best_mean;
         let &(threads, mean) = means.iter().filter(enough).min_by_key(|(threads, _)| *threads)?;
+        let (mean, best_mean) = (BytesPerSecond(mean), BytesPerSecond(best_mean));
         Some(Knee { affinity, threads, mean, best_threads, best_mean })
     };
     [Affinity::Unbound, Affinity::Compact, Affinity::Scatter].into_iter().filter_map(of).collect()

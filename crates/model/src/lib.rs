@@ -64,9 +64,9 @@ pub use device_classes::{
 };
 pub use devices::{Devices, devices};
 pub use distribution::{
-    AffinityEffect, CpuSequence, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee,
-    LEAST_DIP_P, Mode, ModeEvidence, Modes, RunDistribution, RunSpread, ThreadAdvice,
-    ThreadSettings, distribution,
+    AffinityEffect, CaseDistribution, Distribution, ENOUGH_RUNS, KNEE, KernelDistribution, Knee,
+    LEAST_DIP_P, MeanVerdict, ModeEvidence, RunDistribution, RunMode, RunModes, RunSpread,
+    SpreadVerdict, ThreadAdvice, ThreadSettings, distribution,
 };
 pub use evidence::Evidence;
 pub use flow::{

@@ -10,6 +10,8 @@
 mod peaks;
 mod proportion;
 
+use serde::Serialize;
+
 use crate::dip::{dip, dip_exceeded_by_one_percent, dip_p};
 use crate::float::float;
 use crate::kernel_density::KernelDensity;
@@ -35,17 +37,17 @@ pub enum Modes {
 }
 
 /// What is held against a single mode.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ModeEvidence {
     /// Values far from all others (8 interquartile ranges from the median, less than 5 % of the
     /// values on that side), which were left out.
     pub left_out: usize,
     /// Hartigan's dip.
     pub dip: f64,
-    /// How often values drawn evenly have a larger dip; [`crate::LEAST_DIP_P`] stands for so much and
-    /// less. A gate of 1 %.
+    /// How often values drawn evenly have a larger dip, at least 0.001. A gate of 1 %.
     pub dip_p: f64,
-    /// Depth of the clearest valley in standard errors: 0 without any.
+    /// Depth of the clearest valley in standard errors, 0 without any.
     pub valley: f64,
     /// Above so much a valley shows two modes.
     pub valley_threshold: f64,

@@ -8,13 +8,12 @@ use std::path::{Path, PathBuf};
 
 use nearfar_document::{
     AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DevicesModelView,
-    DistributionView, DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView,
-    ModelResult, ModelView, PredictFlowView, PredictHybridView, PredictRooflineView,
-    PredictSharingView, PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView,
-    SensitivityView, SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView,
-    csv_row_schema,
+    DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult,
+    ModelView, PredictFlowView, PredictHybridView, PredictRooflineView, PredictSharingView,
+    PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView, SensitivityView,
+    SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
 };
-use nearfar_model::Latency;
+use nearfar_model::{Distribution, Latency};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -35,7 +34,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.classes/1", schema::<ClassesView>),
     ("nearfar.compare/1", schema::<CompareView>),
     ("nearfar.devices/1", schema::<DevicesModelView>),
-    ("nearfar.distribution/1", schema::<DistributionView>),
+    ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorView>),
     ("nearfar.dry-run/1", schema::<DryRunView>),
     ("nearfar.flow/1", schema::<FlowView>),

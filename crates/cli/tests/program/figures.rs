@@ -38,11 +38,31 @@ const FIGURES: &[(&str, &str, f64, f64)] = &[
     ("advise @devices --device cuda0", "/places/3/time_ratio", 2.692, 0.02),
     // vladimirov2012: unbound runs of 20 threads have modes at 53, 62, 71 and 82 GB/s, and scattered
     // ones are 17.8 % faster.
-    ("model @runs distribution", "/kernels/0/cases/3/modes/modes/0/gb_per_s", 53.0, 0.02),
-    ("model @runs distribution", "/kernels/0/cases/3/modes/modes/1/gb_per_s", 62.0, 0.02),
-    ("model @runs distribution", "/kernels/0/cases/3/modes/modes/2/gb_per_s", 71.0, 0.02),
-    ("model @runs distribution", "/kernels/0/cases/3/modes/modes/3/gb_per_s", 82.0, 0.02),
-    ("model @runs distribution", "/kernels/0/advice/effect/gain", 0.178, 0.12),
+    (
+        "model @runs distribution",
+        "/kernels/0/cases/3/runs/modes/modes/0/place_gb_per_s",
+        53.0,
+        0.02,
+    ),
+    (
+        "model @runs distribution",
+        "/kernels/0/cases/3/runs/modes/modes/1/place_gb_per_s",
+        62.0,
+        0.02,
+    ),
+    (
+        "model @runs distribution",
+        "/kernels/0/cases/3/runs/modes/modes/2/place_gb_per_s",
+        71.0,
+        0.02,
+    ),
+    (
+        "model @runs distribution",
+        "/kernels/0/cases/3/runs/modes/modes/3/place_gb_per_s",
+        82.0,
+        0.02,
+    ),
+    ("model @runs distribution", "/kernels/0/advice/effect/speedup/value", 1.178, 0.018),
     // denoyelle2019, table 2: 36.1 GB/s local, 14.3 from the farthest node, 6.2 where all use it.
     ("model @joe0 roofline", "/charts/0/programs/0/alone_factor", 36.1 / 14.3, 0.02),
     ("model @joe0 roofline", "/charts/0/programs/0/together_factor", 36.1 / 6.2, 0.02),

@@ -1,7 +1,8 @@
 //! Bandwidth against threads and affinity, and how runs spread.
 
-use crate::subject::{DistributionView, FittedView, ModesVerdict, RunsView, ScalingView};
-use nearfar_units::format_significant;
+use crate::subject::{FittedView, RunsView, ScalingView};
+use nearfar_model::{Distribution, RunMode, RunModes};
+use nearfar_units::{Quantity, format_significant};
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::spread::{Group, Spread};
@@ -57,7 +58,7 @@ fn mean(runs: &RunsView) -> Figure {
 
 fn runs(sources: &Sources<'_>) -> Option<Chart> {
     let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Distribution(view) => Some(&**view),
+        FittedView::Distribution(view) => Some(&view.result),
         _ => None,
     });
     let mut spread = Spread::new("runs, paced, GB/s", &["Kernel", "Threads"]);
@@ -85,23 +86,25 @@ fn runs(sources: &Sources<'_>) -> Option<Chart> {
 }
 
 /// Modes of the runs of a case, and what is said of them.
-fn modes(model: &DistributionView, view: &ScalingView) -> (Vec<(f64, String)>, String) {
+fn modes(model: &Distribution, view: &ScalingView) -> (Vec<(f64, String)>, String) {
     let kernels = model.kernels.iter().filter(|of| of.kernel == view.kernel);
     let mut cases = kernels.flat_map(|of| &of.cases);
     let found = cases.find(|case| {
-        case.case.case == view.case.case
+        case.case == view.case.case
             && (case.threads, case.affinity) == (view.threads, view.affinity)
     });
-    let Some(modes) = found.and_then(|case| case.modes.as_ref()) else { return Default::default() };
-    let words = match modes.verdict {
-        ModesVerdict::TooFewRuns => "too few runs to tell modes",
-        ModesVerdict::NoMoreThanOneShown => "no more than one mode is shown",
-        ModesVerdict::Shown => "several modes are shown",
+    let Some(modes) = found.and_then(|case| case.runs.found()?.modes.as_ref()) else {
+        return Default::default();
     };
-    let one = |mode: &crate::subject::ModeView| {
-        let figure = Figure::new(mode.gb_per_s, None, Unit::GbPerS);
-        let share = format_significant(100.0 * mode.run_share, 2);
-        (mode.gb_per_s, format!("mode at {}, {share} % of the runs", figure.words()))
+    let words = match modes {
+        RunModes::TooFewRuns => "too few runs to tell modes",
+        RunModes::NoMoreThanOneShown { .. } => "no more than one mode is shown",
+        RunModes::Shown { .. } => "several modes are shown",
     };
-    (modes.modes.iter().map(one).collect(), words.into())
+    let one = |mode: &RunMode| {
+        let figure = Figure::new(mode.place.in_unit(), None, Unit::GbPerS);
+        let share = format_significant(100.0 * mode.share.value.0, 2);
+        (figure.value, format!("mode at {}, {share} % of the runs", figure.words()))
+    };
+    (modes.shown().iter().map(one).collect(), words.into())
 }

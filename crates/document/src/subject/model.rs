@@ -1,14 +1,14 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Inapplicable, Latency};
+use nearfar_model::{Distribution, Inapplicable, Latency};
 use nearfar_record::Record;
 use serde::Serialize;
 
 use super::classes::ClassesView;
+use super::distribution;
 use super::latency;
 use super::measured::MeasuredView;
 use super::model_devices::DevicesModelView;
-use super::model_distribution::DistributionView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
@@ -60,7 +60,7 @@ pub enum FittedView {
     /// Loads and stores over a fast and a slow memory.
     Hybrid(Box<HybridModelView>),
     /// How runs spread, and what affinity does to that.
-    Distribution(Box<DistributionView>),
+    Distribution(Box<ModelResult<Distribution>>),
     /// What streams get that share the machine's parts.
     Flow(Box<FlowView>),
     /// Which way to place memory is expected to win.
@@ -87,7 +87,9 @@ impl FittedView {
             Self::Sharing(view) => view.text(),
             Self::Roofline(view) => view.text(),
             Self::Hybrid(view) => view.text(),
-            Self::Distribution(view) => view.text(),
+            Self::Distribution(view) => {
+                view.measured.heading() + &section_text(&distribution::section(&view.result))
+            }
             Self::Flow(view) => view.text(),
             Self::Strategy(view) => view.text(),
             Self::Devices(view) => view.text(),
@@ -118,7 +120,7 @@ impl FittedView {
             Self::Sharing(view) => view.body(),
             Self::Roofline(view) => view.body(),
             Self::Hybrid(view) => view.body(),
-            Self::Distribution(view) => view.body(),
+            Self::Distribution(view) => section_text(&distribution::section(&view.result)),
             Self::Flow(view) => view.body(),
             Self::Strategy(view) => view.body(),
             Self::Devices(view) => view.body(),

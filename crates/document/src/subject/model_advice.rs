@@ -1,8 +1,8 @@
 //! What a reader can do by each model, in sentences: those that end its text.
 
-use super::latency;
 use super::model::FittedView;
 use super::model_roofline_advice::sentences;
+use super::{distribution, latency};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -18,11 +18,7 @@ impl FittedView {
                 let answers = view.pairs.iter().flat_map(|pair| &pair.answers);
                 answers.flat_map(|answer| answer.advice.clone()).collect()
             }
-            Self::Distribution(view) => view
-                .kernels
-                .iter()
-                .filter_map(|kernel| Some(kernel.advice.as_ref()?.sentence(&kernel.kernel)))
-                .collect(),
+            Self::Distribution(view) => distribution::findings(&view.result),
             Self::Flow(view) => view.advice.clone(),
             Self::Strategy(view) => view.advice.clone(),
             Self::Devices(view) => view.advice(),

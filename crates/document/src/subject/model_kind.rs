@@ -13,7 +13,6 @@ use nearfar_record::{Experiment, Record};
 use super::classes::ClassesView;
 use super::model::FittedView;
 use super::model_devices::DevicesModelView;
-use super::model_distribution::DistributionView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_roofline::RooflineView;
@@ -138,7 +137,8 @@ impl ModelKind {
             Self::Hybrid => hybrid(figures, choices.overlap_bounds)
                 .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
             Self::Distribution => distribution(figures).map(|model| {
-                FittedView::Distribution(Box::new(DistributionView::new(record, &model)))
+                let view = ModelResult::new("nearfar.distribution/2", record, model);
+                FittedView::Distribution(Box::new(view))
             }),
             Self::Flow => {
                 flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))

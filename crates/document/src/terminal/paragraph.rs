@@ -6,8 +6,22 @@ pub(crate) const WIDTH: usize = 100;
 /// The words of a text in lines of at most [`WIDTH`] characters, the first one behind
 /// `first`, the others behind so many spaces. A longer word has a line of its own.
 pub(crate) fn paragraph(first: &str, text: &str) -> String {
+    paragraph_of(first, text.split(' '))
+}
+
+/// The same, in which code, which stands between two backticks, is not divided.
+pub(crate) fn paragraph_with_code(first: &str, text: &str) -> String {
+    let mut is_code = false;
+    let ends_word = |letter: char| {
+        is_code ^= letter == '`';
+        letter == ' ' && !is_code
+    };
+    paragraph_of(first, text.split(ends_word))
+}
+
+fn paragraph_of<'a>(first: &str, words: impl Iterator<Item = &'a str>) -> String {
     let indent = first.chars().count();
-    let lines = folded(text.split(' '), WIDTH.saturating_sub(indent).max(1));
+    let lines = folded(words, WIDTH.saturating_sub(indent).max(1));
     let mut paragraph = String::new();
     for (number, line) in lines.iter().enumerate() {
         let start = if number == 0 { first.into() } else { " ".repeat(indent) };
@@ -46,6 +60,13 @@ mod tests {
         assert_eq!(folded(["one two", "three"], 5), ["one two", "three"]);
         assert_eq!(folded([""], 5), [""]);
         assert_eq!(folded(["äöü", "äöü"], 7), ["äöü äöü"], "characters count, not bytes");
+    }
+
+    #[test]
+    fn code_is_not_divided() {
+        let (words, code) = ("word ".repeat(19), "`a command with blanks`");
+        let text = paragraph_with_code("", &format!("{words}{code} and more"));
+        assert_eq!(text, format!("{}\n{code} and more\n", words.trim()));
     }
 
     #[test]

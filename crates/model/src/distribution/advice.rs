@@ -5,47 +5,57 @@
 
 use nearfar_machine::Machine;
 use nearfar_record::{Actor, Affinity, Record};
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
-use super::affinity_effect::AffinityEffect;
-use super::cpu_sequence::CpuSequence;
+use super::affinity_effect::{AffinityEffect, MeanVerdict, SpreadVerdict};
+use super::cpu_sequence::{gomp, places};
 use super::{KNEE, paced};
 use crate::scaling::ScalingRuns;
 
 /// What to do with the threads of a program that moves data as the kernel does.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadAdvice {
     /// How many: the fewest whose best mean is within 5 % of the best of all.
     pub threads: u32,
     /// How to spread them: unbound where pinned ones are neither faster nor steadier.
     pub affinity: Affinity,
-    /// Mean of their runs by pace, bytes/s.
-    pub expected: f64,
-    /// The runs' smallest and largest, bytes/s.
-    pub range: (f64, f64),
-    /// Runs that both rest on.
+    /// Mean of their runs by pace.
+    #[serde(rename = "expected_gb_per_s")]
+    pub expected: BytesPerSecond,
+    /// Smallest and largest of these.
+    #[serde(rename = "range_gb_per_s")]
+    pub range: [BytesPerSecond; 2],
+    /// How many these are.
     pub runs: usize,
-    /// Against as many unbound threads; `None` where those were not measured, or too seldom.
+    /// Mean of as many unbound threads, or null where they were not measured.
+    #[serde(rename = "unbound_gb_per_s")]
+    pub unbound: Option<BytesPerSecond>,
+    /// What pinning changes, or null where the advice is not to pin, or runs are too few.
     pub effect: Option<AffinityEffect>,
-    /// Mean of as many unbound threads, bytes/s; `None` where they were not measured.
-    pub unbound: Option<f64>,
-    /// What pins them; `None` for unbound ones.
+    /// What pins threads, or null where the advice is not to.
     pub settings: Option<ThreadSettings>,
 }
 
-/// What pins the threads of a program that uses OpenMP, by environment variables.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What pins the threads of a program that uses OpenMP: values of environment variables.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ThreadSettings {
-    /// For any OpenMP library of version 4.0 and later: threads by their number.
+    /// `OMP_NUM_THREADS`
     pub omp_num_threads: String,
-    /// The places, by their kind.
+    /// `OMP_PLACES` by kind.
     pub omp_places: &'static str,
-    /// How threads take them.
+    /// `OMP_PROC_BIND` to go with it.
     pub omp_proc_bind: &'static str,
-    /// For Intel's library and LLVM's.
+    /// `KMP_AFFINITY`, for the libraries of Intel and LLVM.
     pub kmp_affinity: &'static str,
-    /// The CPUs that were measured, in the order of the threads: for `OMP_PLACES` with
-    /// `OMP_PROC_BIND=close`, and for `GOMP_CPU_AFFINITY`; `None` where the record lacks them.
-    pub cpus: Option<CpuSequence>,
+    /// The CPU of each thread as measured, or null where the record lacks them.
+    pub thread_cpus: Option<Vec<u32>>,
+    /// `OMP_PLACES` with these CPUs, with `OMP_PROC_BIND=close`, or null.
+    pub omp_places_of_cpus: Option<String>,
+    /// `GOMP_CPU_AFFINITY` with these CPUs, or null.
+    pub gomp_cpu_affinity: Option<String>,
 }
 
 /// The advice by these runs of one kernel.
@@ -67,7 +77,13 @@ pub(super) fn advice(
     // Pinned threads are advised where they are faster, or steadier and not slower. Where nothing
     // stands beside them, the best that was measured is.
     let is_worth_it = |affinity: Affinity| match effect_of(affinity) {
-        Some(effect) => effect.is_faster() || effect.is_steadier() && !effect.is_slower(),
+        Some(effect) => match effect.mean {
+            MeanVerdict::Faster => true,
+            MeanVerdict::Slower => false,
+            MeanVerdict::TooSmall | MeanVerdict::NotShown => {
+                effect.spread == SpreadVerdict::Steadier
+            }
+        },
         None => unbound.is_none(),
     };
     // Of two names for the same CPUs the later one is scatter.
@@ -79,11 +95,11 @@ pub(super) fn advice(
     Some(ThreadAdvice {
         threads,
         affinity,
-        expected: paced.mean,
-        range: (paced.min, paced.max),
+        expected: BytesPerSecond(paced.mean),
+        range: [paced.min, paced.max].map(BytesPerSecond),
         runs: paced.runs.len(),
-        effect: effect_of(affinity).copied(),
-        unbound: unbound.map(|(_, paced)| paced.mean),
+        effect: effect_of(affinity).cloned(),
+        unbound: unbound.map(|(_, paced)| BytesPerSecond(paced.mean)),
         settings: settings(record, chosen),
     })
 }
@@ -94,13 +110,13 @@ fn settings(record: &Record, runs: &ScalingRuns) -> Option<ThreadSettings> {
     let cpus = case.and_then(|case| {
         case.actors.iter().find_map(|actor| match actor {
             Actor::Stream(stream) if !stream.thread_cpus.is_empty() => {
-                Some(CpuSequence { cpus: stream.thread_cpus.clone() })
+                Some(stream.thread_cpus.clone())
             }
             _ => None,
         })
     });
     let machine = &record.header.machine;
-    let shares_cores = cpus.as_ref().is_some_and(|cpus| shares_cores(machine, &cpus.cpus));
+    let shares_cores = cpus.as_ref().is_some_and(|cpus| shares_cores(machine, cpus));
     let (omp_places, omp_proc_bind, kmp_affinity) = match (runs.place.affinity, shares_cores) {
         (Affinity::Unbound, _) => return None,
         (Affinity::Compact, true) => ("threads", "close", "granularity=core,compact"),
@@ -113,7 +129,9 @@ fn settings(record: &Record, runs: &ScalingRuns) -> Option<ThreadSettings> {
         omp_places,
         omp_proc_bind,
         kmp_affinity,
-        cpus,
+        omp_places_of_cpus: cpus.as_deref().map(places),
+        gomp_cpu_affinity: cpus.as_deref().map(gomp),
+        thread_cpus: cpus,
     })
 }
 

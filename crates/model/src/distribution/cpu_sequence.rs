@@ -8,53 +8,41 @@ struct Steps {
     stride: u32,
 }
 
-/// CPUs in the order in which threads take them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CpuSequence {
-    /// The CPU of each thread.
-    pub cpus: Vec<u32>,
-}
-
 /// Longer lists are written ascending, which is shorter: which CPUs are used stays the same, and
 /// only which thread is on which differs.
 const LONGEST: usize = 78;
 
-impl CpuSequence {
-    /// As `GOMP_CPU_AFFINITY` reads it: `0-30:10 1-31:10`.
-    #[must_use]
-    pub fn gomp(&self) -> String {
-        self.written(" ", |Steps { first, count, stride }| {
-            let last = first + (count - 1) * stride;
-            match (count, stride) {
-                (1, _) => first.to_string(),
-                (_, 1) => format!("{first}-{last}"),
-                _ => format!("{first}-{last}:{stride}"),
-            }
-        })
-    }
-
-    /// As `OMP_PLACES` reads it (OpenMP 4.0 and later): `{0}:4:10,{1}:4:10`.
-    #[must_use]
-    pub fn places(&self) -> String {
-        self.written(",", |Steps { first, count, stride }| match (count, stride) {
-            (1, _) => format!("{{{first}}}"),
-            (_, 1) => format!("{{{first}}}:{count}"),
-            _ => format!("{{{first}}}:{count}:{stride}"),
-        })
-    }
-
-    fn written(&self, between: &str, word: impl Fn(Steps) -> String) -> String {
-        let text =
-            |cpus: &[u32]| steps(cpus).into_iter().map(&word).collect::<Vec<_>>().join(between);
-        let in_order = text(&self.cpus);
-        if in_order.len() <= LONGEST {
-            return in_order;
+/// As `GOMP_CPU_AFFINITY` reads it: `0-30:10 1-31:10`.
+pub(super) fn gomp(cpus: &[u32]) -> String {
+    written(cpus, " ", |Steps { first, count, stride }| {
+        let last = first + (count - 1) * stride;
+        match (count, stride) {
+            (1, _) => first.to_string(),
+            (_, 1) => format!("{first}-{last}"),
+            _ => format!("{first}-{last}:{stride}"),
         }
-        let mut ascending = self.cpus.clone();
-        ascending.sort_unstable();
-        let ascending = text(&ascending);
-        if ascending.len() < in_order.len() { ascending } else { in_order }
+    })
+}
+
+/// As `OMP_PLACES` reads it (OpenMP 4.0 and later): `{0}:4:10,{1}:4:10`.
+pub(super) fn places(cpus: &[u32]) -> String {
+    written(cpus, ",", |Steps { first, count, stride }| match (count, stride) {
+        (1, _) => format!("{{{first}}}"),
+        (_, 1) => format!("{{{first}}}:{count}"),
+        _ => format!("{{{first}}}:{count}:{stride}"),
+    })
+}
+
+fn written(cpus: &[u32], between: &str, word: impl Fn(Steps) -> String) -> String {
+    let text = |cpus: &[u32]| steps(cpus).into_iter().map(&word).collect::<Vec<_>>().join(between);
+    let in_order = text(cpus);
+    if in_order.len() <= LONGEST {
+        return in_order;
     }
+    let mut ascending = cpus.to_vec();
+    ascending.sort_unstable();
+    let ascending = text(&ascending);
+    if ascending.len() < in_order.len() { ascending } else { in_order }
 }
 
 /// The longest steps from the front on.
@@ -79,8 +67,7 @@ mod tests {
     use super::*;
 
     fn words(cpus: &[u32]) -> (String, String) {
-        let sequence = CpuSequence { cpus: cpus.to_vec() };
-        (sequence.gomp(), sequence.places())
+        (gomp(cpus), places(cpus))
     }
 
     #[test]

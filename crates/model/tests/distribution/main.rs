@@ -4,7 +4,8 @@
 use fastrand::Rng;
 use nearfar_machine::Core;
 use nearfar_model::{
-    Distribution, KernelDistribution, Modes, RecordFigures, ThreadAdvice, distribution,
+    CaseDistribution, Distribution, KernelDistribution, MeanVerdict, RecordFigures, RunModes,
+    SpreadVerdict, ThreadAdvice, distribution,
 };
 use nearfar_record::{Actor, Affinity, Coordinates, Pinning, Record, Simulation};
 use nearfar_specimen::{add, case_at, done, scaling};
@@ -74,37 +75,35 @@ fn as_in_the_paper(count: usize) -> Record {
 fn modes_and_effects_are_those_that_were_put_in() {
     let kernel = kernel(&as_in_the_paper(200));
     let of = |threads, affinity| {
-        let is_there = |runs: &&nearfar_model::RunDistribution| {
-            (runs.runs.place.threads, runs.runs.place.affinity) == (threads, affinity)
-        };
-        kernel.runs.iter().find(is_there).unwrap()
+        let is_there =
+            |case: &&CaseDistribution| (case.threads, case.affinity) == (threads, affinity);
+        kernel.cases.iter().find(is_there).unwrap().runs.found().unwrap()
     };
-    let Some(Modes::Shown(_, modes)) = &of(4, Unbound).spread.as_ref().unwrap().modes else {
-        panic!("two modes are there")
-    };
+    let modes = of(4, Unbound).modes.as_ref().unwrap().shown();
     // By pace: twice the slower thread's 49.5 %.
-    let places: Vec<f64> = modes.iter().map(|mode| mode.place / 1e9).collect();
+    let places: Vec<f64> = modes.iter().map(|mode| mode.place.0 / 1e9).collect();
     assert_eq!(places.len(), 2, "{places:?}");
     for (place, put) in places.iter().zip([62.0 * 0.99, 71.0 * 0.99]) {
         assert!((place - put).abs() < 0.3, "{place} and {put}");
     }
-    let shown = |modes: &Option<Modes>| matches!(modes, Some(Modes::Shown(..)));
     for (threads, affinity) in [(1, Unbound), (4, Scatter), (4, Compact), (8, Unbound)] {
-        assert!(!shown(&of(threads, affinity).spread.as_ref().unwrap().modes));
+        let modes = of(threads, affinity).modes.as_ref().unwrap();
+        assert!(matches!(modes, RunModes::NoMoreThanOneShown { .. }));
     }
     let effect = |affinity| {
-        *kernel.effects.iter().find(|it| (it.threads, it.affinity) == (4, affinity)).unwrap()
+        kernel.effects.iter().find(|it| (it.threads, it.affinity) == (4, affinity)).unwrap()
     };
     let (scatter, compact) = (effect(Scatter), effect(Compact));
-    assert!((scatter.gain - (79.0 / 66.5 - 1.0)).abs() < 0.01, "{scatter:?}");
-    assert!(scatter.is_faster() && scatter.is_steadier());
-    assert!(scatter.gain_interval.0 < scatter.gain && scatter.gain < scatter.gain_interval.1);
-    assert!((compact.gain - (20.0 / 66.5 - 1.0)).abs() < 0.01 && compact.is_slower());
-    let spread = of(4, Scatter).spread.as_ref().unwrap();
-    let paced = &of(4, Scatter).runs.figures.as_ref().unwrap().paced;
-    assert!(spread.paced_quantiles.is_sorted());
-    assert!(paced.min <= spread.paced_quantiles[0] && spread.paced_quantiles[4] <= paced.max);
-    assert!(spread.sum_quantiles[2] > spread.paced_quantiles[2]);
+    assert!((scatter.speedup.value.0 - 79.0 / 66.5).abs() < 0.01, "{scatter:?}");
+    assert_eq!((scatter.mean, scatter.spread), (MeanVerdict::Faster, SpreadVerdict::Steadier));
+    let [low, high] = scatter.speedup.interval.unwrap();
+    assert!(low < scatter.speedup.value && scatter.speedup.value < high);
+    assert!((compact.speedup.value.0 - 20.0 / 66.5).abs() < 0.01);
+    assert_eq!(compact.mean, MeanVerdict::Slower);
+    let (paced, sum) = (&of(4, Scatter).paced, &of(4, Scatter).sum);
+    assert!(paced.quantiles.is_sorted());
+    assert!(paced.min <= paced.quantiles[0] && paced.quantiles[4] <= paced.max);
+    assert!(sum.quantiles[2] > paced.quantiles[2]);
 }
 
 #[test]
@@ -112,14 +111,14 @@ fn the_fewest_threads_that_are_enough_are_advised_where_they_were_measured() {
     let mut record = as_in_the_paper(30);
     let advice = self::advice(&record);
     assert_eq!((advice.threads, advice.affinity, advice.runs), (4, Scatter, 30));
-    assert!((advice.expected / 79.0e9 - 0.99).abs() < 0.01);
+    assert!((advice.expected.0 / 79.0e9 - 0.99).abs() < 0.01);
     let settings = advice.settings.unwrap();
     assert_eq!(
         (&*settings.omp_num_threads, settings.omp_places, settings.omp_proc_bind),
         ("4", "cores", "spread")
     );
     assert_eq!(settings.kmp_affinity, "granularity=core,scatter");
-    assert_eq!(settings.cpus.unwrap().cpus, [0, 4, 2, 6]);
+    assert_eq!(settings.thread_cpus.unwrap(), [0, 4, 2, 6]);
     let knees = kernel(&record).knees;
     let of = |affinity| knees.iter().find(|knee| knee.affinity == affinity).unwrap();
     assert_eq!((of(Scatter).threads, of(Scatter).best_threads), (4, 8));
@@ -143,7 +142,7 @@ fn unbound_threads_are_left_alone_where_pinning_shows_nothing() {
     add_runs(&mut record, 3, &[Compact, Scatter], &[0, 1, 2], &runs(10, 30, &[40.0], 0.1));
     let advice = self::advice(&record);
     assert_eq!((advice.threads, advice.affinity), (3, Scatter));
-    assert!(advice.effect.unwrap().is_steadier());
+    assert_eq!(advice.effect.unwrap().spread, SpreadVerdict::Steadier);
 }
 
 /// A thousand runs show differences that nobody would change a program for.
@@ -155,26 +154,18 @@ fn a_difference_below_5_percent_is_no_gain_however_sure_it_is() {
         let pinned = runs(12, 300, &[50.0 * (1.0 + gain)], 0.5);
         add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &pinned);
         let kernel = kernel(&record);
-        (kernel.effects[0], kernel.advice.unwrap().affinity)
+        (kernel.effects[0].mean, kernel.advice.unwrap().affinity)
     };
     for gain in [0.01, -0.01, 0.04, -0.04, 0.0] {
-        let (effect, advised) = of_pinned(gain);
-        assert!(!effect.is_faster() && !effect.is_slower(), "{effect:?}");
-        assert!(effect.is_too_small(), "{effect:?}");
-        assert_eq!(advised, Unbound);
+        assert_eq!(of_pinned(gain), (MeanVerdict::TooSmall, Unbound), "{gain}");
     }
-    let (faster, advised) = of_pinned(0.06);
-    assert!(faster.is_faster() && !faster.is_too_small(), "{faster:?}");
-    assert_eq!(advised, Scatter);
-    let (slower, advised) = of_pinned(-0.06);
-    assert!(slower.is_slower() && !slower.is_too_small(), "{slower:?}");
-    assert_eq!(advised, Unbound);
+    assert_eq!(of_pinned(0.06), (MeanVerdict::Faster, Scatter));
+    assert_eq!(of_pinned(-0.06), (MeanVerdict::Slower, Unbound));
     // Large, but not beyond chance: nothing is said of it.
     let mut record = nearfar_specimen::record();
     add_runs(&mut record, 4, &[Unbound], &[], &runs(13, 6, &[50.0], 15.0));
     add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &runs(14, 6, &[54.0], 15.0));
-    let unsure = kernel(&record).effects[0];
-    assert!(!unsure.is_faster() && !unsure.is_slower() && !unsure.is_too_small(), "{unsure:?}");
+    assert_eq!(kernel(&record).effects[0].mean, MeanVerdict::NotShown);
 }
 
 #[test]
@@ -192,7 +183,8 @@ fn what_was_not_measured_is_not_known() {
     add_runs(&mut record, 4, &[Scatter], &[0, 1, 2, 3], &runs(2, 4, &[79.0], 0.3));
     let kernel = self::kernel(&record);
     assert_eq!((kernel.effects.len(), kernel.advice.unwrap().affinity), (0, Unbound));
-    assert_eq!(kernel.runs[0].spread.as_ref().unwrap().modes, Some(Modes::TooFew));
+    let runs = kernel.cases[0].runs.found().unwrap();
+    assert_eq!(runs.modes, Some(RunModes::TooFewRuns));
 }
 
 #[test]
@@ -226,12 +218,12 @@ fn strange_records_have_an_answer_without_a_number_that_is_none() {
         let Ok(found) = distribution(&RecordFigures::new(&record)) else { continue };
         for kernel in &found.kernels {
             for effect in &kernel.effects {
-                let (low, high) = effect.gain_interval;
-                assert!(low >= -1.0 && low <= effect.gain && effect.gain <= high);
-                assert!(high.is_finite());
+                let [low, high] = effect.speedup.ends();
+                assert!(low.0 >= 0.0 && low <= effect.speedup.value);
+                assert!(effect.speedup.value <= high && high.0.is_finite());
             }
             let advice = kernel.advice.as_ref().unwrap();
-            assert!(advice.expected.is_finite() && advice.range.0 <= advice.range.1);
+            assert!(advice.expected.0.is_finite() && advice.range[0] <= advice.range[1]);
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The rows: every number of the paper.
 
-use nearfar_model::{RunDistribution, RunStatistics};
+use nearfar_model::{RunDistribution, RunSpread};
 use nearfar_record::Affinity;
 
 use super::facts::{Facts, ScalingRow};
@@ -83,7 +83,7 @@ const ONE_NOISE: &str = "the simulated machine has one noise for all thread coun
                          as much as those of scattered threads: ours lies between the two";
 
 /// The reason of standard deviations, by what our runs scatter relative to their mean.
-fn one_noise(facts: &Facts, ours: Option<&RunStatistics>) -> Option<Reason> {
+fn one_noise(facts: &Facts, ours: Option<&RunSpread>) -> Option<Reason> {
     let one = facts.scaling.rows.iter().find(|row| row.threads == 1)?;
     let (of_one, best) = (one.sd? / one.mean, &facts.scaling.best_scatter);
     let of_best = best.sd / best.mean;
@@ -99,14 +99,14 @@ const SELDOM_OUTLIER: &str = "the paper's smallest run is an outlier of its lowe
 
 /// The reason of the smallest run. How deep outliers of our machine are bounds what it explains,
 /// and was chosen for it: that they reach the printed run shows nothing.
-fn seldom_outlier(runs: &Runs, row: &ScalingRow, ours: &RunDistribution) -> Option<Reason> {
+fn seldom_outlier(runs: &Runs, row: &ScalingRow, ours: Option<&RunDistribution>) -> Option<Reason> {
     let (printed, lowest) = (row.min?, row.modes.iter().copied().min_by(f64::total_cmp)?);
     let (mildest, deepest) = runs.outliers.lowered_by;
     let is_outlier = (lowest * (1.0 - deepest)..lowest * (1.0 - mildest)).contains(&printed);
     let mode = shown_modes(ours).first()?;
     #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
-    let is_seldom = runs.outliers.share * (mode.values as f64) < 1.0;
-    let smallest = ours.runs.figures.as_ref()?.paced.min;
+    let is_seldom = runs.outliers.share * (mode.runs as f64) < 1.0;
+    let smallest = ours?.paced.min;
     let none_was = smallest >= mode.place * (1.0 - mildest);
     Some(Reason { why: SELDOM_OUTLIER, holds: is_outlier && is_seldom && none_was })
 }
@@ -119,7 +119,7 @@ fn decimals(value: f64) -> u8 {
 fn of_row(facts: &Facts, runs: &Runs, row: &ScalingRow) -> Result<Vec<Row>, ReproduceError> {
     let unit = facts.scaling.unit;
     let ours = runs.of(row.threads, row.affinity)?;
-    let paced = ours.runs.figures.as_ref().map(|figures| &figures.paced);
+    let paced = ours.map(|runs| &runs.paced);
     let item = |what: &str| {
         format!(
             "scaling, {}, {} {}, {what}, {}",
@@ -129,15 +129,16 @@ fn of_row(facts: &Facts, runs: &Runs, row: &ScalingRow) -> Result<Vec<Row>, Repr
             unit.as_str()
         )
     };
-    let in_unit = |value: f64| value / unit.bytes_per_s();
-    let of = |pick: fn(&RunStatistics) -> Option<f64>| paced.and_then(pick).map(in_unit);
+    let in_unit = |rate: f64| rate / unit.bytes_per_s();
+    let of = |pick: fn(&RunSpread) -> Option<f64>| paced.and_then(pick).map(in_unit);
     let compared = |what: &str, printed, ours, room| {
         judged(item(what), printed, decimals(printed), ours, room)
     };
-    let mut rows =
-        vec![compared("mean", row.mean, of(|runs| Some(runs.mean)), OF_FIGURES).after_round_trip()];
+    let mut rows = vec![
+        compared("mean", row.mean, of(|runs| Some(runs.mean.0)), OF_FIGURES).after_round_trip(),
+    ];
     if let Some(sd) = row.sd {
-        let ours = of(|runs| runs.deviation);
+        let ours = of(|runs| Some(runs.deviation?.0));
         let printed = Printed { value: sd, decimals: decimals(sd) };
         // That of modes follows from their shares, which the machine was given; its noise is ours.
         let has_modes = !row.modes.is_empty();
@@ -148,16 +149,16 @@ fn of_row(facts: &Facts, runs: &Runs, row: &ScalingRow) -> Result<Vec<Row>, Repr
     if let Some(min) = row.min {
         let printed = Printed { value: min, decimals: decimals(min) };
         let reason = seldom_outlier(runs, row, ours);
-        let min = of(|runs| Some(runs.min));
+        let min = of(|runs| Some(runs.min.0));
         rows.push(explained(item("minimum"), printed, min, OF_ENDS, reason));
     }
-    rows.extend(row.max.map(|max| compared("maximum", max, of(|it| Some(it.max)), OF_ENDS)));
+    rows.extend(row.max.map(|max| compared("maximum", max, of(|it| Some(it.max.0)), OF_ENDS)));
     let modes = shown_modes(ours);
     for (number, &mode) in row.modes.iter().enumerate() {
         // Other modes than the paper's are none of its modes.
         let found = modes.get(number).filter(|_| modes.len() == row.modes.len());
         let what = format!("mode {}", number + 1);
-        let ours = found.map(|mode| in_unit(mode.place));
+        let ours = found.map(|mode| in_unit(mode.place.0));
         rows.push(compared(&what, mode, ours, OF_FIGURES).after_round_trip());
     }
     Ok(rows)
@@ -166,7 +167,7 @@ fn of_row(facts: &Facts, runs: &Runs, row: &ScalingRow) -> Result<Vec<Row>, Repr
 fn of_best(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
     let scaling = &facts.scaling;
     let threads = facts.unbound()?.threads;
-    let ours = runs.of(threads, Affinity::Scatter)?.runs.figures.as_ref();
+    let paced = runs.of(threads, Affinity::Scatter)?.map(|runs| &runs.paced);
     let item = |what: &str| {
         format!(
             "scaling, {}, {threads} threads scatter, {what}, {}",
@@ -174,10 +175,9 @@ fn of_best(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
             scaling.unit.as_str()
         )
     };
-    let in_unit = |value: f64| value / scaling.unit.bytes_per_s();
-    let mean = ours.map(|figures| in_unit(figures.paced.mean));
-    let paced = ours.map(|figures| &figures.paced);
-    let deviation = paced.and_then(|runs| runs.deviation).map(in_unit);
+    let in_unit = |rate: f64| rate / scaling.unit.bytes_per_s();
+    let mean = paced.map(|runs| in_unit(runs.mean.0));
+    let deviation = paced.and_then(|runs| Some(runs.deviation?.0)).map(in_unit);
     let printed = Printed { value: scaling.best_scatter.sd, decimals: 1 };
     let reason = one_noise(facts, paced);
     Ok(vec![
@@ -195,11 +195,11 @@ fn findings(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
         .iter()
         .find(|effect| (effect.threads, effect.affinity) == (threads, Affinity::Scatter));
     let item = |what: &str| format!("findings, {}, {threads} threads, {what}", scaling.machine);
-    let in_unit = |value: f64| value / scaling.unit.bytes_per_s();
+    let in_unit = |rate: f64| rate / scaling.unit.bytes_per_s();
     let gain = Comparison {
         item: item("gain of scatter over unbound, percent"),
         printed: Printed { value: findings.scatter_gain_percent, decimals: 0 },
-        ours: of_scatter.map(|effect| effect.gain * 100.0),
+        ours: of_scatter.map(|effect| (effect.speedup.value.0 - 1.0) * 100.0),
         room: Room::Rounding(OF_ABOUT),
         reason: None,
     };
@@ -210,9 +210,9 @@ fn findings(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
         ..gain.clone()
     };
     let high =
-        shown_modes(runs.of(threads, Affinity::Unbound)?).last().map(|mode| in_unit(mode.place));
-    let compact = runs.of(threads, Affinity::Compact)?.runs.figures.as_ref();
-    let compact = compact.map(|figures| in_unit(figures.paced.mean));
+        shown_modes(runs.of(threads, Affinity::Unbound)?).last().map(|mode| in_unit(mode.place.0));
+    let compact = runs.of(threads, Affinity::Compact)?;
+    let compact = compact.map(|runs| in_unit(runs.paced.mean.0));
     let unit = scaling.unit.as_str();
     Ok(vec![
         gain.judge(),

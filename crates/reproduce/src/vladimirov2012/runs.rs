@@ -4,7 +4,8 @@ use nearfar_flow::{Outliers, read_machine};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    Distribution, KernelDistribution, Mode, Modes, RecordFigures, RunDistribution, distribution,
+    CaseDistribution, Distribution, KernelDistribution, RecordFigures, RunDistribution, RunMode,
+    RunModes, distribution,
 };
 use nearfar_record::{Affinity, Experiment, Inputs, Suite};
 
@@ -58,20 +59,17 @@ impl Runs {
         &self,
         threads: u32,
         affinity: Affinity,
-    ) -> Result<&RunDistribution, ReproduceError> {
-        let is_there = |runs: &&RunDistribution| {
-            (runs.runs.place.threads, runs.runs.place.affinity) == (threads, affinity)
-        };
-        self.kernel()?.runs.iter().find(is_there).ok_or_else(|| {
+    ) -> Result<Option<&RunDistribution>, ReproduceError> {
+        let is_there =
+            |case: &&CaseDistribution| (case.threads, case.affinity) == (threads, affinity);
+        let case = self.kernel()?.cases.iter().find(is_there).ok_or_else(|| {
             contradiction(format!("no runs of {threads} threads, {}", affinity.as_str()))
-        })
+        })?;
+        Ok(case.runs.found())
     }
 }
 
-/// The modes that are shown, the lowest first; places in bytes/s.
-pub(super) fn shown_modes(runs: &RunDistribution) -> &[Mode] {
-    match runs.spread.as_ref().and_then(|spread| spread.modes.as_ref()) {
-        Some(Modes::Shown(_, modes)) => modes,
-        Some(Modes::NotShown(_) | Modes::TooFew) | None => &[],
-    }
+/// The modes that are shown, the lowest first.
+pub(super) fn shown_modes(runs: Option<&RunDistribution>) -> &[RunMode] {
+    runs.and_then(|runs| runs.modes.as_ref()).map_or(&[], RunModes::shown)
 }
