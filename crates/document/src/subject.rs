@@ -10,6 +10,7 @@ mod classes_text;
 mod compare;
 mod compare_text;
 mod counter_reasons;
+pub(crate) mod devices;
 mod doctor;
 mod figures;
 mod kernels;
@@ -18,8 +19,6 @@ mod machines;
 mod measured;
 mod model;
 mod model_advice;
-mod model_devices;
-mod model_devices_text;
 mod model_distribution;
 mod model_distribution_text;
 mod model_flow;
@@ -91,23 +90,20 @@ pub use advise::{
 pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
-    ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,
+    ClassFigureView, ClassPairView, ClassView, ClassesView, LeftOutView, ThreadsView,
 };
 pub use compare::{
     CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
     EnvironmentDifferenceView, UncomparedCaseView,
 };
 pub use compare_text::{Standings, group_words};
+pub use devices::device_classes_text;
 pub use doctor::DoctorView;
 pub use kernels::{KernelView, KernelsView};
 pub(crate) use latency::{answer as latency_answer, section as latency_section};
 pub use machines::{MachineTitle, MachinesView};
 pub use measured::MeasuredView;
 pub use model::{FittedView, ModelView, UnavailableView};
-pub use model_devices::{
-    DeviceClassSetView, DeviceClassView, DeviceLeftOutView, DevicePairView, DevicesModelView,
-    TransferLossView, TransferPlaceView, TransferTimeView, UntimedTransferView,
-};
 pub use model_distribution::{
     AffinityEffectView, DistributedRunsView, DistributionView, KernelDistributionView, KneeView,
     MeanVerdict, ModeEvidenceView, ModeView, ModesVerdict, ModesView, RunDistributionView,

@@ -7,14 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DevicesModelView,
-    DistributionView, DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView,
-    ModelResult, ModelView, PredictFlowView, PredictHybridView, PredictRooflineView,
-    PredictSharingView, PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView,
-    SensitivityView, SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView,
-    csv_row_schema,
+    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DistributionView,
+    DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult,
+    ModelView, PredictFlowView, PredictHybridView, PredictRooflineView, PredictSharingView,
+    PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView, SensitivityView,
+    SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
 };
-use nearfar_model::Latency;
+use nearfar_model::{Devices, Latency};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -34,7 +33,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.characterize/1", schema::<CharacterizeView>),
     ("nearfar.classes/1", schema::<ClassesView>),
     ("nearfar.compare/1", schema::<CompareView>),
-    ("nearfar.devices/1", schema::<DevicesModelView>),
+    ("nearfar.devices/2", schema::<ModelResult<Devices>>),
     ("nearfar.distribution/1", schema::<DistributionView>),
     ("nearfar.doctor/1", schema::<DoctorView>),
     ("nearfar.dry-run/1", schema::<DryRunView>),

@@ -1,8 +1,8 @@
 //! What a reader can do by each model, in sentences: those that end its text.
 
-use super::latency;
 use super::model::FittedView;
 use super::model_roofline_advice::sentences;
+use super::{devices, latency};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -25,7 +25,7 @@ impl FittedView {
                 .collect(),
             Self::Flow(view) => view.advice.clone(),
             Self::Strategy(view) => view.advice.clone(),
-            Self::Devices(view) => view.advice(),
+            Self::Devices(view) => devices::findings(&view.result),
         }
     }
 }
