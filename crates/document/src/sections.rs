@@ -1,6 +1,5 @@
 //! The parts of a document, each from what its experiment measured and its model says.
 
-pub(crate) mod devices;
 mod environment;
 mod hybrid;
 mod links;
@@ -31,7 +30,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         roofs::section(sources),
         hybrid::section(sources),
         mixes::section(sources),
-        devices::section(sources),
+        devices(sources),
         environment::section(sources),
         not_measured::section(sources),
     ];
@@ -51,6 +50,15 @@ fn scaling(sources: &Sources<'_>) -> Option<Section> {
         FittedView::Distribution(view) => Some(subject::distribution_section(&view.result)),
         _ => None,
     }
+}
+
+fn devices(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Devices) {
+        Some(FittedView::Devices(view)) => Some(&view.result),
+        _ => None,
+    };
+    let transfers = &sources.show.devices;
+    if transfers.is_empty() { None } else { subject::devices::section(transfers, model) }
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

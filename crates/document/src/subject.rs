@@ -10,6 +10,7 @@ mod classes_text;
 mod compare;
 mod compare_text;
 mod counter_reasons;
+pub(crate) mod devices;
 mod distribution;
 mod doctor;
 mod figures;
@@ -19,8 +20,6 @@ mod machines;
 mod measured;
 mod model;
 mod model_advice;
-mod model_devices;
-mod model_devices_text;
 mod model_flow;
 mod model_flow_part;
 mod model_flow_text;
@@ -90,13 +89,14 @@ pub use advise::{
 pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
 pub use classes::{
-    ClassFigureView, ClassPairView, ClassView, ClassesView, GammaView, LeftOutView, ThreadsView,
+    ClassFigureView, ClassPairView, ClassView, ClassesView, LeftOutView, ThreadsView,
 };
 pub use compare::{
     CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
     EnvironmentDifferenceView, UncomparedCaseView,
 };
 pub use compare_text::{Standings, group_words};
+pub use devices::device_classes_text;
 pub(crate) use distribution::section as distribution_section;
 pub use doctor::DoctorView;
 pub use kernels::{KernelView, KernelsView};
@@ -104,10 +104,6 @@ pub(crate) use latency::{answer as latency_answer, section as latency_section};
 pub use machines::{MachineTitle, MachinesView};
 pub use measured::MeasuredView;
 pub use model::{FittedView, ModelView, UnavailableView};
-pub use model_devices::{
-    DeviceClassSetView, DeviceClassView, DeviceLeftOutView, DevicePairView, DevicesModelView,
-    TransferLossView, TransferPlaceView, TransferTimeView, UntimedTransferView,
-};
 pub use model_flow::FlowView;
 pub use model_hybrid::HybridModelView;
 pub use model_hybrid_answer::HybridAnswerView;

@@ -3,8 +3,8 @@
 pub(crate) mod paragraph;
 pub(crate) mod table;
 
-use paragraph::{paragraph, paragraph_with_code};
-use table::table_in_blocks;
+use paragraph::{folded, paragraph, paragraph_with_code};
+use table::{columns_in_blocks, room_for};
 
 use crate::document::Section;
 use crate::figure::Figure;
@@ -29,13 +29,21 @@ fn table_text(table: &Table) -> String {
     let header: Vec<String> =
         table.columns.iter().map(|column| printable(&column.heading()).into_owned()).collect();
     let mut reasons = Reasons::default();
-    let rows: Vec<Vec<String>> = table
+    let mut rows: Vec<Vec<String>> = table
         .rows
         .iter()
         .map(|row| row.iter().map(|cell| cell_text(cell, &mut reasons)).collect())
         .collect();
     let mut text = format!("\n{}", paragraph("", &printable(&table.caption)));
-    text += &table_in_blocks(&header, &rows);
+    let is_number = |column: usize| is_number(table, column);
+    let last = header.len().saturating_sub(1);
+    if !is_number(last) {
+        let room = room_for(&header, &rows, last);
+        for cell in rows.iter_mut().filter_map(|row| row.get_mut(last)) {
+            *cell = folded(cell.split(' '), room).join("\n");
+        }
+    }
+    text += &columns_in_blocks(&header, &rows, is_number);
     text.extend(reasons.lines().map(|line| paragraph(" ", &printable(&line))));
     text.extend(least_confidence(table).map(|least| {
         paragraph(
@@ -45,6 +53,16 @@ fn table_text(table: &Table) -> String {
     }));
     text.extend(table.notes.iter().map(|note| paragraph(" - ", &printable(note))));
     text
+}
+
+/// Whether a column holds figures, or words that begin with a number.
+fn is_number(table: &Table, column: usize) -> bool {
+    let is_number = |cell: &Cell| match cell {
+        Cell::Text(words) => words.starts_with(|first: char| first.is_ascii_digit()),
+        _ => true,
+    };
+    let has_unit = table.columns.get(column).is_some_and(|column| column.unit.is_some());
+    has_unit || table.rows.iter().filter_map(|row| row.get(column)).all(is_number)
 }
 
 fn cell_text<'a>(cell: &'a Cell, reasons: &mut Reasons<'a>) -> String {

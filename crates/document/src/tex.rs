@@ -9,7 +9,7 @@ mod table;
 use std::io::{self, Write};
 
 use crate::document::{Document, Section};
-use crate::sections::devices::SIZES;
+use crate::subject::devices::SIZES;
 use escape::{code_line, text};
 
 /// A page of A4 with room for wide tables; what a table needs, and no package that draws

@@ -8,25 +8,27 @@
 
 use std::fmt::Write as _;
 
-use nearfar_units::{BytesPerSecond, QuantityError, excerpt};
-use serde::{Deserialize, Serialize};
+use nearfar_units::{BytesPerSecond, QuantityError, excerpt, serialize_gb_per_s};
+use serde::Serialize;
 
 /// A theoretical maximum: its name, what it is the maximum of, and how much.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TheoreticalMaximum {
     /// `DDR3-2133`, `DDR4-3200x8`, `PCIe 2.0 x16`, `braithwaite2012`, `given`.
     pub name: String,
     pub scope: Scope,
     /// Which way the bytes go.
+    #[serde(skip)]
     pub direction: Direction,
-    /// Bytes/s.
+    /// How much.
+    #[serde(rename = "gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub bytes_per_s: f64,
     /// Where the figure is from: a standard, the machine's firmware, the user.
     pub source: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -43,8 +45,7 @@ pub enum Scope {
 }
 
 /// Which way the bytes of a theoretical maximum go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Reads and writes share it (a memory bus).
     Shared,

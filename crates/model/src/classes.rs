@@ -12,6 +12,8 @@ use std::fmt;
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
+use nearfar_units::serialize_gb_per_s;
+use serde::{Serialize, Serializer};
 
 use crate::class_notes::{Judged, LeftOut, Surroundings, describe};
 use crate::pairs::{Cell, Figure, Pairs};
@@ -59,12 +61,28 @@ impl ClassRule {
 
 /// Which thread count is classed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(with = "String"),
+    schemars(extend("type" = ["integer", "string"], "minimum" = 1, "pattern" = "^all$"))
+)]
 pub enum ThreadChoice {
     /// So many.
     Count(u32),
     /// The most that were planned for the initiator: all its cores, or a note says how many
     /// of them.
     All,
+}
+
+/// A count, or the word `all`.
+impl Serialize for ThreadChoice {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Count(count) => serializer.serialize_u32(*count),
+            Self::All => serializer.serialize_str("all"),
+        }
+    }
 }
 
 impl fmt::Display for ThreadChoice {
@@ -102,20 +120,28 @@ pub struct Classes {
 
 /// Classes that belong together, the fastest first.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClassSet<Pair = ClassPair> {
+pub struct ClassSet {
     /// The initiator whose classes these are; `None` for the whole machine.
     pub initiator: Option<u32>,
-    pub classes: Vec<Class<Pair>>,
+    pub classes: Vec<Class>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Class<Pair = ClassPair> {
     /// 0 is the fastest.
     pub class: usize,
-    /// Best value of its pairs, useful bytes/s.
+    /// Best value of its pairs, useful bytes.
+    #[serde(rename = "max_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub max: f64,
-    /// Lowest best value of its pairs, useful bytes/s.
+    /// Lowest best value of its pairs, useful bytes.
+    #[serde(rename = "min_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub min: f64,
+    /// Maximum / theoretical maximum (eq. 4.3 of braithwaite2012); null where that is not known. Above 1
+    /// it is real where that is the maximum of less than what was used (one channel of several).
+    pub alpha: Option<f64>,
+    /// Maximum / maximum of class 0.
+    pub alpha_relative: f64,
     /// Whether it spans more than ten percent.
     pub wide: bool,
     /// Whether it is wider than the rule's span because the scatter of rounds explains the rest.
@@ -126,6 +152,7 @@ pub struct Class<Pair = ClassPair> {
     /// Its pairs, by initiator or device, then by node.
     pub pairs: Vec<Pair>,
     /// What other kernels and thread counts give on the same pairs.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ClassFigure>,
 }
 
@@ -154,13 +181,16 @@ pub struct ClassPair {
 }
 
 /// A kernel at one thread or all, on the pairs of a class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassFigure {
     pub kernel: String,
     pub threads: ThreadChoice,
-    /// Best value of the class's pairs, useful bytes/s.
+    /// Best value of the class's pairs, useful bytes.
+    #[serde(rename = "max_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub max: f64,
-    /// Lowest best value of the class's pairs, useful bytes/s.
+    /// Lowest best value of the class's pairs, useful bytes.
+    #[serde(rename = "min_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub min: f64,
 }
 
@@ -230,6 +260,7 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
                 |judged| (&judged.pair, judged.pair.best),
                 rule.span,
                 standard_error,
+                None,
             ),
         })
         .collect();
@@ -339,16 +370,18 @@ fn usual_rounds(judged: &[Judged]) -> usize {
 }
 
 /// The classes of what was judged: `pair_of` gives its pair and the value by which it counts,
-/// bytes/s. `noise` is the relative standard error of a value.
+/// bytes/s. `noise` is the relative standard error of a value, `whole` the theoretical maximum.
 pub(crate) fn part<Judged, Pair: Clone>(
     judged: &[Judged],
     pair_of: impl Fn(&Judged) -> (&Pair, f64),
     span: f64,
     noise: Option<f64>,
+    whole: Option<f64>,
 ) -> Vec<Class<Pair>> {
     let values: Vec<f64> = judged.iter().map(|judged| pair_of(judged).1).collect();
     // `None` is for values that are not let through to here.
     let parts = partition(&values, &PartitionRule { span, noise }).unwrap_or_default();
+    let fastest = parts.first().map_or(f64::NAN, |part| part.max);
     parts
         .into_iter()
         .enumerate()
@@ -356,6 +389,8 @@ pub(crate) fn part<Judged, Pair: Clone>(
             class,
             max: part.max,
             min: part.min,
+            alpha: whole.map(|whole| part.max / whole),
+            alpha_relative: part.max / fastest,
             wide: part.span() > WIDE,
             widened_by_noise: part.widened_by_noise,
             border_within_noise: part.border_within_noise,
@@ -449,11 +484,11 @@ pub struct Alphas {
 /// maximum where there is one; above 1 they are real when it is the maximum of less than
 /// what was used (one channel of several).
 #[must_use]
-pub fn alphas<Pair>(set: &ClassSet<Pair>, gamma: Result<TheoreticalMaximum, String>) -> Alphas {
-    let over = |whole: f64| set.classes.iter().map(|class| class.max / whole).collect();
+pub fn alphas<Pair>(classes: &[Class<Pair>], gamma: Result<TheoreticalMaximum, String>) -> Alphas {
+    let over = |whole: f64| classes.iter().map(|class| class.max / whole).collect();
     Alphas {
         absolute: gamma.as_ref().ok().map(|gamma| over(gamma.bytes_per_s)),
-        relative: set.classes.first().map_or_else(Vec::new, |fastest| over(fastest.max)),
+        relative: classes.first().map_or_else(Vec::new, |fastest| over(fastest.max)),
         gamma,
     }
 }

@@ -11,10 +11,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::{
     Accelerator, Backend, Direction, HostMemory, Machine, TheoreticalMaximum, TransferDirection,
 };
-use nearfar_record::Absence;
+use nearfar_record::{Absence, Estimate, Outcome};
 use nearfar_stats::{deviation_of_largest, pooled_deviation};
+use nearfar_units::{BytesPerSecond, serialize_gb_per_s};
+use serde::Serialize;
 
-use crate::classes::{ClassRule, ClassSet, part};
+use crate::classes::{Class, ClassRule, part};
 use crate::record_figures::RecordFigures;
 use crate::transfers::{CopyPlace, TransferFigures, largest_copies, transfers};
 
@@ -45,61 +47,83 @@ impl Default for DeviceClassRule {
 }
 
 /// The classes of the copies of one interface, one way.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceClasses {
     /// The programming interface.
     pub backend: Backend,
     /// Which way: to the host is the thesis's read (`alpha_r`), to the device its write
     /// (`alpha_w`).
     pub direction: TransferDirection,
-    /// Smallest and largest copy that a pair is judged by, bytes each way.
-    pub bytes: (u64, u64),
-    /// Pooled relative standard deviation of a pair's rounds; `None` with one round each.
+    /// Smallest copy that a pair is judged by, bytes each way.
+    pub least_bytes: u64,
+    /// Largest.
+    pub most_bytes: u64,
+    /// Pooled relative standard deviation of a pair's rounds; null with one round each.
     pub noise: Option<f64>,
-    /// Relative standard error of a pair's best round; `None` as above.
+    /// Relative standard error of a pair's best round; null as above.
     pub standard_error: Option<f64>,
     /// Fewest rounds that a pair has.
     pub fewest_rounds: usize,
-    /// The classes, the fastest first.
-    pub set: ClassSet<DevicePair>,
-    /// What the copies' bandwidth is compared with, all ways together, or why that is not known.
-    pub phi: Result<TheoreticalMaximum, String>,
+    /// The classes, the fastest first; all ways together.
+    pub classes: Vec<Class<DevicePair>>,
+    /// What the copies' bandwidth is compared with, all ways together.
+    pub phi: Outcome<TheoreticalMaximum>,
     /// Pairs that are in no class.
     pub left_out: Vec<DeviceLeftOut>,
-    /// What to know about them, in sentences.
-    pub notes: Vec<String>,
+    /// What to know about them.
+    pub notes: Vec<DeviceClassNote>,
 }
 
 /// A device and the memory node that it copies from or to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePair {
-    /// [`Accelerator::id`] of the device.
+    /// The device, by interface and number.
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,
     /// The cluster of the host's thread.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster, or null.
     pub cpu_node: Option<u32>,
     /// Bytes of one copy, each way.
     pub bytes: u64,
-    /// Best round, bytes/s.
+    /// Best round.
+    #[serde(rename = "best_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub best: f64,
-    /// Median over rounds, bytes/s.
-    pub median: f64,
-    /// Its interval, bytes/s.
-    pub interval: (f64, f64),
+    /// Median over rounds.
+    #[serde(rename = "median_gb_per_s")]
+    pub median: Estimate<BytesPerSecond>,
     pub rounds: usize,
 }
 
 /// A pair that the record knows and that is in no class.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceLeftOut {
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,
-    /// Why the machine refused it; `None` when it was only copied in smaller pieces, or not yet.
+    /// Why the machine refused it; null when it was only copied in smaller pieces, or not yet.
     pub refused: Option<String>,
+}
+
+/// What to know about classes of copies.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum DeviceClassNote {
+    /// Pairs are judged by copies of several sizes: smaller ones show more of what a copy takes to
+    /// begin.
+    SeveralSizes,
+    /// A pair has fewer rounds than its best should be taken from.
+    FewRounds { enough: usize },
+    /// Every window of some pairs was disturbed.
+    Disturbed { pairs: usize, of: usize },
+    /// The links of devices ran below what they could when the record was begun. A link may rest while its
+    /// device is idle, and alpha is then too high.
+    SlowLinks { devices: Vec<String> },
 }
 
 /// A pair that was judged, and what its figure rests on.
@@ -137,9 +161,8 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
     }
     let of_group = |((backend, direction), of): ((_, _), Vec<TransferFigures>)| {
         let (judged, left_out) = judge(&of, direction, rule.devices);
-        let first = judged.first()?.pair.bytes;
-        let bytes = judged.iter().map(|judged| judged.pair.bytes);
-        let bytes = bytes.fold((first, first), |(low, high), it| (low.min(it), high.max(it)));
+        let bytes = || judged.iter().map(|judged| judged.pair.bytes);
+        let (least_bytes, most_bytes) = (bytes().min()?, bytes().max()?);
         let deviations: Vec<(f64, usize)> = judged
             .iter()
             .filter_map(|judged| Some((judged.deviation?, judged.pair.rounds)))
@@ -149,7 +172,6 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
         rounds.sort_unstable();
         let usual = rounds[rounds.len() / 2];
         let standard_error = noise.map(|noise| noise * deviation_of_largest(usual));
-        let classes = part(&judged, |it| (&it.pair, it.pair.best), rule.span, standard_error);
         let names: BTreeSet<&str> =
             judged.iter().map(|judged| judged.pair.device.as_str()).collect();
         let links = Links { machine: &header.machine, accelerators };
@@ -157,20 +179,25 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
             Some(given) => Ok(given.clone()),
             None => links.maximum(&names),
         };
+        let phi = phi.map(|phi| of_all_ways(phi, direction));
+        let whole = phi.as_ref().ok().map(|phi| phi.bytes_per_s);
+        let classes =
+            part(&judged, |it| (&it.pair, it.pair.best), rule.span, standard_error, whole);
         let mut found = DeviceClasses {
             backend,
             direction,
-            bytes,
+            least_bytes,
+            most_bytes,
             noise,
             standard_error,
             fewest_rounds: rounds[0],
-            set: ClassSet { initiator: None, classes },
-            phi: phi.map(|phi| of_all_ways(phi, direction)),
+            classes,
+            phi: phi.into(),
             left_out,
             notes: Vec::new(),
         };
         found.notes = notes(&found, &judged, &links, &names);
-        (!found.set.classes.is_empty()).then_some(found)
+        (!found.classes.is_empty()).then_some(found)
     };
     groups.into_iter().filter_map(of_group).collect()
 }
@@ -235,8 +262,7 @@ fn judged_of(place: &CopyPlace, transfer: &TransferFigures) -> Option<Judged> {
             cpu_node: transfer.place.cpu_node,
             bytes: transfer.place.bytes,
             best: summary.best_sum,
-            median: summary.sum.median,
-            interval: summary.sum.interval,
+            median: Estimate::of_rounds(&summary.sum, &transfer.case.id),
             rounds: summary.sum.count,
         },
         deviation: summary.deviation_between_rounds,
@@ -315,32 +341,18 @@ fn notes(
     judged: &[Judged],
     links: &Links<'_>,
     names: &BTreeSet<&str>,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    let (smallest, largest) = classes.bytes;
-    if smallest < largest {
-        notes.push(format!(
-            "not all pairs were copied in pieces of one size: {smallest} to {largest} bytes; \
-             smaller ones show more of what a copy takes to begin"
-        ));
-    }
-    if classes.fewest_rounds < ENOUGH_ROUNDS {
-        notes.push(format!(
-            "a pair has {} of the {ENOUGH_ROUNDS} rounds that its best should be taken from",
-            classes.fewest_rounds
-        ));
-    }
+) -> Vec<DeviceClassNote> {
     let disturbed = judged.iter().filter(|judged| judged.only_disturbed).count();
-    if disturbed > 0 {
-        notes.push(format!("every window of {disturbed} of {} pairs was disturbed", judged.len()));
-    }
-    let below: Vec<&str> = names.iter().copied().filter(|id| links.is_below_most(id)).collect();
-    if !below.is_empty() {
-        notes.push(format!(
-            "the link of {} ran below what it could when the record was begun; a link may rest \
-             while its device is idle, and alpha is then too high: give --phi",
-            below.join(", ")
-        ));
-    }
-    notes
+    let slow = names.iter().filter(|id| links.is_below_most(id));
+    let devices: Vec<String> = slow.map(ToString::to_string).collect();
+    let notes = [
+        (classes.least_bytes < classes.most_bytes, DeviceClassNote::SeveralSizes),
+        (
+            classes.fewest_rounds < ENOUGH_ROUNDS,
+            DeviceClassNote::FewRounds { enough: ENOUGH_ROUNDS },
+        ),
+        (disturbed > 0, DeviceClassNote::Disturbed { pairs: disturbed, of: judged.len() }),
+        (!devices.is_empty(), DeviceClassNote::SlowLinks { devices }),
+    ];
+    notes.into_iter().filter_map(|(holds, note)| holds.then_some(note)).collect()
 }

@@ -60,7 +60,8 @@ pub use comparison::{
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use device_classes::{
-    DeviceClassRule, DeviceClasses, DeviceLeftOut, DevicePair, JudgedDevices, device_classes,
+    DeviceClassNote, DeviceClassRule, DeviceClasses, DeviceLeftOut, DevicePair, JudgedDevices,
+    device_classes,
 };
 pub use devices::{Devices, devices};
 pub use distribution::{
@@ -125,8 +126,8 @@ pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
     PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
 };
-pub use transfer_loss::{KeptShare, TransferLoss, transfer_losses};
-pub use transfer_time::{TransferTime, TransferTimes, UntimedTransfer, transfer_times};
+pub use transfer_loss::{TransferLoss, transfer_losses};
+pub use transfer_time::{TransferLaw, TransferTime, transfer_times};
 pub use transfers::{
     BesideFigures, CopyPlace, TransferFigures, TransferPlace, copies_by_place, largest_copies,
     transfers,

@@ -279,7 +279,7 @@ pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
 pub fn reach_of_devices(classes: &DeviceClasses, devices: &[String]) -> Reach {
     let mut reached: BTreeMap<(u32, &str), usize> = BTreeMap::new();
     let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
-    for class in &classes.set.classes {
+    for class in &classes.classes {
         for DevicePair { device, memory_node, .. } in &class.pairs {
             // The fastest class comes first.
             reached.entry((*memory_node, device)).or_insert(class.class);

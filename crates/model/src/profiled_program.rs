@@ -135,6 +135,8 @@ mod tests {
             class,
             max,
             min: max,
+            alpha: None,
+            alpha_relative: 1.0,
             wide: false,
             widened_by_noise: false,
             border_within_noise: false,

@@ -2,28 +2,24 @@
 //! Units: fractions of what each moves alone in the same record.
 //! Source: ours. Holds for the loads that ran; nothing is extrapolated.
 
-use nearfar_record::{CaseSummary, TransferCoordinates};
+use nearfar_record::{CaseSummary, Estimate, TransferCoordinates};
+use nearfar_units::Ratio;
+use serde::Serialize;
 
 use crate::transfers::TransferFigures;
 
 /// Copies at a place, and what ran at the same time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferLoss {
     /// Where it stands; its `beside` says what ran at the same time.
+    #[serde(flatten)]
     pub place: TransferCoordinates,
-    /// What the copies keep; `None` where they were not measured both ways.
-    pub copies_kept: Option<KeptShare>,
-    /// What the other keeps; `None` likewise.
-    pub other_kept: Option<KeptShare>,
-}
-
-/// A share that is kept: what is moved beside / what is moved alone, medians over rounds.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct KeptShare {
-    /// The share; above 1 where noise, or the machine, has it so.
-    pub share: f64,
-    /// The same with both medians at the far ends of their intervals.
-    pub interval: (f64, f64),
+    /// Part of what they move alone that the copies keep, by medians over rounds, above 1 where noise, or
+    /// the machine, has it so; null where they were not measured both ways.
+    pub copies_kept: Option<Estimate<Ratio>>,
+    /// What the other keeps; null likewise.
+    pub other_kept: Option<Estimate<Ratio>>,
 }
 
 /// What each case with something beside a transfer says.
@@ -31,23 +27,31 @@ pub struct KeptShare {
 pub fn transfer_losses(transfers: &[TransferFigures]) -> Vec<TransferLoss> {
     let loss = |transfer: &TransferFigures| {
         let beside = transfer.beside.as_ref()?;
+        let kept = |beside, alone: &Option<(CaseSummary, String)>| {
+            let (alone, case) = alone.as_ref()?;
+            kept(beside, alone, vec![transfer.case.id.clone(), case.clone()])
+        };
         Some(TransferLoss {
             place: transfer.place.clone(),
-            copies_kept: kept(transfer.by_host.as_ref(), beside.transfer_alone.as_ref()),
-            other_kept: kept(beside.beside.as_ref(), beside.alone.as_ref()),
+            copies_kept: kept(transfer.by_host.as_ref(), &beside.transfer_alone),
+            other_kept: kept(beside.beside.as_ref(), &beside.alone),
         })
     };
     transfers.iter().filter_map(loss).collect()
 }
 
-fn kept(beside: Option<&CaseSummary>, alone: Option<&CaseSummary>) -> Option<KeptShare> {
-    let (beside, alone) = (beside?.sum, alone?.sum);
+/// The interval has both medians at the far ends of theirs.
+fn kept(
+    beside: Option<&CaseSummary>,
+    alone: &CaseSummary,
+    cases: Vec<String>,
+) -> Option<Estimate<Ratio>> {
+    let (beside, alone) = (beside?.sum, alone.sum);
     // What moves nothing alone keeps no share of it.
     let is_sound = alone.median > 0.0 && alone.interval.0 > 0.0;
-    let kept = KeptShare {
-        share: beside.median / alone.median,
-        interval: (beside.interval.0 / alone.interval.1, beside.interval.1 / alone.interval.0),
-    };
-    let all = [kept.share, kept.interval.0, kept.interval.1];
-    (is_sound && all.iter().all(|it| it.is_finite())).then_some(kept)
+    let interval = (beside.interval.0 / alone.interval.1, beside.interval.1 / alone.interval.0);
+    let share = beside.median / alone.median;
+    let all = [share, interval.0, interval.1];
+    (is_sound && all.iter().all(|it| it.is_finite()))
+        .then(|| Estimate::computed(share, interval, cases))
 }

@@ -20,7 +20,10 @@
 
 use std::collections::BTreeMap;
 
+use nearfar_record::Outcome;
 use nearfar_stats::{FitRule, Loss, fit, solve_least_squares};
+use nearfar_units::{BytesPerSecond, Nanoseconds};
+use serde::Serialize;
 
 use crate::transfers::{TransferFigures, TransferPlace, copies_by_place};
 
@@ -39,68 +42,57 @@ const LEAST_LATENCY: f64 = 1e-3;
 /// The largest copies must be so many times the smallest.
 const LEAST_SPAN: u64 = 16;
 
-/// The times of a record's copies.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TransferTimes {
-    /// Places with a law.
-    pub fitted: Vec<TransferTime>,
-    /// Places with several sizes and no law, and why.
-    pub unfitted: Vec<UntimedTransfer>,
+/// The time of the copies of one place over their size.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TransferTime {
+    #[serde(flatten)]
+    pub place: TransferPlace,
+    pub law: Outcome<TransferLaw>,
 }
 
-/// The law of one place.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TransferTime {
-    pub place: TransferPlace,
-    /// t, s.
-    pub latency_s: f64,
-    /// B, bytes/s.
-    pub bandwidth: f64,
-    /// n, bytes.
+/// The law of one place: a copy of x bytes takes latency + x / bandwidth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TransferLaw {
+    /// t: what a copy takes beside the time of its bytes.
+    #[serde(rename = "latency_ns")]
+    pub latency: Nanoseconds,
+    /// B: of long copies, all ways.
+    #[serde(rename = "bandwidth_gb_per_s")]
+    pub bandwidth: BytesPerSecond,
+    /// n: bytes, all ways, of a copy that gets half of that.
     pub half_bandwidth_bytes: f64,
     /// Largest |law / measured - 1| over the sizes.
     pub worst_error: f64,
     /// The size where that is, bytes each way.
     pub worst_error_bytes: u64,
-    /// The sizes, bytes each way, ascending.
+    /// The sizes that were measured, bytes each way, ascending.
     pub sizes: Vec<u64>,
 }
 
-impl TransferTime {
-    /// What copies of these bytes each way get by the law, bytes/s of all ways.
+impl TransferLaw {
+    /// What copies of these bytes, all ways, get by the law.
     #[must_use]
-    pub fn rate(&self, bytes: f64) -> f64 {
-        let moved = bytes * f64::from(self.place.direction.ways());
-        moved / (self.latency_s + moved / self.bandwidth)
+    pub fn rate(&self, bytes: f64) -> BytesPerSecond {
+        BytesPerSecond(bytes / (self.latency.0 / 1e9 + bytes / self.bandwidth.0))
     }
-}
-
-/// A place with several sizes and no law.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UntimedTransfer {
-    pub place: TransferPlace,
-    /// Why, in a sentence without its full stop.
-    pub why: String,
 }
 
 /// Time by size of each place with more than one.
 #[must_use]
-pub fn transfer_times(transfers: &[TransferFigures]) -> TransferTimes {
+pub fn transfer_times(transfers: &[TransferFigures]) -> Vec<TransferTime> {
     let places = copies_by_place(transfers).into_iter().map(|(place, copies)| {
         let times = copies.iter().filter_map(|it| Some((it.place.bytes, it.seconds()?)));
         (place, times.collect::<BTreeMap<u64, f64>>())
     });
-    let mut times = TransferTimes { fitted: Vec::new(), unfitted: Vec::new() };
-    for (place, of_sizes) in places.filter(|(_, of_sizes)| of_sizes.len() > 1) {
-        match law(&place, &of_sizes) {
-            Ok(time) => times.fitted.push(time),
-            Err(why) => times.unfitted.push(UntimedTransfer { place, why }),
-        }
-    }
-    times
+    places
+        .filter(|(_, of_sizes)| of_sizes.len() > 1)
+        .map(|(place, of_sizes)| TransferTime { law: law(&place, &of_sizes).into(), place })
+        .collect()
 }
 
-fn law(place: &TransferPlace, of_sizes: &BTreeMap<u64, f64>) -> Result<TransferTime, String> {
+fn law(place: &TransferPlace, of_sizes: &BTreeMap<u64, f64>) -> Result<TransferLaw, String> {
     let sizes: Vec<u64> = of_sizes.keys().copied().collect();
     let span = sizes.first().zip(sizes.last()).map_or(1, |(low, high)| high / (*low).max(1));
     if sizes.len() < FEWEST_SIZES || span < LEAST_SPAN {
@@ -123,10 +115,9 @@ fn law(place: &TransferPlace, of_sizes: &BTreeMap<u64, f64>) -> Result<TransferT
     let errors = points.iter().map(|point| error(point).abs()).zip(&sizes);
     let worst = errors.max_by(|(one, _), (other, _)| one.total_cmp(other));
     let (worst_error, &worst_error_bytes) = worst.ok_or_else(no_sense)?;
-    Ok(TransferTime {
-        place: place.clone(),
-        latency_s: latency,
-        bandwidth: 1.0 / per_byte,
+    Ok(TransferLaw {
+        latency: Nanoseconds(latency * 1e9),
+        bandwidth: BytesPerSecond(1.0 / per_byte),
         half_bandwidth_bytes: latency / per_byte,
         worst_error,
         worst_error_bytes,

@@ -8,6 +8,7 @@ use nearfar_record::{
     CaseSummary, Coordinates, DeviceCoordinates, Part, TransferBeside, TransferCoordinates,
 };
 use nearfar_stats::median;
+use serde::Serialize;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
@@ -31,10 +32,10 @@ pub struct TransferFigures {
 pub struct BesideFigures {
     /// Beside the transfer; `None` without samples.
     pub beside: Option<CaseSummary>,
-    /// The same without the transfer, in the same record; `None` where that was not measured.
-    pub alone: Option<CaseSummary>,
-    /// The transfer without it; `None` where that was not measured.
-    pub transfer_alone: Option<CaseSummary>,
+    /// The same without the transfer, and its case in the record; `None` where that was not measured.
+    pub alone: Option<(CaseSummary, String)>,
+    /// The transfer without it, likewise.
+    pub transfer_alone: Option<(CaseSummary, String)>,
 }
 
 impl TransferFigures {
@@ -60,7 +61,7 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
     };
     let alone = |wanted: &TransferCoordinates| {
         let mut found = places().filter(|(place, _)| *place == wanted);
-        found.find_map(|(place, case)| case.bandwidth(actor(place)))
+        found.find_map(|(place, case)| Some((case.bandwidth(actor(place))?, case.planned().id)))
     };
     let mut all: Vec<TransferFigures> = places()
         .map(|(place, case)| TransferFigures {
@@ -104,16 +105,17 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
 }
 
 /// Where copies are made that are a case alone.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferPlace {
     pub device: String,
     /// Which way.
     pub direction: TransferDirection,
-    /// What the host's pages are; `None` between devices.
+    /// What the host's pages are; null between devices.
     pub host_memory: Option<HostMemory>,
-    /// The node of the host's pages; `None` between devices.
+    /// The node of the host's pages; null between devices.
     pub memory_node: Option<u32>,
-    /// The device that is copied to; `None` for the host.
+    /// The device that is copied to; null for the host.
     pub peer: Option<String>,
     /// The cluster of the host's thread.
     pub cluster: u32,
@@ -229,7 +231,7 @@ fn streams_alone(
     figures: &RecordFigures<'_>,
     transfer: &TransferCoordinates,
     beside: &TransferBeside,
-) -> Option<CaseSummary> {
+) -> Option<(CaseSummary, String)> {
     let TransferBeside::Streams { kernel, variant, threads } = beside else { return None };
     let mut places = figures.places(|coordinates| match coordinates {
         Coordinates::Devices(DeviceCoordinates::Streams(place)) => Some(place),
@@ -239,7 +241,7 @@ fn streams_alone(
         let same = (place.cluster, Some(place.memory_node))
             == (transfer.cluster, transfer.memory_node)
             && (&place.kernel, &place.variant, place.threads) == (kernel, variant, *threads);
-        if same { case.bandwidth(Part::Case) } else { None }
+        case.bandwidth(Part::Case).filter(|_| same).map(|summary| (summary, case.planned().id))
     })
 }
 

@@ -6,8 +6,8 @@
 use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_machine::{HostMemory, TheoreticalMaximum, TransferDirection};
 use nearfar_model::{
-    DeviceClassRule, RecordFigures, TransferFigures, alphas, device_classes, devices,
-    largest_copies, mappings, reach_of_devices, transfers,
+    DeviceClassRule, RecordFigures, TransferFigures, device_classes, devices, largest_copies,
+    mappings, reach_of_devices, transfers,
 };
 use nearfar_record::{Coordinates, DeviceCoordinates, Record};
 use nearfar_reproduce::{PrintedTransfer, PrintedTransfers, measure_simulated_devices};
@@ -24,9 +24,9 @@ fn latency_and_bandwidth_are_those_of_the_file() {
     for name in ["amd-2p", "two-socket-4-gpus"] {
         let (machine, record) = simulated(name);
         let model = devices(&RecordFigures::new(&record), &DeviceClassRule::default()).unwrap();
-        assert!(model.times.unfitted.is_empty(), "{:?}", model.times.unfitted);
         let mut seen = 0;
-        for time in &model.times.fitted {
+        for time in &model.times {
+            let law = time.law.as_result().unwrap();
             let of = |it: &&nearfar_flow::SimulatedDevice| it.accelerator.id == time.place.device;
             let device = machine.devices.iter().find(of).unwrap();
             let nodes = machine.machine.nodes.iter();
@@ -43,12 +43,12 @@ fn latency_and_bandwidth_are_those_of_the_file() {
             };
             let bandwidth = rates[column] * kept;
             let close = |ours: f64, known: f64| (ours / known - 1.0).abs() < 0.01;
-            assert!(close(time.latency_s, device.latency_s), "{name}: {time:?}");
-            assert!(close(time.bandwidth, bandwidth), "{name}: {time:?}");
-            assert!(close(time.half_bandwidth_bytes, device.latency_s * bandwidth), "{time:?}");
-            assert!(time.worst_error < 0.01, "{time:?}");
-            let half = time.rate(time.half_bandwidth_bytes);
-            assert!((half / time.bandwidth - 0.5).abs() < 1e-9, "one way: {time:?}");
+            assert!(close(law.latency.0 / 1e9, device.latency_s), "{name}: {time:?}");
+            assert!(close(law.bandwidth.0, bandwidth), "{name}: {time:?}");
+            assert!(close(law.half_bandwidth_bytes, device.latency_s * bandwidth), "{time:?}");
+            assert!(law.worst_error < 0.01, "{time:?}");
+            let half = law.rate(law.half_bandwidth_bytes);
+            assert!((half / law.bandwidth - 0.5).abs() < 1e-9, "one way: {time:?}");
             seen += 1;
         }
         // Two nodes, ways and memories of each device.
@@ -89,7 +89,7 @@ fn alpha_is_of_each_link_s_standard_unless_it_is_given() {
         let rule = DeviceClassRule { phi, ..DeviceClassRule::default() };
         let all = device_classes(&figures, &rule);
         let found = all.into_iter().find(|it| it.direction == TransferDirection::ToHost).unwrap();
-        alphas(&found.set, found.phi).absolute.unwrap()
+        found.classes.iter().map(|class| class.alpha.unwrap()).collect::<Vec<f64>>()
     };
     // 8 GB/s each way; 6.58, 5.3182 and 2.3109 GB/s stand in table 5.5.
     for (ours, rate) in of(None).into_iter().zip([6.58, 5.3182, 2.3109]) {
@@ -151,14 +151,14 @@ fn records_of_strangers_make_no_panic_and_no_figure_that_is_none() {
     strange.samples[5].actors.clear();
     let figures = RecordFigures::new(&strange);
     if let Ok(model) = devices(&figures, &DeviceClassRule::default()) {
-        for classes in &model.classes {
-            assert!(classes.phi.is_err(), "no device of these has a link");
-            for class in &classes.set.classes {
+        for classes in &model.class_sets {
+            assert!(classes.phi.found().is_none(), "no device of these has a link");
+            for class in &classes.classes {
                 assert!(class.max.is_finite() && class.max > 0.0);
             }
         }
-        for time in &model.times.fitted {
-            assert!(time.latency_s.is_finite() && time.bandwidth.is_finite());
+        for law in model.times.iter().filter_map(|time| time.law.found()) {
+            assert!(law.latency.0.is_finite() && law.bandwidth.0.is_finite());
         }
     }
     let empty = record(Vec::new());

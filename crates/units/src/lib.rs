@@ -19,5 +19,7 @@ mod time;
 pub use bytes::Bytes;
 pub use excerpt::{excerpt, excerpt_of};
 pub use number::{QuantityError, format_significant};
-pub use quantity::{BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Unit};
+pub use quantity::{
+    BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Unit, serialize_gb_per_s,
+};
 pub use time::{format_duration, nanoseconds, parse_duration};

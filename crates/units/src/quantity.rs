@@ -122,3 +122,14 @@ quantity!(
     /// How many times as much, or which part.
     Ratio, One, |it| it
 );
+
+/// A figure in bytes/s that a result holds as a plain number, in GB/s.
+///
+/// # Errors
+/// What the serializer fails with.
+pub fn serialize_gb_per_s<S: Serializer>(
+    bytes_per_s: &f64,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    BytesPerSecond(*bytes_per_s).serialize(serializer)
+}

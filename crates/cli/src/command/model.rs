@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use nearfar_document::{
-    FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, printable,
+    FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, device_classes_text, printable,
 };
 use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
@@ -76,7 +76,7 @@ impl Answer<'_> {
             Some(view) => view.text() + "\n",
             None => devices.measured.heading(),
         };
-        Ok(first + &devices.classes_text())
+        Ok(first + &device_classes_text(&devices.result))
     }
 
     /// All models that the record holds something for.

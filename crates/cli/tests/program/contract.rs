@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DevicesModelView,
+    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView,
     DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult,
     ModelView, PredictFlowView, PredictHybridView, PredictRooflineView, PredictSharingView,
     PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView, SensitivityView,
     SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
 };
-use nearfar_model::{Distribution, Latency};
+use nearfar_model::{Devices, Distribution, Latency};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -33,7 +33,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.characterize/1", schema::<CharacterizeView>),
     ("nearfar.classes/1", schema::<ClassesView>),
     ("nearfar.compare/1", schema::<CompareView>),
-    ("nearfar.devices/1", schema::<DevicesModelView>),
+    ("nearfar.devices/2", schema::<ModelResult<Devices>>),
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorView>),
     ("nearfar.dry-run/1", schema::<DryRunView>),

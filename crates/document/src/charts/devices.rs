@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::subject::{
-    FittedView, TransferPlaceView, TransferTimeView, TransferView, largest_transfers,
-};
+use crate::subject::devices::{cell, ends_words, half_words, sized, way_words};
+use crate::subject::{FittedView, TransferView, largest_transfers};
 use nearfar_machine::NodeSet;
-use nearfar_units::{Bytes, format_significant};
+use nearfar_model::{TransferLaw, TransferPlace};
+use nearfar_units::{Bytes, Quantity, format_significant};
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
-use crate::sections::devices::{cell, ends_words, sized, way_words};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -58,7 +57,7 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     let ends = Ends::new(sources, &places);
     let shown = shown_first(&places);
     let laws = sources.models.iter().find_map(|model| match model {
-        FittedView::Devices(view) => Some(view.times.as_slice()),
+        FittedView::Devices(view) => Some(view.result.times.as_slice()),
         _ => None,
     });
     for (of_place, is_shown) in places.iter().zip(shown) {
@@ -71,9 +70,10 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
             #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
             measured.point(transfer.bytes as f64, &figure, &about(transfer));
         }
-        let is_law = |time: &&TransferTimeView| is_at(&time.place, first);
-        let law = laws.and_then(|laws| laws.iter().find(is_law));
-        let law = law.map(|law| drawn_law(law, &name, look)).into_iter().flatten();
+        let law = laws.and_then(|laws| laws.iter().find(|time| is_at(&time.place, first)));
+        let law = law.and_then(|time| time.law.found());
+        let ways = f64::from(first.direction.ways());
+        let law = law.map(|law| drawn_law(law, ways, &name, look)).into_iter().flatten();
         for mut series in std::iter::once(measured).chain(law) {
             series.hidden_first(!is_shown);
             lines.add(&choice, series);
@@ -155,7 +155,7 @@ fn shown_first(places: &[Vec<&TransferView>]) -> Vec<bool> {
     shown
 }
 
-fn is_at(place: &TransferPlaceView, transfer: &TransferView) -> bool {
+fn is_at(place: &TransferPlace, transfer: &TransferView) -> bool {
     (&place.device, place.memory_node, &place.peer, place.direction, place.host_memory)
         == (
             &transfer.device,
@@ -179,21 +179,28 @@ fn about(transfer: &TransferView) -> String {
     about
 }
 
-/// A law as a line, and the copy that gets half of its bandwidth, where such were measured.
-fn drawn_law(law: &TransferTimeView, name: &str, look: [usize; 2]) -> [Series; 2] {
+/// A law as a line, at two sizes in each octave (more are not seen), and the copy that gets half of
+/// its bandwidth, where such were measured.
+#[expect(clippy::cast_precision_loss, reason = "sizes are places on an axis")]
+fn drawn_law(law: &TransferLaw, ways: f64, name: &str, look: [usize; 2]) -> [Series; 2] {
     let mut line = Series::new(name, Style::Edge).looking(look);
-    let latency = format_significant(law.latency_us, 3);
-    let bandwidth = format_significant(law.bandwidth_gb_per_s, 3);
+    let mut half = Series::new(name, Style::Stars).looking(look);
+    let (Some(&least), Some(&most)) = (law.sizes.first(), law.sizes.last()) else {
+        return [line, half];
+    };
+    let (least, most) = (least.max(1) as f64, most as f64);
+    let latency = format_significant(law.latency.0 / 1e3, 3);
+    let bandwidth = format_significant(law.bandwidth.in_unit(), 3);
     let words = format!("by the law: {latency} us + bytes / {bandwidth} GB/s");
-    for &[bytes, rate] in &law.curve {
+    let sizes = std::iter::successors(Some(least), |size| Some(size * std::f64::consts::SQRT_2));
+    for bytes in sizes.take_while(|size| *size < most).chain([most]) {
+        let rate = law.rate(bytes * ways).in_unit();
         line.point(bytes, &Figure::new(rate, None, Unit::GbPerS), &words);
     }
-    let mut half = Series::new(name, Style::Stars).looking(look);
-    let bytes = law.half_bandwidth_bytes / f64::from(law.place.direction.ways());
-    let ends = law.curve.first().zip(law.curve.last());
-    if ends.is_some_and(|([least, _], [most, _])| (*least..=*most).contains(&bytes)) {
-        let words = format!("half of {bandwidth} GB/s: copies of {}", law.half_bandwidth_words());
-        let figure = Figure::new(law.bandwidth_gb_per_s / 2.0, None, Unit::GbPerS);
+    let bytes = law.half_bandwidth_bytes / ways;
+    if (least..=most).contains(&bytes) {
+        let words = format!("half of {bandwidth} GB/s: copies of {}", half_words(law));
+        let figure = Figure::new(law.bandwidth.in_unit() / 2.0, None, Unit::GbPerS);
         half.point(bytes, &figure, &words);
     }
     [line, half]

@@ -1,10 +1,9 @@
 //! Bandwidth classes and pairs of memory and of devices as braithwaite2012 prints them (tables 5.2 to
 //! 5.5).
 
-use crate::subject::{
-    CellView, ClassesView, DeviceClassSetView, DevicePairView, FittedView, ModelKind,
-};
-use nearfar_machine::TransferDirection;
+use crate::subject::{CellView, ClassesView, FittedView, ModelKind};
+use nearfar_machine::{TheoreticalMaximum, TransferDirection};
+use nearfar_model::{DeviceClasses, DevicePair};
 
 use super::{model, pairs::alpha};
 use crate::document::Sources;
@@ -20,10 +19,10 @@ pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
         tables.extend(pairs(view, &sources.show.pairs));
     }
     if let Some(FittedView::Devices(view)) = model(sources, ModelKind::Devices) {
-        let one_way = |set: &&DeviceClassSetView| {
+        let one_way = |set: &&DeviceClasses| {
             matches!(set.direction, TransferDirection::ToDevice | TransferDirection::ToHost)
         };
-        for set in view.class_sets.iter().filter(one_way) {
+        for set in view.result.class_sets.iter().filter(one_way) {
             tables.push(device_classes(set));
             tables.extend(device_pairs(set));
         }
@@ -41,22 +40,16 @@ fn way(direction: TransferDirection) -> &'static str {
 }
 
 /// Class, maximum, alpha of the copies one way: table 5.4.
-fn device_classes(set: &DeviceClassSetView) -> Table {
+fn device_classes(set: &DeviceClasses) -> Table {
     let rows = set.classes.iter().map(|class| {
-        let maximum = Figure::new(class.max_gb_per_s, None, Unit::GbPerS);
-        let alpha = class.alpha.map_or_else(
-            || {
-                let why = set.phi_unknown.clone();
-                Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
-            },
-            |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
-        );
+        let maximum = Figure::new(class.max / 1e9, None, Unit::GbPerS);
+        let alpha = match (class.alpha, set.phi.as_result()) {
+            (Some(alpha), _) => Cell::Figure(Figure::new(alpha, None, Unit::One)),
+            (None, phi) => Cell::not_measured(phi.err().unwrap_or("no theoretical maximum")),
+        };
         vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha]
     });
-    let notes = set
-        .phi
-        .as_ref()
-        .map(|phi| format!("phi: {}, {} ({})", phi.name, gamma_words(phi.gb_per_s), phi.source));
+    let notes = set.phi.found().map(|phi| format!("phi: {}", paper_words(phi)));
     Table {
         caption: format!(
             "Bandwidth classes of devices (as table 5.4): {}, {}",
@@ -74,15 +67,13 @@ fn device_classes(set: &DeviceClassSetView) -> Table {
 }
 
 /// A row for each device, a column for each memory node: table 5.5.
-fn device_pairs(set: &DeviceClassSetView) -> Option<Table> {
-    let mut pairs: Vec<&DevicePairView> =
-        set.classes.iter().flat_map(|class| &class.pairs).collect();
+fn device_pairs(set: &DeviceClasses) -> Option<Table> {
+    let mut pairs: Vec<&DevicePair> = set.classes.iter().flat_map(|class| &class.pairs).collect();
     pairs.sort_by_key(|pair| (pair.memory_node, &pair.device));
     let mut grid = Grid::default();
     for pair in pairs {
-        let interval = Some(pair.interval_gb_per_s);
-        let median = Figure::new(pair.median_gb_per_s, interval, Unit::GbPerS);
-        grid.add(pair.device.clone(), format!("node {}", pair.memory_node), Cell::Figure(median));
+        let median = Cell::Figure(Figure::of(&pair.median));
+        grid.add(pair.device.clone(), format!("node {}", pair.memory_node), median);
     }
     let caption = format!(
         "Devices and memory nodes (as table 5.5): {}, {}, median",
@@ -98,9 +89,7 @@ fn classes(view: &ClassesView) -> Table {
         let maximum = Figure::new(class.max_gb_per_s, None, Unit::GbPerS);
         vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha(view, class)]
     });
-    let notes = view.gamma.as_ref().map(|gamma| {
-        format!("gamma: {}, {} ({})", gamma.name, gamma_words(gamma.gb_per_s), gamma.source)
-    });
+    let notes = view.gamma.as_ref().map(|gamma| format!("gamma: {}", paper_words(gamma)));
     Table {
         caption: format!(
             "Bandwidth classes (as table 5.2): {}, {}",
@@ -117,8 +106,9 @@ fn classes(view: &ClassesView) -> Table {
     }
 }
 
-fn gamma_words(gb_per_s: f64) -> String {
-    Figure::new(gb_per_s, None, Unit::GbPerS).words()
+fn paper_words(maximum: &TheoreticalMaximum) -> String {
+    let rate = Figure::new(maximum.gb_per_s(), None, Unit::GbPerS).words();
+    format!("{}, {rate} ({})", maximum.name, maximum.source)
 }
 
 /// A row for each kernel and variant, a column for each pair that is in a class: table 5.3.

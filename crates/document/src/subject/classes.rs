@@ -1,6 +1,6 @@
 //! Bandwidth classes as `model` prints them.
 
-use nearfar_machine::{InitiatorKind, MemoryKind, Relation, Scope, TheoreticalMaximum};
+use nearfar_machine::{InitiatorKind, MemoryKind, Relation, TheoreticalMaximum};
 use nearfar_model::{Class, ClassFigure, ClassPair, Classes, LeftOut, ThreadChoice, alphas};
 use nearfar_record::Record;
 use serde::{Serialize, Serializer};
@@ -36,7 +36,7 @@ pub struct ClassesView {
     /// Whether every initiator has classes of its own.
     pub per_initiator: bool,
     /// The theoretical maximum, or null.
-    pub gamma: Option<GammaView>,
+    pub gamma: Option<TheoreticalMaximum>,
     /// Why there is none, or null when there is.
     pub gamma_unknown: Option<String>,
     /// What gives one, or null when there is.
@@ -87,20 +87,6 @@ impl ThreadsView {
     pub fn words(self) -> String {
         threads_words(self.0)
     }
-}
-
-/// A theoretical maximum.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct GammaView {
-    /// Its standard's name, or `given`.
-    pub name: String,
-    /// What it is the maximum of.
-    pub scope: Scope,
-    /// GB/s.
-    pub gb_per_s: f64,
-    /// Where it is from.
-    pub source: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -180,17 +166,6 @@ impl Serialize for ThreadsView {
     }
 }
 
-impl GammaView {
-    pub(crate) fn new(gamma: &TheoreticalMaximum) -> Self {
-        Self {
-            name: gamma.name.clone(),
-            scope: gamma.scope,
-            gb_per_s: gamma.bytes_per_s / 1e9,
-            source: gamma.source.clone(),
-        }
-    }
-}
-
 impl ClassesView {
     /// The view of a record's classes. `gamma` is the theoretical maximum, or why
     /// there is none.
@@ -204,7 +179,7 @@ impl ClassesView {
         let relations = Relations::new(&header.machine);
         let mut views = Vec::new();
         for set in &classes.sets {
-            let alphas = alphas(set, gamma.clone());
+            let alphas = alphas(&set.classes, gamma.clone());
             for (position, (class, &relative)) in
                 set.classes.iter().zip(&alphas.relative).enumerate()
             {
@@ -233,7 +208,7 @@ impl ClassesView {
             variant: classes.rule.variant.clone(),
             class_span: classes.rule.span,
             per_initiator: classes.rule.per_initiator,
-            gamma: gamma.as_ref().ok().map(GammaView::new),
+            gamma: gamma.as_ref().ok().cloned(),
             gamma_unknown: gamma.as_ref().err().cloned(),
             gamma_remedy: gamma.as_ref().err().map(|_| GAMMA_REMEDY.into()),
             noise: classes.noise,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{NodeSet, Scope};
+use nearfar_machine::{NodeSet, Scope, TheoreticalMaximum};
 use nearfar_model::ThreadChoice;
 use nearfar_units::format_significant;
 
 use super::class_map::{ClassMap, MapCell, MapRow};
-use super::classes::{ClassFigureView, ClassView, ClassesView, GammaView};
+use super::classes::{ClassFigureView, ClassView, ClassesView};
 use super::figures::rounded;
 use super::pair_position::PairPosition;
 use super::pair_words::{InitiatorSet, initiators, pair_words};
@@ -112,13 +112,17 @@ impl ClassesView {
         };
         let all: Vec<PairPosition> = self.positions.iter().filter(of_set).copied().collect();
         let mut phrases = pair_words(&of_class, &all, self.initiator);
-        phrases.extend(marks(class));
+        let marks = class_marks([class.wide, class.widened_by_noise, class.border_within_noise]);
+        phrases.extend((!marks.is_empty()).then(|| marks.trim_start().to_string()));
         phrases
     }
 
     fn alpha_line(&self) -> String {
         if let Some(gamma) = &self.gamma {
-            return paragraph(" ", &format!("alpha = class maximum / {}", gamma.words()));
+            return paragraph(
+                " ",
+                &format!("alpha = class maximum / {}", printable(&maximum_words(gamma))),
+            );
         }
         let unknown = |reason: &String| format!("alpha is unknown: {}", printable(reason));
         let reason = self.gamma_unknown.iter().map(unknown);
@@ -218,26 +222,17 @@ impl ClassesView {
     }
 }
 
-impl GammaView {
-    /// `17.07 GB/s (DDR3-2133, one channel; JEDEC ..)`, `51.20 GB/s (given)`.
-    pub(crate) fn words(&self) -> String {
-        if self.scope == Scope::Given {
-            return format!("{} GB/s (given)", format_significant(self.gb_per_s, 4));
-        }
-        let scope = match self.scope {
-            Scope::Channel => ", one channel",
-            Scope::Stack => ", one stack",
-            Scope::Node => ", one memory node",
-            Scope::Link => ", one link",
-            Scope::Given => "",
-        };
-        format!(
-            "{} GB/s ({}{scope}; {})",
-            format_significant(self.gb_per_s, 4),
-            printable(&self.name),
-            printable(&self.source)
-        )
-    }
+/// `17.07 GB/s (DDR3-2133, one channel; JEDEC ..)`, `51.20 GB/s (given)`.
+pub(crate) fn maximum_words(maximum: &TheoreticalMaximum) -> String {
+    let gb_per_s = format_significant(maximum.gb_per_s(), 4);
+    let scope = match maximum.scope {
+        Scope::Channel => ", one channel",
+        Scope::Stack => ", one stack",
+        Scope::Node => ", one memory node",
+        Scope::Link => ", one link",
+        Scope::Given => return format!("{gb_per_s} GB/s (given)"),
+    };
+    format!("{gb_per_s} GB/s ({}{scope}; {})", maximum.name, maximum.source)
 }
 
 impl ClassFigureView {
@@ -246,17 +241,17 @@ impl ClassFigureView {
     }
 }
 
-/// What to know of a class, in brackets after its pairs.
-fn marks(class: &ClassView) -> Option<String> {
+/// What to know of a class, in brackets behind its pairs.
+pub(crate) fn class_marks([wide, widened, border]: [bool; 3]) -> String {
     let words: Vec<&str> = [
-        (class.wide, "spans over 10 %"),
-        (class.widened_by_noise, "wider by noise"),
-        (class.border_within_noise, "the next class is within the noise"),
+        (wide, "spans over 10 %"),
+        (widened, "wider by noise"),
+        (border, "the next class is within the noise"),
     ]
     .into_iter()
     .filter_map(|(holds, word)| holds.then_some(word))
     .collect();
-    (!words.is_empty()).then(|| format!("[{}]", words.join("; ")))
+    if words.is_empty() { String::new() } else { format!(" [{}]", words.join("; ")) }
 }
 
 fn range_text(max_gb_per_s: f64, min_gb_per_s: f64) -> String {

@@ -1,14 +1,11 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Distribution, Inapplicable, Latency};
+use nearfar_model::{Devices, Distribution, Inapplicable, Latency};
 use nearfar_record::Record;
 use serde::Serialize;
 
 use super::classes::ClassesView;
-use super::distribution;
-use super::latency;
 use super::measured::MeasuredView;
-use super::model_devices::DevicesModelView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
@@ -16,6 +13,7 @@ use super::model_roofline::RooflineView;
 use super::model_sharing::SharingModelView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
+use super::{devices, distribution, latency};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -66,7 +64,7 @@ pub enum FittedView {
     /// Which way to place memory is expected to win.
     Strategy(Box<StrategyView>),
     /// Copies to and from devices.
-    Devices(Box<DevicesModelView>),
+    Devices(Box<ModelResult<Devices>>),
 }
 
 impl UnavailableView {
@@ -92,7 +90,7 @@ impl FittedView {
             }
             Self::Flow(view) => view.text(),
             Self::Strategy(view) => view.text(),
-            Self::Devices(view) => view.text(),
+            Self::Devices(view) => view.measured.heading() + &devices_text(&view.result),
         }
     }
 
@@ -123,13 +121,17 @@ impl FittedView {
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
             Self::Flow(view) => view.body(),
             Self::Strategy(view) => view.body(),
-            Self::Devices(view) => view.body(),
+            Self::Devices(view) => devices_text(&view.result),
         }
     }
 }
 
 fn latency_text(model: &Latency) -> String {
     latency::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn devices_text(model: &Devices) -> String {
+    devices::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
 }
 
 impl ModelView {

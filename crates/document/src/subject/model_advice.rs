@@ -2,7 +2,7 @@
 
 use super::model::FittedView;
 use super::model_roofline_advice::sentences;
-use super::{distribution, latency};
+use super::{devices, distribution, latency};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -21,7 +21,7 @@ impl FittedView {
             Self::Distribution(view) => distribution::findings(&view.result),
             Self::Flow(view) => view.advice.clone(),
             Self::Strategy(view) => view.advice.clone(),
-            Self::Devices(view) => view.advice(),
+            Self::Devices(view) => devices::findings(&view.result),
         }
     }
 }

@@ -12,7 +12,6 @@ use nearfar_record::{Experiment, Record};
 
 use super::classes::ClassesView;
 use super::model::FittedView;
-use super::model_devices::DevicesModelView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_roofline::RooflineView;
@@ -149,7 +148,7 @@ impl ModelKind {
                 return Err(NoClasses::Span(choices.device_rule.span.to_string()));
             }
             Self::Devices => devices(figures, &choices.device_rule).map(|model| {
-                let view = DevicesModelView::new(record, &model, &choices.device_rule);
+                let view = ModelResult::new("nearfar.devices/2", record, model);
                 FittedView::Devices(Box::new(view))
             }),
         })

@@ -5,8 +5,8 @@ use nearfar_model::{DataAccess, Mapping, Reach};
 use nearfar_record::{Executor, Record};
 use serde::Serialize;
 
-use super::classes::{GAMMA_REMEDY, GammaView};
-use super::model_devices::PHI_REMEDY;
+use super::classes::GAMMA_REMEDY;
+use super::devices::PHI_REMEDY;
 use super::sealing::SealingView;
 
 /// What programs get whose accesses are shared out over classes; `predict --json` prints it.
@@ -27,7 +27,7 @@ pub struct PredictView {
     /// What they are relative to.
     pub alphas_are: AlphaKind,
     /// The theoretical maximum, or null.
-    pub gamma: Option<GammaView>,
+    pub gamma: Option<TheoreticalMaximum>,
     /// Why there is none, or null when there is.
     pub gamma_unknown: Option<String>,
     /// What gives one, or null when there is.
@@ -198,7 +198,7 @@ impl PredictView {
             unit_gb_per_s: source.unit_gb_per_s(),
             alphas: source.alphas,
             alphas_are: source.alphas_are,
-            gamma: source.gamma.as_ref().ok().map(GammaView::new),
+            gamma: source.gamma.as_ref().ok().cloned(),
             gamma_remedy: source.gamma.as_ref().err().map(|_| GAMMA_REMEDY.into()),
             gamma_unknown: source.gamma.err(),
             places_are: None,

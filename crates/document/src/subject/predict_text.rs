@@ -3,6 +3,7 @@
 use nearfar_machine::InitiatorKind;
 use nearfar_units::format_significant;
 
+use super::classes_text::maximum_words;
 use super::figures::{significant, simulated_line};
 use super::pair_words::{InitiatorSet, initiators};
 use super::predict::{AlphaKind, PlaceKind, PredictRow, PredictView};
@@ -43,7 +44,7 @@ impl PredictView {
             AlphaKind::Relative => "RELATIVE to class 0",
         };
         if let Some(gamma) = &self.gamma {
-            text += &format!(", of {}", gamma.words());
+            text += &format!(", of {}", printable(&maximum_words(gamma)));
         } else if let Some(unit) = self.unit_gb_per_s {
             text += &format!(" ({} GB/s)", format_significant(unit, 3));
         }

@@ -131,7 +131,7 @@ fn beside(what: TransferBeside, got: &BesideFigures) -> BesideView {
         variant,
         threads,
         bandwidth: BandwidthView::of(got.beside.as_ref()),
-        alone: BandwidthView::of(got.alone.as_ref()),
-        copies_alone: BandwidthView::of(got.transfer_alone.as_ref()),
+        alone: BandwidthView::of(got.alone.as_ref().map(|(alone, _)| alone)),
+        copies_alone: BandwidthView::of(got.transfer_alone.as_ref().map(|(alone, _)| alone)),
     }
 }

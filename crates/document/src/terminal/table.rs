@@ -15,6 +15,15 @@ pub(crate) fn table(header: Vec<String>, rows: Vec<Vec<String>>, first_number: u
 /// A table whose columns behind the first are set in blocks below each other where they are
 /// too many for [`WIDTH`]; all but the first are set right.
 pub(crate) fn table_in_blocks(header: &[String], rows: &[Vec<String>]) -> String {
+    columns_in_blocks(header, rows, |_| true)
+}
+
+/// The same, of which these columns are set right.
+pub(crate) fn columns_in_blocks(
+    header: &[String],
+    rows: &[Vec<String>],
+    is_number: impl Fn(usize) -> bool,
+) -> String {
     let mut blocks: Vec<Vec<usize>> = Vec::new();
     let mut width = WIDTH;
     for column in 1..header.len() {
@@ -34,7 +43,8 @@ pub(crate) fn table_in_blocks(header: &[String], rows: &[Vec<String>]) -> String
         .iter()
         .map(|block| {
             let rows = rows.iter().map(|row| pick(row, block)).collect();
-            table(pick(header, block), rows, 1)
+            let is_right = |at: usize| at > 0 && is_number(block[at - 1]);
+            aligned(pick(header, block), rows, is_right)
         })
         .collect();
     tables.join("\n")
@@ -68,12 +78,21 @@ pub(crate) fn table_with_numbers(
     rows: Vec<Vec<String>>,
     numbers: Range<usize>,
 ) -> String {
+    aligned(header, rows, |column| numbers.contains(&column))
+}
+
+fn aligned(
+    header: Vec<String>,
+    rows: Vec<Vec<String>>,
+    is_right: impl Fn(usize) -> bool,
+) -> String {
+    let columns = header.len();
     let mut table = Table::new();
     table.load_preset(presets::NOTHING);
     table.set_content_arrangement(ContentArrangement::Disabled);
     table.set_header(header);
     table.add_rows(rows);
-    for column in numbers {
+    for column in (0..columns).filter(|&column| is_right(column)) {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::MemoryPolicy;
 
-use crate::classes::{ClassSet, alphas};
+use crate::classes::ClassSet;
 use crate::data_access::data_access;
 
 /// The classes that clusters reach nodes in, by a record of the same machine.
@@ -40,7 +40,7 @@ impl ReferenceClasses {
                 *known = class.class.min(*known);
             }
         }
-        let alphas = alphas(set, Err("relative ones are needed".into())).relative;
+        let alphas = set.classes.iter().map(|class| class.alpha_relative).collect();
         Self { alphas, class_of }
     }
 

@@ -172,13 +172,13 @@ fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
         classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
     let set = &found.sets[0];
     let known = alphas(
-        set,
+        &set.classes,
         nearfar_machine::TheoreticalMaximum::memory("24GB/s").map_err(|e| e.to_string()),
     );
     for (ours, theirs) in known.absolute.unwrap().iter().zip([0.5, 0.25, 5.0 / 24.0]) {
         assert!((ours - theirs).abs() < 1e-9);
     }
-    let unknown = alphas(set, Err("not readable".into()));
+    let unknown = alphas(&set.classes, Err("not readable".into()));
     assert_eq!(unknown.absolute, None);
     assert_eq!(unknown.gamma, Err("not readable".into()));
     for (ours, theirs) in unknown.relative.iter().zip([1.0, 0.5, 5.0 / 12.0]) {

@@ -62,6 +62,8 @@ impl Machine4 {
             class,
             max: alpha * 10e9,
             min: alpha * 10e9,
+            alpha: None,
+            alpha_relative: *alpha,
             wide: false,
             widened_by_noise: false,
             border_within_noise: false,

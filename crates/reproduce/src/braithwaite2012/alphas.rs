@@ -1,7 +1,7 @@
 //! Tables 4.1 and 6.1: alphas, against the theoretical maximum and against class 0.
 
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::alphas;
+use nearfar_model::Class;
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
@@ -50,7 +50,7 @@ pub(super) fn absolute_rows(
     for table in &facts.alpha_tables {
         for stream in &table.streams {
             let set = machines.find(&table.machine)?.classes_of(&stream.compiler)?;
-            let ours = alphas(set, Ok(gamma(facts)?)).absolute.unwrap_or_default();
+            let ours = over(&set.classes, &gamma(facts)?);
             rows.extend(alpha_rows(
                 table,
                 &format!("memory, {}", stream.compiler),
@@ -111,8 +111,12 @@ fn transfer_alphas(
         bytes_per_s: 1.0,
         values,
     };
-    let set = transfer_set(&printed)?;
-    Ok(alphas(&set, Ok(phi(facts)?)).absolute.unwrap_or_default())
+    Ok(over(&transfer_set(&printed)?, &phi(facts)?))
+}
+
+/// Measured / theoretical maximum: equation 4.3.
+fn over<Pair>(classes: &[Class<Pair>], maximum: &TheoreticalMaximum) -> Vec<f64> {
+    classes.iter().map(|class| class.max / maximum.bytes_per_s).collect()
 }
 
 /// Table 6.1: the classes of the best compiler against class 0. It is worked out of
@@ -125,7 +129,6 @@ pub(super) fn relative_rows(
     let mut made = Vec::new();
     for row in rows {
         let set = &machines.find(&row.machine)?.best;
-        let ours = alphas(set, Err("table 6.1 needs none".into())).relative;
         for (class, &value) in row.alpha.iter().enumerate() {
             let item =
                 format!("table {table}, {}, class {class}, alpha relative to class 0", row.machine);
@@ -138,7 +141,7 @@ pub(super) fn relative_rows(
                 Comparison {
                     item,
                     printed,
-                    ours: ours.get(class).copied(),
+                    ours: set.classes.get(class).map(|class| class.alpha_relative),
                     room: Room::Rounding(0.0),
                     reason,
                 }

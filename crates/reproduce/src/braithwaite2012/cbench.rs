@@ -2,7 +2,7 @@
 //! judged by the best of its rows, be they builds of STREAM or devices.
 
 use nearfar_machine::{Machine, TheoreticalMaximum, TransferDirection};
-use nearfar_model::{Class, ClassSet, alphas};
+use nearfar_model::{Class, ClassSet};
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
@@ -65,7 +65,7 @@ struct Compared<'a> {
     matrix: &'a Cbench,
     machine: &'a Machine,
     maximum: TheoreticalMaximum,
-    ours: ClassSet<Place>,
+    ours: Vec<Class<Place>>,
 }
 
 /// Where a class's value is from: what tables of memory and of copies have in common.
@@ -118,11 +118,10 @@ impl<'a> Compared<'a> {
     fn nearest(&self, printed: PrintedClass) -> Option<&Class<Place>> {
         let distance =
             |class: &Class<Place>| (self.in_unit(class.max) / printed.max.value).ln().abs();
-        self.ours.classes.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+        self.ours.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
     fn rows(&self) -> Result<Vec<Row>, ReproduceError> {
-        let our_alphas = alphas(&self.ours, Ok(self.maximum.clone())).absolute.unwrap_or_default();
         let matrix_rounding =
             Printed { value: 0.0, decimals: self.matrix.matrix_decimals }.half_unit();
         let unprinted_pair = self.unprinted_pairs_explain()?;
@@ -155,7 +154,7 @@ impl<'a> Compared<'a> {
             rows.push(row(
                 &format!("class {number}, alpha"),
                 printed.alpha,
-                class.and_then(|class| our_alphas.get(class.class).copied()),
+                class.map(|class| class.max / self.maximum.bytes_per_s),
                 matrix_rounding / self.whole(),
             ));
         }
@@ -166,7 +165,7 @@ impl<'a> Compared<'a> {
     /// would not show there.
     fn number_of_classes(&self) -> Row {
         let item = self.item("number of classes");
-        let (printed, ours) = (self.matrix.max.len(), self.ours.classes.len());
+        let (printed, ours) = (self.matrix.max.len(), self.ours.len());
         let split = self.printed().filter(|&printed| self.is_inside_a_class(printed)).count();
         let holds = |known| known == KnownReason::SplitClass && ours + split == printed;
         let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
@@ -218,7 +217,7 @@ impl<'a> Compared<'a> {
         }
         let with_them = classes_of(self.matrix, self.machine, &added)?;
         Ok(self.printed().all(|printed| {
-            with_them.classes.iter().any(|class| self.gives(self.in_unit(class.max), printed))
+            with_them.iter().any(|class| self.gives(self.in_unit(class.max), printed))
         }))
     }
 
@@ -249,7 +248,7 @@ impl<'a> Compared<'a> {
         else {
             return false;
         };
-        let slowest = self.ours.classes.last().map(|class| self.in_unit(class.min));
+        let slowest = self.ours.last().map(|class| self.in_unit(class.min));
         second >= least_of(fastest) && slowest.is_some_and(|slowest| slowest < least_of(last))
     }
 
@@ -261,7 +260,6 @@ impl<'a> Compared<'a> {
         };
         let inside = self.unrounded(printed).is_some_and(|value| {
             self.ours
-                .classes
                 .iter()
                 .any(|class| (self.in_unit(class.min)..=self.in_unit(class.max)).contains(&value))
         });
@@ -279,11 +277,11 @@ fn classes_of(
     matrix: &Cbench,
     machine: &Machine,
     added: &[PrintedPair<'_>],
-) -> Result<ClassSet<Place>, ReproduceError> {
+) -> Result<Vec<Class<Place>>, ReproduceError> {
     let direction = match matrix.quantity {
         Quantity::Memory => {
             let set = memory_classes(matrix, machine, added)?;
-            return Ok(at_places(set, |pair| Place {
+            return Ok(at_places(set.classes, |pair| Place {
                 cpu_node: pair.cpu_node,
                 memory_node: pair.memory_node,
                 best: pair.best,
@@ -320,18 +318,20 @@ fn classes_of(
     }))
 }
 
-fn at_places<Pair>(set: ClassSet<Pair>, place: impl Fn(&Pair) -> Place) -> ClassSet<Place> {
+fn at_places<Pair>(classes: Vec<Class<Pair>>, place: impl Fn(&Pair) -> Place) -> Vec<Class<Place>> {
     let class = |class: Class<Pair>| Class {
         class: class.class,
         max: class.max,
         min: class.min,
+        alpha: class.alpha,
+        alpha_relative: class.alpha_relative,
         wide: class.wide,
         widened_by_noise: class.widened_by_noise,
         border_within_noise: class.border_within_noise,
         pairs: class.pairs.iter().map(&place).collect(),
         others: class.others,
     };
-    ClassSet { initiator: set.initiator, classes: set.classes.into_iter().map(class).collect() }
+    classes.into_iter().map(class).collect()
 }
 
 fn memory_classes(
@@ -379,7 +379,7 @@ mod tests {
                 let machine = &machines.find(&matrix.machine).unwrap().machine;
                 let set = classes_of(matrix, machine, &[]).unwrap();
                 let unit = matrix.unit.bytes_per_s();
-                set.classes.iter().map(|class| (class.max / unit * 1e4).round() / 1e4).collect()
+                set.iter().map(|class| (class.max / unit * 1e4).round() / 1e4).collect()
             })
             .collect();
         let expected: [&[f64]; 6] = [

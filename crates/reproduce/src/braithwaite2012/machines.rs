@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_machine::{Machine, TransferDirection};
 use nearfar_model::{
-    ClassRule, ClassSet, DeviceClassRule, DeviceClasses, DevicePair, JudgedDevices, Pairs,
+    Class, ClassRule, ClassSet, DeviceClassRule, DeviceClasses, DevicePair, JudgedDevices, Pairs,
     RecordFigures, classes, device_classes, pairs,
 };
 use nearfar_record::Record;
@@ -133,11 +133,11 @@ fn copies_of(simulated: &SimulatedMachine) -> Result<Record, ReproduceError> {
 /// The classes of printed copies, by the best device.
 pub(super) fn transfer_set(
     printed: &PrintedTransfers<'_>,
-) -> Result<ClassSet<DevicePair>, ReproduceError> {
+) -> Result<Vec<Class<DevicePair>>, ReproduceError> {
     let contradiction = |what| ReproduceError::Contradiction { key: KEY.into(), what };
     let record = printed.record().map_err(contradiction)?;
     let found = device_classes(&RecordFigures::new(&record), &rule(JudgedDevices::Best));
-    let first = found.into_iter().next().map(|classes| classes.set);
+    let first = found.into_iter().next().map(|found| found.classes);
     first.ok_or_else(|| contradiction(format!("{} has no classes", printed.title)))
 }
 

@@ -91,9 +91,9 @@ fn transfer_rows(
         return Ok(rows.map(|(class, &value)| Row::given(item(class), value, why)).collect());
     };
     // With another number of classes theirs and ours do not correspond.
-    let as_many = ours.set.classes.len() == transfer.max.len();
+    let as_many = ours.classes.len() == transfer.max.len();
     let rows = transfer.max.iter().enumerate().map(|(class, &value)| {
-        let found = ours.set.classes.get(class).filter(|_| as_many);
+        let found = ours.classes.get(class).filter(|_| as_many);
         Comparison {
             item: item(class),
             printed: Printed { value, decimals: table.decimals },

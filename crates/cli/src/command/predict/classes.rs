@@ -57,7 +57,7 @@ fn alphas_of_record<'a>(
     record: &'a Record,
     set: &ClassSet,
 ) -> AlphaSource<'a> {
-    let alphas = alphas(set, gamma(&arguments.classes, &record.header.machine));
+    let alphas = alphas(&set.classes, gamma(&arguments.classes, &record.header.machine));
     let fastest = set.classes.first().map(|class| class.max);
     let (values, alphas_are, unit) = match (alphas.absolute, &alphas.gamma) {
         (Some(absolute), Ok(gamma)) => (absolute, AlphaKind::Absolute, Some(gamma.bytes_per_s)),

@@ -15,8 +15,8 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     let classes = device_classes(&RecordFigures::new(&record), &arguments.classes.device_rule());
     let set = of_devices(&record, &classes, arguments)?;
-    let alphas = alphas(&set.set, set.phi.clone());
-    let fastest = set.set.classes.first().map(|class| class.max);
+    let alphas = alphas(&set.classes, set.phi.as_result().cloned().map_err(Into::into));
+    let fastest = set.classes.first().map(|class| class.max);
     let (values, alphas_are, unit) = match (alphas.absolute, &alphas.gamma) {
         (Some(absolute), Ok(phi)) => (absolute, AlphaKind::Absolute, Some(phi.bytes_per_s)),
         _ => (alphas.relative, AlphaKind::Relative, fastest),
@@ -77,5 +77,5 @@ fn of_devices<'c>(
 }
 
 fn pairs(set: &DeviceClasses) -> impl Iterator<Item = &DevicePair> {
-    set.set.classes.iter().flat_map(|class| &class.pairs)
+    set.classes.iter().flat_map(|class| &class.pairs)
 }

@@ -1,0 +1,437 @@
+//! Copies to and from devices: the largest of each place, all sizes and their law, classes, who loses what.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{HostMemory, NodeSet, TransferDirection};
+use nearfar_model::{
+    Class, DeviceClassNote, DeviceClasses, DevicePair, Devices, TransferLaw, TransferLoss,
+    TransferTime,
+};
+use nearfar_record::{Outcome, TransferBeside};
+use nearfar_units::{Bytes, format_significant};
+
+use super::classes_text::{class_marks, maximum_words};
+use super::figures::{percent_words, significant};
+use super::show_devices::{TransferView, largest_transfers};
+use crate::document::Section;
+use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
+use crate::table::{Cell, Column, Table};
+use crate::terminal::section_text;
+
+/// What gives the theoretical maximum of a link where the record does not.
+pub(crate) const PHI_REMEDY: &str =
+    "give the link's theoretical maximum by --phi, for example 'PCIe 4.0 x16' or 25GB/s";
+
+/// What was measured and what it means.
+pub(crate) fn section(transfers: &[TransferView], model: Option<&Devices>) -> Option<Section> {
+    let mut tables = matrices(transfers);
+    tables.extend(sizes(transfers));
+    tables.extend(model.and_then(times));
+    tables.extend(peers(transfers));
+    tables.extend(besides(transfers));
+    tables.extend(model.and_then(losses));
+    tables.extend(model.map(classes).unwrap_or_default());
+    let shared = transfers.iter().any(|transfer| transfer.shares_host_memory);
+    let within = if shared {
+        " A device that shares the host's memory copies within it and over no link."
+    } else {
+        ""
+    };
+    (!tables.is_empty()).then(|| Section {
+        id: "devices",
+        title: "Devices",
+        about: format!(
+            "Copies between the memory of each node and each device, one after the other, each waited \
+             for, by the host's clock; the host's thread runs next to its pages. Pinned pages are \
+             locked to their place and the device reads and writes them itself; pageable ones the \
+             driver copies first. Both ways at once it is the sum.{within}"
+        ),
+        tables,
+        findings: model.map(findings).unwrap_or_default(),
+        model_text: None,
+    })
+}
+
+/// The classes alone, for a terminal; nothing where there are none.
+#[must_use]
+pub fn device_classes_text(model: &Devices) -> String {
+    let section = Section {
+        id: "devices",
+        title: "Devices",
+        about: "Copies between memory nodes and devices, by the host's clock.".into(),
+        tables: classes(model),
+        findings: Vec::new(),
+        model_text: None,
+    };
+    if section.tables.is_empty() { String::new() } else { section_text(&section) }
+}
+
+/// What to know first, in sentences.
+pub(crate) fn findings(model: &Devices) -> Vec<String> {
+    let of_set = |set: &DeviceClasses| {
+        let (first, last) = (set.classes.first()?, set.classes.last()?);
+        (first.class < last.class).then(|| {
+            format!(
+                "Copies by {} {} fall into {} classes: the fastest reach {}, the slowest {}.",
+                set.backend,
+                set.direction.words(),
+                set.classes.len(),
+                rate(first.max).words(),
+                rate(last.max).words()
+            )
+        })
+    };
+    model.class_sets.iter().filter_map(of_set).collect()
+}
+
+fn rate(bytes_per_s: f64) -> Figure {
+    Figure::new(bytes_per_s / 1e9, None, Unit::GbPerS)
+}
+
+pub(crate) fn cell(transfer: &TransferView) -> Cell {
+    let sum = transfer.bandwidth.as_ref().map(Figure::sum);
+    Cell::of(&transfer.case, sum, Counted::ActorBytes(transfer.actor))
+}
+
+fn node(transfer: &TransferView) -> String {
+    transfer.memory_node.map_or_else(|| "device".into(), |node| format!("node {node}"))
+}
+
+fn device(transfer: &TransferView) -> String {
+    match &transfer.device_name {
+        Some(name) => format!("{} ({name})", transfer.device),
+        None => transfer.device.clone(),
+    }
+}
+
+/// Which way and what the host's pages are, in words.
+pub(crate) fn way_words(direction: TransferDirection, memory: Option<HostMemory>) -> String {
+    let memory = memory.map_or(String::new(), |memory| format!(", {memory} memory"));
+    format!("{}{memory}", direction.words())
+}
+
+/// The two ends of copies.
+pub(crate) fn ends_words(device: &str, memory_node: Option<u32>, peer: Option<&str>) -> String {
+    match (memory_node, peer) {
+        (_, Some(peer)) => format!("{device} to {peer}"),
+        (Some(node), None) => format!("{device} and node {node}"),
+        (None, None) => device.into(),
+    }
+}
+
+fn way(transfer: &TransferView) -> (TransferDirection, Option<HostMemory>) {
+    (transfer.direction, transfer.host_memory)
+}
+
+/// Nodes by devices, a table for each way and memory: of each place its largest copies.
+fn matrices(transfers: &[TransferView]) -> Vec<Table> {
+    let with_host = |it: &&TransferView| it.peer.is_none();
+    let largest: Vec<&TransferView> =
+        largest_transfers(transfers).into_iter().filter(with_host).collect();
+    let mut tables = Vec::new();
+    for of in largest.chunk_by(|a, b| way(a) == way(b)) {
+        let first = of[0];
+        let mut grid = Grid::default();
+        of.iter().for_each(|it| grid.add(node(it), device(it), cell(it)));
+        let most = of.iter().map(|it| it.bytes).max().unwrap_or(0);
+        let words = way_words(first.direction, first.host_memory);
+        let caption = format!("{}, {} a copy", in_sentence(&words), Bytes(most));
+        tables.extend(grid.table(caption, "memory", Unit::GbPerS));
+    }
+    tables
+}
+
+/// With its first letter as a sentence begins.
+fn in_sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Sizes by places, a table for each way and memory, of places where several sizes were copied.
+fn sizes(transfers: &[TransferView]) -> Vec<Table> {
+    let mut tables = Vec::new();
+    for of in sized(transfers).chunk_by(|a, b| way(a[0]) == way(b[0])) {
+        let mut cells: Vec<&TransferView> = of.iter().flatten().copied().collect();
+        // Of all places the sizes in one order.
+        cells.sort_by_key(|it| it.bytes);
+        let ends = |it: &TransferView| ends_words(&it.device, it.memory_node, it.peer.as_deref());
+        let mut grid = Grid::with_columns(of.iter().map(|of_place| ends(of_place[0])));
+        for it in &cells {
+            grid.add(Bytes(it.bytes).to_string(), ends(it), cell(it));
+        }
+        let words = way_words(cells[0].direction, cells[0].host_memory);
+        let caption = format!("{}, by the bytes of a copy", in_sentence(&words));
+        tables.extend(grid.table(caption, SIZES, Unit::GbPerS));
+    }
+    tables
+}
+
+/// Heads the column of the bytes of a copy.
+pub(crate) const SIZES: &str = "a copy";
+
+/// Copies of one place after the other, by size, where several sizes were copied beside nothing.
+pub(crate) fn sized(transfers: &[TransferView]) -> Vec<Vec<&TransferView>> {
+    let place = |it: &TransferView| {
+        let (device, peer) = (it.device.clone(), it.peer.clone());
+        (it.direction, it.host_memory, device, it.memory_node, peer, it.cluster)
+    };
+    let mut alone: Vec<&TransferView> = transfers
+        .iter()
+        .filter(|it| it.beside.is_none() && (it.memory_node.is_some() || it.peer.is_some()))
+        .collect();
+    alone.sort_by_key(|it| (place(it), it.bytes));
+    alone
+        .chunk_by(|a, b| place(a) == place(b))
+        .filter(|of| of.iter().any(|it| it.bytes != of[0].bytes))
+        .map(<[_]>::to_vec)
+        .collect()
+}
+
+/// The law of each place with several sizes.
+fn times(model: &Devices) -> Option<Table> {
+    let ends = |time: &TransferTime| {
+        let place = &time.place;
+        ends_words(&place.device, place.memory_node, place.peer.as_deref())
+    };
+    let way = |time: &TransferTime| way_words(time.place.direction, time.place.host_memory);
+    let (mut rows, mut notes) = (Vec::new(), Vec::new());
+    for time in &model.times {
+        match time.law.as_result() {
+            Ok(law) => rows.push(vec![
+                Cell::text(ends(time)),
+                Cell::text(way(time)),
+                Cell::Figure(Figure::new(law.latency.0, None, Unit::Ns)),
+                Cell::Figure(rate(law.bandwidth.0)),
+                Cell::text(half_words(law)),
+                Cell::text(format!("{} at {}", error_words(law), Bytes(law.worst_error_bytes))),
+            ]),
+            Err(why) => notes.push(format!("{}, {}: no law: {why}.", ends(time), way(time))),
+        }
+    }
+    (!model.times.is_empty()).then(|| Table {
+        caption: "The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
+                  bandwidth, and the law's worst error, by the bytes of a copy"
+            .into(),
+        columns: vec![
+            Column::words("copies"),
+            Column::words("way"),
+            Column::of("latency", Unit::Ns),
+            Column::of("bandwidth", Unit::GbPerS),
+            Column::words("half at"),
+            Column::words("worst error"),
+        ],
+        rows,
+        notes,
+    })
+}
+
+/// Bytes of a copy that gets half of the bandwidth, to three digits.
+pub(crate) fn half_words(law: &TransferLaw) -> String {
+    const UNITS: [(&str, f64); 4] =
+        [("GiB", 1_073_741_824.0), ("MiB", 1_048_576.0), ("KiB", 1024.0), ("B", 1.0)];
+    let bytes = law.half_bandwidth_bytes;
+    let unit = UNITS.iter().find(|(_, size)| bytes >= *size).unwrap_or(&UNITS[3]);
+    format!("{} {}", format_significant(bytes / unit.1, 3), unit.0)
+}
+
+/// How far the law is off where it is farthest: never rounded to none.
+fn error_words(law: &TransferLaw) -> String {
+    const LEAST_SHOWN: f64 = 1e-4;
+    if law.worst_error < LEAST_SHOWN { "< 0.01 %".into() } else { percent_words(law.worst_error) }
+}
+
+fn peers(transfers: &[TransferView]) -> Option<Table> {
+    let mut grid = Grid::default();
+    for transfer in largest_transfers(transfers) {
+        if let Some(peer) = &transfer.peer {
+            grid.add(format!("from {}", transfer.device), format!("to {peer}"), cell(transfer));
+        }
+    }
+    grid.table("From one device to another".into(), "device", Unit::GbPerS)
+}
+
+/// What copies and what runs beside them get, together and alone.
+fn besides(transfers: &[TransferView]) -> Option<Table> {
+    let rows: Vec<Vec<Cell>> = transfers
+        .iter()
+        .filter_map(|transfer| {
+            let beside = transfer.beside.as_ref()?;
+            let what = match (&beside.device, &beside.kernel, beside.threads) {
+                (Some(device), _, _) => device.clone(),
+                (None, Some(kernel), Some(threads)) => format!("{kernel} by {threads} threads"),
+                _ => String::new(),
+            };
+            let other = 1 - transfer.actor.min(1);
+            let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
+            Some(vec![
+                Cell::text(format!("{}, {}", transfer.device, node(transfer))),
+                Cell::text(transfer.direction.words()),
+                Cell::text(what),
+                cell(transfer),
+                Cell::of_some(&transfer.case, sum(&beside.copies_alone)),
+                Cell::of(&transfer.case, sum(&beside.bandwidth), Counted::ActorBytes(other)),
+                Cell::of_some(&transfer.case, sum(&beside.alone)),
+            ])
+        })
+        .collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "Copies beside what else uses the node, the links or the hub".into(),
+        columns: vec![
+            Column::words("copies"),
+            Column::words("way"),
+            Column::words("beside"),
+            Column::of("copies", Unit::GbPerS),
+            Column::of("alone", Unit::GbPerS),
+            Column::of("the other", Unit::GbPerS),
+            Column::of("alone", Unit::GbPerS),
+        ],
+        rows,
+        notes: Vec::new(),
+    })
+}
+
+/// What copies, and what runs beside them, keep of what each moves alone.
+fn losses(model: &Devices) -> Option<Table> {
+    let rows = model.losses.iter().map(|TransferLoss { place, copies_kept, other_kept }| {
+        let kept = |share: &Option<_>| {
+            share.as_ref().map_or(Cell::Empty, |it| Cell::Figure(Figure::of(it)))
+        };
+        vec![
+            Cell::text(ends_words(&place.device, place.memory_node, place.peer.as_deref())),
+            Cell::text(way_words(place.direction, place.host_memory)),
+            Cell::text(match &place.beside {
+                Some(TransferBeside::Device { device }) => device.clone(),
+                Some(TransferBeside::Streams { kernel, threads, .. }) => {
+                    format!("{kernel} by {threads} threads")
+                }
+                None => String::new(),
+            }),
+            kept(copies_kept),
+            kept(other_kept),
+        ]
+    });
+    (!model.losses.is_empty()).then(|| Table {
+        caption: "What copies and what else uses the node, the links or the hub keep beside each other, of \
+                  what each moves alone"
+            .into(),
+        columns: vec![
+            Column::words("copies"),
+            Column::words("way"),
+            Column::words("beside"),
+            Column::of("copies keep", Unit::One),
+            Column::of("the other keeps", Unit::One),
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    })
+}
+
+/// A table for each interface and way.
+fn classes(model: &Devices) -> Vec<Table> {
+    let mut tables: Vec<Table> = model.class_sets.iter().map(class_table).collect();
+    if let Some(first) = tables.first_mut() {
+        first.notes.insert(
+            0,
+            format!(
+                "A class spans at most {} % of its maximum and what noise explains.",
+                significant(model.class_span * 100.0, 2)
+            ),
+        );
+        let named = model.devices.iter().filter(|(_, name)| !name.is_empty());
+        let names: Vec<String> = named.map(|(id, name)| format!("{id} {name}")).collect();
+        if !names.is_empty() {
+            first.notes.push(format!("Devices: {}.", names.join("; ")));
+        }
+    }
+    tables
+}
+
+fn class_table(set: &DeviceClasses) -> Table {
+    let symbol = match set.direction {
+        TransferDirection::ToHost => " (alpha_r: read from the device)",
+        TransferDirection::ToDevice => " (alpha_w: written to the device)",
+        TransferDirection::BothWays => ", the sum",
+        TransferDirection::ToPeer => "",
+    };
+    let (least, most) = (Bytes(set.least_bytes), Bytes(set.most_bytes));
+    let sizes = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    let ratio = |value| Cell::Figure(Figure::new(value, None, Unit::One));
+    let rows = set.classes.iter().map(|class| {
+        vec![
+            Cell::text(class.class.to_string()),
+            Cell::Figure(rate(class.max)),
+            Cell::Figure(rate(class.min)),
+            class.alpha.map_or(Cell::Empty, ratio),
+            ratio(class.alpha_relative),
+            Cell::text(pairs_words(class)),
+        ]
+    });
+    Table {
+        caption: format!(
+            "Bandwidth classes by {}, {}{symbol}: best round of pinned copies of {sizes}",
+            set.backend,
+            set.direction.words()
+        ),
+        columns: vec![
+            Column::words("class"),
+            Column::of("maximum", Unit::GbPerS),
+            Column::of("minimum", Unit::GbPerS),
+            Column::of("alpha", Unit::One),
+            Column::of("of class 0", Unit::One),
+            Column::words("memory nodes by device"),
+        ],
+        rows: rows.collect(),
+        notes: set_notes(set),
+    }
+}
+
+/// `cuda0: 0-1; cuda1: 2-3`, and what to know of the class.
+fn pairs_words(class: &Class<DevicePair>) -> String {
+    let mut nodes: BTreeMap<&str, Vec<u32>> = BTreeMap::new();
+    for pair in &class.pairs {
+        nodes.entry(&pair.device).or_default().push(pair.memory_node);
+    }
+    let of_device = |(device, nodes): (&str, Vec<u32>)| {
+        format!("{device}: {}", nodes.into_iter().collect::<NodeSet>())
+    };
+    let words: Vec<String> = nodes.into_iter().map(of_device).collect();
+    words.join("; ") + &class_marks([class.wide, class.widened_by_noise, class.border_within_noise])
+}
+
+fn set_notes(set: &DeviceClasses) -> Vec<String> {
+    let mut notes = vec![match &set.phi {
+        Outcome::Found(phi) => format!("alpha = maximum / {}.", maximum_words(phi)),
+        Outcome::Unknown { unknown } => format!("alpha is unknown: {unknown}; {PHI_REMEDY}."),
+    }];
+    notes.push(match set.noise {
+        Some(noise) => format!(
+            "Rounds of a pair: {} or more, which scatter by {} %.",
+            set.fewest_rounds,
+            format_significant(noise * 100.0, 2)
+        ),
+        None => "One round a pair: their noise is not known.".into(),
+    });
+    notes.extend(set.left_out.iter().map(|out| {
+        let why = out.refused.as_deref().unwrap_or("not measured with copies of such sizes");
+        format!("{}, node {}: left out, {why}.", out.device, out.memory_node)
+    }));
+    notes.extend(set.notes.iter().map(|note| match note {
+        DeviceClassNote::SeveralSizes => "Not all pairs were copied in pieces of one size; smaller \
+                                          ones show more of what a copy takes to begin."
+            .into(),
+        DeviceClassNote::FewRounds { enough } => format!(
+            "A pair has {} of the {enough} rounds that its best should be taken from.",
+            set.fewest_rounds
+        ),
+        DeviceClassNote::Disturbed { pairs, of } => {
+            format!("Every window of {pairs} of {of} pairs was disturbed.")
+        }
+        DeviceClassNote::SlowLinks { devices } => format!(
+            "The link of {} ran below what it could when the record was begun; a link may rest while \
+             its device is idle, and alpha is then too high: give --phi.",
+            devices.join(", ")
+        ),
+    }));
+    notes
+}
