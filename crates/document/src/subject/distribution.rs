@@ -38,7 +38,7 @@ fn about(model: &Distribution) -> String {
     };
     if modes().any(|modes| *modes != RunModes::TooFewRuns) {
         about += " Modes are by pace, shown by a dip test at 1 % or a valley at 3 %; one of fewer than 15 \
-                  runs can be missed, and two that overlap, so 1 shown is not one.";
+                  runs can be missed, and two that overlap: there may be more than are shown.";
     }
     if modes().any(|modes| *modes == RunModes::TooFewRuns) {
         about += " Fewer than 20 runs say nothing of modes, and fewer than 100 seldom do.";
@@ -96,7 +96,7 @@ fn runs(kernel: &KernelDistribution) -> Table {
         Column::words("runs"),
         Column::of("mean", Unit::GbPerS),
         Column::of("sd", Unit::GbPerS),
-        Column::words("least to most"),
+        Column::words("range"),
         Column::words("5 to 95 %"),
         Column::of("sum", Unit::GbPerS),
         Column::words("modes"),
@@ -123,7 +123,7 @@ fn number(modes: &RunModes) -> String {
     match modes {
         RunModes::TooFewRuns => "too few".into(),
         RunModes::NoMoreThanOneShown { .. } => "1 shown".into(),
-        RunModes::Shown { modes, .. } => format!("{} or more", modes.len()),
+        RunModes::Shown { modes, .. } => format!("{} shown", modes.len()),
     }
 }
 
