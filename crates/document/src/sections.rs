@@ -11,7 +11,6 @@ mod pairs;
 mod paper_tables;
 mod roofs;
 mod scaling;
-mod sharing;
 
 use crate::subject::{FittedView, ModelKind};
 pub(crate) use pairs::why_thinned;
@@ -27,7 +26,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         pairs::section(sources),
         latency(sources),
         scaling::section(sources),
-        sharing::section(sources),
+        sharing(sources),
         links::section(sources),
         roofs::section(sources),
         hybrid::section(sources),
@@ -45,6 +44,14 @@ fn latency(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::latency_section(&sources.show.latency, model)
+}
+
+fn sharing(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Sharing) {
+        Some(FittedView::Sharing(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::sharing_section(&sources.show.sharing, model)
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

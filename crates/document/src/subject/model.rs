@@ -1,6 +1,6 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Inapplicable, Latency};
+use nearfar_model::{Inapplicable, Latency, Sharing};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -13,9 +13,9 @@ use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
 use super::model_roofline::RooflineView;
-use super::model_sharing::SharingModelView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
+use super::sharing;
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -54,7 +54,7 @@ pub enum FittedView {
     /// Times of an access and what load does to them.
     Latency(Box<ModelResult<Latency>>),
     /// Local and remote threads on one node.
-    Sharing(Box<SharingModelView>),
+    Sharing(Box<ModelResult<Sharing>>),
     /// Roofs and what lies below them.
     Roofline(Box<RooflineView>),
     /// Loads and stores over a fast and a slow memory.
@@ -84,7 +84,7 @@ impl FittedView {
         match self {
             Self::Classes(view) => view.text(),
             Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
-            Self::Sharing(view) => view.text(),
+            Self::Sharing(view) => view.measured.heading() + &sharing_text(&view.result),
             Self::Roofline(view) => view.text(),
             Self::Hybrid(view) => view.text(),
             Self::Distribution(view) => view.text(),
@@ -115,7 +115,7 @@ impl FittedView {
         match self {
             Self::Classes(view) => view.body(),
             Self::Latency(view) => latency_text(&view.result),
-            Self::Sharing(view) => view.body(),
+            Self::Sharing(view) => sharing_text(&view.result),
             Self::Roofline(view) => view.body(),
             Self::Hybrid(view) => view.body(),
             Self::Distribution(view) => view.body(),
@@ -128,6 +128,10 @@ impl FittedView {
 
 fn latency_text(model: &Latency) -> String {
     latency::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn sharing_text(model: &Sharing) -> String {
+    sharing::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
 }
 
 impl ModelView {

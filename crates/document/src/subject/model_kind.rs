@@ -17,7 +17,6 @@ use super::model_distribution::DistributionView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_roofline::RooflineView;
-use super::model_sharing::SharingModelView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
 
@@ -131,8 +130,10 @@ impl ModelKind {
                 let view = ModelResult::new("nearfar.latency/2", record, model);
                 FittedView::Latency(Box::new(view))
             }),
-            Self::Sharing => sharing(figures)
-                .map(|model| FittedView::Sharing(Box::new(SharingModelView::new(record, &model)))),
+            Self::Sharing => sharing(figures).map(|model| {
+                let view = ModelResult::new("nearfar.sharing/2", record, model);
+                FittedView::Sharing(Box::new(view))
+            }),
             Self::Roofline => roofline(figures)
                 .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
             Self::Hybrid => hybrid(figures, choices.overlap_bounds)
