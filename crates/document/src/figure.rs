@@ -145,6 +145,12 @@ impl Figure {
         Self { behind: Some(Behind { case: case.into(), counted }), ..self }
     }
 
+    /// The same, marked as what a model says and nobody measured.
+    #[must_use]
+    pub fn predicted(self) -> Self {
+        Self { text: format!("~{}", self.text), ..self }
+    }
+
     /// The same with how often its interval holds the true value: said where it is less than
     /// usual, as with few rounds.
     fn confident(mut self, confidence: f64) -> Self {

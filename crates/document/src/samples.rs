@@ -227,7 +227,7 @@ mod tests {
         let mut counted = figures_among_samples(&simulated("joe0", None));
         // Devices beside each other and beside streams.
         counted.extend(figures_among_samples(&simulated("amd-2p", Some(Experiment::Devices))));
-        assert_eq!(counted.len(), 6, "{counted:?}");
+        assert_eq!(counted.len(), 7, "{counted:?}");
     }
 
     fn figures_among_samples(record: &Record) -> BTreeSet<Counted> {

@@ -9,7 +9,6 @@ mod not_measured;
 mod pairs;
 mod paper_tables;
 mod roofs;
-mod sharing;
 
 use crate::subject::{FittedView, ModelKind};
 pub(crate) use pairs::why_thinned;
@@ -25,7 +24,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         pairs::section(sources),
         latency(sources),
         scaling(sources),
-        sharing::section(sources),
+        sharing(sources),
         links::section(sources),
         roofs::section(sources),
         hybrid::section(sources),
@@ -59,6 +58,14 @@ fn devices(sources: &Sources<'_>) -> Option<Section> {
     };
     let transfers = &sources.show.devices;
     if transfers.is_empty() { None } else { subject::devices::section(transfers, model) }
+}
+
+fn sharing(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Sharing) {
+        Some(FittedView::Sharing(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::sharing_section(&sources.show.sharing, model)
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

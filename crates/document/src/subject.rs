@@ -31,9 +31,6 @@ mod model_kind;
 mod model_roofline;
 mod model_roofline_advice;
 mod model_roofline_text;
-mod model_sharing;
-mod model_sharing_splits;
-mod model_sharing_text;
 mod model_strategy;
 mod model_strategy_advice;
 mod model_strategy_text;
@@ -45,7 +42,6 @@ mod predict_hybrid;
 mod predict_roofline;
 mod predict_roofline_advice;
 mod predict_roofline_text;
-mod predict_sharing;
 mod predict_text;
 mod profile;
 mod record_doctor;
@@ -62,6 +58,8 @@ mod sensitivity;
 mod sensitivity_counters;
 mod sensitivity_counters_text;
 mod sensitivity_text;
+mod sharing;
+mod sharing_splits;
 mod show;
 mod show_devices;
 mod show_devices_text;
@@ -110,7 +108,6 @@ pub use model_hybrid_answer::HybridAnswerView;
 pub use model_hybrid_placement::{HybridGainView, HybridPlacementView};
 pub use model_kind::{Fit, ModelChoices, ModelKind};
 pub use model_roofline::RooflineView;
-pub use model_sharing::{SharedCellView, SharingModelView};
 pub use model_strategy::{
     ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
 };
@@ -118,7 +115,6 @@ pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, Pred
 pub use predict_flow::PredictFlowView;
 pub use predict_hybrid::PredictHybridView;
 pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};
-pub use predict_sharing::PredictSharingView;
 pub use profile::profile_text;
 pub use record_doctor::{
     HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,
@@ -134,6 +130,8 @@ pub use sensitivity::{
     ProgramClassView, ProgramPairView, ProgramView, RunFigureView, SensitivityView,
 };
 pub use sensitivity_counters::{CountedFigureView, CountedRunsView};
+pub(crate) use sharing::{measured_beta, section as sharing_section};
+pub use sharing_splits::predict_sharing_text;
 pub use show::ShowView;
 pub use show_devices::{BesideView, TransferView, largest_transfers};
 pub use show_figure::{AbsentView, BandwidthView, CaseView, FlopsView, RoundsView};

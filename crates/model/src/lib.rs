@@ -115,10 +115,10 @@ pub use sensitivity::{
     Sensitivity, command_placements, sensitivity,
 };
 pub use sharing::{
-    AboveLone, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName, LoneCurve,
+    AboveLone, Excess, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName, LoneCurve,
     LonePoint, Loss, MeasuredCell, NoSplit, ProcessSplit, Residual, SharedCell, SharedGrid, Shares,
-    Sharing, SplitAnswer, SplitQuestion, SplitRanking, SplitVerdict, Support, UnfittedGrid,
-    WIDEST_GAP, WORTH_MEASURING, WorkSharing, sharing,
+    Sharing, SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support,
+    UnfittedGrid, WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
 };
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};

@@ -10,7 +10,7 @@
 //! | beta | remote / total: the sharing factor | 1 |
 //! | a, b; K, p, k | parameters of the laws (`sharing/law.rs`) | 1; K in useful bytes/s |
 //!
-//! Both laws are fitted to the mixed cells of each grid; the one that foretells better what is
+//! Both laws are fitted to the mixed cells of each grid; the one that predicts better what is
 //! left out is reported. Lone figures are the measured ones.
 //!
 //! Source: saad2022, equations 1 to 4 and its tables; the laws are ours. Equation 4, total = (1 -
@@ -31,16 +31,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nearfar_machine::InitiatorKind;
 use nearfar_record::{
-    Absence, CaseSummary, Coordinates, Experiment, Part, SharingCoordinates, Stage, Suite,
+    Absence, CaseSummary, Coordinates, Estimate, Experiment, Part, SharingCoordinates, Stage, Suite,
 };
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
-pub use self::fairness::{Fairness, Loss};
+pub use self::fairness::{Fairness, Loss, WhoLosesMore};
 use self::law::{FittedCell, Loads, fit_law};
 pub use self::law::{Law, LawFit, LawName, Residual, Shares};
 pub use self::lone_curve::{INTERPOLATION_ERROR, LoneCurve, LonePoint, Support, WIDEST_GAP};
-pub use self::question::{NoSplit, SplitAnswer, SplitQuestion};
+pub use self::question::{NoSplit, SplitAnswer, SplitAnswers, SplitQuestion};
 pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
-use crate::inapplicable::Inapplicable;
+use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::{CaseFigures, RecordFigures};
 use crate::sharing_grid::SharingCell;
 
@@ -50,16 +52,21 @@ pub const WORTH_MEASURING: f64 = 0.05;
 /// Grids with more cells than this are shown by what was measured alone.
 const MOST_CELLS: usize = 4096;
 
-/// What the model says of a record.
-#[derive(Debug, Clone, PartialEq)]
+/// Local and remote threads on one memory node (saad2022); `model RECORD sharing --json` prints
+/// it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sharing {
     /// Grids with laws, by node, clusters, kernel and variant.
     pub grids: Vec<SharedGrid>,
     /// Grids without, and why.
     pub unfitted: Vec<UnfittedGrid>,
+    /// The command that measures more cells of the grids.
+    pub more_cells: String,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GridPlace {
     /// The node whose memory both groups use.
     pub memory_node: u32,
@@ -72,73 +79,123 @@ pub struct GridPlace {
 }
 
 /// A grid of which too little was measured.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnfittedGrid {
+    #[serde(flatten)]
     pub place: GridPlace,
     /// Why it has no law, without a full stop.
     pub why: String,
 }
 
 /// A grid with its laws.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedGrid {
+    #[serde(flatten)]
     pub place: GridPlace,
     /// The local group alone.
     pub local: LoneCurve,
     /// The remote group alone.
     pub remote: LoneCurve,
-    /// The law that foretells better what is left out of its fit; without such a comparison the
+    /// The law that predicts better what is left out of its fit; without such a comparison the
     /// pressure law.
     pub fit: LawFit,
     pub other: LawFit,
+    /// The cells of the plan, and those between them by a full grid's counts of threads, by local
+    /// and then by remote threads.
+    pub cells: Vec<SharedCell>,
+    /// What equation 4 of the paper cannot give.
+    pub above_lone: AboveLone,
+    /// What both groups lose beside each other; null without a mixed cell whose lone figures were
+    /// measured.
+    pub fairness: Option<Fairness>,
+    /// The best splits of as many processes as the local cluster holds, and of the counts of
+    /// threads of a full grid below, two at least; for both ways to share work.
+    pub rankings: Vec<SplitRanking>,
+    #[serde(skip)]
     measured: BTreeMap<(u32, u32), MeasuredCell>,
     /// Why cells of the plan have no figures.
+    #[serde(skip)]
     absent: BTreeMap<(u32, u32), String>,
     /// Counts of threads of the cells that were fitted: least and most, local and remote.
+    #[serde(skip)]
     fitted_span: [(u32, u32); 2],
 }
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredCell {
     /// Both groups.
-    pub total: CaseSummary,
-    /// The local group; `None` without local threads.
-    pub local: Option<CaseSummary>,
-    /// The remote group; `None` without remote threads.
-    pub remote: Option<CaseSummary>,
+    #[serde(rename = "total_gb_per_s")]
+    pub total: Estimate<BytesPerSecond>,
+    /// Threads x the slowest of all.
+    #[serde(rename = "paced_gb_per_s")]
+    pub paced: Estimate<BytesPerSecond>,
+    /// The local group; null without local threads.
+    #[serde(rename = "local_gb_per_s")]
+    pub local: Option<Estimate<BytesPerSecond>>,
+    /// The remote group; null without remote threads.
+    #[serde(rename = "remote_gb_per_s")]
+    pub remote: Option<Estimate<BytesPerSecond>>,
+    /// Remote / total; null where nothing moved.
+    pub beta: Option<f64>,
 }
 
 /// A cell of a grid.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharedCell {
     /// n.
     pub local_threads: u32,
     /// m.
     pub remote_threads: u32,
-    /// What was measured; `None` for a cell that is only predicted.
+    /// What was measured; null for a cell that is only predicted.
     pub measured: Option<MeasuredCell>,
-    /// By [`SharedGrid::fit`]; of a cell with one group its lone figure, and `None` where that was
-    /// measured.
+    /// By the law that is reported; of a cell with one group its lone figure, and null where that
+    /// was measured.
     pub predicted: Option<Shares>,
-    /// By [`SharedGrid::other`]; `None` with one group.
+    /// Both groups by that law, and where that lies.
+    #[serde(rename = "predicted_total_gb_per_s")]
+    pub predicted_total: Option<Estimate<BytesPerSecond>>,
+    /// By the other law; null with one group.
     pub by_other_law: Option<Shares>,
+    /// predicted / measured - 1 of the total, or null.
+    pub total_error: Option<f64>,
     /// Whether it was measured, lies between cells that were fitted, or beyond.
     pub support: Support,
     /// Where the lone figures of the prediction come from: the worse of the two.
     pub lone_support: Support,
-    /// Why a cell of the plan has no figures; `None` for all others.
+    /// By how much the two laws differ at most in a group or the total, a fraction; null with one
+    /// group.
+    pub law_difference: Option<f64>,
+    /// Whether it was not measured and the laws differ so much that it should be.
+    pub is_worth_measuring: bool,
+    /// Why a cell of the plan has no figures; null for all others.
     pub why_absent: Option<String>,
 }
 
 /// What equation 4 of the paper cannot say of a grid.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AboveLone {
     /// Mixed cells whose two lone figures were measured too.
     pub cells: usize,
     /// Those of which the total is above both.
     pub above: usize,
-    /// n and m where it is furthest above, and total / larger lone figure - 1.
-    pub largest: Option<(u32, u32, f64)>,
+    /// Where it is furthest above.
+    pub largest: Option<Excess>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Excess {
+    /// n.
+    pub local_threads: u32,
+    /// m.
+    pub remote_threads: u32,
+    /// total / larger lone figure - 1.
+    pub excess: f64,
 }
 
 /// The model of a record.
@@ -155,7 +212,8 @@ pub fn sharing(figures: &RecordFigures<'_>) -> Result<Sharing, Inapplicable> {
     for cell in cells {
         by_place.entry(GridPlace::of(&cell.place)).or_default().push(cell);
     }
-    let mut model = Sharing { grids: Vec::new(), unfitted: Vec::new() };
+    let more_cells = measuring_command(figures.record(), &[Experiment::Sharing], Suite::Full);
+    let mut model = Sharing { grids: Vec::new(), unfitted: Vec::new(), more_cells };
     for (place, cells) in by_place {
         match SharedGrid::fitted(place.clone(), cells, &lone) {
             Ok(grid) => model.grids.push(grid),
@@ -214,13 +272,9 @@ impl<'a> LonePairs<'a> {
         let cases = self.0.get(&key).map_or(&[][..], Vec::as_slice);
         let others = cases.iter().filter(|(threads, _)| !known.contains(threads));
         let more = others.filter_map(|(threads, case)| {
-            let found = case.bandwidth(Part::Case)?;
-            Some(LonePoint {
-                threads: *threads,
-                sum: found.sum,
-                paced: found.paced,
-                from_pairs: true,
-            })
+            let (found, id) = (case.bandwidth(Part::Case)?, case.planned().id);
+            let [sum, paced] = [found.sum, found.paced].map(|it| Estimate::of_rounds(&it, &id));
+            Some(LonePoint { threads: *threads, sum, paced, from_pairs: true })
         });
         LoneCurve::new(own.into_iter().chain(more), planned)
     }
@@ -240,10 +294,9 @@ impl SharedGrid {
         let mut absent = BTreeMap::new();
         for cell in cells {
             let at = (cell.place.local_threads, cell.place.remote_threads);
-            match cell.total.clone() {
-                Some(total) => {
-                    let (local, remote) = (cell.local.clone(), cell.remote.clone());
-                    measured.entry(at).or_insert(MeasuredCell { total, local, remote });
+            match MeasuredCell::of(cell) {
+                Some(found) => {
+                    measured.entry(at).or_insert(found);
                 }
                 None => absent.extend(why_absent(cell).map(|why| (at, why))),
             }
@@ -253,8 +306,8 @@ impl SharedGrid {
                 measured.iter().filter(|((n, m), _)| if is_local { *m == 0 } else { *n == 0 });
             let point = alone.map(|(&(n, m), cell)| LonePoint {
                 threads: n + m,
-                sum: cell.total.sum,
-                paced: cell.total.paced,
+                sum: cell.total.clone(),
+                paced: cell.paced.clone(),
                 from_pairs: false,
             });
             point.collect::<Vec<_>>()
@@ -301,16 +354,25 @@ impl SharedGrid {
             _ => false,
         };
         let (fit, other) = if is_better { (saturation, pressure) } else { (pressure, saturation) };
-        Ok(Self {
+        let mut grid = Self {
             place,
             local,
             remote,
             fit,
             other,
+            cells: Vec::new(),
+            above_lone: AboveLone { cells: 0, above: 0, largest: None },
+            fairness: None,
+            rankings: Vec::new(),
             measured,
             absent,
             fitted_span: [locals, remotes],
-        })
+        };
+        grid.cells = grid.cells_of_plan();
+        grid.above_lone = grid.cells_above_lone();
+        grid.fairness = grid.fairness_of_cells();
+        grid.rankings = grid.best_splits();
+        Ok(grid)
     }
 
     /// What is known of n local beside m remote threads; `None` without any thread.
@@ -332,29 +394,40 @@ impl SharedGrid {
                 (Some(first), Some(second), lone_support.max(between))
             }
             None => {
-                let alone = Shares { local: one.0, remote: two.0 };
+                let alone = Shares { local: one.0.into(), remote: two.0.into() };
                 (measured.is_none().then_some(alone), None, lone_support)
             }
         };
         let support = if measured.is_some() { Support::Measured } else { support };
         let why_absent = self.absent.get(&(n, m)).filter(|_| measured.is_none()).cloned();
         let (local_threads, remote_threads) = (n, m);
-        Some(SharedCell {
+        let law_difference = predicted.zip(by_other_law).map(|(one, two)| one.difference(two));
+        let is_far_apart = law_difference.is_some_and(|it| it > WORTH_MEASURING);
+        let is_worth_measuring = measured.is_none() && is_far_apart;
+        let total_error = predicted.zip(measured.as_ref()).and_then(|(predicted, measured)| {
+            Some(predicted.total() / measured.sums().total() - 1.0)
+                .filter(|error| error.is_finite())
+        });
+        let mut cell = SharedCell {
             local_threads,
             remote_threads,
             measured,
             predicted,
+            predicted_total: None,
             by_other_law,
+            total_error,
             support,
             lone_support,
+            law_difference,
+            is_worth_measuring,
             why_absent,
-        })
+        };
+        let room = self.room(&cell, |residual| residual.total);
+        cell.predicted_total = predicted.map(|it| around(it.total().0, room));
+        Some(cell)
     }
 
-    /// The cells of the plan, and those between them by a full grid's counts of threads, by n and
-    /// then by m.
-    #[must_use]
-    pub fn cells(&self) -> Vec<SharedCell> {
+    fn cells_of_plan(&self) -> Vec<SharedCell> {
         let mut places: BTreeSet<(u32, u32)> = self.measured.keys().copied().collect();
         places.extend(self.absent.keys());
         let [locals, remotes] = [
@@ -381,26 +454,21 @@ impl SharedGrid {
     }
 
     /// Whether totals lie where equation 4 has none.
-    #[must_use]
-    pub fn above_lone(&self) -> AboveLone {
+    fn cells_above_lone(&self) -> AboveLone {
         let mut found = AboveLone { cells: 0, above: 0, largest: None };
         for (&(n, m), cell) in self.measured.iter().filter(|((n, m), _)| *n > 0 && *m > 0) {
             let (Some(local), Some(remote)) = (self.local.measured(n), self.remote.measured(m))
             else {
                 continue;
             };
-            let excess = cell.total.sum.median / local.sum.median.max(remote.sum.median) - 1.0;
+            let excess = cell.total.value.0 / local.sum.value.0.max(remote.sum.value.0) - 1.0;
             found.cells += 1;
             found.above += usize::from(excess > 0.0);
-            if excess > found.largest.map_or(0.0, |(.., largest)| largest) {
-                found.largest = Some((n, m, excess));
+            if excess > found.largest.map_or(0.0, |largest| largest.excess) {
+                found.largest = Some(Excess { local_threads: n, remote_threads: m, excess });
             }
         }
         found
-    }
-
-    pub(crate) fn measured(&self) -> impl Iterator<Item = ((u32, u32), &MeasuredCell)> {
-        self.measured.iter().map(|(&at, cell)| (at, cell))
     }
 }
 
@@ -408,36 +476,50 @@ impl SharedCell {
     /// What each group gets: measured, or else predicted.
     #[must_use]
     pub fn shares(&self) -> Option<Shares> {
-        let measured = self.measured.as_ref().map(|cell| {
-            let sum = |group: &Option<CaseSummary>| group.as_ref().map_or(0.0, |it| it.sum.median);
-            Shares { local: sum(&cell.local), remote: sum(&cell.remote) }
-        });
-        measured.or(self.predicted)
-    }
-
-    /// By how much the two laws differ at most in a group or the total, a fraction; `None` with
-    /// one group.
-    #[must_use]
-    pub fn law_difference(&self) -> Option<f64> {
-        Some(self.predicted?.difference(self.by_other_law?))
-    }
-
-    /// Whether it was not measured and the laws differ so much that it should be.
-    #[must_use]
-    pub fn is_worth_measuring(&self) -> bool {
-        self.measured.is_none() && self.law_difference().is_some_and(|it| it > WORTH_MEASURING)
+        self.measured.as_ref().map(MeasuredCell::sums).or(self.predicted)
     }
 }
 
 impl MeasuredCell {
-    /// Sums of both groups; `None` where one is missing or nothing moved.
-    #[must_use]
-    pub fn shares(&self) -> Option<Shares> {
+    fn of(cell: &SharingCell) -> Option<Self> {
         let sum = |group: &Option<CaseSummary>| {
-            let sum = group.as_ref()?.sum.median;
-            (sum > 0.0 && sum.is_finite()).then_some(sum)
+            group.as_ref().map(|it| Estimate::of_rounds(&it.sum, &cell.case.id))
         };
-        Some(Shares { local: sum(&self.local)?, remote: sum(&self.remote)? })
+        let mut measured = Self {
+            total: sum(&cell.total)?,
+            paced: Estimate::of_rounds(&cell.total.as_ref()?.paced, &cell.case.id),
+            local: sum(&cell.local),
+            remote: sum(&cell.remote),
+            beta: None,
+        };
+        measured.beta = Some(measured.sums().beta()).filter(|beta| beta.is_finite());
+        Some(measured)
+    }
+
+    /// A group that is not there moves nothing.
+    fn sums(&self) -> Shares {
+        let sum = |group: &Option<Estimate<BytesPerSecond>>| {
+            group.as_ref().map_or(BytesPerSecond(0.0), |it| it.value)
+        };
+        Shares { local: sum(&self.local), remote: sum(&self.remote) }
+    }
+
+    /// Sums of both groups; `None` where one is missing or nothing moved.
+    fn shares(&self) -> Option<Shares> {
+        let shares = self.sums();
+        let moves = |sum: BytesPerSecond| sum.0 > 0.0 && sum.0.is_finite();
+        (moves(shares.local) && moves(shares.remote)).then_some(shares)
+    }
+}
+
+/// A prediction that can be off by this fraction.
+fn around(middle: f64, room: Option<f64>) -> Estimate<BytesPerSecond> {
+    let ends = |room: f64| [middle * (1.0 - room).max(0.0), middle * (1.0 + room)];
+    Estimate {
+        value: middle.into(),
+        interval: room.map(|room| ends(room).map(BytesPerSecond)),
+        confidence: None,
+        cases: Vec::new(),
     }
 }
 

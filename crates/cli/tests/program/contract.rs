@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView,
-    DoctorView, DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult,
-    ModelView, PredictFlowView, PredictHybridView, PredictRooflineView, PredictSharingView,
-    PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView, SensitivityView,
-    SharingModelView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
+    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
+    DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult, ModelView,
+    PredictFlowView, PredictHybridView, PredictRooflineView, PredictView, RecordDoctorView,
+    ReportView, ReproduceView, RooflineView, SensitivityView, ShowView, StrategyView, TopoView,
+    TopologyExportView, csv_row_schema,
 };
-use nearfar_model::{Devices, Distribution, Latency};
+use nearfar_model::{Devices, Distribution, Latency, Sharing, SplitAnswers};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -47,7 +47,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.predict-flow/1", schema::<PredictFlowView>),
     ("nearfar.predict-hybrid/1", schema::<PredictHybridView>),
     ("nearfar.predict-roofline/1", schema::<PredictRooflineView>),
-    ("nearfar.predict-sharing/1", schema::<PredictSharingView>),
+    ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
     ("nearfar.record/1", sealed_line),
     ("nearfar.record-doctor/1", schema::<RecordDoctorView>),
@@ -56,7 +56,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.roofline/1", schema::<RooflineView>),
     ("nearfar.run/2", schema::<RunReport>),
     ("nearfar.sensitivity/1", schema::<SensitivityView>),
-    ("nearfar.sharing/1", schema::<SharingModelView>),
+    ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/2", schema::<ShowView>),
     ("nearfar.strategy/1", schema::<StrategyView>),
     ("nearfar.topo/1", schema::<TopoView>),

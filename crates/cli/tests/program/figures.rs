@@ -79,8 +79,8 @@ const FIGURES: &[(&str, &str, f64, f64)] = &[
     ("model @opteron-8 latency", "/span/least", 1.2, 0.03),
     ("model @opteron-8 latency", "/span/most/value", 1.5, 0.03),
     // saad2022: the law of pressure, and 13842 MB/s with 3 near and 1 far.
-    ("model @e5520 sharing", "/grids/0/laws/0/a", 0.384, 0.13),
-    ("predict @e5520 --split 3,1 --node 1", "/grids/0/splits/0/sum_gb_per_s", 13.842, 0.03),
+    ("model @e5520 sharing", "/grids/0/fit/a", 0.384, 0.13),
+    ("predict @e5520 --split 3,1 --node 1", "/grids/0/splits/0/sum_gb_per_s/value", 13.842, 0.03),
     // The machine's file: controllers of 36 GB/s of the triad, of which load moves 1.3 times.
     ("model @eight flow", "/parts/64/gb_per_s", 36.0 * 1.3, 0.04),
 ];

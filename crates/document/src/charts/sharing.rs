@@ -1,8 +1,7 @@
 //! Near and far threads on one memory node, and the sharing factor.
 
-use std::collections::HashMap;
-
-use crate::subject::{FittedView, SharedCellView, SharingModelView, SharingView};
+use crate::subject::{FittedView, SharingView, measured_beta};
+use nearfar_model::{GridPlace, SharedCell, Sharing};
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -13,14 +12,14 @@ use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Sharing(view) => Some(&**view),
+        FittedView::Sharing(view) => Some(&view.result),
         _ => None,
     });
-    let factor = model.and_then(|model| factor(model, &sources.show.sharing));
+    let factor = model.and_then(factor);
     [map(sources, model), factor].into_iter().flatten().collect()
 }
 
-fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart> {
+fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
     let gb = Unit::GbPerS.as_str();
     let mut map = HeatMap::new(
         ["near threads", "far threads"],
@@ -41,29 +40,15 @@ fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart>
     map.set_columns(far.iter().map(u32::to_string).collect());
     for cell in cells {
         let place = Place {
-            choice: vec![format!(
-                "node {}, cluster {} near, cluster {} far, {} {}",
-                cell.memory_node,
-                cell.local_cluster,
-                cell.remote_cluster,
-                cell.kernel,
-                cell.variant
-            )],
+            choice: vec![choice(&cell.place())],
             row: cell.local_threads.to_string(),
             column: cell.remote_threads.to_string(),
         };
         let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
         let modelled = model.and_then(|model| of_model(model, cell));
-        let beta = modelled.and_then(|cell| cell.measured.as_ref()?.beta);
-        let predicted = modelled.and_then(|cell| cell.predicted.as_ref()).map(|shares| {
-            Figure::new(shares.total_gb_per_s, shares.total_interval_gb_per_s, Unit::GbPerS)
-        });
-        let others = vec![
-            sum(&cell.local),
-            sum(&cell.remote),
-            beta.map(|beta| Figure::new(beta, None, Unit::One)),
-            predicted,
-        ];
+        let predicted = modelled.and_then(|cell| cell.predicted_total.as_ref()).map(Figure::of);
+        let beta = modelled.and_then(measured_beta);
+        let others = vec![sum(&cell.local), sum(&cell.remote), beta, predicted];
         if let Some(content) =
             Content::of(Cell::of(&cell.case, sum(&cell.total), Counted::Bytes), others)
         {
@@ -81,51 +66,20 @@ fn map(sources: &Sources<'_>, model: Option<&SharingModelView>) -> Option<Chart>
     })
 }
 
-/// Of a case with both groups, of which the near one comes first.
-const FAR_SHARE: Counted = Counted::ActorShare(1);
-
-/// Node with near and far cluster, kernel, variant, near and far threads.
-type CellKey<'a> = ((u32, u32, u32), &'a str, &'a str, (u32, u32));
-
-fn key(cell: &SharingView) -> CellKey<'_> {
-    let clusters = (cell.memory_node, cell.local_cluster, cell.remote_cluster);
-    (clusters, &cell.kernel, &cell.variant, (cell.local_threads, cell.remote_threads))
-}
-
 /// beta over the near threads, a line for each number of far ones.
-fn factor(model: &SharingModelView, measured: &[SharingView]) -> Option<Chart> {
+fn factor(model: &Sharing) -> Option<Chart> {
     let x = Axis { title: "near threads", scale: Scale::FromZero };
     let y = Axis { title: "beta: far / both", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Grid"]);
-    let cases: HashMap<CellKey<'_>, &str> =
-        measured.iter().map(|cell| (key(cell), cell.case.case.as_str())).collect();
     for grid in &model.grids {
-        let place = &grid.place;
-        let choice = [format!(
-            "node {}, cluster {} near, cluster {} far, {} {}",
-            place.memory_node,
-            place.local_cluster,
-            place.remote_cluster,
-            place.kernel,
-            place.variant
-        )];
-        let mut cells: Vec<&SharedCellView> = grid.cells.iter().collect();
+        let choice = [choice(&grid.place)];
+        let mut cells: Vec<&SharedCell> = grid.cells.iter().collect();
         cells.sort_by_key(|cell| (cell.remote_threads, cell.local_threads));
         for of in cells.chunk_by(|one, next| one.remote_threads == next.remote_threads) {
             let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
-            let ratio = |beta: f64| Figure::new(beta, None, Unit::One);
-            let measured = |cell: &SharedCellView| {
-                let beta = ratio(cell.measured.as_ref()?.beta?);
-                let (kernel, variant) = (place.kernel.as_str(), place.variant.as_str());
-                let clusters = (place.memory_node, place.local_cluster, place.remote_cluster);
-                let threads = (cell.local_threads, cell.remote_threads);
-                Some(match cases.get(&(clusters, kernel, variant, threads)) {
-                    Some(case) => beta.of_samples(case, FAR_SHARE),
-                    None => beta,
-                })
-            };
-            let predicted = |cell: &SharedCellView| Some(ratio(cell.predicted.as_ref()?.beta));
-            let points = of_beta(format!("{far} far"), Style::Points, of, measured);
+            let predicted =
+                |cell: &SharedCell| Some(Figure::new(cell.predicted?.beta(), None, Unit::One));
+            let points = of_beta(format!("{far} far"), Style::Points, of, measured_beta);
             let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
             // Model and measurement of one number of threads have one colour.
             lines.add(&choice, points.looking([far as usize; 2]));
@@ -145,11 +99,18 @@ fn factor(model: &SharingModelView, measured: &[SharingView]) -> Option<Chart> {
     })
 }
 
+fn choice(place: &GridPlace) -> String {
+    format!(
+        "node {}, cluster {} near, cluster {} far, {} {}",
+        place.memory_node, place.local_cluster, place.remote_cluster, place.kernel, place.variant
+    )
+}
+
 fn of_beta(
     name: String,
     style: Style,
-    cells: &[&SharedCellView],
-    beta: impl Fn(&SharedCellView) -> Option<Figure>,
+    cells: &[&SharedCell],
+    beta: impl Fn(&SharedCell) -> Option<Figure>,
 ) -> Series {
     let mut series = Series::new(name, style);
     // Where one group is alone beta is 0 or 1 by its definition.
@@ -162,13 +123,9 @@ fn of_beta(
     series
 }
 
-fn of_model<'a>(model: &'a SharingModelView, cell: &SharingView) -> Option<&'a SharedCellView> {
-    let grid = model.grids.iter().find(|grid| {
-        let place = &grid.place;
-        (place.memory_node, place.local_cluster, place.remote_cluster)
-            == (cell.memory_node, cell.local_cluster, cell.remote_cluster)
-            && (&place.kernel, &place.variant) == (&cell.kernel, &cell.variant)
-    })?;
+fn of_model<'a>(model: &'a Sharing, cell: &SharingView) -> Option<&'a SharedCell> {
+    let place = cell.place();
+    let grid = model.grids.iter().find(|grid| grid.place == place)?;
     grid.cells.iter().find(|known| {
         (known.local_threads, known.remote_threads) == (cell.local_threads, cell.remote_threads)
     })

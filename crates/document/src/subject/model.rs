@@ -1,6 +1,6 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Devices, Distribution, Inapplicable, Latency};
+use nearfar_model::{Devices, Distribution, Inapplicable, Latency, Sharing};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -10,10 +10,9 @@ use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
 use super::model_roofline::RooflineView;
-use super::model_sharing::SharingModelView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
-use super::{devices, distribution, latency};
+use super::{devices, distribution, latency, sharing};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -52,7 +51,7 @@ pub enum FittedView {
     /// Times of an access and what load does to them.
     Latency(Box<ModelResult<Latency>>),
     /// Local and remote threads on one node.
-    Sharing(Box<SharingModelView>),
+    Sharing(Box<ModelResult<Sharing>>),
     /// Roofs and what lies below them.
     Roofline(Box<RooflineView>),
     /// Loads and stores over a fast and a slow memory.
@@ -82,7 +81,7 @@ impl FittedView {
         match self {
             Self::Classes(view) => view.text(),
             Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
-            Self::Sharing(view) => view.text(),
+            Self::Sharing(view) => view.measured.heading() + &sharing_text(&view.result),
             Self::Roofline(view) => view.text(),
             Self::Hybrid(view) => view.text(),
             Self::Distribution(view) => {
@@ -115,7 +114,7 @@ impl FittedView {
         match self {
             Self::Classes(view) => view.body(),
             Self::Latency(view) => latency_text(&view.result),
-            Self::Sharing(view) => view.body(),
+            Self::Sharing(view) => sharing_text(&view.result),
             Self::Roofline(view) => view.body(),
             Self::Hybrid(view) => view.body(),
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
@@ -132,6 +131,10 @@ fn latency_text(model: &Latency) -> String {
 
 fn devices_text(model: &Devices) -> String {
     devices::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn sharing_text(model: &Sharing) -> String {
+    sharing::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
 }
 
 impl ModelView {

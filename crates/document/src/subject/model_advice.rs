@@ -2,7 +2,7 @@
 
 use super::model::FittedView;
 use super::model_roofline_advice::sentences;
-use super::{devices, distribution, latency};
+use super::{devices, distribution, latency, sharing};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -11,7 +11,7 @@ impl FittedView {
         match self {
             Self::Classes(_) => Vec::new(),
             Self::Latency(view) => latency::findings(&view.result),
-            Self::Sharing(view) => view.advice(),
+            Self::Sharing(view) => sharing::findings(&view.result),
             // As in the text: the other charts are in the JSON.
             Self::Roofline(view) => view.charts.first().map(sentences).unwrap_or_default(),
             Self::Hybrid(view) => {

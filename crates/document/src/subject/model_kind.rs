@@ -15,7 +15,6 @@ use super::model::FittedView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_roofline::RooflineView;
-use super::model_sharing::SharingModelView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
 
@@ -129,8 +128,10 @@ impl ModelKind {
                 let view = ModelResult::new("nearfar.latency/2", record, model);
                 FittedView::Latency(Box::new(view))
             }),
-            Self::Sharing => sharing(figures)
-                .map(|model| FittedView::Sharing(Box::new(SharingModelView::new(record, &model)))),
+            Self::Sharing => sharing(figures).map(|model| {
+                let view = ModelResult::new("nearfar.sharing/2", record, model);
+                FittedView::Sharing(Box::new(view))
+            }),
             Self::Roofline => roofline(figures)
                 .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
             Self::Hybrid => hybrid(figures, choices.overlap_bounds)

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use nearfar_model::{RecordFigures, SharingCell};
+use nearfar_model::{GridPlace, RecordFigures, SharingCell};
 use nearfar_units::format_significant;
 use serde::Serialize;
 
@@ -61,6 +61,16 @@ fn view(cell: &SharingCell) -> SharingView {
 }
 
 impl SharingView {
+    pub(crate) fn place(&self) -> GridPlace {
+        GridPlace {
+            memory_node: self.memory_node,
+            local_cluster: self.local_cluster,
+            remote_cluster: self.remote_cluster,
+            kernel: self.kernel.clone(),
+            variant: self.variant.clone(),
+        }
+    }
+
     fn grid(&self) -> (u32, u32, u32, &str, &str) {
         let (kernel, variant) = (&self.kernel, &self.variant);
         (self.memory_node, self.local_cluster, self.remote_cluster, kernel, variant)

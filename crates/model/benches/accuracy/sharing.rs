@@ -143,7 +143,7 @@ fn errors(
         let (near, far) = (printed(local, n, m) * 1e6, printed(remote, n, m) * 1e6);
         let [total, of_local, of_remote] =
             [(shares.total(), near + far), (shares.local, near), (shares.remote, far)]
-                .map(|(ours, truth)| (ours / truth - 1.0).abs());
+                .map(|(ours, truth)| (ours.0 / truth - 1.0).abs());
         found.totals_mean += total;
         found.groups_mean += f64::midpoint(of_local, of_remote);
         found.totals = found.totals.max(total);

@@ -1,12 +1,15 @@
 //! Which group loses more of what it moves alone as the node is loaded.
 
 use nearfar_stats::solve_least_squares;
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 use super::SharedGrid;
 use super::law::Shares;
 
 /// What both groups lose beside each other.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Fairness {
     /// Mixed cells whose two lone figures were measured too.
     pub cells: usize,
@@ -14,42 +17,67 @@ pub struct Fairness {
     pub local: Loss,
     /// The remote group.
     pub remote: Loss,
+    /// Who loses more on average.
+    pub on_average: WhoLosesMore,
+    /// Who loses more in the cell with the most threads.
+    pub under_full_load: WhoLosesMore,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WhoLosesMore {
+    /// Both lose alike.
+    Neither,
+    Local,
+    Remote,
+}
+
+/// Groups whose losses differ by less lose alike.
+const ALIKE: f64 = 0.02;
+
 /// 1 - what a group moves beside the other / what it moves alone.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Loss {
     /// Mean over the cells.
     pub mean: f64,
     /// In the cell with the most threads.
     pub under_full_load: f64,
-    /// How much more with each thread of either group, by least squares; `None` with fewer than
+    /// How much more with each thread of either group, by least squares; null with fewer than
     /// three cells or only one number of threads.
     pub slope: Option<f64>,
 }
 
 impl SharedGrid {
     /// What both groups lose; `None` without a mixed cell whose lone figures were measured.
-    #[must_use]
-    pub fn fairness(&self) -> Option<Fairness> {
+    pub(super) fn fairness_of_cells(&self) -> Option<Fairness> {
         let mut losses: Vec<(f64, f64, f64)> = Vec::new();
-        for ((n, m), cell) in self.measured() {
+        for (&(n, m), cell) in &self.measured {
             let alone = self.local.measured(n).zip(self.remote.measured(m));
             let Some(((local, remote), shares)) = alone.zip(cell.shares()) else { continue };
             let Shares { local: beside, remote: beside_local } = shares;
             let load = f64::from(n) + f64::from(m);
-            let lost = |beside: f64, alone: f64| 1.0 - beside / alone;
+            let lost = |beside: BytesPerSecond, alone: BytesPerSecond| 1.0 - beside / alone;
             losses.push((
                 load,
-                lost(beside, local.sum.median),
-                lost(beside_local, remote.sum.median),
+                lost(beside, local.sum.value),
+                lost(beside_local, remote.sum.value),
             ));
         }
         losses.sort_by(|one, other| one.0.total_cmp(&other.0));
         let local: Vec<(f64, f64)> = losses.iter().map(|&(load, lost, _)| (load, lost)).collect();
         let remote: Vec<(f64, f64)> = losses.iter().map(|&(load, _, lost)| (load, lost)).collect();
         let cells = losses.len();
-        Some(Fairness { cells, local: Loss::of(&local)?, remote: Loss::of(&remote)? })
+        let (local, remote) = (Loss::of(&local)?, Loss::of(&remote)?);
+        let more = |local: f64, remote: f64| match remote - local {
+            apart if apart.abs() < ALIKE => WhoLosesMore::Neither,
+            apart if apart > 0.0 => WhoLosesMore::Remote,
+            _ => WhoLosesMore::Local,
+        };
+        let on_average = more(local.mean, remote.mean);
+        let under_full_load = more(local.under_full_load, remote.under_full_load);
+        Some(Fairness { cells, local, remote, on_average, under_full_load })
     }
 }
 

@@ -12,6 +12,8 @@
 //! has no limit of the controller. Saturation: one controller with a limit that is neared smoothly.
 
 use nearfar_stats::{FitRule, Loss, fit_with_derivatives};
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LawName {
@@ -22,19 +24,22 @@ pub enum LawName {
 }
 
 /// A law with its parameters.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "law", rename_all = "snake_case")]
 pub enum Law {
-    /// [`LawName::Pressure`].
+    /// Each group is slowed by the pressure of the other.
     Pressure {
         /// How much the local threads are slowed.
         a: f64,
         /// How much the remote threads are slowed.
         b: f64,
     },
-    /// [`LawName::Saturation`].
+    /// The controller saturates.
     Saturation {
-        /// K: what the controller gives at most, bytes/s.
-        limit: f64,
+        /// K: what the controller gives at most.
+        #[serde(rename = "limit_gb_per_s")]
+        limit: BytesPerSecond,
         /// p: how sharply it saturates.
         sharpness: f64,
         /// k: what a remote byte weighs against a local one when the node is shared out.
@@ -57,20 +62,23 @@ pub(super) struct Loads {
     pub queue: f64,
 }
 
-/// What two groups get beside each other, useful bytes/s.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What two groups get beside each other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shares {
     /// The local threads.
-    pub local: f64,
+    #[serde(rename = "local_gb_per_s")]
+    pub local: BytesPerSecond,
     /// The remote threads.
-    pub remote: f64,
+    #[serde(rename = "remote_gb_per_s")]
+    pub remote: BytesPerSecond,
 }
 
 impl Shares {
     /// Both together.
     #[must_use]
-    pub fn total(self) -> f64 {
-        self.local + self.remote
+    pub fn total(self) -> BytesPerSecond {
+        BytesPerSecond(self.local.0 + self.remote.0)
     }
 
     /// The sharing factor: remote / total.
@@ -85,7 +93,7 @@ impl Shares {
     pub fn difference(self, other: Self) -> f64 {
         let pairs =
             [(self.local, other.local), (self.remote, other.remote), (self.total(), other.total())];
-        let apart = |(one, two): (f64, f64)| (one / two).max(two / one) - 1.0;
+        let apart = |(one, two): (BytesPerSecond, BytesPerSecond)| (one / two).max(two / one) - 1.0;
         pairs.into_iter().map(apart).fold(0.0, f64::max)
     }
 }
@@ -112,7 +120,7 @@ impl LawName {
         match (self, logs) {
             (Self::Pressure, &[a, b]) => Some(Law::Pressure { a: 0.3 * a.exp(), b: 0.3 * b.exp() }),
             (Self::Saturation, &[limit, sharpness, weight]) => Some(Law::Saturation {
-                limit: scale * limit.exp(),
+                limit: BytesPerSecond(scale * limit.exp()),
                 sharpness: 4.0 * sharpness.exp(),
                 remote_weight: weight.exp(),
             }),
@@ -141,10 +149,10 @@ impl Law {
     pub(super) fn shares(self, loads: &Loads) -> Shares {
         match self {
             Self::Pressure { a, b } => Shares {
-                local: loads.local / (1.0 + a * loads.local_part * loads.remote_part),
-                remote: loads.remote / (1.0 + b * loads.queue * loads.remote_part),
+                local: (loads.local / (1.0 + a * loads.local_part * loads.remote_part)).into(),
+                remote: (loads.remote / (1.0 + b * loads.queue * loads.remote_part)).into(),
             },
-            Self::Saturation { limit, sharpness, remote_weight } => {
+            Self::Saturation { limit: BytesPerSecond(limit), sharpness, remote_weight } => {
                 let wanted = loads.local + loads.remote;
                 // The same as the equation; no power of a large number is taken.
                 let (less, more) = (wanted.min(limit), wanted.max(limit));
@@ -152,7 +160,7 @@ impl Law {
                 let total = less * (-bend).exp();
                 let weighted = remote_weight * loads.remote;
                 let beta = weighted / (loads.local + weighted);
-                Shares { local: (1.0 - beta) * total, remote: beta * total }
+                Shares { local: ((1.0 - beta) * total).into(), remote: (beta * total).into() }
             }
         }
     }
@@ -170,7 +178,7 @@ impl Law {
                 let beta = self.shares(loads).beta();
                 [local, remote, (1.0 - beta) * local + beta * remote]
             }
-            Self::Saturation { limit, sharpness, remote_weight } => {
+            Self::Saturation { limit: BytesPerSecond(limit), sharpness, remote_weight } => {
                 let wanted = loads.local + loads.remote;
                 let log_ratio = (wanted / limit).ln();
                 // The smaller over the larger of both, to the power p: never beyond 1.
@@ -198,7 +206,8 @@ pub(super) struct FittedCell {
 }
 
 /// How far a law is off, root mean square of relative errors over cells.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Residual {
     pub total: f64,
     /// Local and remote groups.
@@ -208,12 +217,14 @@ pub struct Residual {
 }
 
 /// A law fitted to the mixed cells of a grid.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LawFit {
+    #[serde(flatten)]
     pub law: Law,
     /// On the cells that it was fitted to.
     pub inside: Residual,
-    /// On cells that were left out of the fit one after the other; `None` with one cell.
+    /// On cells that were left out of the fit one after the other; null with one cell.
     pub left_out: Option<Residual>,
     /// Mixed cells that it was fitted to.
     pub cells: usize,
@@ -326,7 +337,8 @@ mod tests {
                 remote_part: 0.6,
                 queue: 2.5,
             };
-            let cell = FittedCell { loads, measured: Shares { local: 1e9, remote: 1e9 } };
+            let cell =
+                FittedCell { loads, measured: Shares { local: 1e9.into(), remote: 1e9.into() } };
             for (name, start) in [
                 (LawName::Pressure, &[0.4, -0.7][..]),
                 (LawName::Saturation, &[0.0, 0.5, 0.3]),

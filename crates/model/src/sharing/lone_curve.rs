@@ -8,7 +8,9 @@
 //! min(n b, most) (saad2022, equations 1 and 2), b what one thread moves and most the most that
 //! was measured: a bound. n b is the other one, and nothing tells where between them the truth is.
 
-use nearfar_stats::Estimate;
+use nearfar_record::Estimate;
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 /// How far the curve can be off between measured counts of which one is at most
 /// [`WIDEST_GAP`] times the other, a fraction: on the paper's table.
@@ -22,7 +24,9 @@ pub const WIDEST_GAP: u32 = 4;
 const BEND: f64 = 4.0;
 
 /// Where the figure of a lone group comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Support {
     Measured,
     /// It lies between measured ones.
@@ -32,21 +36,27 @@ pub enum Support {
 }
 
 /// A group alone, measured.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LonePoint {
     pub threads: u32,
-    /// All threads together, useful bytes/s.
-    pub sum: Estimate,
-    /// Threads x the slowest, useful bytes/s.
-    pub paced: Estimate,
+    /// All threads together.
+    #[serde(rename = "sum_gb_per_s")]
+    pub sum: Estimate<BytesPerSecond>,
+    /// Threads x the slowest.
+    #[serde(rename = "paced_gb_per_s")]
+    pub paced: Estimate<BytesPerSecond>,
     /// Whether `pairs` measured it and not `sharing`; the cases are alike.
     pub from_pairs: bool,
 }
 
 /// A group alone by its number of threads; at least one point.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoneCurve {
+    /// What was measured, by threads.
     points: Vec<LonePoint>,
+    /// The most threads that were planned.
     most_threads: u32,
 }
 
@@ -55,7 +65,7 @@ impl LoneCurve {
     /// A figure of 0 is none: nothing moved in its windows. `None` where none is left.
     pub(crate) fn new(points: impl IntoIterator<Item = LonePoint>, planned: u32) -> Option<Self> {
         let is_sound = |point: &LonePoint| {
-            point.threads > 0 && point.sum.median > 0.0 && point.sum.median.is_finite()
+            point.threads > 0 && point.sum.value.0 > 0.0 && point.sum.value.0.is_finite()
         };
         let mut points: Vec<LonePoint> = points.into_iter().filter(is_sound).collect();
         points.sort_by_key(|point| (point.threads, point.from_pairs));
@@ -85,13 +95,13 @@ impl LoneCurve {
     /// What one thread moves: of the fewest threads that were measured.
     #[must_use]
     pub fn of_one(&self) -> f64 {
-        self.points.first().map_or(0.0, |point| point.sum.median / f64::from(point.threads))
+        self.points.first().map_or(0.0, |point| point.sum.value.0 / f64::from(point.threads))
     }
 
     /// The most that was measured.
     #[must_use]
     pub fn best(&self) -> f64 {
-        self.points.iter().map(|point| point.sum.median).fold(0.0, f64::max)
+        self.points.iter().map(|point| point.sum.value.0).fold(0.0, f64::max)
     }
 
     /// What so many threads move.
@@ -101,7 +111,7 @@ impl LoneCurve {
             return (0.0, Support::Measured);
         }
         match self.neighbours(threads) {
-            (_, Some(point)) if point.threads == threads => (point.sum.median, Support::Measured),
+            (_, Some(point)) if point.threads == threads => (point.sum.value.0, Support::Measured),
             (Some(below), Some(above)) => (between(below, above, threads), Support::Interpolated),
             _ => ((self.of_one() * f64::from(threads)).min(self.best()), Support::Extrapolated),
         }
@@ -130,13 +140,13 @@ impl LoneCurve {
     #[must_use]
     pub fn evenness(&self) -> f64 {
         let several = self.points.iter().filter(|point| point.threads > 1);
-        let ratios: Vec<f64> = several.map(|point| point.paced.median / point.sum.median).collect();
+        let ratios: Vec<f64> = several.map(|point| point.paced.value / point.sum.value).collect();
         nearfar_stats::median(&ratios).filter(|ratio| (0.0..=1.0).contains(ratio)).unwrap_or(1.0)
     }
 }
 
 fn between(below: &LonePoint, above: &LonePoint, threads: u32) -> f64 {
-    let (low, high) = (below.sum.median, above.sum.median);
+    let (low, high) = (below.sum.value.0, above.sum.value.0);
     let [first, last, here] = [below.threads, above.threads, threads].map(f64::from);
     let bent = |value: f64| value.powf(-BEND);
     // Relative to the upper point: (x / high)^-4 = slope (n^-4 - last^-4) + 1.
@@ -155,8 +165,8 @@ mod tests {
     use super::*;
 
     fn point(threads: u32, sum: f64) -> LonePoint {
-        let estimate = Estimate { median: sum, interval: (sum, sum), confidence: 1.0, count: 9 };
-        LonePoint { threads, sum: estimate, paced: estimate, from_pairs: false }
+        let estimate = Estimate::computed(sum, (sum, sum), Vec::new());
+        LonePoint { threads, sum: estimate.clone(), paced: estimate, from_pairs: false }
     }
 
     fn curve(points: &[(u32, f64)]) -> LoneCurve {

@@ -1,6 +1,8 @@
 //! What is asked of the model: how to split processes, or what a split gets.
 
-use super::{ProcessSplit, SharedGrid, Sharing, SplitRanking, WorkSharing};
+use serde::Serialize;
+
+use super::{GridPlace, LawFit, ProcessSplit, SharedGrid, Sharing, SplitRanking, WorkSharing};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitQuestion {
@@ -16,13 +18,28 @@ pub struct SplitQuestion {
     pub splits: Vec<(u32, u32)>,
 }
 
+/// What processes get that are split over cores near and far from their memory; `predict RECORD`
+/// with `--processes` or `--split` and `--json` prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SplitAnswers {
+    /// Answers, one for each grid of the node.
+    pub grids: Vec<SplitAnswer>,
+    /// The command that measures more cells of the grids.
+    pub more_cells: String,
+}
+
 /// What one grid answers.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SplitAnswer<'a> {
-    pub grid: &'a SharedGrid,
-    /// The splits of the processes, for each way to share work.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SplitAnswer {
+    #[serde(flatten)]
+    pub place: GridPlace,
+    /// The law that predicts what was not measured.
+    pub law: LawFit,
+    /// All splits of the processes, for each way to share work.
     pub rankings: Vec<SplitRanking>,
-    /// The splits that were named, by their sum.
+    /// The splits that were named.
     pub splits: Vec<ProcessSplit>,
 }
 
@@ -72,7 +89,7 @@ impl Sharing {
     ///
     /// # Errors
     /// When no grid fits the question.
-    pub fn answer(&self, question: &SplitQuestion) -> Result<Vec<SplitAnswer<'_>>, NoSplit> {
+    pub fn answer(&self, question: &SplitQuestion) -> Result<SplitAnswers, NoSplit> {
         let mut known: Vec<u32> = self.grids.iter().map(|grid| grid.place.memory_node).collect();
         known.dedup();
         let first = known.first().copied().unwrap_or_default();
@@ -94,10 +111,10 @@ impl Sharing {
         if of_kernel.is_empty() {
             return Err(NoSplit::Kernel { node, asked, known: kernels });
         }
-        let answers: Vec<SplitAnswer<'_>> =
+        let grids: Vec<SplitAnswer> =
             of_kernel.iter().filter_map(|grid| grid.answer(question)).collect();
-        if !answers.is_empty() {
-            return Ok(answers);
+        if !grids.is_empty() {
+            return Ok(SplitAnswers { grids, more_cells: self.more_cells.clone() });
         }
         let most = |of: fn(&SharedGrid) -> u32| of_kernel.iter().map(|grid| of(grid)).max();
         let near = most(|grid| grid.local.most_threads()).unwrap_or(0);
@@ -115,7 +132,7 @@ impl Sharing {
 
 impl SharedGrid {
     /// `None` where the clusters do not hold what is asked.
-    fn answer(&self, question: &SplitQuestion) -> Option<SplitAnswer<'_>> {
+    fn answer(&self, question: &SplitQuestion) -> Option<SplitAnswer> {
         let (near, far) = (self.local.most_threads(), self.remote.most_threads());
         let processes = question.processes.iter();
         let asked =
@@ -124,10 +141,15 @@ impl SharedGrid {
             asked.map(|(count, work)| self.ranking(count, work)).collect();
         let split = |&(n, m): &(u32, u32)| {
             let fits = n <= near && m <= far;
-            fits.then(|| self.split(n, m, WorkSharing::Dynamic)).flatten()
+            fits.then(|| self.split(n, m)).flatten()
         };
         let splits: Option<Vec<_>> = question.splits.iter().map(split).collect();
-        Some(SplitAnswer { grid: self, rankings: rankings?, splits: splits? })
+        Some(SplitAnswer {
+            place: self.place.clone(),
+            law: self.fit,
+            rankings: rankings?,
+            splits: splits?,
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! The table of saad2022, by its own cells.
 
-use nearfar_model::{Law, LawName, Support};
+use nearfar_model::{Law, LawName, Support, WhoLosesMore};
 
 use crate::grid;
 use crate::paper_table::{FOUR, LOCAL, OTHER_FOUR, REMOTE, mixed, printed, record_of};
@@ -16,14 +16,14 @@ fn the_whole_table_gives_the_pressure_law() {
         let cell = grid.cell(n, m).unwrap();
         let found = cell.predicted.unwrap();
         let (local, remote) = (printed(&LOCAL, n, m) * 1e6, printed(&REMOTE, n, m) * 1e6);
-        assert!((found.total() / (local + remote) - 1.0).abs() < 0.023, "{n} {m} {found:?}");
-        assert!((found.local / local - 1.0).abs() < 0.028, "{n} {m} {found:?}");
-        assert!((found.remote / remote - 1.0).abs() < 0.023, "{n} {m} {found:?}");
+        assert!((found.total().0 / (local + remote) - 1.0).abs() < 0.023, "{n} {m} {found:?}");
+        assert!((found.local.0 / local - 1.0).abs() < 0.028, "{n} {m} {found:?}");
+        assert!((found.remote.0 / remote - 1.0).abs() < 0.023, "{n} {m} {found:?}");
         assert_eq!(cell.support, Support::Measured);
     }
     assert!(grid.fit.left_out.unwrap().total < 0.012, "{:?}", grid.fit);
     let Law::Saturation { limit, sharpness, remote_weight } = grid.other.law else { panic!() };
-    assert!((limit / 14.9e9 - 1.0).abs() < 0.02 && (sharpness - 4.25).abs() < 0.6);
+    assert!((limit.0 / 14.9e9 - 1.0).abs() < 0.02 && (sharpness - 4.25).abs() < 0.6);
     assert!((remote_weight - 0.98).abs() < 0.05, "{remote_weight}");
 }
 
@@ -39,10 +39,10 @@ fn four_mixed_cells_foretell_the_twelve_others() {
             assert!(cell.measured.is_none() && cell.support == Support::Interpolated);
             let found = cell.predicted.unwrap();
             let (local, remote) = (printed(&LOCAL, n, m) * 1e6, printed(&REMOTE, n, m) * 1e6);
-            assert!((found.local / local - 1.0).abs() <= 0.04, "{n} {m} {found:?}");
-            assert!((found.remote / remote - 1.0).abs() <= 0.04, "{n} {m} {found:?}");
+            assert!((found.local.0 / local - 1.0).abs() <= 0.04, "{n} {m} {found:?}");
+            assert!((found.remote.0 / remote - 1.0).abs() <= 0.04, "{n} {m} {found:?}");
             assert!((found.beta() - remote / (local + remote)).abs() <= 0.02, "{n} {m}");
-            totals.push((found.total() / (local + remote) - 1.0).abs());
+            totals.push((found.total().0 / (local + remote) - 1.0).abs());
         }
         assert_eq!(totals.len(), 12);
         assert!(totals.iter().all(|error| *error <= 0.03), "{totals:?}");
@@ -53,19 +53,21 @@ fn four_mixed_cells_foretell_the_twelve_others() {
 #[test]
 fn equation_4_gives_none_of_the_mixed_cells() {
     let all: Vec<_> = mixed().collect();
-    let above = grid(&record_of(&LOCAL, &REMOTE, &all)).above_lone();
+    let above = grid(&record_of(&LOCAL, &REMOTE, &all)).above_lone;
     assert_eq!((above.cells, above.above), (16, 16));
     // 11188 with one of each, beside 7656 and 4844.
-    let (n, m, excess) = above.largest.unwrap();
-    assert_eq!((n, m), (1, 2));
+    let nearfar_model::Excess { local_threads, remote_threads, excess } = above.largest.unwrap();
+    assert_eq!((local_threads, remote_threads), (1, 2));
     assert!((excess - (12345.0 / 7656.0 - 1.0)).abs() < 1e-3, "{excess}");
 }
 
 #[test]
 fn the_remote_processes_lose_more_under_load() {
     let all: Vec<_> = mixed().collect();
-    let fairness = grid(&record_of(&LOCAL, &REMOTE, &all)).fairness().unwrap();
+    let fairness = grid(&record_of(&LOCAL, &REMOTE, &all)).fairness.unwrap();
     assert_eq!(fairness.cells, 16);
+    assert_eq!(fairness.on_average, WhoLosesMore::Neither);
+    assert_eq!(fairness.under_full_load, WhoLosesMore::Remote);
     assert!((fairness.local.under_full_load - (1.0 - 9302.0 / 12925.0)).abs() < 1e-6);
     assert!((fairness.remote.under_full_load - (1.0 - 4416.0 / 6807.0)).abs() < 1e-6);
     let (local, remote) = (fairness.local.slope.unwrap(), fairness.remote.slope.unwrap());

@@ -64,7 +64,7 @@ fn shared_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> 
     let printed = Printed { value: tables.total[n][m], decimals: tables.decimals };
     let alone = |curve: &LoneCurve, count: usize| {
         let point = curve.measured(u32::try_from(count).ok()?)?;
-        Some(point.sum.median / tables.unit.bytes_per_s())
+        Some(point.sum.value.0 / tables.unit.bytes_per_s())
     };
     let parts = alone(&grid.local, n).zip(alone(&grid.remote, m));
     let nearest = parts.map(|(near, far)| printed.value.clamp(near.min(far), near.max(far)));

@@ -1,6 +1,6 @@
 //! The best split of the paper's four processes, and what it gains.
 
-use nearfar_model::{ProcessSplit, SharedCell, SharedGrid, SplitRanking, WorkSharing};
+use nearfar_model::{ProcessSplit, SharedGrid, SplitRanking, WorkSharing};
 
 use super::facts::Facts;
 use super::reason::KnownReason;
@@ -16,12 +16,10 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let item = |what: &str| format!("best split, {machine}, {} processes, {what}", split.processes);
     let ranking = grid.ranking(split.processes, WorkSharing::Dynamic);
     let best = ranking.as_ref().and_then(|ranking| ranking.splits.first());
-    let is_printed = |it: &&ProcessSplit| {
-        (it.cell.local_threads, it.cell.remote_threads) == (split.local, split.remote)
-    };
+    let is_printed = |it: &&ProcessSplit| (it.near, it.far) == (split.local, split.remote);
     let named = ranking.as_ref().and_then(|ranking| ranking.best().find(is_printed));
-    let as_good = best.zip(named).is_some_and(|(best, _)| is_level(facts, &best.cell));
-    let count = |of: fn(&SharedCell) -> u32| best.map(|best| f64::from(of(&best.cell)));
+    let as_good = best.zip(named).is_some_and(|(best, _)| is_level(facts, best));
+    let count = |of: fn(&ProcessSplit) -> u32| best.map(|best| f64::from(of(best)));
     let whole = |printed: u32| Printed { value: f64::from(printed), decimals: 0 };
     let total = |printed: f64| Printed { value: printed, decimals: split.decimals };
     let in_unit = |bytes_per_s: f64, unit: Unit| bytes_per_s / unit.bytes_per_s();
@@ -43,12 +41,12 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
             f64::from(split.processes),
             "an input: how many to split",
         ),
-        counted("local ones", split.local, count(|cell| cell.local_threads)),
-        counted("remote ones", split.remote, count(|cell| cell.remote_threads)),
+        counted("local ones", split.local, count(|best| best.near)),
+        counted("remote ones", split.remote, count(|best| best.far)),
         compared(
             item(&format!("total, {unit}")),
             total(split.total),
-            named.map(|named| in_unit(named.bandwidth, split.unit)),
+            named.map(|named| in_unit(named.sum.value.0, split.unit)),
             Room::Model(TOTALS),
         ),
         Row::given(
@@ -67,13 +65,13 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     ]
 }
 
-/// Whether the printed totals of the printed best split and of a cell are less apart than what the
+/// Whether the printed totals of the printed best split and of another are less apart than what the
 /// model promises of a total.
-fn is_level(facts: &Facts, cell: &SharedCell) -> bool {
+fn is_level(facts: &Facts, other: &ProcessSplit) -> bool {
     let total = |n: u32, m: u32| {
         facts.sharing.total.get(n as usize).and_then(|row| row.get(m as usize)).copied()
     };
-    let totals = total(facts.best_split.local, facts.best_split.remote)
-        .zip(total(cell.local_threads, cell.remote_threads));
+    let totals =
+        total(facts.best_split.local, facts.best_split.remote).zip(total(other.near, other.far));
     totals.is_some_and(|(printed, other)| (printed / other - 1.0).abs() <= TOTALS)
 }

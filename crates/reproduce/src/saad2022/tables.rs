@@ -26,10 +26,10 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     };
     let mut rows: Vec<Row> = of_table(total_row).collect();
     rows.extend(of_table(|tables, grid, n, m| {
-        group_row(tables, grid, (n, m), "local", &tables.local, |shares| shares.local)
+        group_row(tables, grid, (n, m), "local", &tables.local, |shares| shares.local.0)
     }));
     rows.extend(of_table(|tables, grid, n, m| {
-        group_row(tables, grid, (n, m), "remote", &tables.remote, |shares| shares.remote)
+        group_row(tables, grid, (n, m), "remote", &tables.remote, |shares| shares.remote.0)
     }));
     rows.extend(of_table(per_core_row));
     let unseen = tables.places().filter(|&(n, m)| n > 0 && m > 0 && !FITTED.contains(&(n, m)));
@@ -67,7 +67,7 @@ fn total_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> R
         _ => Comparison {
             item,
             printed: Printed { value, decimals: tables.decimals },
-            ours: Some(shares.total() / tables.unit.bytes_per_s()),
+            ours: Some(shares.total().0 / tables.unit.bytes_per_s()),
             room: Room::Model(TOTALS),
             reason: None,
         }
@@ -114,7 +114,7 @@ fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -
         return Row::given(item, value, why);
     }
     let room = Room::Model(GROUPS);
-    let ours = Some(shares.remote / processes / tables.unit.bytes_per_s());
+    let ours = Some(shares.remote.0 / processes / tables.unit.bytes_per_s());
     Comparison { item, printed, ours, room, reason: None }.judge()
 }
 

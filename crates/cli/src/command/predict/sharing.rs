@@ -1,7 +1,7 @@
 //! What processes get that are split over near and far cores.
 
 use anyhow::{anyhow, bail};
-use nearfar_document::PredictSharingView;
+use nearfar_document::{ModelResult, predict_sharing_text};
 use nearfar_model::{Inapplicable, RecordFigures, SplitQuestion, WorkSharing, sharing};
 
 use crate::args::PredictArguments;
@@ -16,11 +16,12 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
         let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
         anyhow!("no sharing model: {why}{remedy}")
     })?;
-    let view = PredictSharingView::new(&record, &model.answer(&question)?);
+    let answers = model.answer(&question)?;
+    let view = ModelResult::new("nearfar.predict-sharing/2", &record, answers);
     if arguments.json {
         output::print_json(&view)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&predict_sharing_text(&view))?;
     }
     Ok(ExitStatus::Done)
 }

@@ -1,0 +1,336 @@
+//! Threads near a memory node beside threads of a cluster far from it, and how to split processes.
+
+use nearfar_model::{
+    Fairness, GridPlace, Law, LawFit, ProcessSplit, SharedCell, SharedGrid, Sharing, SplitRanking,
+    SplitVerdict, WhoLosesMore, WorkSharing,
+};
+
+use super::figures::{count, percent_words, rounded, significant};
+use super::sharing_splits::{advice, figure_cell, more_words, split_words};
+use super::show_sharing::SharingView;
+use crate::document::Section;
+use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
+use crate::table::{Cell, Column, Table};
+
+/// So many cells are named that are worth measuring.
+const MOST_NAMED: usize = 6;
+
+/// What was measured, what the laws say of it, and how to split processes.
+pub(crate) fn section(cells: &[SharingView], model: Option<&Sharing>) -> Option<Section> {
+    let of_place = cells.chunk_by(|one, next| one.place() == next.place());
+    let mut tables: Vec<Table> = of_place.filter_map(measured).collect();
+    if let Some(model) = model {
+        tables.push(laws(model));
+        if let Some(shown) = shown(model) {
+            tables.extend(both_groups(model, shown));
+            tables.extend(betas(shown));
+            tables.push(best_splits(model, shown));
+        }
+    }
+    (!tables.is_empty()).then(|| Section {
+        id: "sharing",
+        title: "Near and far threads on one memory node",
+        about: "Threads near a memory node (rows) beside threads of a cluster far from it \
+                (columns), all on that node's memory. Useful bytes of both groups together."
+            .into(),
+        tables,
+        findings: model.map(findings).unwrap_or_default(),
+        model_text: None,
+    })
+}
+
+/// What to do with the most processes of the grid that is shown.
+pub(crate) fn findings(model: &Sharing) -> Vec<String> {
+    let Some(shown) = shown(model) else { return Vec::new() };
+    let of = |ranking| format!("{}: {}", place_words(&shown.place), advice(ranking));
+    last_rankings(shown).map(of).collect()
+}
+
+fn measured(cells: &[SharingView]) -> Option<Table> {
+    let first = cells.first()?;
+    let mut grid = grid_of(cells.iter().map(|cell| cell.remote_threads));
+    for cell in cells {
+        let total = cell.total.as_ref().map(Figure::sum);
+        let figure = Cell::of(&cell.case, total, Counted::Bytes);
+        grid.add(near(cell.local_threads), far(cell.remote_threads), figure);
+    }
+    grid.table(place_words(&first.place()), "", Unit::GbPerS)
+}
+
+fn near(threads: u32) -> String {
+    format!("{threads} near")
+}
+
+fn far(threads: u32) -> String {
+    format!("{threads} far")
+}
+
+fn grid_of(remotes: impl Iterator<Item = u32>) -> Grid {
+    let remotes: std::collections::BTreeSet<u32> = remotes.collect();
+    Grid::with_columns(remotes.into_iter().map(far))
+}
+
+pub(super) fn place_words(place: &GridPlace) -> String {
+    format!(
+        "Memory of node {}: cluster {} near, cluster {} far, {} {}",
+        place.memory_node, place.local_cluster, place.remote_cluster, place.kernel, place.variant
+    )
+}
+
+/// The grid that is shown whole: the one whose law is off most, else the first.
+fn shown(model: &Sharing) -> Option<&SharedGrid> {
+    let off = |grid: &SharedGrid| grid.fit.left_out.map_or(0.0, |off| off.all);
+    let grids = model.grids.iter();
+    grids.reduce(|known, next| if off(next) > off(known) { next } else { known })
+}
+
+fn laws(model: &Sharing) -> Table {
+    let columns =
+        ["node", "near", "far", "kernel", "law", "off by", "dynamic", "static"].map(Column::words);
+    let rows = model.grids.iter().map(|grid| {
+        let place = &grid.place;
+        let clusters = [place.memory_node, place.local_cluster, place.remote_cluster];
+        let best = WorkSharing::ALL.map(|work| best_of_most(grid, work));
+        let words = [place.kernel.clone(), law_words(&grid.fit), off_words(&grid.fit)];
+        let cells = clusters.map(|it| it.to_string()).into_iter().chain(words).chain(best);
+        cells.map(Cell::text).collect()
+    });
+    let mut notes = vec![
+        "Of two laws (saad2022: pressure, saturation) the one that is off less where a cell is left \
+         out of its fit: root mean square over totals and groups. K in GB/s."
+            .into(),
+        "dynamic, static: the best split (near + far) of as many processes as fit near, for work \
+         that goes to who is ready and for equal parts, and its gain over all near where it is \
+         beyond what both can be off."
+            .into(),
+    ];
+    let unfitted = model.unfitted.iter();
+    notes.extend(
+        unfitted.map(|grid| format!("{}: no law, {}.", place_words(&grid.place), grid.why)),
+    );
+    let caption = "Laws of what both groups get; near, far: clusters".into();
+    Table { caption, columns: columns.into(), rows: rows.collect(), notes }
+}
+
+fn law_words(fit: &LawFit) -> String {
+    match fit.law {
+        Law::Pressure { a, b } => format!("pressure a {}, b {}", parameter(a), parameter(b)),
+        Law::Saturation { limit, sharpness, remote_weight } => format!(
+            "saturation K {}, p {}, k {}",
+            parameter(limit.0 / 1e9),
+            parameter(sharpness),
+            parameter(remote_weight)
+        ),
+    }
+}
+
+fn off_words(fit: &LawFit) -> String {
+    fit.left_out.map_or("unknown".into(), |off| percent_words(off.all))
+}
+
+/// A parameter of a law in three digits; one that is hardly identified has no more meaning than its
+/// size.
+fn parameter(value: f64) -> String {
+    match value {
+        value if value >= 1e5 => "> 99999".into(),
+        value if value < 1e-4 => "< 0.0001".into(),
+        value => significant(value, 3),
+    }
+}
+
+/// The rankings of the most processes.
+fn last_rankings(grid: &SharedGrid) -> impl Iterator<Item = &SplitRanking> {
+    let most = grid.rankings.iter().map(|ranking| ranking.processes).max();
+    grid.rankings.iter().filter(move |ranking| Some(ranking.processes) == most)
+}
+
+/// `3+1 +7.1 %`.
+fn best_of_most(grid: &SharedGrid, work: WorkSharing) -> String {
+    let Some(ranking) = last_rankings(grid).find(|ranking| ranking.work == work) else {
+        return "-".into();
+    };
+    let split = ranking.advised();
+    let split = split.map_or("-".into(), |split| format!("{}+{}", split.near, split.far));
+    let gain = ranking.gain.filter(|_| ranking.verdict == SplitVerdict::Gain);
+    split + &gain.map_or_else(String::new, |gain| format!(" +{}", percent_words(gain)))
+}
+
+fn figures_of(
+    grid: &SharedGrid,
+    caption: String,
+    unit: Unit,
+    figure: impl Fn(&SharedCell) -> Option<Figure>,
+) -> Option<Table> {
+    let mut table = grid_of(grid.cells.iter().map(|cell| cell.remote_threads));
+    for cell in &grid.cells {
+        let shown = figure(cell).map_or(Cell::Empty, Cell::Figure);
+        table.add(near(cell.local_threads), far(cell.remote_threads), shown);
+    }
+    table.table(caption, "", unit)
+}
+
+fn both_groups(model: &Sharing, grid: &SharedGrid) -> Option<Table> {
+    let which = match model.grids.len() {
+        0 | 1 => String::new(),
+        many => format!("; of {many} grids the one whose law is off most"),
+    };
+    let caption = format!("{}{which}; ~ is predicted", place_words(&grid.place));
+    let mut table = figures_of(grid, caption, Unit::GbPerS, |cell| match &cell.measured {
+        Some(measured) => Some(Figure::sampled(&measured.total, Counted::Bytes)),
+        None => cell.predicted_total.as_ref().map(|total| Figure::of(total).predicted()),
+    })?;
+    let errors = grid.cells.iter().filter_map(|cell| cell.total_error);
+    if let Some(worst) = errors.map(f64::abs).max_by(f64::total_cmp) {
+        let off = percent_words(worst);
+        table.notes.push(format!("On measured totals the law is off by {off} at most."));
+    }
+    table.notes.extend(above_lone_words(grid));
+    table.notes.extend(worth_measuring_words(model, grid));
+    Some(table)
+}
+
+fn above_lone_words(grid: &SharedGrid) -> Option<String> {
+    let found = grid.above_lone;
+    let most = found.largest?;
+    Some(format!(
+        "In {} of {} with both groups the total is above what either moves alone, by {} at most ({} \
+         near {} far): equation 4 of the paper, total = (1 - beta) L0 + beta R0 with beta from 0 to \
+         1, cannot give those.",
+        found.above,
+        count(found.cells, "measured cell"),
+        percent_words(most.excess),
+        most.local_threads,
+        most.remote_threads
+    ))
+}
+
+fn worth_measuring_words(model: &Sharing, grid: &SharedGrid) -> Option<String> {
+    let worth = grid.cells.iter().filter(|cell| cell.is_worth_measuring);
+    let worth: Vec<String> = worth
+        .map(|cell| format!("{} near {} far", cell.local_threads, cell.remote_threads))
+        .collect();
+    let more = worth.len().saturating_sub(MOST_NAMED);
+    let named = worth.get(..worth.len().min(MOST_NAMED))?.join(", ");
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!named.is_empty()).then(|| {
+        let command = &model.more_cells;
+        format!(
+            "The two laws differ by more than 5 % in {named}{more}: measure them by `{command}`."
+        )
+    })
+}
+
+fn betas(grid: &SharedGrid) -> Option<Table> {
+    let caption = "beta: the far group's part of the total".into();
+    let mut table = figures_of(grid, caption, Unit::One, beta)?;
+    table.notes.extend(grid.fairness.as_ref().map(fairness_words));
+    Some(table)
+}
+
+/// The far group's part of a cell with both groups, measured or else predicted.
+fn beta(cell: &SharedCell) -> Option<Figure> {
+    if cell.local_threads == 0 || cell.remote_threads == 0 {
+        return None;
+    }
+    match &cell.measured {
+        Some(_) => measured_beta(cell),
+        None => Some(Figure::new(cell.predicted?.beta(), None, Unit::One).predicted()),
+    }
+}
+
+/// Of a case with both groups the near one comes first.
+const FAR_SHARE: Counted = Counted::ActorShare(1);
+
+/// What was measured of it: of both groups with its samples.
+pub(crate) fn measured_beta(cell: &SharedCell) -> Option<Figure> {
+    let measured = cell.measured.as_ref()?;
+    let beta = Figure::new(measured.beta?, None, Unit::One);
+    Some(match measured.total.cases.first() {
+        Some(case) if cell.local_threads > 0 && cell.remote_threads > 0 => {
+            beta.of_samples(case, FAR_SHARE)
+        }
+        _ => beta,
+    })
+}
+
+fn fairness_words(fairness: &Fairness) -> String {
+    let each = |slope: Option<f64>| {
+        slope.map_or("not known".into(), |slope| {
+            let points = rounded(slope * 100.0, 1);
+            let is_one = points.trim_start_matches('-') == "1";
+            format!("{points} point{}", if is_one { "" } else { "s" })
+        })
+    };
+    let more = |who| match who {
+        WhoLosesMore::Neither => "both lose alike",
+        WhoLosesMore::Local => "the near ones lose more",
+        WhoLosesMore::Remote => "the far ones lose more",
+    };
+    let (on_average, when_full) = (more(fairness.on_average), more(fairness.under_full_load));
+    let more = if on_average == when_full {
+        format!("On average and with the most threads {on_average}")
+    } else {
+        format!("On average {on_average}, with the most threads {when_full}")
+    };
+    let (local, remote) = (&fairness.local, &fairness.remote);
+    format!(
+        "Fairness: beside each other the near threads lose {} of what they move alone and the far \
+         ones {} (mean of {}), with the most threads {} and {}; with each further thread {} and {}. \
+         {more}.",
+        percent_words(local.mean),
+        percent_words(remote.mean),
+        count(fairness.cells, "cell"),
+        percent_words(local.under_full_load),
+        percent_words(remote.under_full_load),
+        each(local.slope),
+        each(remote.slope),
+    )
+}
+
+fn best_splits(model: &Sharing, grid: &SharedGrid) -> Table {
+    let rows = grid.rankings.iter().map(|ranking| {
+        let figure = |split: Option<&ProcessSplit>| {
+            split.map_or(Cell::Empty, |split| figure_cell(split.figure(ranking.work)))
+        };
+        let first = ranking.splits.first();
+        let more = ranking.as_good_splits.saturating_sub(1);
+        let others = if more > 0 { format!(" or {more} more") } else { String::new() };
+        vec![
+            Cell::text(ranking.processes.to_string()),
+            Cell::text(ranking.work.as_str()),
+            Cell::text(
+                first.map_or("-".into(), |split| split_words(split.near, split.far) + &others),
+            ),
+            figure(first),
+            figure(ranking.all_near.as_ref()),
+            Cell::text(gain_words(ranking)),
+        ]
+    });
+    let wants_more = last_rankings(grid).any(|ranking| ranking.wants_more);
+    Table {
+        caption: "Best splits of processes".into(),
+        columns: vec![
+            Column::words("processes"),
+            Column::words("work"),
+            Column::words("best"),
+            Column::of("best", Unit::GbPerS),
+            Column::of("all near", Unit::GbPerS),
+            Column::words("gain"),
+        ],
+        rows: rows.collect(),
+        notes: more_words(wants_more, &model.more_cells),
+    }
+}
+
+fn gain_words(ranking: &SplitRanking) -> String {
+    let Some(gain) = ranking.gain.map(percent_words) else { return "-".into() };
+    match ranking.verdict {
+        SplitVerdict::Gain => gain,
+        SplitVerdict::AllNear => "none".into(),
+        SplitVerdict::ErrorUnknown => format!("{gain}, error not known"),
+        SplitVerdict::WithinError | SplitVerdict::NotAllFitNear => {
+            format!("{gain}, within the error")
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! How to split processes over near and far cores: what to do, and what `predict` says of it.
+
+use nearfar_model::{
+    Law, ProcessSplit, SplitAnswers, SplitRanking, SplitVerdict, Support, WorkSharing,
+};
+use nearfar_record::Estimate;
+use nearfar_units::BytesPerSecond;
+
+use super::figures::percent_words;
+use super::result::ModelResult;
+use super::sharing::place_words;
+use crate::document::Section;
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+use crate::terminal::paragraph::paragraph;
+use crate::terminal::section_text;
+
+/// So many splits are named in a sentence.
+const MOST_SPLITS: usize = 4;
+
+pub(super) fn more_words(is_wanted: bool, command: &str) -> Vec<String> {
+    let words = || format!("More cells of the grids are measured by `{command}`.");
+    is_wanted.then(words).into_iter().collect()
+}
+
+pub(super) fn figure_cell(estimate: &Estimate<BytesPerSecond>) -> Cell {
+    Cell::Figure(Figure::of(estimate))
+}
+
+/// `3 near 1 far`, `all 4 near`.
+pub(super) fn split_words(near: u32, far: u32) -> String {
+    match (near, far) {
+        (near, 0) => format!("all {near} near"),
+        (0, far) => format!("all {far} far"),
+        (near, far) => format!("{near} near {far} far"),
+    }
+}
+
+/// `13.8 GB/s (13.6 to 14.0)`.
+fn expectation(split: &ProcessSplit, work: WorkSharing) -> String {
+    let figure = Figure::of(split.figure(work));
+    match figure.interval {
+        Some([low, high]) => {
+            // Narrow intervals too: without one it would read as not known.
+            let [low, high] = [low, high].map(|end| Figure::new(end, None, Unit::GbPerS).text);
+            format!("{} GB/s ({low} to {high})", figure.text)
+        }
+        None => format!("{} GB/s (how far it is off is not known)", figure.text),
+    }
+}
+
+/// What to do, with its number and its condition.
+pub(super) fn advice(ranking: &SplitRanking) -> String {
+    let of = match ranking.work {
+        WorkSharing::Static => "equal parts (static work: the slowest process decides)",
+        WorkSharing::Dynamic => "work that goes to who is ready (dynamic: the sum counts)",
+    };
+    let Some(best) = ranking.splits.first() else { return String::new() };
+    let plural = if ranking.processes == 1 { "" } else { "es" };
+    let expected = |split: &ProcessSplit| expectation(split, ranking.work);
+    let words = |split: &ProcessSplit| split_words(split.near, split.far);
+    let gain = ranking.gain.map_or_else(String::new, percent_words);
+    let others = as_good_words(ranking) + &unsure_words(&ranking.unsure);
+    let better = format!("{} looks {gain} better, {}", words(best), expected(best));
+    let what = match (ranking.verdict, &ranking.all_near) {
+        (SplitVerdict::Gain, Some(near)) => format!(
+            "put {}; expect {}, {gain} more than {}, {}.{others}",
+            words(best),
+            expected(best),
+            words(near),
+            expected(near)
+        ),
+        (SplitVerdict::AllNear, Some(near)) => format!(
+            "keep {}; expect {}. No other split looks better.{}",
+            words(near),
+            expected(near),
+            unsure_words(&ranking.unsure)
+        ),
+        (SplitVerdict::WithinError, Some(near)) => format!(
+            "keep {}; expect {}. {better}: less than both can be off.",
+            words(near),
+            expected(near)
+        ),
+        (SplitVerdict::ErrorUnknown, Some(near)) => {
+            format!("keep {} until more is measured: {}. {better}.", words(near), expected(near))
+        }
+        _ => {
+            let (split, figure) = (words(best), expected(best));
+            format!("they do not all fit near; put {split}; expect {figure}.{others}")
+        }
+    };
+    format!("{} process{plural}, {of}: {what}", ranking.processes)
+}
+
+/// The others to choose from, each with its figure; empty where there are none.
+fn as_good_words(ranking: &SplitRanking) -> String {
+    let named = || ranking.best().take(MOST_SPLITS);
+    let others = named().skip(1).map(|split| {
+        let origin = if split.support == Support::Measured { "" } else { ", predicted" };
+        let figure = expectation(split, ranking.work);
+        format!("{}, {figure}{origin}", split_words(split.near, split.far))
+    });
+    let more = ranking.as_good_splits.saturating_sub(named().count());
+    let others: Vec<String> = others.chain((more > 0).then(|| format!("{more} more"))).collect();
+    if others.is_empty() { String::new() } else { format!(" As good: {}.", others.join("; ")) }
+}
+
+/// Which splits may be as good, or of many how many; empty where none may.
+fn unsure_words(splits: &[(u32, u32)]) -> String {
+    let words = |(near, far): &(u32, u32)| split_words(*near, *far);
+    match splits {
+        [] => String::new(),
+        [one] => format!(" Of {} too little is known: it may be as good.", words(one)),
+        [one, other] => format!(
+            " Of {} and {} too little is known: they may be as good.",
+            words(one),
+            words(other)
+        ),
+        many => {
+            let count = many.len();
+            format!(" Of {count} other splits too little is known: they may be as good.")
+        }
+    }
+}
+
+/// What `predict` says of splits.
+#[must_use]
+pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
+    let mut text = answers.measured.heading();
+    for answer in &answers.result.grids {
+        let off = answer.law.left_out.map_or_else(
+            || "with one mixed cell how far it is off is not known".into(),
+            |off| {
+                format!(
+                    "where a cell is left out of its fit, {} off on totals and {} on groups",
+                    percent_words(off.total),
+                    percent_words(off.group)
+                )
+            },
+        );
+        let ranked = answer
+            .rankings
+            .iter()
+            .map(|ranking| split_table(format!("{} work", ranking.work.as_str()), &ranking.splits));
+        let mut tables: Vec<Table> = ranked.collect();
+        if !answer.splits.is_empty() {
+            tables.push(split_table("the splits that were named".into(), &answer.splits));
+        }
+        let law = match answer.law.law {
+            Law::Pressure { .. } => "pressure",
+            Law::Saturation { .. } => "saturation",
+        };
+        text += &section_text(&Section {
+            id: "splits",
+            title: "Splits of processes",
+            about: format!(
+                "{}. What was not measured is by the {law} law: {off}.",
+                place_words(&answer.place)
+            ),
+            tables,
+            findings: answer.rankings.iter().map(advice).collect(),
+            model_text: None,
+        });
+    }
+    let mut rankings = answers.result.grids.iter().flat_map(|grid| &grid.rankings);
+    let notes = more_words(rankings.any(|ranking| ranking.wants_more), &answers.result.more_cells);
+    text + &notes.iter().map(|note| paragraph(" - ", note)).collect::<String>()
+}
+
+fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {
+    let rows = splits.iter().map(|split| {
+        let each = |value: Option<BytesPerSecond>| {
+            value
+                .map_or(Cell::Empty, |it| Cell::Figure(Figure::new(it.0 / 1e9, None, Unit::GbPerS)))
+        };
+        let beta = |beta| Cell::Figure(Figure::new(beta, None, Unit::One));
+        vec![
+            Cell::text(split_words(split.near, split.far)),
+            figure_cell(&split.sum),
+            figure_cell(&split.paced),
+            each(split.near_each),
+            each(split.far_each),
+            split.beta.map_or(Cell::Empty, beta),
+            Cell::text(match split.support {
+                Support::Measured => "measured",
+                Support::Interpolated => "interpolated",
+                Support::Extrapolated => "extrapolated",
+            }),
+        ]
+    });
+    Table {
+        caption,
+        columns: vec![
+            Column::words("split"),
+            Column::of("sum", Unit::GbPerS),
+            Column::of("paced", Unit::GbPerS),
+            Column::of("each near", Unit::GbPerS),
+            Column::of("each far", Unit::GbPerS),
+            Column::of("beta", Unit::One),
+            Column::words("figures"),
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
