@@ -74,7 +74,6 @@ pub fn quantity(input: &[u8]) -> Outcome {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "compared to three digits")]
 fn as_float(number: u64) -> f64 {
     number as f64
 }

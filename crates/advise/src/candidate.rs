@@ -24,7 +24,6 @@ pub enum CandidateKind {
 
 impl CandidateKind {
     /// Its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FirstTouch => "first_touch",
@@ -48,7 +47,6 @@ pub enum AdvisingModel {
 
 impl AdvisingModel {
     /// Its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Flow => "flow",
@@ -90,7 +88,6 @@ pub struct Candidate {
 
 impl Candidate {
     /// Threads and pages of the whole program, or of each cluster by itself.
-    #[must_use]
     pub fn bindings(&self) -> Vec<Binding> {
         let each = || self.team.cpus.iter().zip(&self.policies);
         match self.policies.as_slice() {
@@ -103,7 +100,6 @@ impl Candidate {
 
     /// The command that applies it, or one for each cluster, to whose processes it belongs; empty
     /// where the program would have to be changed.
-    #[must_use]
     pub fn commands(&self) -> Vec<String> {
         if self.needs_change {
             return Vec::new();
@@ -125,7 +121,6 @@ impl Candidate {
     }
 
     /// Whether it may be recommended: it is not known not to fit, and a command applies it.
-    #[must_use]
     pub fn is_eligible(&self) -> bool {
         !self.needs_change && !matches!(self.room, Room::TooSmall { .. })
     }

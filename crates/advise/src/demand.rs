@@ -36,7 +36,6 @@ impl Pattern {
     pub const ALL: [Self; 4] = [Self::Shared, Self::Private, Self::Regular, Self::Irregular];
 
     /// Its name.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shared => "shared",
@@ -47,7 +46,6 @@ impl Pattern {
     }
 
     /// Where its pages come to lie that nobody places, in words.
-    #[must_use]
     pub fn default_words(self) -> &'static str {
         match self {
             Self::Private => "each thread's pages on its own node, because it writes them first",

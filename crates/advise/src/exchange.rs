@@ -21,7 +21,6 @@ const SUM_COUNTS: f64 = 0.02;
 impl Question<'_> {
     /// Better shares than these and their throughput / that of these, as far as moves between two
     /// nodes lead. Nothing is moved to where it finds no room.
-    #[must_use]
     pub fn exchange(&self, start: Vec<Shares>) -> Vec<Shares> {
         let mut pages = start;
         self.climb(&mut pages, &STEPS, |pages| self.score(self.throughput(pages)?, pages));

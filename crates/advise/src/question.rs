@@ -63,14 +63,12 @@ pub struct Throughput {
 }
 
 impl Question<'_> {
-    #[must_use]
     pub fn threads(&self) -> u32 {
         self.workers.iter().map(|it| it.threads).sum()
     }
 
     /// What each cluster's threads get: with one placement for all, or one for each of them in
     /// their order. `None` where the law has no answer.
-    #[must_use]
     pub fn flows(&self, pages: &[Shares]) -> Option<Flows> {
         self.flows_of(self.capacities, pages)
     }
@@ -89,13 +87,11 @@ impl Question<'_> {
     }
 
     /// What the program gets; `None` as of [`Question::flows`].
-    #[must_use]
     pub fn throughput(&self, pages: &[Shares]) -> Option<Throughput> {
         Some(self.throughput_of(&self.flows(pages)?))
     }
 
     /// The mean over the machines that are possible; where none are named, of this one.
-    #[must_use]
     pub fn expected_throughput(&self, pages: &[Shares]) -> Option<Throughput> {
         if self.possible.is_empty() {
             return self.throughput(pages);
@@ -105,13 +101,11 @@ impl Question<'_> {
             let of = self.throughput_of(&self.flows_of(capacities, pages)?);
             (paced, sum) = (paced + of.paced, sum + of.sum);
         }
-        #[expect(clippy::cast_precision_loss, reason = "a few machines")]
         let count = self.possible.len() as f64;
         Some(Throughput { paced: paced / count, sum: sum / count })
     }
 
     /// The same of flows that were worked out.
-    #[must_use]
     pub fn throughput_of(&self, flows: &Flows) -> Throughput {
         let rates = flows.rates.iter().zip(&self.workers);
         let of_one = rates.map(|(rate, it)| rate / f64::from(it.threads));
@@ -123,7 +117,6 @@ impl Question<'_> {
     }
 
     /// The share of all pages on each node: by threads, where each has as much data.
-    #[must_use]
     pub fn share_of_all(&self, pages: &[Shares]) -> Shares {
         if let [one] = pages {
             return one.clone();
@@ -138,7 +131,6 @@ impl Question<'_> {
     }
 
     /// Whether pages find room.
-    #[must_use]
     pub fn fits(&self, pages: &[Shares]) -> bool {
         let shares = self.share_of_all(pages);
         shares.iter().zip(&self.page_nodes).all(|(share, it)| *share <= it.room_share + LEAST_SHARE)
@@ -146,7 +138,6 @@ impl Question<'_> {
 
     /// What does not find room goes to the other nodes that have some, in proportion to what
     /// they hold, and where they hold nothing to their room. `None` where all are full.
-    #[must_use]
     pub fn fitted(&self, shares: &[f64]) -> Option<Shares> {
         let room: Vec<f64> = self.page_nodes.iter().map(|it| it.room_share).collect();
         let mut fitted = shares.to_vec();

@@ -26,13 +26,11 @@ pub enum Room {
 /// The bytes that a program can have on a node; `None` where its size is not known.
 pub(crate) fn usable_bytes(machine: &Machine, node: u32) -> Option<f64> {
     let bytes = machine.node(node)?.memory_bytes?;
-    #[expect(clippy::cast_precision_loss, reason = "a part of a node's memory")]
     Some(bytes as f64 * USABLE_SHARE)
 }
 
 /// The largest share of a program's pages that finds room on a node; 1 where nothing is known.
 pub(crate) fn room_share(machine: &Machine, node: u32, working_set_bytes: Option<u64>) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a share of the data")]
     let share = |bytes: u64| Some(usable_bytes(machine, node)? / (bytes as f64).max(1.0));
     working_set_bytes.and_then(share).unwrap_or(1.0).clamp(0.0, 1.0)
 }
@@ -44,7 +42,6 @@ const ROUNDING: f64 = 0.01;
 /// Whether a program with so much data finds room with these shares of it on nodes.
 pub(crate) fn room(machine: &Machine, working_set_bytes: Option<u64>, on: &[(u32, f64)]) -> Room {
     let Some(bytes) = working_set_bytes else { return Room::Unknown };
-    #[expect(clippy::cast_precision_loss, reason = "bytes of a program's data")]
     let bytes = bytes as f64;
     let mut is_known = true;
     for &(node, share) in on.iter().filter(|(_, share)| *share > 0.0) {

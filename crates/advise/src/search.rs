@@ -20,7 +20,6 @@ const BEGINNINGS: usize = 2;
 impl Question<'_> {
     /// Placements for data that all threads use alike. `groups` are sets of nodes that are
     /// looked at whatever they can give.
-    #[must_use]
     pub fn search_shared(&self, groups: &[Vec<usize>]) -> Found {
         let Some(bounds) = Bounds::of(self) else {
             return Found { starts: Vec::new(), best: None };
@@ -53,7 +52,6 @@ impl Question<'_> {
 
     /// The best placement of data that each cluster's threads have for themselves, beginning at
     /// these placements, each cluster's own; `None` where none finds room.
-    #[must_use]
     pub fn search_private(&self, starts: Vec<Vec<Shares>>) -> Option<Vec<Shares>> {
         let fitting = starts.into_iter().filter(|start| self.fits(start));
         self.best_of(fitting.map(|start| self.exchange(start)))

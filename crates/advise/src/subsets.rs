@@ -27,7 +27,6 @@ pub(crate) fn subsets(most: &[f64], groups: &[Vec<usize>]) -> Vec<Vec<usize>> {
 
 /// Equal shares of a subset's nodes.
 pub(crate) fn equal_shares(subset: &[usize], page_nodes: usize) -> Vec<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
     let share = 1.0 / subset.len().max(1) as f64;
     let mut shares = vec![0.0; page_nodes];
     subset.iter().for_each(|&page_node| shares[page_node] = share);

@@ -19,7 +19,6 @@ pub struct Team {
 
 impl Team {
     /// The CPUs of all its threads.
-    #[must_use]
     pub fn all_cpus(&self) -> CpuSet {
         self.cpus.iter().flat_map(CpuSet::iter).collect()
     }

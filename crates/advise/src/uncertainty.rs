@@ -10,7 +10,6 @@ use nearfar_stats::normal_quantile;
 const PAIRS: u64 = 6;
 
 /// Twelve such machines, always the same of the same fit.
-#[must_use]
 pub fn possible_machines(fitted: &FittedFlow) -> Vec<Capacities> {
     let mut random = Rng::with_seed(0);
     let mut all = Vec::new();

@@ -9,7 +9,6 @@ pub(crate) fn bus_id(domain: u32, bus: u32, device: u32, function: u32) -> Optio
 /// A PCIe address in the kernel's form, `0000:3b:00.0`, from one with capitals, without its
 /// domain, without its function, or with more digits than are needed (`00000000:3B:00.0`). None
 /// where the text is no such address.
-#[must_use]
 pub fn normalized_bus_id(text: &str) -> Option<String> {
     let (rest, function) = match text.split_once('.') {
         Some((rest, function)) => (rest, hexadecimal(function)?),

@@ -37,7 +37,6 @@ impl NoDevices {
 }
 
 /// Looks for devices by all interfaces. Each shows some, or is told of as absent.
-#[must_use]
 pub fn find_accelerators() -> Found {
     find_with(Instruments::installed())
 }

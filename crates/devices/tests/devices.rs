@@ -91,7 +91,6 @@ struct Pages {
 impl Pages {
     fn new(elements: usize) -> Self {
         const PAGE: usize = 4096;
-        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
         let room: Vec<f64> = (0..elements + PAGE / 8).map(|index| index as f64 + 0.5).collect();
         let first = room.as_ptr().addr().next_multiple_of(PAGE) - room.as_ptr().addr();
         Self { room, first: first / 8, elements }

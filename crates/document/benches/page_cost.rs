@@ -56,7 +56,6 @@ fn resident(name: &str) -> f64 {
     line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() * 1024.0 / 1e6
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes of a page")]
 fn mb(bytes: usize) -> f64 {
     bytes as f64 / 1e6
 }

@@ -18,7 +18,6 @@ const MOST_ROWS: usize = 1000;
 pub(crate) const VERDICTS: [&str; 4] = ["worse", "better", "unclear", "same"];
 
 impl Document {
-    #[must_use]
     pub fn of_comparison(view: &CompareView) -> Self {
         let is_simulated =
             [&view.a, &view.b].into_iter().any(|of| of.executor == Executor::Simulated);

@@ -19,7 +19,6 @@ use row::Row;
 
 /// What a row holds: its columns, in their order.
 #[cfg(feature = "schema")]
-#[must_use]
 pub fn csv_row_schema(generator: schemars::SchemaGenerator) -> schemars::Schema {
     generator.into_root_schema_for::<Row<'_>>()
 }

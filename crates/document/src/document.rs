@@ -85,13 +85,11 @@ pub(crate) struct Sources<'a> {
 }
 
 impl Document {
-    #[must_use]
     pub fn new(record: &Record) -> Self {
         Self::with_choices(record, &ModelChoices::of(record))
     }
 
     /// The document of a record with these choices about its models.
-    #[must_use]
     pub fn with_choices(record: &Record, choices: &ModelChoices) -> Self {
         Self::of(&Sources::new(record, choices))
     }
@@ -112,7 +110,6 @@ impl Document {
 
 impl ReportView {
     /// The document of a record with these choices about its models.
-    #[must_use]
     pub fn new(record: &Record, choices: &ModelChoices) -> Self {
         Self {
             schema: "nearfar.report/1",

@@ -62,7 +62,6 @@ pub enum Counted {
 
 impl Counted {
     /// What samples of it count.
-    #[must_use]
     pub fn unit(self) -> Unit {
         match self {
             Self::Bytes | Self::PacedBytes | Self::ActorBytes(_) => Unit::GbPerS,
@@ -107,7 +106,6 @@ const ROUNDING: f64 = 0.05;
 
 impl Figure {
     /// A number with its interval.
-    #[must_use]
     pub fn new(value: f64, interval: Option<[f64; 2]>, unit: Unit) -> Self {
         let written = |value| format_significant(value, DIGITS);
         let interval_text = interval.map(|[low, high]| match (written(low), written(high)) {
@@ -120,7 +118,6 @@ impl Figure {
     }
 
     /// A number of a result.
-    #[must_use]
     pub fn of<U: Quantity>(estimate: &Estimate<U>) -> Self {
         let interval = estimate.interval.map(|ends| ends.map(U::in_unit));
         let figure = Self::new(estimate.value.in_unit(), interval, U::UNIT);
@@ -131,7 +128,6 @@ impl Figure {
     }
 
     /// A number of a result that samples of one case lie behind.
-    #[must_use]
     pub fn sampled<U: Quantity>(estimate: &Estimate<U>, counted: Counted) -> Self {
         match estimate.cases.as_slice() {
             [case] => Self::of(estimate).of_samples(case, counted),
@@ -140,13 +136,11 @@ impl Figure {
     }
 
     /// The same as a figure of these samples of a case.
-    #[must_use]
     pub fn of_samples(self, case: &str, counted: Counted) -> Self {
         Self { behind: Some(Behind { case: case.into(), counted }), ..self }
     }
 
     /// The same, marked as what a model says and nobody measured.
-    #[must_use]
     pub fn predicted(self) -> Self {
         Self { text: format!("~{}", self.text), ..self }
     }
@@ -163,7 +157,6 @@ impl Figure {
         self
     }
 
-    #[must_use]
     pub fn sum(view: &BandwidthView) -> Self {
         let figure = Self::new(view.sum_gb_per_s, Some(view.sum_interval_gb_per_s), Unit::GbPerS);
         Self { only_disturbed: view.rounds.only_disturbed, ..figure }
@@ -171,7 +164,6 @@ impl Figure {
     }
 
     /// Threads x the slowest thread of a bandwidth.
-    #[must_use]
     pub fn paced(view: &BandwidthView) -> Self {
         let interval = Some(view.paced_interval_gb_per_s);
         let figure = Self::new(view.paced_gb_per_s, interval, Unit::GbPerS);
@@ -180,7 +172,6 @@ impl Figure {
     }
 
     /// The sum of floating-point operations.
-    #[must_use]
     pub fn flops(view: &FlopsView) -> Self {
         let interval = Some(view.sum_interval_gflop_per_s);
         let figure = Self::new(view.sum_gflop_per_s, interval, Unit::GflopPerS);
@@ -189,14 +180,12 @@ impl Figure {
     }
 
     /// Time of an access.
-    #[must_use]
     pub fn time(time: &AccessTime) -> Self {
         Self { only_disturbed: time.only_disturbed, ..Self::of(&time.time) }
     }
 
     /// How far the interval reaches from the value on its wider side, in the value's decimals; `None`
     /// where it has none, or it does not show in these.
-    #[must_use]
     pub fn plus_minus(&self) -> Option<String> {
         let [low, high] = self.interval?;
         let farthest = (high - self.value).max(self.value - low);
@@ -208,13 +197,11 @@ impl Figure {
     }
 
     /// How sure the interval is, a fraction, where that is less than usual.
-    #[must_use]
     pub fn unusual_confidence(&self) -> Option<f64> {
         self.confidence.filter(|&confidence| confidence < USUAL_CONFIDENCE)
     }
 
     /// Value, unit and interval in words.
-    #[must_use]
     pub fn words(&self) -> String {
         let mut words = format!("{} {}", self.text, self.unit.as_str()).trim_end().to_string();
         if let Some(interval) =

@@ -27,7 +27,6 @@ impl Format {
         [Self::Html, Self::Markdown, Self::Tex, Self::Json, Self::Csv, Self::Metrics];
 
     /// The ending, without its dot.
-    #[must_use]
     pub fn ending(self) -> &'static str {
         match self {
             Self::Html => "html",
@@ -40,20 +39,17 @@ impl Format {
     }
 
     /// The form that a file's name asks for; `None` where it asks for none that there is.
-    #[must_use]
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?.to_str()?;
         Self::ALL.into_iter().find(|format| format.ending().eq_ignore_ascii_case(ending))
     }
 
     /// Why this program cannot write the form, and what to do; `None` where it can.
-    #[must_use]
     pub fn unavailable(self) -> Option<&'static str> {
         (self == Self::Html && CHART_LIBRARY.is_none()).then_some(HOW_TO_GET_IT)
     }
 
     /// All endings, as a message names them: `.json, .md`.
-    #[must_use]
     pub fn endings() -> String {
         Self::ALL.map(|format| format!(".{}", format.ending())).join(", ")
     }

@@ -9,7 +9,6 @@ use serde_json::ser::{Formatter, Serializer};
 /// The text with control characters (C0, DEL, C1), separators of lines and bidirectional
 /// overrides escaped: a label from a stranger's file can neither move the cursor, nor end the
 /// line or turn it around.
-#[must_use]
 pub fn printable(text: &str) -> Cow<'_, str> {
     escaped(text, |c| c.escape_unicode().to_string())
 }
@@ -24,7 +23,6 @@ pub fn write_json(mut out: impl Write, view: &(impl Serialize + ?Sized)) -> io::
 }
 
 /// Whether terminals obey a character instead of showing it.
-#[must_use]
 pub fn is_obeyed(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -145,7 +145,6 @@ impl CaseSamples {
 
 /// Between the two values next to that share of the ranks, as the median is.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "samples of a case")]
     let rank = share * sorted.len().saturating_sub(1) as f64;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the length")]
     let below = rank.floor() as usize;

@@ -59,7 +59,6 @@ pub enum AbsenceKind {
 
 impl AbsenceKind {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -102,7 +101,6 @@ impl Column {
     }
 
     /// Its heading with the unit.
-    #[must_use]
     pub fn heading(&self) -> String {
         match self.unit.map(Unit::as_str) {
             Some(unit) if !unit.is_empty() => format!("{}, {unit}", self.name),
@@ -142,7 +140,6 @@ impl Cell {
     }
 
     /// What it says in words.
-    #[must_use]
     pub fn words(&self) -> String {
         match self {
             Self::Text(words) => words.clone(),

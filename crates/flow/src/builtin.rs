@@ -69,7 +69,6 @@ pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
 }
 
 /// The file of a built-in machine.
-#[must_use]
 pub fn builtin_text(name: &str) -> Option<&'static str> {
     BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
 }

@@ -179,7 +179,6 @@ impl Capacities {
 
     /// The parts that data between a cluster and a node passes and that limit it, with
     /// their capacities, bytes/s; rows and columns must be of these tables.
-    #[must_use]
     pub fn parts_between(&self, cluster: usize, column: usize) -> Vec<(Part, f64)> {
         let path = self.path[cluster][column];
         let path = path.map(|capacity| (Part::Path { cluster, column }, capacity));

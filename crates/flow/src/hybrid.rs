@@ -61,7 +61,6 @@ pub struct Overlap {
 
 impl Overlap {
     /// The time of a case, seconds.
-    #[must_use]
     pub fn seconds(&self, bytes: HybridBytes) -> f64 {
         let HybridBytes { fast_loads, fast_stores, slow_loads, slow_stores } = bytes;
         let bytes = [fast_loads, fast_stores, slow_loads, slow_stores];

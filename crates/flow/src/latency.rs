@@ -65,7 +65,6 @@ pub struct Queue {
 
 impl Queue {
     /// What an access waits where the fullest part on its way is used to this fraction, ns.
-    #[must_use]
     pub fn wait_ns(&self, utilisation: f64) -> f64 {
         let used = utilisation.clamp(0.0, 1.0);
         if used > 0.0 {

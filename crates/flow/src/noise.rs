@@ -138,7 +138,6 @@ impl UnboundMode {
 impl Noise {
     /// The factor of a run of so many threads that are not pinned, by a number drawn evenly from
     /// 0 to 1. What the shares leave of 1 runs as if it were pinned.
-    #[must_use]
     pub fn unbound_factor(&self, threads: u32, draw: f64) -> f64 {
         let mut below = 0.0;
         for mode in self.unbound.iter().filter(|mode| mode.is_for(threads)) {

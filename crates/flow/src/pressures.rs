@@ -64,7 +64,6 @@ impl<'a> Pressures<'a> {
 
     /// Mean of p ln (d/w) over the streams: ln h moves against it where p or the weights do.
     pub fn mean_claim(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
         let count = self.claims.len() as f64;
         self.claims.iter().sum::<f64>() / count
     }

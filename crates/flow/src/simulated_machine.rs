@@ -78,7 +78,6 @@ pub struct KernelLoad {
 
 impl KernelLoad {
     /// A load that goes as fast as it can.
-    #[must_use]
     pub fn new(kernel: impl Into<String>, variant: impl Into<String>, load: Load) -> Self {
         Self { kernel: kernel.into(), variant: variant.into(), load, most_per_thread: None }
     }
@@ -87,7 +86,6 @@ impl KernelLoad {
 impl SimulatedMachine {
     /// The variants of a kernel, the preferred first; of a generated mix those in which its
     /// loads and its stores exist.
-    #[must_use]
     pub fn variants(&self, kernel: &str) -> Vec<String> {
         let own = |kernel: &str| self.kernels.get(kernel).and_then(|it| it.variants.clone());
         let of = |kernel: &str| own(kernel).unwrap_or_else(|| self.variants.clone());
@@ -157,7 +155,6 @@ impl SimulatedMachine {
     /// equally: a cache with k of n threads holds k/n of it. `None`: it lies in memory. Level
     /// [`MEMORY_SIDE_LEVEL`] is looked at where the file has a roof of it, and as if the pages
     /// lay on the threads' own nodes.
-    #[must_use]
     pub fn level_of(&self, thread_cpus: &[u32], working_set_bytes: u64) -> Option<u8> {
         let beside_memory = self.roofs.iter().any(|roof| roof.level == MEMORY_SIDE_LEVEL);
         let levels = LEVELS.filter(|&level| level < MEMORY_SIDE_LEVEL || beside_memory);
@@ -165,7 +162,6 @@ impl SimulatedMachine {
     }
 
     /// How many of these threads share a cache of a level with a CPU.
-    #[must_use]
     pub fn threads_in_domain(&self, level: u8, thread_cpus: &[u32], cpu: u32) -> u32 {
         let domains = cache_roof::domains(&self.machine, level);
         let own = domains.iter().find(|(cpus, _)| cpus.contains(cpu));
@@ -178,7 +174,6 @@ impl SimulatedMachine {
     /// Useful bytes/s of one of so many threads that share a cache of a level and whose data
     /// lies there; `None` where the file has no such roof, or the kernel not that variant. A
     /// generated loop of loads only or of stores only is like that kernel.
-    #[must_use]
     pub fn cache_rate(
         &self,
         level: u8,
@@ -199,7 +194,6 @@ impl SimulatedMachine {
 
     /// FLOP/s of one core in a loop on registers, such as `fma_dp`; `None` where the file says
     /// nothing of it in that variant.
-    #[must_use]
     pub fn flop_rate(&self, loop_name: &str, variant: &str) -> Option<f64> {
         let position = self.variants.iter().position(|known| known == variant)?;
         let per_cycle = self.flops.get(loop_name)?.per_cycle.get(position).copied().flatten()?;
@@ -207,13 +201,11 @@ impl SimulatedMachine {
     }
 
     /// The clock of its cores, GHz.
-    #[must_use]
     pub fn core_ghz(&self) -> Option<f64> {
         self.core_ghz
     }
 
     /// What one dependent load takes when nothing else runs and the TLB hits, ns.
-    #[must_use]
     pub fn idle_latency_ns(&self, cluster: u32, node: u32) -> Option<f64> {
         let row = self.latency.idle_ns.get(usize::try_from(cluster).ok()?)?;
         let nodes = &self.machine.nodes;
@@ -221,13 +213,11 @@ impl SimulatedMachine {
     }
 
     /// The same from a cache of a level.
-    #[must_use]
     pub fn cache_latency_ns(&self, level: u8) -> Option<f64> {
         self.latency.of_cache(level)
     }
 
     /// What an access takes longer when each misses the TLB.
-    #[must_use]
     pub fn translation_ns(&self) -> Option<Translation> {
         self.latency.translation
     }
@@ -236,7 +226,6 @@ impl SimulatedMachine {
     /// rates (those of [`Self::rates`]), ns: [`crate::Queue`] of the fullest of the node's
     /// controller and the links on the way; 0 where nothing moves there. `None` where something
     /// does and the file has no queue, and where the pair or a load is not of this machine.
-    #[must_use]
     pub fn wait_ns(
         &self,
         cluster: u32,
@@ -256,7 +245,6 @@ impl SimulatedMachine {
     /// The time in which all cores of a cluster move these bytes to and from a fast and a slow
     /// memory, seconds (denoyelle2019, equation 5); `None` where the file has no overlap of
     /// them.
-    #[must_use]
     pub fn hybrid_seconds(
         &self,
         cluster: u32,
@@ -271,7 +259,6 @@ impl SimulatedMachine {
 
     /// Two nodes in the order (fast, slow), where the file has an overlap of them for a
     /// cluster.
-    #[must_use]
     pub fn overlap_pair(&self, cluster: u32, nodes: (u32, u32)) -> Option<(u32, u32)> {
         let (one, other) = nodes;
         let pairs = self.overlaps.iter().rev().filter(|it| it.clusters.contains(&cluster));
@@ -298,7 +285,6 @@ impl SimulatedMachine {
     }
 
     /// Nodes without room.
-    #[must_use]
     pub fn full_nodes(&self) -> Vec<u32> {
         let full = |fault: &Fault| match fault {
             Fault::FullMemory { node } => Some(*node),

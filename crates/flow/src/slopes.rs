@@ -28,7 +28,6 @@ const STEP: f64 = 1e-5;
 
 impl Flows {
     /// How the rates answer to changes; `None` where the pressures have no one answer.
-    #[must_use]
     pub fn slopes(&self) -> Option<Slopes> {
         let system = &self.shared.system;
         let pressures = self.pressures();

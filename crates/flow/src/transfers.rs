@@ -205,7 +205,6 @@ impl Asked {
 /// Copies of so many bytes each way, one after the other, where long ones move at `bandwidth`;
 /// bytes/s of all ways.
 fn of_copies(latency_s: f64, bytes: u64, direction: Direction, bandwidth: f64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a copy is far below 2^53 bytes")]
     let moved = bytes as f64 * f64::from(direction.ways());
     moved / (latency_s + moved / bandwidth)
 }

@@ -70,7 +70,6 @@ impl<'a> Chase<'a> {
     }
 
     /// Where its first node is.
-    #[must_use]
     pub fn address(&self) -> usize {
         self.base
     }

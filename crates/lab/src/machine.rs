@@ -75,18 +75,15 @@ pub fn guest_machines() -> Result<Vec<GuestMachine>, LabError> {
 }
 
 impl GuestMachine {
-    #[must_use]
     pub fn cpus(&self) -> u32 {
         self.topology.iter().product()
     }
 
-    #[must_use]
     pub fn threads_per_core(&self) -> u32 {
         self.topology[3]
     }
 
     /// The numbers of the CPUs of a node; empty where it has none.
-    #[must_use]
     pub fn cpus_of(&self, node: usize) -> Range<u32> {
         let first: u32 = self.node.iter().take(node).map(|node| node.cpus).sum();
         first..first + self.node.get(node).map_or(0, |node| node.cpus)
@@ -116,7 +113,6 @@ impl GuestMachine {
 
     /// QEMU's arguments for CPUs, memory, distances and claims, with so much memory on
     /// each node.
-    #[must_use]
     pub fn qemu_arguments(&self, node_mib: u32) -> Vec<String> {
         let [packages, dies, cores, threads] = self.topology;
         let hmat = if self.claims.is_some() { "on" } else { "off" };

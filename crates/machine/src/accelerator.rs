@@ -22,7 +22,6 @@ impl Backend {
     pub const ALL: [Self; 2] = [Self::Cuda, Self::Opencl];
 
     /// The word for it in records, arguments and cases' ids.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cuda => "cuda",
@@ -95,7 +94,6 @@ impl TransferDirection {
     pub const WITH_HOST: [Self; 3] = [Self::ToDevice, Self::ToHost, Self::BothWays];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ToDevice => "to_device",
@@ -106,7 +104,6 @@ impl TransferDirection {
     }
 
     /// For people.
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::ToDevice => "to the device",
@@ -117,7 +114,6 @@ impl TransferDirection {
     }
 
     /// Copies that run at the same time.
-    #[must_use]
     pub fn ways(self) -> u32 {
         match self {
             Self::ToDevice | Self::ToHost | Self::ToPeer => 1,
@@ -147,7 +143,6 @@ impl HostMemory {
     pub const ALL: [Self; 2] = [Self::Pinned, Self::Pageable];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pinned => "pinned",

@@ -62,7 +62,6 @@ pub enum BindingError {
 
 impl MemoryPolicy {
     /// The nodes that pages may go to by this policy; `None` when it names none.
-    #[must_use]
     pub fn nodes(&self) -> Option<NodeSet> {
         match self {
             Self::FirstTouch => None,

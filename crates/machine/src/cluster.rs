@@ -56,7 +56,6 @@ pub struct Initiator {
 
 impl InitiatorKind {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Cluster => "cluster",
@@ -86,7 +85,6 @@ impl FromStr for InitiatorKind {
 
 impl Initiator {
     /// All its CPUs that the process may use.
-    #[must_use]
     pub fn cpus(&self) -> CpuSet {
         self.cores.iter().flat_map(CpuSet::iter).collect()
     }
@@ -95,7 +93,6 @@ impl Initiator {
 impl Machine {
     /// The clusters, by their first CPU. CPUs without any local node form a
     /// cluster without memory.
-    #[must_use]
     pub fn clusters(&self) -> Vec<Cluster> {
         let mut nearest = self.nearest_nodes();
         let mut groups: Vec<(NodeSet, CpuSet)> = Vec::new();
@@ -143,7 +140,6 @@ impl Machine {
 
     /// The groups of CPUs that share a last-level cache, by their first CPU. CPUs
     /// without a known cache form one group per cluster.
-    #[must_use]
     pub fn l3_domains(&self) -> Vec<CpuSet> {
         let clusters = self.clusters();
         let mut shared: BTreeMap<u32, (u32, &CpuSet)> = BTreeMap::new();
@@ -174,7 +170,6 @@ impl Machine {
     /// The initiators of one kind. Their numbers do not depend on what the process
     /// may use; those of which it may use no CPU have no cores. An L3 domain that
     /// spans clusters (several nodes below one cache) is cut at their borders.
-    #[must_use]
     pub fn initiators(&self, kind: InitiatorKind) -> Vec<Initiator> {
         let mut groups: Vec<(u32, CpuSet)> = Vec::new();
         let clusters = self.clusters();
@@ -209,7 +204,6 @@ impl Machine {
     }
 
     /// The cores among these CPUs, each with those of its CPUs that the process may use.
-    #[must_use]
     pub fn allowed_cores(&self, cpus: &CpuSet) -> Vec<CpuSet> {
         let allowed = cpus.intersection(&self.allowed_cpus);
         self.cores

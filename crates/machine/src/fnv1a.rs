@@ -9,7 +9,6 @@ pub struct Fnv1a(u64);
 
 impl Fnv1a {
     /// Goes on from an earlier hash's value.
-    #[must_use]
     pub fn after(hash: u64) -> Self {
         Self(hash)
     }

@@ -84,13 +84,11 @@ pub enum IndexSetError {
 
 impl<Kind> IndexSet<Kind> {
     /// The empty set.
-    #[must_use]
     pub const fn new() -> Self {
         Self { ranges: Vec::new(), kind: PhantomData }
     }
 
     /// The set with one member.
-    #[must_use]
     pub fn single(index: u32) -> Self {
         Self { ranges: vec![(index, index)], kind: PhantomData }
     }
@@ -126,32 +124,27 @@ impl<Kind> IndexSet<Kind> {
     }
 
     /// Whether `index` is a member.
-    #[must_use]
     pub fn contains(&self, index: u32) -> bool {
         let at = self.ranges.partition_point(|&(_, last)| last < index);
         self.ranges.get(at).is_some_and(|&(first, _)| first <= index)
     }
 
     /// Number of members.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.ranges.iter().map(|&(first, last)| (last - first) as usize + 1).sum()
     }
 
     /// Whether there is no member.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// The smallest member.
-    #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.ranges.first().map(|&(first, _)| first)
     }
 
     /// The largest member.
-    #[must_use]
     pub fn last(&self) -> Option<u32> {
         self.ranges.last().map(|&(_, last)| last)
     }
@@ -181,19 +174,16 @@ impl<Kind> IndexSet<Kind> {
     }
 
     /// Members of both.
-    #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         Self { ranges: self.common(other).collect(), kind: PhantomData }
     }
 
     /// Members of either.
-    #[must_use]
     pub fn union(&self, other: &Self) -> Self {
         Self::of_ranges(self.ranges.iter().chain(&other.ranges).copied().collect())
     }
 
     /// Members of this set that are not in `other`.
-    #[must_use]
     pub fn difference(&self, other: &Self) -> Self {
         let mut ranges = Vec::new();
         let mut taken = self.common(other).peekable();
@@ -214,13 +204,11 @@ impl<Kind> IndexSet<Kind> {
     }
 
     /// Whether every member is in `other`.
-    #[must_use]
     pub fn is_subset(&self, other: &Self) -> bool {
         self.common(other).eq(self.ranges.iter().copied())
     }
 
     /// Whether the two share a member.
-    #[must_use]
     pub fn intersects(&self, other: &Self) -> bool {
         self.common(other).next().is_some()
     }

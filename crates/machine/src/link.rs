@@ -29,14 +29,12 @@ impl Link {
 
     /// What the link carries each way as it is now, by its standard; `None` where its speed or
     /// lanes are not known or of no standard.
-    #[must_use]
     pub fn theoretical_maximum(&self) -> Option<TheoreticalMaximum> {
         TheoreticalMaximum::of_link(self.gt_per_s?, self.lanes?)
     }
 
     /// Whether it runs at fewer lanes or fewer transfers than it could. A link may rest at a
     /// lower speed while its device is idle.
-    #[must_use]
     pub fn is_below_most(&self) -> bool {
         let lanes = self.lanes.zip(self.max_lanes).is_some_and(|(now, most)| now < most);
         let speed = self.gt_per_s.zip(self.max_gt_per_s).is_some_and(|(now, most)| now < most);

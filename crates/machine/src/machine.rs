@@ -253,19 +253,16 @@ pub struct Link {
 
 impl Machine {
     /// The node with this number.
-    #[must_use]
     pub fn node(&self, os_index: u32) -> Option<&MemoryNode> {
         self.nodes.iter().find(|node| node.os_index == os_index)
     }
 
     /// All CPUs of the machine, allowed or not.
-    #[must_use]
     pub fn cpus(&self) -> CpuSet {
         self.cores.iter().flat_map(|core| core.cpus.iter()).collect()
     }
 
     /// The distance that the firmware gives from one node to another.
-    #[must_use]
     pub fn distance(&self, from: u32, to: u32) -> Option<u64> {
         let distances = self.distances.as_ref()?;
         let row = distances.nodes.iter().position(|&node| node == from)?;
@@ -275,7 +272,6 @@ impl Machine {
 
     /// The last-level caches of these CPUs: for each CPU the cache of the highest
     /// level that it shares, each cache once.
-    #[must_use]
     pub fn last_level_caches(&self, cpus: &CpuSet) -> Vec<&Cache> {
         let mut found: Vec<&Cache> = Vec::new();
         for cpu in cpus.iter() {
@@ -296,7 +292,6 @@ impl Machine {
     /// What identifies the hardware for `--resume`: packages, nodes, cores and
     /// caches, but neither sizes of memory (they move in virtual machines) nor
     /// what the process may use, which is compared apart.
-    #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut parts: Vec<String> = Vec::new();
         for package in &self.packages {
@@ -319,7 +314,6 @@ impl Machine {
     }
 
     /// What contradicts itself in this description, in sentences; empty when sound.
-    #[must_use]
     pub fn check(&self) -> Vec<String> {
         let mut wrong = Vec::new();
         let all = self.cpus();

@@ -22,7 +22,6 @@ const MIB: f64 = 1_048_576.0;
 
 impl MemoryAttribute {
     /// hwloc's name for it.
-    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Bandwidth => "Bandwidth",
@@ -34,20 +33,17 @@ impl MemoryAttribute {
     }
 
     /// Whether it is a time, of which less is better.
-    #[must_use]
     pub fn is_latency(self) -> bool {
         matches!(self, Self::Latency | Self::ReadLatency)
     }
 
     /// hwloc's unit of its values.
-    #[must_use]
     pub fn unit(self) -> &'static str {
         if self.is_latency() { "ns" } else { "MiB/s" }
     }
 
     /// hwloc's value for an amount in bytes/s or ns: a whole number of its [unit](Self::unit).
     /// `None` where that would be 0, which hwloc takes for unknown, or no number.
-    #[must_use]
     pub fn value(self, amount: f64) -> Option<u64> {
         /// Whole numbers up to here are exact; no machine comes near.
         const MOST: f64 = 9_007_199_254_740_992.0;

@@ -44,7 +44,6 @@ const DATA_BITS: RangeInclusive<u32> = 1..=4096;
 
 impl MemoryModule {
     /// Socket and bank as one name; of long ones the begin.
-    #[must_use]
     pub fn name(&self) -> String {
         match &self.bank {
             Some(bank) => format!("'{}' in '{}'", excerpt(&self.locator), excerpt(bank)),
@@ -53,7 +52,6 @@ impl MemoryModule {
     }
 
     /// The module without figures that no module has: 0 or 4294967295 MT/s.
-    #[must_use]
     pub fn without_absurd_figures(mut self) -> Self {
         self.bytes = self.bytes.filter(|bytes| BYTES.contains(bytes));
         self.configured_mt_per_s = self.configured_mt_per_s.filter(|at| MT_PER_S.contains(at));
@@ -63,7 +61,6 @@ impl MemoryModule {
     }
 
     /// What in its figures no module has, in words; `None` when they are sound.
-    #[must_use]
     pub fn absurdity(&self) -> Option<String> {
         let sound = self.clone().without_absurd_figures();
         let what = if sound.bytes != self.bytes {

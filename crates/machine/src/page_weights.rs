@@ -10,7 +10,6 @@ const SAME: f64 = 1e-12;
 /// The pages in turn of each node that come nearest to shares of pages, which are made to add up to
 /// 1; of equally near ones the fewest, so that they have no common divisor. The largest error of a
 /// share is the least. Nodes with small shares get 0, and all do where no share is above 0.
-#[must_use]
 pub fn page_weights(shares: &[f64]) -> Vec<u32> {
     let sound = |share: &f64| if share.is_finite() { share.max(0.0) } else { 0.0 };
     let sum: f64 = shares.iter().map(sound).sum();

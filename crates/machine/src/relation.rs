@@ -20,7 +20,6 @@ pub enum Relation {
 
 impl Machine {
     /// The package that these CPUs belong to; `None` when they are of none or of several.
-    #[must_use]
     pub fn only_package(&self, cpus: &CpuSet) -> Option<u32> {
         let mut touched = self.packages.iter().filter(|package| package.cpus.intersects(cpus));
         let first = touched.next()?;

@@ -237,7 +237,6 @@ impl TheoreticalMaximum {
 
     /// Of a PCIe link with so many transfers a second and lane, 1e9/s; `None` where no generation
     /// has these, or no link so many lanes.
-    #[must_use]
     pub fn of_link(gt_per_s: f64, lanes: u32) -> Option<Self> {
         // Systems print 2.5, 5.0, 8.0 and so on.
         let generation = PCIE.into_iter().find(|it| (it.1 - gt_per_s).abs() < 0.05)?;
@@ -245,7 +244,6 @@ impl TheoreticalMaximum {
     }
 
     /// Every standard that has a name here: channels, stacks, links.
-    #[must_use]
     pub fn list() -> Vec<Self> {
         let mut all = Vec::new();
         for generation in &DDR {
@@ -295,7 +293,6 @@ impl TheoreticalMaximum {
     }
 
     /// In GB/s, 1e9 bytes/s.
-    #[must_use]
     pub fn gb_per_s(&self) -> f64 {
         self.bytes_per_s / 1e9
     }
@@ -419,7 +416,6 @@ fn link_names() -> String {
 
 impl Scope {
     /// The scope as it stands in JSON.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Channel => "channel",

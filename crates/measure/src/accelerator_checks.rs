@@ -6,7 +6,6 @@ use nearfar_units::Bytes;
 
 /// A check of each device, and of each interface that shows none. The driver of an interface that is
 /// broken is there and fails.
-#[must_use]
 pub fn check_accelerators(
     machine: &Machine,
     accelerators: &[Accelerator],

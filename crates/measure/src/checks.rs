@@ -12,7 +12,6 @@ const PLACEMENT_CALLS: [&str; 3] = ["mbind", "move_pages", "get_mempolicy"];
 
 /// All checks of this machine. `probes` are the calls that were tried
 /// ([`nearfar_sys::probe_calls`]).
-#[must_use]
 pub fn check_machine(
     machine: &Machine,
     environment: &Environment,

@@ -456,7 +456,6 @@ fn contradiction(what: &str) -> Reason {
 }
 
 /// Now, UTC, RFC 3339, to the second.
-#[must_use]
 pub fn now_utc() -> String {
     let now = jiff::Timestamp::now();
     now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()

@@ -10,7 +10,6 @@ use nearfar_units::excerpt;
 
 /// Reads the environment below `root` (`/` for this machine). What cannot be read
 /// is null, with the reason in [`Environment::unknown`].
-#[must_use]
 pub fn read_environment(root: &Path) -> Environment {
     let mut reader = Reader { root, unknown: BTreeMap::new() };
     let cpu = reader.cpu();

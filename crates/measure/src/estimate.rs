@@ -65,7 +65,6 @@ fn slowdown(actor: &Actor, machine: &Machine, clusters: &[Cluster]) -> f64 {
             return 1.0;
         }
         let distance = home.cpu_node.and_then(|from| machine.distance(from, node));
-        #[expect(clippy::cast_precision_loss, reason = "distances are below 256")]
         let ratio = distance.map_or(UNKNOWN_REMOTE_SLOWDOWN, |distance| distance as f64 / 10.0);
         ratio.max(UNKNOWN_REMOTE_SLOWDOWN)
     };
@@ -189,7 +188,6 @@ fn mapped_bytes(cases: &[&Case]) -> u64 {
 }
 
 /// Time of a round over these cases, at most.
-#[must_use]
 pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Rates) -> Duration {
     let clusters = machine.clusters();
     let of_case = |case: &&Case| case_seconds(case, inputs, machine, &clusters, rates);
@@ -200,7 +198,6 @@ pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Ra
 
 /// Time at most for all that a record asks for. Of experiments whose later cases follow from
 /// samples of earlier ones, those are counted that can be planned now.
-#[must_use]
 pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Estimate {
     let header = &record.header;
     let (inputs, machine) = (&header.inputs, &header.machine);
@@ -234,7 +231,6 @@ pub fn estimate(record: &Record, variants: &OfferedVariants, rates: Rates) -> Es
     found
 }
 
-#[expect(clippy::cast_precision_loss, reason = "bytes of a working set are far below 2^53")]
 fn as_float(bytes: u64) -> f64 {
     bytes as f64
 }

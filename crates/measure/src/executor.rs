@@ -78,7 +78,6 @@ pub struct OfferedVariants {
 
 impl OfferedVariants {
     /// Those of a kernel, a mix or arithmetic by its name.
-    #[must_use]
     pub fn of(&self, kernel: &str) -> &[String] {
         match self.named.get(kernel) {
             Some(variants) => variants,
@@ -124,19 +123,16 @@ pub struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
     /// The cell that a signal handler stores its signal's number in.
-    #[must_use]
     pub fn cell(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.0)
     }
 
     /// The signal, if one came.
-    #[must_use]
     pub fn signal(&self) -> Option<i32> {
         i32::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|&signal| signal != 0)
     }
 
     /// Whether a signal came.
-    #[must_use]
     pub fn is_set(&self) -> bool {
         self.signal().is_some()
     }

@@ -28,7 +28,6 @@ impl MemoryKernel {
     }
 
     /// Elements loaded per step (of a catalog's kernel: per element).
-    #[must_use]
     pub fn loads(&self) -> u32 {
         match self {
             Self::Catalog(kernel) => kernel.loads(),
@@ -37,7 +36,6 @@ impl MemoryKernel {
     }
 
     /// Elements stored per step.
-    #[must_use]
     pub fn stores(&self) -> u32 {
         match self {
             Self::Catalog(kernel) => kernel.stores(),
@@ -46,7 +44,6 @@ impl MemoryKernel {
     }
 
     /// Floating-point operations per step.
-    #[must_use]
     pub fn flops(&self) -> u32 {
         match self {
             Self::Catalog(kernel) => kernel.flops(),
@@ -55,13 +52,11 @@ impl MemoryKernel {
     }
 
     /// Bytes loaded and stored per step.
-    #[must_use]
     pub fn step_bytes(&self) -> u64 {
         8 * u64::from(self.loads() + self.stores())
     }
 
     /// Whether it has ordinary stores, for which most CPUs first read the line.
-    #[must_use]
     pub fn write_allocates(&self) -> bool {
         match self {
             Self::Catalog(kernel) => kernel.write_allocates(),
@@ -71,7 +66,6 @@ impl MemoryKernel {
 
     /// Elements of a thread's slices per step: a catalog's kernel has an array for each element
     /// that it loads, a mix has one that it reads and one that it writes.
-    #[must_use]
     pub fn array_widths(&self) -> Vec<u32> {
         match self {
             Self::Catalog(kernel) => vec![1; kernel.arrays()],
@@ -83,7 +77,6 @@ impl MemoryKernel {
 }
 
 /// Names of all arithmetic on registers, as in `roofs`.
-#[must_use]
 pub fn flop_names() -> Vec<String> {
     let all = FlopOperation::ALL.into_iter().flat_map(|operation| {
         Precision::ALL.into_iter().map(move |precision| Flops { operation, precision })

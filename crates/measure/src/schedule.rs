@@ -19,14 +19,12 @@ pub struct StoppingRule {
 
 impl StoppingRule {
     /// The rule for a case that is measured so often.
-    #[must_use]
     pub fn new(rounds: Rounds, target: f64) -> Self {
         Self { min_rounds: rounds.least, max_rounds: rounds.most, target }
     }
 
     /// Rounds after which intervals are looked at: fixed beforehand, because a rule
     /// that looks after every round stops on lucky streaks.
-    #[must_use]
     pub fn looks(&self) -> Vec<u32> {
         let mut looks = vec![self.min_rounds];
         while let Some(&last) = looks.last()
@@ -40,7 +38,6 @@ impl StoppingRule {
     /// Whether a case with these samples needs no further round: both aggregates are
     /// known narrowly enough, and so is every actor where there are several, by windows that
     /// nothing disturbed; of a program its time or metric.
-    #[must_use]
     pub fn is_done<'a>(&self, samples: impl Iterator<Item = &'a Sample> + Clone) -> bool {
         let rounds = samples.clone().map(|sample| sample.round + 1).max().unwrap_or(0);
         if rounds >= self.max_rounds {
@@ -71,7 +68,6 @@ impl StoppingRule {
 /// The cases of a round in their order. Those of `devices` go forward and in every other round
 /// backward, as SHOC goes through its sizes: what drifts, drifts for none alone, and neighbours
 /// share what was set up for a device. All others are shuffled.
-#[must_use]
 pub fn order_of_round<'a>(cases: &[&'a Case], seed: u64, round: u32) -> Vec<&'a Case> {
     let is_of_devices = |case: &&Case| {
         case.coordinates.iter().any(|place| place.experiment() == Experiment::Devices)
@@ -88,7 +84,6 @@ pub fn order_of_round<'a>(cases: &[&'a Case], seed: u64, round: u32) -> Vec<&'a 
 
 /// The cases of a round in their order: shuffled anew for every round, the same
 /// for the same seed.
-#[must_use]
 pub fn shuffle<'a>(cases: &[&'a Case], seed: u64, round: u32) -> Vec<&'a Case> {
     let mut order = cases.to_vec();
     let mut random = fastrand::Rng::with_seed(seed ^ (u64::from(round) + 1).wrapping_mul(GOLDEN));

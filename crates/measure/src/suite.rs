@@ -10,7 +10,6 @@ use nearfar_units::nanoseconds;
 const TARGET: f64 = 0.01;
 
 /// A suite's own inputs: all its experiments, kernels and variants, every cluster, no budget.
-#[must_use]
 pub fn suite_inputs(suite: Suite) -> Inputs {
     let (window, windows_per_round, min_rounds, max_rounds) = match suite {
         Suite::Quick => (Duration::from_millis(50), 1, 6, 7),
@@ -44,7 +43,6 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
 }
 
 /// The experiments of a suite where none was chosen.
-#[must_use]
 pub fn suite_experiments(suite: Suite) -> Vec<Experiment> {
     match suite {
         Suite::Quick => vec![Experiment::Pairs, Experiment::Latency],

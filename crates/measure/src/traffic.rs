@@ -21,7 +21,6 @@ pub struct Traffic {
 }
 
 /// What ordinary stores do on a CPU, as far as it is known.
-#[must_use]
 pub fn store_method(cpu: &Cpu) -> TrafficMethod {
     /// First model of family 6 with SpecI2M: Ice Lake server.
     const ICE_LAKE_SERVER: u32 = 0x6a;
@@ -36,7 +35,6 @@ pub fn store_method(cpu: &Cpu) -> TrafficMethod {
 
 /// Traffic of a kernel that moved `useful_bytes`, on a working set that is far
 /// larger than the caches.
-#[must_use]
 pub fn traffic(kernel: MemoryKernel, useful_bytes: u64, stores: TrafficMethod) -> Traffic {
     if !kernel.write_allocates() {
         return Traffic { min: useful_bytes, max: useful_bytes, method: TrafficMethod::Nt };

@@ -67,7 +67,6 @@ pub enum Caution {
 
 impl Caution {
     /// The warning as it stands in a record.
-    #[must_use]
     pub fn warning(&self) -> Warning {
         let (code, message, remedy) = self.words();
         let of_samples = matches!(
@@ -213,7 +212,6 @@ impl Caution {
 }
 
 /// What is known before anything is measured.
-#[must_use]
 pub fn before_measuring(
     machine: &Machine,
     environment: &Environment,
@@ -269,7 +267,6 @@ pub fn before_measuring(
 const MANY_DISTURBED: f64 = 0.2;
 
 /// What the samples themselves show.
-#[must_use]
 pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
     let mut cautions = Vec::new();
     let multiples = || {
@@ -327,7 +324,6 @@ fn short_chases(record: &Record) -> Option<Caution> {
 }
 
 fn as_fraction(part: usize, whole: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of samples")]
     let fraction = part as f64 / whole as f64;
     if whole == 0 { 0.0 } else { fraction }
 }
@@ -369,7 +365,6 @@ fn few_huge_pages(record: &Record) -> Option<Caution> {
         .fold((0_u128, 0_u128), |sum, sizes| {
             (sum.0 + u128::from(sizes.0), sum.1 + u128::from(sizes.1))
         });
-    #[expect(clippy::cast_precision_loss, reason = "a fraction for people")]
     let fraction = huge as f64 / resident as f64;
     (resident > 0 && fraction < 0.5).then_some(Caution::FewHugePages { fraction })
 }

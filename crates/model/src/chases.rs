@@ -57,7 +57,6 @@ impl Translation {
     }
 
     /// Whether the medians' intervals leave room for no difference.
-    #[must_use]
     pub fn is_within_noise(&self) -> bool {
         self.interval.0 <= 0.0 && self.interval.1 >= 0.0
     }
@@ -81,7 +80,6 @@ pub struct AccessTime {
 
 /// The chases of a record: by cluster and node, idle ones first by size, pages and walk, then
 /// loaded ones from the longest pause of the generators to the shortest.
-#[must_use]
 pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Latency(place) => Some(place),
@@ -138,7 +136,6 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
 
 /// The idle matrix: of each cluster and node the chase over the most memory, by groups of pages
 /// and with huge pages if there is such a one.
-#[must_use]
 pub fn idle_matrix(all: &[ChaseFigures]) -> Vec<&ChaseFigures> {
     let mut cells: BTreeMap<(u32, u32), &ChaseFigures> = BTreeMap::new();
     let rank = |figures: &ChaseFigures| {

@@ -483,7 +483,6 @@ pub struct Alphas {
 /// The alphas of a set. They are relative to class 0 in any case, and to the theoretical
 /// maximum where there is one; above 1 they are real when it is the maximum of less than
 /// what was used (one channel of several).
-#[must_use]
 pub fn alphas<Pair>(classes: &[Class<Pair>], gamma: Result<TheoreticalMaximum, String>) -> Alphas {
     let over = |whole: f64| classes.iter().map(|class| class.max / whole).collect();
     Alphas {

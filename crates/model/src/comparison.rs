@@ -106,7 +106,6 @@ pub enum Verdict {
 
 impl Verdict {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Worse => "worse",
@@ -147,7 +146,6 @@ impl ComparedGroup {
     pub const ALL: [Self; 4] = [Self::Memory, Self::Unbound, Self::Cores, Self::AccessTimes];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -190,7 +188,6 @@ impl Default for ComparisonRule {
 
 impl RecordComparison {
     /// Findings with this verdict: cases, and groups by what they have in common.
-    #[must_use]
     pub fn count(&self, verdict: Verdict) -> usize {
         let shifts = self.groups.iter().filter_map(|group| group.shift.as_ref());
         self.cases.iter().filter(|case| case.verdict == verdict).count()
@@ -208,7 +205,6 @@ struct Cell<'a> {
 }
 
 /// Compares two records, the first with the second.
-#[must_use]
 pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> RecordComparison {
     let (matched, not_compared) = match_cases(a, b);
     let mut by_group: BTreeMap<ComparedGroup, Vec<Matched<'_>>> = BTreeMap::new();

@@ -143,7 +143,6 @@ const ENOUGH_ROUNDS: usize = 5;
 
 /// The classes of a record's copies from and to pinned memory, by interface and way; none where
 /// it holds no such copies, or the span is no fraction.
-#[must_use]
 pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Vec<DeviceClasses> {
     let header = &figures.record().header;
     let devices = header.inputs.devices.as_ref();

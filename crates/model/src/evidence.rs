@@ -120,7 +120,6 @@ impl Weighing {
 
     /// What all samples together say.
     pub fn evidence(self) -> Evidence {
-        #[expect(clippy::cast_precision_loss, reason = "a share for people")]
         let share = self.huge_bytes as f64 / self.resident_bytes as f64;
         Evidence { huge_page_share: (self.resident_bytes > 0).then_some(share), ..self.evidence }
     }

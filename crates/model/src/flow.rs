@@ -99,7 +99,6 @@ impl FlowErrors {
         let mut sizes: Vec<f64> =
             cases.iter().copied().flatten().map(|error| error.abs()).collect();
         sizes.sort_by(f64::total_cmp);
-        #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
         let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
         let worst = *sizes.last()?;
         let streams = sizes.len();
@@ -128,7 +127,6 @@ const LEAST_DIFFERENCE: f64 = 0.05;
 impl Flow {
     /// How far the model is believed: of the mean errors on cases that all others foretold, and on
     /// those of each experiment that it was fitted to or not, the largest.
-    #[must_use]
     pub fn judged_by(&self) -> &FlowErrors {
         let others = self.in_sample.iter().chain(&self.held_out);
         others.fold(&self.left_out, |worst, it| if it.mean > worst.mean { it } else { worst })
@@ -136,13 +134,11 @@ impl Flow {
 
     /// Give or take of predictions, a fraction: what most streams of left-out cases are off by, at
     /// least twice the model's error.
-    #[must_use]
     pub fn reach(&self) -> f64 {
         self.left_out.most.max(2.0 * self.judged_by().mean)
     }
 
     /// The smallest difference that the model can tell, a fraction.
-    #[must_use]
     pub fn least_difference(&self) -> f64 {
         LEAST_DIFFERENCE.max(2.0 * self.judged_by().mean)
     }

@@ -20,7 +20,6 @@ impl Histogram {
     /// Values in at most so many bins: of 1 where those are few enough, else of the next width
     /// with which they are; of less where the values spread by less than 3. `None` without values,
     /// or where one is no number.
-    #[must_use]
     pub fn of(values: &[f64], most: usize) -> Option<Self> {
         let least = values.iter().copied().min_by(f64::total_cmp)?;
         let largest = values.iter().copied().max_by(f64::total_cmp)?;
@@ -29,7 +28,6 @@ impl Histogram {
         }
         // Values of which none differs are in bins of a thousandth of them.
         let spread = (largest - least).max(largest.abs() / 1e3).max(1e-9);
-        #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
         let decade = 10_f64.powf((spread / most as f64).log10().floor());
         let decade = if spread < FINE { decade } else { decade.max(1.0) };
         let widths =
@@ -38,7 +36,6 @@ impl Histogram {
             let bin = |value: f64| (value / width).floor();
             let first = bin(least);
             let bins = bin(largest) - first + 1.0;
-            #[expect(clippy::cast_precision_loss, reason = "a number of lines")]
             let fits = bins <= most as f64;
             if !fits {
                 return None;

@@ -34,7 +34,6 @@ pub struct HybridFigures {
 
 /// The points of a record by cluster, nodes, threads and variant: corners, pairs, then the surface by share of
 /// loads and of fast pages.
-#[must_use]
 pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Hybrid(place) => Some(place),
@@ -89,14 +88,12 @@ impl HybridFigures {
 }
 
 /// Share of loads in all bytes, 0 to 1.
-#[must_use]
 pub fn load_share(place: &HybridCoordinates) -> f64 {
     let (loads, stores) = (f64::from(place.loads), f64::from(place.stores));
     loads / (loads + stores)
 }
 
 /// Share of the fast memory in all bytes as it was asked for, 0 to 1.
-#[must_use]
 pub fn fast_share(place: &HybridCoordinates) -> f64 {
     let share = |split: Option<nearfar_record::PageSplit>| {
         split.map_or(0.0, nearfar_record::PageSplit::fast_share)

@@ -16,13 +16,11 @@ pub struct Inapplicable {
 
 impl Inapplicable {
     /// Nothing can change it on this machine.
-    #[must_use]
     pub fn here(why: impl Into<String>) -> Self {
         Self { why: why.into(), remedy: None }
     }
 
     /// Measuring these experiments in a suite would change it.
-    #[must_use]
     pub fn until_measured(
         record: &Record,
         experiments: &[Experiment],
@@ -33,7 +31,6 @@ impl Inapplicable {
     }
 
     /// The record has no figures of an experiment that the model needs: what it says of that.
-    #[must_use]
     pub fn without(record: &Record, experiment: Experiment) -> Self {
         let missing = |why: String, suite| Self::until_measured(record, &[experiment], suite, why);
         if !record.header.inputs.experiments.contains(&experiment) {
@@ -86,7 +83,6 @@ fn commonest_reason(record: &Record, experiment: Experiment) -> Option<Reasons> 
 }
 
 /// The command that measures experiments of a record's machine.
-#[must_use]
 pub fn measuring_command(record: &Record, experiments: &[Experiment], suite: Suite) -> String {
     let machine = match (&record.header.simulation, record.header.executor) {
         (Some(simulation), Executor::Simulated) => {

@@ -25,7 +25,6 @@ pub struct LinkFigures {
 
 /// The links of a record, by kernel, then whole packages before clusters alone, one way before
 /// both, and by package.
-#[must_use]
 pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
     let machine = &figures.record().header.machine;
     let places = figures.places(|coordinates| match coordinates {

@@ -143,7 +143,6 @@ pub fn mappings(targets: &[Target], alpha: &[f64]) -> Result<Vec<Mapping>, Mappi
     }
     let mut found = Vec::new();
     for (partial, ways) in outcomes {
-        #[expect(clippy::cast_precision_loss, reason = "numbers of processes are far below 2^53")]
         let shares: Vec<f64> = partial
             .classes
             .iter()
@@ -251,7 +250,6 @@ pub struct Reach {
 /// From each initiator of a set of classes, the class in which each of these memory nodes
 /// is reached: one process for each node of the list, with its data there. A node may be
 /// named several times. A node that the set does not hold is reached from nowhere.
-#[must_use]
 pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
     let mut reached: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
@@ -275,7 +273,6 @@ pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
 /// copies from or to it: one process for each device of the list, whose data is on the node that
 /// is its place. A device may be named several times; one that the set does not hold is reached
 /// from nowhere. Of several threads of the host that use a node, the fastest counts.
-#[must_use]
 pub fn reach_of_devices(classes: &DeviceClasses, devices: &[String]) -> Reach {
     let mut reached: BTreeMap<(u32, &str), usize> = BTreeMap::new();
     let mut places: BTreeSet<MappingPlace> = BTreeSet::new();

@@ -122,9 +122,7 @@ fn traffic(samples: &[&Sample]) -> Option<f64> {
 }
 
 fn traffic_of_window(sample: &Sample) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "bytes in a window are far below 2^53")]
     let bytes: f64 = sample.actors.iter().map(|actor| actor.traffic_bytes_min as f64).sum();
-    #[expect(clippy::cast_precision_loss, reason = "windows are far below 2^53 ns")]
     let seconds = sample.window_ns as f64 / 1e9;
     bytes / seconds
 }

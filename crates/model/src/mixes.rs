@@ -37,7 +37,6 @@ pub struct MixStream {
 }
 
 /// The sets of a record, by their numbers.
-#[must_use]
 pub fn mixes(figures: &RecordFigures<'_>) -> Vec<Mix> {
     let clusters = figures.record().header.machine.clusters();
     let cluster_of = |actor: &Actor| {

@@ -67,7 +67,6 @@ pub struct Figure {
 
 impl Cell {
     /// The variant with the highest median sum.
-    #[must_use]
     pub fn best(&self) -> Option<&Figure> {
         self.figures.first()
     }
@@ -75,13 +74,11 @@ impl Cell {
 
 impl Pairs {
     /// A cell; `None` when it was not planned.
-    #[must_use]
     pub fn cell(&self, initiator: u32, node: u32, kernel: &str, threads: u32) -> Option<&Cell> {
         self.cells.get(&(initiator, node, kernel.into(), threads))
     }
 
     /// Thread counts that were planned for an initiator and a kernel, ascending.
-    #[must_use]
     pub fn thread_counts(&self, initiator: u32, kernel: &str) -> Vec<u32> {
         let counts: BTreeSet<u32> = self
             .cells
@@ -93,7 +90,6 @@ impl Pairs {
     }
 
     /// The thread count with the highest median sum, and its best figure.
-    #[must_use]
     pub fn peak(&self, initiator: u32, node: u32, kernel: &str) -> Option<(u32, &Figure)> {
         let of = |threads| (initiator, node, kernel.into(), threads);
         self.cells
@@ -117,7 +113,6 @@ fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
 }
 
 /// The matrix of a record; empty when the record holds no `pairs`.
-#[must_use]
 pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
     let record = figures.record();
     let mut matrix = Pairs {

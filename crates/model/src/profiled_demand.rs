@@ -88,13 +88,11 @@ impl SeenAccess {
 
     /// The shares of a cluster's accesses by memory node; of one whose threads did not run, those of
     /// all.
-    #[must_use]
     pub fn of(&self, cluster: u32) -> &BTreeMap<u32, f64> {
         self.clusters.get(&cluster).unwrap_or(&self.all)
     }
 
     /// The shares of all accesses by memory node.
-    #[must_use]
     pub fn of_all(&self) -> &BTreeMap<u32, f64> {
         &self.all
     }
@@ -108,7 +106,6 @@ fn normalise(shares: &mut BTreeMap<u32, f64>) -> bool {
 }
 
 /// What a profile says of its program's demand on a machine of these clusters and so many cores.
-#[must_use]
 pub fn profiled_demand(
     profile: &Profile,
     clusters: &[nearfar_machine::Cluster],

@@ -96,7 +96,6 @@ pub fn profiled_point(profile: &Profile) -> Result<ProfiledPoint, String> {
 impl Roofline {
     /// The roofs of memory of one cluster, without those of caches: what an operational intensity
     /// can be held against. `None` where the record has none of them.
-    #[must_use]
     pub fn of_memory(&self, cluster: u32) -> Option<Self> {
         let mut chart = self.charts.iter().find(|chart| chart.cluster == cluster)?.clone();
         chart.roofs.retain(|roof| !matches!(roof.roof, Roof::Cache { .. } | Roof::Compute));

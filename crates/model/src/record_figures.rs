@@ -54,7 +54,6 @@ pub struct CaseFigures<'a> {
 impl<'a> RecordFigures<'a> {
     /// Sorts a record's samples and absences by case, adds up what the threads did, and weighs what
     /// proves where their pages were.
-    #[must_use]
     pub fn new(record: &'a Record) -> Self {
         let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
         for one in &record.absent {
@@ -71,31 +70,26 @@ impl<'a> RecordFigures<'a> {
         }
     }
 
-    #[must_use]
     pub fn record(&self) -> &'a Record {
         self.record
     }
 
     /// What its figures rest on.
-    #[must_use]
     pub fn evidence(&self) -> &Evidence {
         self.samples.evidence()
     }
 
     /// The record's [`pairs`], worked out once.
-    #[must_use]
     pub fn pairs(&self) -> &Pairs {
         self.pairs.get_or_init(|| pairs(self))
     }
 
     /// The record's [`roofs`], worked out once.
-    #[must_use]
     pub fn roofs(&self) -> &[RoofFigures] {
         self.roofs.get_or_init(|| roofs(self))
     }
 
     /// The record's [`sharing_grid`], worked out once.
-    #[must_use]
     pub fn sharing_grid(&self) -> &[SharingCell] {
         self.sharing_grid.get_or_init(|| sharing_grid(self))
     }
@@ -122,13 +116,11 @@ impl<'a> RecordFigures<'a> {
     }
 
     /// The samples of the case with this id; none where it has none.
-    #[must_use]
     pub fn samples_of(&self, id: &str) -> &[&Sample] {
         self.samples.of_case(id).samples
     }
 
     /// A case of the plan.
-    #[must_use]
     pub fn of_case<'s>(&'s self, case: &'s Case) -> CaseFigures<'s> {
         self.case(&case.id, Some(case))
     }
@@ -145,7 +137,6 @@ impl<'a> RecordFigures<'a> {
 
 impl<'a> CaseFigures<'a> {
     /// The case in itself.
-    #[must_use]
     pub fn planned(&self) -> PlannedCase {
         PlannedCase {
             id: self.id.into(),
@@ -164,24 +155,20 @@ impl<'a> CaseFigures<'a> {
     }
 
     /// Its actors; none for one that was refused before it could be planned.
-    #[must_use]
     pub fn actors(&self) -> &'a [Actor] {
         self.case.map_or(&[], |case| &case.actors)
     }
 
-    #[must_use]
     pub fn samples(&self) -> &'a [&'a Sample] {
         self.samples.samples
     }
 
     /// What each of its samples moved, in their order.
-    #[must_use]
     pub fn totals(&self) -> &'a [SampleTotals] {
         self.samples.totals
     }
 
     /// Useful bytes of a part of it; `None` without samples.
-    #[must_use]
     pub fn bandwidth(&self, part: Part) -> Option<CaseSummary> {
         match part {
             Part::Case => self.samples.summary(),
@@ -191,7 +178,6 @@ impl<'a> CaseFigures<'a> {
 
     /// Useful bytes of the actors that are chosen, together; `None` where there are none, or no
     /// samples.
-    #[must_use]
     pub fn bandwidth_of(&self, is_chosen: impl Fn(&Actor) -> bool) -> Option<CaseSummary> {
         let chosen: Vec<bool> = self.actors().iter().map(is_chosen).collect();
         if !chosen.contains(&true) {
@@ -204,13 +190,11 @@ impl<'a> CaseFigures<'a> {
     }
 
     /// Floating-point operations of a part of it; `None` without samples.
-    #[must_use]
     pub fn flops(&self, part: Part) -> Option<CaseSummary> {
         summarize(self.samples.totals, part, Work::Flops)
     }
 
     /// Useful bytes/s of a part of it in each round.
-    #[must_use]
     pub fn rounds(&self, part: Part, aggregate: Aggregate) -> Vec<f64> {
         round_values(self.samples.totals, part, Work::UsefulBytes, aggregate)
     }
@@ -218,7 +202,6 @@ impl<'a> CaseFigures<'a> {
     /// Median work of one thread of an actor in one cycle of its core, over threads and
     /// undisturbed samples, or all samples where none is undisturbed; `None` where nobody looked
     /// at the clock.
-    #[must_use]
     pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
         let only_disturbed = self.samples().iter().all(|sample| sample.is_disturbed());
         let counted =
@@ -230,7 +213,6 @@ impl<'a> CaseFigures<'a> {
                     Work::UsefulBytes => thread.useful_bytes,
                     Work::Flops => thread.flops,
                 };
-                #[expect(clippy::cast_precision_loss, reason = "counts are far below 2^53")]
                 let (done, ns) = (done as f64, sample.window_ns as f64);
                 Some(done / (ns * thread.core_ghz?))
             })
@@ -240,7 +222,6 @@ impl<'a> CaseFigures<'a> {
 
     /// Median clock of an actor's cores, GHz, over samples and threads; `None` where nobody
     /// looked.
-    #[must_use]
     pub fn core_ghz(&self, actor: usize) -> Option<f64> {
         let actors = self.samples().iter().filter_map(|sample| sample.actors.get(actor));
         let clocks: Vec<f64> =

@@ -51,7 +51,6 @@ pub struct Attainable {
 
 /// The roofs of a record by cluster, and for each the points below them; caches first, then
 /// nodes, then what several clusters do at once.
-#[must_use]
 pub fn roofs(figures: &RecordFigures<'_>) -> Vec<RoofFigures> {
     let clusters = figures.record().header.machine.clusters();
     let places = figures.places(|coordinates| match coordinates {

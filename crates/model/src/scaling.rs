@@ -48,18 +48,15 @@ pub struct RunStatistics {
 
 impl RunStatistics {
     /// The statistics of these runs; `None` where there is none.
-    #[must_use]
     pub fn of(runs: Vec<f64>) -> Option<Self> {
         let min = runs.iter().copied().min_by(f64::total_cmp)?;
         let max = runs.iter().copied().max_by(f64::total_cmp)?;
-        #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
         let mean = runs.iter().sum::<f64>() / runs.len() as f64;
         let deviation = relative_deviation(&runs).map(|relative| relative * mean);
         Some(Self { runs, mean, deviation, min, max })
     }
 
     /// (largest - smallest) / mean; `None` where that is no number.
-    #[must_use]
     pub fn spread(&self) -> Option<f64> {
         let spread = (self.max - self.min) / self.mean;
         spread.is_finite().then_some(spread)
@@ -68,7 +65,6 @@ impl RunStatistics {
 
 /// The runs of a record by kernel in the order of the plan, then by threads, then unbound,
 /// compact, scatter.
-#[must_use]
 pub fn scaling(figures: &RecordFigures<'_>) -> Vec<ScalingRuns> {
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Scaling(place) => Some(place),
@@ -93,7 +89,6 @@ pub fn scaling(figures: &RecordFigures<'_>) -> Vec<ScalingRuns> {
 
 /// Of these the ones whose runs, by pace, spread most in relation to their mean; `None` where
 /// none has two runs.
-#[must_use]
 pub fn widest_runs<'a>(
     runs: impl IntoIterator<Item = &'a ScalingRuns>,
 ) -> Option<(&'a ScalingRuns, &'a RunStatistics)> {

@@ -122,7 +122,6 @@ pub enum BoundsStanding {
 
 /// The programs of a record; `None` where it holds none. `reference` has the classes of the same
 /// machine.
-#[must_use]
 pub fn sensitivity(
     figures: &RecordFigures<'_>,
     reference: Option<&ReferenceClasses>,
@@ -211,7 +210,6 @@ fn placed_runs(
 
 fn bytes_of(pages: &PageNodes) -> f64 {
     let count = pages.pages.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
-    #[expect(clippy::cast_precision_loss, reason = "bytes for people")]
     let bytes = count as f64 * pages.page_bytes as f64;
     bytes
 }

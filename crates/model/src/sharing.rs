@@ -376,7 +376,6 @@ impl SharedGrid {
     }
 
     /// What is known of n local beside m remote threads; `None` without any thread.
-    #[must_use]
     pub fn cell(&self, n: u32, m: u32) -> Option<SharedCell> {
         if (n, m) == (0, 0) {
             return None;
@@ -442,7 +441,6 @@ impl SharedGrid {
 
     /// How far a prediction of a cell can be off, a fraction: twice what the law is off where it
     /// is left out, and what its lone figures can be off. `None` where one is not known.
-    #[must_use]
     pub fn room(&self, cell: &SharedCell, of_law: fn(&Residual) -> f64) -> Option<f64> {
         let (of_local, of_remote) =
             (self.local.room(cell.local_threads)?, self.remote.room(cell.remote_threads)?);
@@ -474,7 +472,6 @@ impl SharedGrid {
 
 impl SharedCell {
     /// What each group gets: measured, or else predicted.
-    #[must_use]
     pub fn shares(&self) -> Option<Shares> {
         self.measured.as_ref().map(MeasuredCell::sums).or(self.predicted)
     }

@@ -23,7 +23,6 @@ pub struct SharingCell {
 }
 
 /// The grids of a record, by node, clusters and kernel, then by n and m.
-#[must_use]
 pub fn sharing_grid(figures: &RecordFigures<'_>) -> Vec<SharingCell> {
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Sharing(place) => Some(place),

@@ -55,7 +55,6 @@ pub struct Strategy {
 impl Strategy {
     /// Whether data that was all placed is faster for regular accesses than interleaved data, by
     /// more than noise and [`LEAST_GAIN`].
-    #[must_use]
     pub fn is_placing_faster(&self) -> bool {
         self.placed_margin >= LEAST_GAIN.max(self.regular.noise)
     }

@@ -23,7 +23,6 @@ pub struct TransferLoss {
 }
 
 /// What each case with something beside a transfer says.
-#[must_use]
 pub fn transfer_losses(transfers: &[TransferFigures]) -> Vec<TransferLoss> {
     let loss = |transfer: &TransferFigures| {
         let beside = transfer.beside.as_ref()?;

@@ -73,14 +73,12 @@ pub struct TransferLaw {
 
 impl TransferLaw {
     /// What copies of these bytes, all ways, get by the law.
-    #[must_use]
     pub fn rate(&self, bytes: f64) -> BytesPerSecond {
         BytesPerSecond(bytes / (self.latency.0 / 1e9 + bytes / self.bandwidth.0))
     }
 }
 
 /// Time by size of each place with more than one.
-#[must_use]
 pub fn transfer_times(transfers: &[TransferFigures]) -> Vec<TransferTime> {
     let places = copies_by_place(transfers).into_iter().map(|(place, copies)| {
         let times = copies.iter().filter_map(|it| Some((it.place.bytes, it.seconds()?)));
@@ -102,7 +100,6 @@ fn law(place: &TransferPlace, of_sizes: &BTreeMap<u64, f64>) -> Result<TransferL
             sizes.len()
         ));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a copy is far below 2^53 bytes")]
     let moved = |bytes: u64| bytes as f64 * f64::from(place.direction.ways());
     let points: Vec<(f64, f64)> =
         of_sizes.iter().map(|(&bytes, &seconds)| (moved(bytes), seconds)).collect();

@@ -40,8 +40,6 @@ pub struct BesideFigures {
 
 impl TransferFigures {
     /// Time of one copy by the host's clock, s.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a copy is far below 2^53 bytes")]
     pub fn seconds(&self) -> Option<f64> {
         let rate = self.by_host.as_ref()?.sum.median;
         let bytes = self.place.bytes as f64 * f64::from(self.place.direction.ways());
@@ -51,7 +49,6 @@ impl TransferFigures {
 
 /// The transfers of a record, by device, then what runs beside them, direction, memory, node and
 /// size.
-#[must_use]
 pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
     let places = || {
         figures.places(|coordinates| match coordinates {
@@ -123,7 +120,6 @@ pub struct TransferPlace {
 
 /// The copies of each place that were measured beside nothing, the smallest first; empty for a
 /// place that the record knows and that has none.
-#[must_use]
 pub fn copies_by_place<'t>(
     transfers: impl IntoIterator<Item = &'t TransferFigures>,
 ) -> BTreeMap<TransferPlace, Vec<&'t TransferFigures>> {
@@ -164,7 +160,6 @@ pub struct CopyPlace {
 /// The largest copies of each device and memory node that were measured all these ways, each by
 /// itself and beside nothing: one for each way, in the order of the ways, all of one size. Empty
 /// for a place that the record knows and that has none.
-#[must_use]
 pub fn largest_copies<'t>(
     transfers: impl IntoIterator<Item = &'t TransferFigures>,
     memory: HostMemory,

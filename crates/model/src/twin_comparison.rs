@@ -154,7 +154,6 @@ fn compare(
     const OF_MEDIAN: f64 = std::f64::consts::FRAC_PI_2;
     let middle = others.median()?;
     let spread = OF_MAD * others.median_deviation(middle)?;
-    #[expect(clippy::cast_precision_loss, reason = "a number of twins")]
     let noise = cell.noise * (1.0 + OF_MEDIAN / others.count() as f64).sqrt();
     Some(Comparison {
         ln_ratio: cell.ln - middle,

@@ -57,7 +57,6 @@ pub struct Twins {
 }
 
 /// Compares the cells of a record's matrix with their twins.
-#[must_use]
 pub fn twins(record: &Record) -> Twins {
     let machine = &record.header.machine;
     let mut not_compared: BTreeMap<NotCompared, usize> = BTreeMap::new();
@@ -148,7 +147,6 @@ fn memory_share(machine: &Machine, node: u32) -> Option<f64> {
     Some(as_float(own.memory_bytes?) / median(&others?)?).filter(|share| share.is_finite())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a size of memory is far below 2^53")]
 fn as_float(bytes: u64) -> f64 {
     bytes as f64
 }

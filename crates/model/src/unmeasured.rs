@@ -39,7 +39,6 @@ pub enum WhyUnmeasured {
 
 /// Unmeasured parts of a record's pairs matrix, by node; none for a record without
 /// `pairs`.
-#[must_use]
 pub fn unmeasured(record: &Record) -> Vec<Unmeasured> {
     let matrix = pairs(&RecordFigures::new(record));
     let of = cells_by_node(&matrix);

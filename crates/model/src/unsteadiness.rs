@@ -119,7 +119,6 @@ fn scatter_of_twins(cells: &[TwinCell]) -> Vec<Option<f64>> {
 /// Whether so many unsteady cells of so many can be chance, where outside of the place
 /// so many of so many are: by Chernoff's bound, for each of the places looked at.
 fn is_chance(place: (usize, usize), outside: (usize, usize), places: usize) -> bool {
-    #[expect(clippy::cast_precision_loss, reason = "numbers of cells")]
     let float = |count: usize| count as f64;
     let expected = ((float(outside.0) + 0.5) / (float(outside.1) + 1.0)).max(LEAST_SHARE);
     let share = float(place.0) / float(place.1.max(1));

@@ -119,7 +119,6 @@ fn main() -> anyhow::Result<ExitCode> {
             }
             if most_us.is_some() {
                 let options = ["--follow", "--report=/dev/null"];
-                #[expect(clippy::cast_precision_loss, reason = "a small number")]
                 let (done, alone) = (units * repeats as f64, plain[turn]);
                 followed.push(1e6 * (under(repeats, placement, &options)? - alone) / done);
             }

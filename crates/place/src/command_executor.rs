@@ -29,7 +29,6 @@ pub struct CommandExecutor {
 impl CommandExecutor {
     /// Programs are judged by a metric, or by their time where none is given; one that runs
     /// longer than `timeout` is ended.
-    #[must_use]
     pub fn new(
         metric: Option<MetricPattern>,
         timeout: Option<Duration>,
@@ -40,7 +39,6 @@ impl CommandExecutor {
     }
 
     /// Reads these counters of every run.
-    #[must_use]
     pub fn with_counters(self, counters: ProgramCounters) -> Self {
         Self { counters: Some(counters), ..self }
     }

@@ -81,7 +81,6 @@ impl KernelWeights {
     }
 
     /// What was written and how it is taken back, in a sentence.
-    #[must_use]
     pub fn sentence(&self) -> String {
         let words = |weights: &BTreeMap<u32, u32>| {
             let words: Vec<String> =

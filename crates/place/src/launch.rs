@@ -25,7 +25,6 @@ pub enum NotLaunched {
 
 /// Binds the calling thread, whose CPUs and policy a program inherits; a binding without CPUs leaves
 /// these as they are. What the kernel refuses is returned.
-#[must_use]
 pub fn bind(binding: &Binding) -> Vec<Loss> {
     let cpus = if has_cpus(binding) { Ok(()) } else { pin_thread(&binding.cpus) };
     let memory = if has_policy(binding) { Ok(()) } else { set_thread_policy(&binding.memory) };
@@ -37,7 +36,6 @@ pub fn bind(binding: &Binding) -> Vec<Loss> {
 
 /// Becomes a program, in this process: it has its number, its parent and its threads' binding. Returns
 /// why it did not.
-#[must_use]
 pub fn become_program(command: &mut Command) -> io::Error {
     start_as_this_was_started(command, None);
     command.exec()

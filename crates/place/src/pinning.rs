@@ -40,7 +40,6 @@ const OPENMP_LIBRARIES: [&str; 3] = ["/libgomp", "/libomp", "/libiomp5"];
 
 impl Pinning {
     /// Whether a placement asks for an order of threads.
-    #[must_use]
     pub fn is_asked_by(placement: &Placement) -> bool {
         match placement {
             Placement::Compact | Placement::Scatter | Placement::Spread => true,
@@ -52,7 +51,6 @@ impl Pinning {
     }
 
     /// The order of a placement's threads over these CPUs; `None` where it asks for none.
-    #[must_use]
     pub fn of(placement: &Placement, machine: Machine, cpus: &CpuSet) -> Option<Self> {
         if !Self::is_asked_by(placement) {
             return None;
@@ -70,7 +68,6 @@ impl Pinning {
     }
 
     /// The settings for OpenMP's libraries; `None` where the user has made one himself.
-    #[must_use]
     pub fn openmp_settings(&self) -> Option<[(&'static str, String); 2]> {
         if OPENMP_VARIABLES.iter().any(|name| env::var_os(name).is_some()) {
             return None;

@@ -50,7 +50,6 @@ pub enum PlacementError {
 
 impl Placement {
     /// The share of the program's memory that is to be on each node, where that is asked for.
-    #[must_use]
     pub fn asked_shares(&self, policy: &MemoryPolicy) -> Option<BTreeMap<u32, f64>> {
         let nodes = match (self, policy) {
             (Self::Local(Some(nodes)), _) | (_, MemoryPolicy::Bind(nodes)) => {

@@ -108,7 +108,6 @@ pub struct ProgramMemory {
 
 impl ProgramMemory {
     /// The share of each node in its own memory; `None` where there is none.
-    #[must_use]
     pub fn shares(&self) -> Option<BTreeMap<u32, f64>> {
         shares(&self.own)
     }
@@ -117,7 +116,6 @@ impl ProgramMemory {
 /// The share of each node; `None` where there are no bytes.
 pub(crate) fn shares(bytes: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, f64>> {
     let all = total(bytes);
-    #[expect(clippy::cast_precision_loss, reason = "a share of bytes needs no more digits")]
     let share = |bytes: u64| bytes as f64 / all as f64;
     (all > 0).then(|| bytes.iter().map(|(&node, &bytes)| (node, share(bytes))).collect())
 }

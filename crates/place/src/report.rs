@@ -94,7 +94,6 @@ pub struct ReportedProcess {
 
 impl RunReport {
     /// Before the program is started.
-    #[must_use]
     pub fn new(placement: &Placement, resolution: &Resolution) -> Self {
         let mut report = Self {
             schema: "nearfar.run/2",

@@ -44,7 +44,6 @@ pub struct Resolution {
 
 impl Resolution {
     /// What is to be done to a program while it runs under this.
-    #[must_use]
     pub fn steering(&self, is_followed: bool) -> Steering {
         let moved = self.weights.as_ref().filter(|(_, by)| *by == WeightsBy::MovedPages);
         Steering {

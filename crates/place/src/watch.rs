@@ -86,7 +86,6 @@ pub struct Watched {
 
 impl Watched {
     /// What of the binding the program runs without.
-    #[must_use]
     pub fn losses(&self) -> &[Loss] {
         &self.losses
     }

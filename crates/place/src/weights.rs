@@ -35,7 +35,6 @@ pub enum WeightsBy {
 
 /// The policy that the program starts with, and how weights come about where it asks for some that
 /// are not equal.
-#[must_use]
 pub fn policy_for(asked: &MemoryPolicy, root: &Path) -> (MemoryPolicy, Option<WeightsBy>) {
     let MemoryPolicy::Weighted(weights) = asked else {
         return (asked.clone(), None);

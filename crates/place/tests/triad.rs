@@ -45,7 +45,6 @@ fn triad() {
     timed_loop.run(Operands::zip(a, b, c), &Constants::for_pass(0), PASSES);
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts far below 2^52")]
 #[expect(clippy::print_stdout, reason = "what a run of the tests shows")]
 fn check() {
     let machine = nearfar_topology::read_live(Path::new("/")).unwrap();

@@ -120,7 +120,6 @@ pub enum ReasonCode {
 
 impl ReasonCode {
     /// The only kind of absence that has this reason; `None` where both have it.
-    #[must_use]
     pub fn absence(self) -> Option<Absence> {
         match self {
             Self::OneNode
@@ -158,7 +157,6 @@ impl ReasonCode {
     }
 
     /// The code as it stands in the record.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OneNode => "one_node",

@@ -148,7 +148,6 @@ pub enum Pages {
 
 impl Pages {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Small => "small",
@@ -160,7 +159,6 @@ impl Pages {
 
 impl Actor {
     /// Its kernel's name, as in samples; of a program its label.
-    #[must_use]
     pub fn kernel(&self) -> &str {
         match self {
             Self::Stream(stream) => &stream.kernel,
@@ -172,7 +170,6 @@ impl Actor {
     }
 
     /// Its variant's name, as in samples.
-    #[must_use]
     pub fn variant(&self) -> &str {
         match self {
             Self::Stream(stream) => &stream.variant,
@@ -184,7 +181,6 @@ impl Actor {
     }
 
     /// Number of threads; 0 for a program, which starts them itself.
-    #[must_use]
     pub fn threads(&self) -> u32 {
         match self {
             Self::Stream(stream) => stream.threads,
@@ -195,7 +191,6 @@ impl Actor {
     }
 
     /// The CPU of each thread; none when unbound.
-    #[must_use]
     pub fn thread_cpus(&self) -> &[u32] {
         match self {
             Self::Stream(stream) => &stream.thread_cpus,
@@ -207,7 +202,6 @@ impl Actor {
     }
 
     /// CPUs that its threads may use.
-    #[must_use]
     pub fn cpus(&self) -> &CpuSet {
         match self {
             Self::Stream(Stream { binding, .. })
@@ -219,7 +213,6 @@ impl Actor {
     }
 
     /// Policy of its pages; `None` for one that has none.
-    #[must_use]
     pub fn memory(&self) -> Option<&MemoryPolicy> {
         match self {
             Self::Transfer(transfer) if transfer.direction == TransferDirection::ToPeer => None,
@@ -233,7 +226,6 @@ impl Actor {
 
     /// Bytes of all its arrays; 0 for one that has none: arithmetic, and programs, whose memory
     /// is their own affair.
-    #[must_use]
     pub fn working_set_bytes(&self) -> u64 {
         match self {
             Self::Stream(stream) => stream.working_set_bytes,
@@ -245,7 +237,6 @@ impl Actor {
 
     /// Working set / caches involved; `None` where that is not known, or for one that touches
     /// no memory.
-    #[must_use]
     pub fn llc_multiple(&self) -> Option<f64> {
         match self {
             Self::Stream(stream) => stream.llc_multiple,
@@ -255,7 +246,6 @@ impl Actor {
     }
 
     /// Whether each thread has one CPU.
-    #[must_use]
     pub fn is_pinned(&self) -> bool {
         match self {
             Self::Stream(stream) => stream.pinning != Pinning::Unbound,
@@ -265,7 +255,6 @@ impl Actor {
     }
 
     /// It as a stream, if it is one.
-    #[must_use]
     pub fn as_stream(&self) -> Option<&Stream> {
         match self {
             Self::Stream(stream) => Some(stream),
@@ -276,7 +265,6 @@ impl Actor {
 
 impl Case {
     /// The program that it runs, if it is a run of one.
-    #[must_use]
     pub fn command(&self) -> Option<&Command> {
         match self.actors.as_slice() {
             [Actor::Command(command)] => Some(command),
@@ -285,19 +273,16 @@ impl Case {
     }
 
     /// Threads of all actors.
-    #[must_use]
     pub fn threads(&self) -> u32 {
         self.actors.iter().map(Actor::threads).fold(0, u32::saturating_add)
     }
 
     /// How often it is measured; `None` for a case that stands in no experiment.
-    #[must_use]
     pub fn rounds(&self, inputs: &Inputs) -> Option<Rounds> {
         self.coordinates.first().map(|place| inputs.rounds(place))
     }
 
     /// Whether memory is to answer its streams, and not a cache on the way to it or none.
-    #[must_use]
     pub fn is_on_memory(&self) -> bool {
         let in_core = |place: &Coordinates| {
             matches!(
@@ -310,14 +295,12 @@ impl Case {
 
     /// Whether the clock of the cores matters to its figures: what caches and arithmetic give,
     /// and the time of an access.
-    #[must_use]
     pub fn depends_on_clock(&self) -> bool {
         !self.is_on_memory() || self.actors.iter().any(|actor| matches!(actor, Actor::Chase(_)))
     }
 
     /// Whether caches can have answered all of what the actor at this position asked for: its
     /// traffic to memory may be nothing.
-    #[must_use]
     pub fn may_be_cached(&self, position: usize) -> bool {
         match self.actors.get(position) {
             Some(Actor::Chase(chase)) => chase.llc_multiple.is_none_or(|multiple| multiple < 1.0),

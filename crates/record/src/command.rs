@@ -75,7 +75,6 @@ pub struct CommandPlacement {
 impl CommandPlacement {
     /// CPUs of a cluster with the memory on one node, which is preferred and not forced: a
     /// program that does not fit is not killed.
-    #[must_use]
     pub fn on_node(cluster: u32, cpu_node: Option<u32>, cpus: CpuSet, node: u32) -> Self {
         let binding = Binding { cpus, memory: MemoryPolicy::Preferred(node) };
         Self { cluster, cpu_node, memory_node: Some(node), binding }
@@ -108,7 +107,6 @@ pub enum Better {
 
 impl Better {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Higher => "higher",
@@ -125,7 +123,6 @@ impl fmt::Display for Better {
 
 impl CommandInputs {
     /// Which figures are good: of times the lower.
-    #[must_use]
     pub fn better(&self) -> Better {
         self.metric.as_ref().map_or(Better::Lower, |metric| metric.better)
     }

@@ -35,7 +35,6 @@ pub enum Coordinates {
 }
 
 impl Coordinates {
-    #[must_use]
     pub fn experiment(&self) -> Experiment {
         match self {
             Self::Pairs(_) => Experiment::Pairs,
@@ -52,7 +51,6 @@ impl Coordinates {
     }
 
     /// The place in the pairs matrix, where it is in that.
-    #[must_use]
     pub fn as_pair(&self) -> Option<&PairCoordinates> {
         match self {
             Self::Pairs(pair) => Some(pair),
@@ -125,7 +123,6 @@ pub enum Affinity {
 
 impl Affinity {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Unbound => "unbound",
@@ -191,7 +188,6 @@ pub enum Way {
 
 impl Way {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OneWay => "one_way",
@@ -297,7 +293,6 @@ pub struct PageSplit {
 
 impl PageSplit {
     /// Share of the pages in the fast memory, 0 to 1.
-    #[must_use]
     pub fn fast_share(self) -> f64 {
         f64::from(self.fast) / (f64::from(self.fast) + f64::from(self.slow))
     }
@@ -326,7 +321,6 @@ impl TransferKind {
     pub const ALL: [Self; 4] = [Self::FastLoad, Self::FastStore, Self::SlowLoad, Self::SlowStore];
 
     /// The paper's word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FastLoad => "lf",
@@ -405,7 +399,6 @@ pub enum ChaseWalk {
 
 impl ChaseWalk {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::PageGroups => "page_groups",

@@ -48,7 +48,6 @@ pub enum Disturbance {
 
 impl Disturbance {
     /// Whether it follows from what the threads noted, by [`disturbances_of_threads`].
-    #[must_use]
     pub fn is_of_threads(&self) -> bool {
         match self {
             Self::Switched { .. } | Self::Moved { .. } | Self::Faulted { .. } => true,
@@ -58,7 +57,6 @@ impl Disturbance {
 }
 
 /// What the threads of a window of this case noted that disturbs it.
-#[must_use]
 pub fn disturbances_of_threads(
     case: &Case,
     actors: &[ActorSample],
@@ -90,7 +88,6 @@ pub fn disturbances_of_threads(
 }
 
 /// Whether so much of a window is more than may be overlooked.
-#[must_use]
 pub fn is_disturbing(ns: u64, window_ns: u64) -> bool {
     ns > window_ns / LEAST_DISTURBING_SHARE
 }

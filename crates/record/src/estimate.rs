@@ -36,20 +36,17 @@ impl<U: Quantity> Estimate<U> {
     }
 
     /// Lowest and highest; the value itself where it has no interval.
-    #[must_use]
     pub fn ends(&self) -> [U; 2] {
         self.interval.unwrap_or([self.value; 2])
     }
 
     /// Half the interval's width as a fraction of the value.
-    #[must_use]
     pub fn relative_half_width(&self) -> f64 {
         let [low, high] = self.ends().map(U::in_unit);
         (high - low) / 2.0 / self.value.in_unit()
     }
 
     /// Whether it and its interval can be divided by.
-    #[must_use]
     pub fn is_positive(&self) -> bool {
         let [low, high] = self.ends();
         [self.value, low, high].map(U::in_unit).iter().all(|it| it.is_finite() && *it > 0.0)
@@ -69,7 +66,6 @@ pub enum Outcome<T> {
 }
 
 impl<T> Outcome<T> {
-    #[must_use]
     pub fn found(&self) -> Option<&T> {
         match self {
             Self::Found(found) => Some(found),

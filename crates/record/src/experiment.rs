@@ -64,7 +64,6 @@ impl Experiment {
     ];
 
     /// The word for it in arguments, records and cases' ids.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pairs => "pairs",
@@ -99,7 +98,6 @@ pub enum Grid {
 
 impl Grid {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Sparse => "sparse",
@@ -121,7 +119,6 @@ pub struct Rounds {
 impl Inputs {
     /// How often a case at these coordinates is measured. A run of `scaling` is a round with
     /// one window: threads and pages are new in each.
-    #[must_use]
     pub fn rounds(&self, coordinates: &Coordinates) -> Rounds {
         match coordinates {
             Coordinates::Pairs(pair) if pair.stage == Stage::Screening => Rounds {

@@ -40,7 +40,6 @@ pub struct Header {
 impl Header {
     /// A header of what this program measures or simulates on this machine, about whose system
     /// nothing is known yet.
-    #[must_use]
     pub fn new(
         host: impl Into<String>,
         started: impl Into<String>,
@@ -114,7 +113,6 @@ pub enum Suite {
 
 impl Suite {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Quick => "quick",

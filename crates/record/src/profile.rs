@@ -247,7 +247,6 @@ pub struct ProfileFigures {
 
 impl ProfileFigures {
     /// The figures with a value, by their fields' names.
-    #[must_use]
     pub fn values(&self) -> [(&'static str, Option<f64>); 8] {
         [
             ("gflop_per_s", self.gflop_per_s),
@@ -277,7 +276,6 @@ impl CountedQuantity {
         Self::MissCycles,
     ];
 
-    #[must_use]
     pub fn words(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",

@@ -166,7 +166,6 @@ fn parse_line(text: &[u8]) -> Result<(Line, Option<Seal>), String> {
 
 impl Record {
     /// A record of which only the header is there yet.
-    #[must_use]
     pub fn new(header: Header) -> Self {
         Self {
             header,

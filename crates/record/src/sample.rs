@@ -133,7 +133,6 @@ pub struct ThreadSample {
 impl ThreadSample {
     /// A thread that stayed on its CPU in a window in which nothing disturbed it; `cpu` is null
     /// where nobody says which.
-    #[must_use]
     pub fn quiet(cpu: Option<u32>, useful_bytes: u64, flops: u64) -> Self {
         Self {
             cpu_before: cpu,
@@ -197,9 +196,7 @@ pub const PLACED_FRACTION: f64 = 0.999;
 
 impl PageNodes {
     /// Fraction of the pages that are on one node.
-    #[must_use]
     pub fn fraction_on(&self, node: u32) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "page counts are far below 2^53")]
         let as_float = |pages: u64| pages as f64;
         let total: f64 =
             self.pages.values().map(|&pages| as_float(pages)).sum::<f64>() + as_float(self.unknown);
@@ -220,7 +217,6 @@ const LARGEST_BASE_PAGE: u64 = 64 << 10;
 impl PageNodes {
     /// In what these pages of an actor with so many threads are not where the policy puts
     /// them; `None` where they are.
-    #[must_use]
     pub fn misplacement(
         &self,
         policy: &MemoryPolicy,
@@ -243,12 +239,10 @@ impl PageNodes {
             }
         };
         let all: f64 = weights.values().copied().map(f64::from).sum();
-        #[expect(clippy::cast_precision_loss, reason = "bytes of arrays are far below 2^53")]
         let bytes = self.pages.values().fold(0, |sum, pages| u64::saturating_add(sum, *pages))
             as f64
             * self.page_bytes as f64;
         let page = self.page_bytes.min(LARGEST_BASE_PAGE);
-        #[expect(clippy::cast_precision_loss, reason = "bytes of some pages")]
         let slack = (2 * u64::from(threads) * page + self.page_bytes) as f64 / bytes;
         if slack > COARSEST_SHARES {
             return Some(format!(
@@ -282,7 +276,6 @@ pub struct PageSizes {
 
 impl Sample {
     /// Whether anything disturbed the window.
-    #[must_use]
     pub fn is_disturbed(&self) -> bool {
         !self.disturbances.is_empty()
     }
@@ -290,7 +283,6 @@ impl Sample {
 
 impl ProofMethod {
     /// The method as it stands in the record.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::MovePages => "move_pages",

@@ -32,13 +32,11 @@ struct Total {
 }
 
 impl Sample {
-    #[must_use]
     pub fn totals(&self) -> SampleTotals {
         let mut actors = self.actors.iter().map(ActorTotals::of);
         SampleTotals {
             round: self.round,
             is_disturbed: self.is_disturbed(),
-            #[expect(clippy::cast_precision_loss, reason = "a window is far below 2^53 ns")]
             seconds: self.window_ns as f64 / 1e9,
             metric: self.run.as_ref().and_then(|run| run.metric),
             first: actors.next(),
@@ -49,25 +47,21 @@ impl Sample {
 
 impl SampleTotals {
     /// The pass over all cases.
-    #[must_use]
     pub fn round(&self) -> u32 {
         self.round
     }
 
     /// Whether anything disturbed the window.
-    #[must_use]
     pub fn is_disturbed(&self) -> bool {
         self.is_disturbed
     }
 
     /// Of a run of a program: the metric that it printed, or its time, s, where none was read.
-    #[must_use]
     pub fn run_figure(&self) -> f64 {
         self.metric.unwrap_or(self.seconds)
     }
 
     /// Work a second: useful bytes/s or FLOP/s.
-    #[must_use]
     pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
         let mut actors = self.actors();
         let of_part = match part {
@@ -89,7 +83,6 @@ impl SampleTotals {
     }
 
     /// The same with some of the actors alone.
-    #[must_use]
     pub fn of_actors(&self, is_chosen: impl Fn(usize) -> bool) -> Self {
         let chosen = self.actors().enumerate().filter(|(position, _)| is_chosen(*position));
         let mut chosen = chosen.map(|(_, actor)| actor);
@@ -125,7 +118,6 @@ impl Total {
     const NONE: Self = Self { sum: 0.0, least: f64::INFINITY };
 
     fn of(count: u64) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "counts of a window are far below 2^53")]
         let count = count as f64;
         Self { sum: count, least: count }
     }

@@ -34,7 +34,6 @@ pub struct Seal(u64);
 impl Seal {
     /// The seal of a line whose text up to its seal's comma is `content`; `previous` is
     /// the seal of the line before it, null for the first.
-    #[must_use]
     pub fn of(previous: Option<Self>, content: &[u8]) -> Self {
         let mut hash = previous.map_or_else(Fnv1a::default, |Self(seal)| Fnv1a::after(seal));
         hash.write(content);
@@ -101,7 +100,6 @@ pub enum Sealing {
 
 impl Sealing {
     /// What to tell the reader of the figures; `None` where all is as it was written.
-    #[must_use]
     pub fn finding(&self) -> Option<String> {
         match self {
             Self::Fits => None,

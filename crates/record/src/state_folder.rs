@@ -29,7 +29,6 @@ pub enum NoRecord {
 const SIMULATED: &str = "simulated-";
 
 /// The name of this host, as the kernel says.
-#[must_use]
 pub fn host_name() -> String {
     fs::read_to_string("/proc/sys/kernel/hostname")
         .map_or_else(|_| "unknown-host".into(), |name| name.trim().to_string())
@@ -37,7 +36,6 @@ pub fn host_name() -> String {
 
 /// `${XDG_STATE_HOME:-~/.local/state}/nearfar`, whether it is there or not; `None` where neither
 /// variable is an absolute path.
-#[must_use]
 pub fn state_folder() -> Option<PathBuf> {
     let from =
         |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
@@ -46,7 +44,6 @@ pub fn state_folder() -> Option<PathBuf> {
 }
 
 /// The name of a host's record in the state folder, begun at a time in UTC as the header has it.
-#[must_use]
 pub fn record_name(host: &str, started: &str) -> String {
     format!("{}-{}.jsonl", host_in_name(host), started.replace([':', '-'], ""))
 }

@@ -75,13 +75,11 @@ pub struct RunSummary {
 
 impl Sample {
     /// Work a second: useful bytes/s or FLOP/s.
-    #[must_use]
     pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
         self.totals().rate(part, work, aggregate)
     }
 
     /// What an actor is there for: operations where it moves no bytes.
-    #[must_use]
     pub fn work_of(&self, part: Part) -> Work {
         let moves = |actor: &ActorSample| actor.useful_bytes > 0 || actor.flops == 0;
         let is_compute = match part {
@@ -95,7 +93,6 @@ impl Sample {
 /// The value of each round: the median over its undisturbed windows. Rounds of
 /// which every window was disturbed have no value, unless that is so for all: then
 /// all windows count, because a disturbed figure that says so is more than none.
-#[must_use]
 pub fn round_values(
     samples: &[SampleTotals],
     part: Part,
@@ -106,14 +103,12 @@ pub fn round_values(
 }
 
 /// The figure of each round of a program: as [`round_values`].
-#[must_use]
 pub fn run_figures(samples: &[SampleTotals]) -> Vec<f64> {
     of_rounds(&by_round(samples, |it| it, SampleTotals::run_figure), median)
 }
 
 /// Another figure of the runs of a program at one placement, over round values of the windows that
 /// have it; `None` where none has.
-#[must_use]
 pub fn estimate_runs<'a>(
     samples: impl IntoIterator<Item = &'a Sample>,
     figure: impl Fn(&Sample) -> Option<f64>,
@@ -124,7 +119,6 @@ pub fn estimate_runs<'a>(
 }
 
 /// What the runs of a program at one placement say; `None` when there is none.
-#[must_use]
 pub fn summarize_runs<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<RunSummary> {
     let totals: Vec<SampleTotals> = samples.into_iter().map(Sample::totals).collect();
     let figures = run_figures(&totals);
@@ -165,14 +159,12 @@ fn of_rounds(values: &[(u32, f64)], figure: impl Fn(&[f64]) -> Option<f64>) -> V
 
 /// What the samples of one case say of the useful bytes of all its actors; `None` when there
 /// is no sample.
-#[must_use]
 pub fn summarize_case<'a>(samples: impl IntoIterator<Item = &'a Sample>) -> Option<CaseSummary> {
     let totals: Vec<SampleTotals> = samples.into_iter().map(Sample::totals).collect();
     summarize(&totals, Part::Case, Work::UsefulBytes)
 }
 
 /// What the samples of one case say of a part of it; `None` when there is no sample.
-#[must_use]
 pub fn summarize(samples: &[SampleTotals], part: Part, work: Work) -> Option<CaseSummary> {
     let rounds = by_round(samples, |it| it, |sample| sample.rate(part, work, Aggregate::Sum));
     let sums = of_rounds(&rounds, median);

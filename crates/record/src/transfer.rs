@@ -34,7 +34,6 @@ pub struct Transfer {
 
 impl Transfer {
     /// Bytes of the host's memory, or of a device's between devices.
-    #[must_use]
     pub fn memory_bytes(&self) -> u64 {
         self.bytes.saturating_mul(u64::from(self.direction.ways()))
     }
@@ -67,8 +66,6 @@ pub struct TransferSample {
 
 impl TransferSample {
     /// Bandwidth while the device copied, bytes/s; `None` without its clock.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "bytes and times are far below 2^53")]
     pub fn device_rate(&self) -> Option<f64> {
         let ns = self.device_ns.filter(|&ns| ns > 0)?;
         Some(self.copies as f64 * self.copy_bytes as f64 / (ns as f64 / 1e9))

@@ -139,13 +139,11 @@ impl RecordWriter {
     }
 
     /// Writes to standard output.
-    #[must_use]
     pub fn stdout() -> Self {
         Self::new(Sink::Stdout)
     }
 
     /// Writes nothing: for records that are only worked out in memory.
-    #[must_use]
     pub fn nowhere() -> Self {
         Self::new(Sink::Nowhere)
     }

@@ -46,7 +46,6 @@ fn recover(simulated: &SimulatedMachine) -> bool {
         }
     }
     let worst = errors.iter().copied().fold(0.0, f64::max);
-    #[expect(clippy::cast_precision_loss, reason = "a few hundred")]
     let mean = errors.iter().sum::<f64>() / errors.len() as f64;
     println!(
         "{:22} {:>7} {:>9} of {SEEDS} {:>8.2} % {:>8.2} %",

@@ -19,19 +19,16 @@ pub struct Paper {
 
 impl Paper {
     /// Rows of this status.
-    #[must_use]
     pub fn count(&self, status: Status) -> usize {
         self.rows.iter().filter(|row| row.status == status).count()
     }
 
     /// Rows that pass because a simulated machine gave back what it was given.
-    #[must_use]
     pub fn round_trips(&self) -> usize {
         self.rows.iter().filter(|row| row.status == Status::Pass && row.round_trip).count()
     }
 
     /// Rows that pass because a model predicts them as well as it promises, without round trips.
-    #[must_use]
     pub fn predictions(&self) -> usize {
         let is_predicted = |row: &Row| {
             !row.round_trip && matches!(row.judged_by, Some(Measure::Model | Measure::Sign))
@@ -42,7 +39,6 @@ impl Paper {
 }
 
 /// The keys of all papers that can be reproduced.
-#[must_use]
 pub fn papers() -> &'static [&'static str] {
     &[
         braithwaite2012::KEY,

@@ -13,19 +13,16 @@ pub struct Printed {
 
 impl Printed {
     /// Half a unit of the last printed digit: what was printed lies so near.
-    #[must_use]
     pub fn half_unit(self) -> f64 {
         0.5 * 10_f64.powi(-i32::from(self.decimals))
     }
 
     /// Least and greatest value that is printed like this.
-    #[must_use]
     pub fn bounds(self) -> (f64, f64) {
         (self.value - self.half_unit(), self.value + self.half_unit())
     }
 
     /// Whether a value is printed like this.
-    #[must_use]
     pub fn is_rounded(self, value: f64) -> bool {
         (value - self.value).abs() <= self.half_unit() * (1.0 + 1e-9)
     }
@@ -44,7 +41,6 @@ pub enum Unit {
 
 impl Unit {
     /// Bytes/s in one unit.
-    #[must_use]
     pub fn bytes_per_s(self) -> f64 {
         match self {
             Self::MegabytesPerSecond => 1e6,
@@ -53,7 +49,6 @@ impl Unit {
     }
 
     /// The unit as it is printed.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::MegabytesPerSecond => "MB/s",

@@ -104,7 +104,6 @@ const BINARY_ROUNDING: f64 = 1e-12;
 
 impl Comparison {
     /// The row: passes, or is explained when the reason holds, or fails.
-    #[must_use]
     pub fn judge(self) -> Row {
         let printed = self.printed.value;
         let binary = BINARY_ROUNDING * printed.abs();
@@ -154,7 +153,6 @@ impl Comparison {
 
 impl Row {
     /// An input.
-    #[must_use]
     pub fn given(item: String, printed: f64, why: &str) -> Self {
         Self {
             item,
@@ -170,7 +168,6 @@ impl Row {
     }
 
     /// The row, marked as one whose printed value a simulated machine was given.
-    #[must_use]
     pub fn after_round_trip(self) -> Self {
         let why = if self.status == Status::Pass { Some(ROUND_TRIP.into()) } else { self.why };
         Self { round_trip: true, why, ..self }

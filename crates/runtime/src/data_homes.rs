@@ -98,7 +98,6 @@ impl Ranking {
             if let Some(shared) = shared {
                 rate *= filling.speed_of_added(shared, index);
             }
-            #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 8 PiB")]
             let bytes = user.bytes as f64;
             slowest = slowest.max(bytes / (rate * user.threads));
         }

@@ -109,40 +109,34 @@ impl Ranking {
     }
 
     /// Where tasks can run.
-    #[must_use]
     pub fn places(&self) -> &[Place] {
         &self.places
     }
 
     /// The memory nodes of the record, ascending.
-    #[must_use]
     pub fn nodes(&self) -> &[u32] {
         &self.nodes
     }
 
     /// Whether it also answers beside threads that run.
-    #[must_use]
     pub fn has_flow(&self) -> bool {
         self.shared.is_some()
     }
 
     /// The pooled relative standard deviation of a pair's rounds: places whose ratio to the best is
     /// within it are equally good. `None` where the record has one round of each.
-    #[must_use]
     pub fn noise(&self) -> Option<f64> {
         self.noise
     }
 
     /// What one thread alone moves between a place and a node, bytes/s; `None` where that is not
     /// known, or there is no such place or node.
-    #[must_use]
     pub fn lone_rate(&self, place: usize, node: u32) -> Option<f64> {
         self.rate(place, self.column(node)?)
     }
 
     /// Why nothing is known of a pair that an answer calls unknown; `None` where something is, or
     /// there is no such place or node.
-    #[must_use]
     pub fn why_unknown(&self, pair: UnknownPair) -> Option<&str> {
         let column = self.column(pair.node)?;
         match self.cell(pair.place, column)? {

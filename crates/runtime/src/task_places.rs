@@ -39,7 +39,6 @@ impl Ranking {
         answer.bytes.clear();
         answer.bytes.resize(self.nodes().len(), 0.0);
         for data in touched {
-            #[expect(clippy::cast_precision_loss, reason = "2^53 bytes are 8 PiB")]
             let bytes = data.bytes as f64;
             answer.bytes[self.column_of(data.node)?] += bytes;
         }

@@ -4,7 +4,6 @@ use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
 use nearfar_record::{Actor, Chase, Compute, Pages, Pinning, Stream};
 
 /// Threads of a kernel, one on each of these CPUs.
-#[must_use]
 pub fn stream(kernel: &str, variant: &str, cpus: CpuSet, memory: MemoryPolicy) -> Stream {
     let thread_cpus: Vec<u32> = cpus.iter().collect();
     Stream {
@@ -26,7 +25,6 @@ pub fn stream(kernel: &str, variant: &str, cpus: CpuSet, memory: MemoryPolicy) -
 pub const IN_MEMORY: u64 = 64 << 20;
 
 /// A chase by the first of these CPUs.
-#[must_use]
 pub fn chase(cpus: CpuSet, node: u32, working_set_bytes: u64, pages: Pages) -> Actor {
     Actor::Chase(Chase {
         thread_cpu: cpus.first().unwrap_or(0),
@@ -39,7 +37,6 @@ pub fn chase(cpus: CpuSet, node: u32, working_set_bytes: u64, pages: Pages) -> A
 }
 
 /// Threads that compute, one on each of these CPUs.
-#[must_use]
 pub fn compute(kernel: &str, variant: &str, cpus: CpuSet) -> Actor {
     Actor::Compute(Compute {
         kernel: kernel.into(),

@@ -14,7 +14,6 @@ use crate::actor::{chase, compute, stream};
 const VARIANT: &str = "avx2";
 
 /// One thread of a cluster, which is also the number of its own node, on a node.
-#[must_use]
 pub fn pair(cluster: u32, memory_node: u32, kernel: &str) -> PairCoordinates {
     PairCoordinates {
         initiator: InitiatorKind::Cluster,
@@ -30,13 +29,11 @@ pub fn pair(cluster: u32, memory_node: u32, kernel: &str) -> PairCoordinates {
 }
 
 /// Threads of copy over the machine.
-#[must_use]
 pub fn scaling(threads: u32, affinity: Affinity) -> ScalingCoordinates {
     ScalingCoordinates { affinity, threads, kernel: "copy".into(), variant: VARIANT.into() }
 }
 
 /// Threads of the triad by clusters 0 and 1 on node 0.
-#[must_use]
 pub fn sharing(local_threads: u32, remote_threads: u32) -> SharingCoordinates {
     SharingCoordinates {
         memory_node: 0,
@@ -50,7 +47,6 @@ pub fn sharing(local_threads: u32, remote_threads: u32) -> SharingCoordinates {
 }
 
 /// A roof of a cluster by two threads.
-#[must_use]
 pub fn roof(cluster: u32, roof: Roof, kernel: &str) -> RoofCoordinates {
     RoofCoordinates {
         cluster,
@@ -64,7 +60,6 @@ pub fn roof(cluster: u32, roof: Roof, kernel: &str) -> RoofCoordinates {
 }
 
 /// Loads and stores of cluster 0 over node 1, the fast one, and node 0.
-#[must_use]
 pub fn hybrid(
     point: HybridPoint,
     (loads, stores): (u32, u32),
@@ -87,7 +82,6 @@ pub fn hybrid(
 }
 
 /// A chase of a cluster on a node, alone or beside a thread that loads and pauses for so many cycles.
-#[must_use]
 pub fn latency(
     cluster: u32,
     memory_node: u32,
@@ -113,7 +107,6 @@ pub fn latency(
 /// The case at this place, with its actors. Where the machine has no such cluster, the CPU with the
 /// cluster's number does it all. Places in `links`, `mixes` and `devices` do not say what their actors are:
 /// these have none.
-#[must_use]
 pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
     let (id, actors) = match &place {
         Coordinates::Pairs(place) => of_pair(machine, place),

@@ -5,7 +5,6 @@ use nearfar_machine::{
 };
 
 /// A machine without anything.
-#[must_use]
 pub fn empty_machine() -> Machine {
     Machine {
         source: Source::Synthetic("by hand".into()),
@@ -28,7 +27,6 @@ pub fn empty_machine() -> Machine {
 
 /// Packages with nodes of 64 GiB of DRAM, each with cores of one CPU; numbers go up in that order.
 /// A core has a cache of 32 KiB and one of 1 MiB; distances are not known.
-#[must_use]
 pub fn machine(packages: u32, nodes_of_package: u32, cores_of_node: u32) -> Machine {
     let nodes = packages * nodes_of_package;
     let cpus_of = |first_node: u32, nodes: u32| -> CpuSet {

@@ -12,13 +12,11 @@ use crate::machine::empty_machine;
 use crate::sample::{evenly, window};
 
 /// A record without cases, of a machine without anything.
-#[must_use]
 pub fn record() -> Record {
     record_of(empty_machine(), &[])
 }
 
 /// A record of this machine without cases.
-#[must_use]
 pub fn record_of(machine: Machine, experiments: &[Experiment]) -> Record {
     let inputs = Inputs {
         suite: Suite::Standard,

@@ -9,7 +9,6 @@ use nearfar_record::{
 };
 
 /// Pages on each node, as move_pages(2) tells them.
-#[must_use]
 pub fn pages(of_nodes: impl IntoIterator<Item = (u32, u64)>) -> PageNodes {
     PageNodes {
         method: ProofMethod::MovePages,
@@ -30,7 +29,6 @@ fn whole(much: f64) -> u64 {
 
 /// What an actor does whose threads do so much each: bytes, or floating-point operations of one that
 /// computes.
-#[must_use]
 pub fn done(actor: &Actor, each: &[f64]) -> ActorSample {
     let computes = matches!(actor, Actor::Compute(_));
     let thread = |&much: &f64| {
@@ -64,13 +62,11 @@ pub fn done(actor: &Actor, each: &[f64]) -> ActorSample {
 
 /// The same of an actor whose threads do so much together: each as much as the others, and the first
 /// what is left over.
-#[must_use]
 pub fn evenly(actor: &Actor, together: f64) -> ActorSample {
     done(actor, &parts(together, actor.threads()))
 }
 
 /// The same with floating-point operations, evenly spread over the threads.
-#[must_use]
 pub fn with_flops(mut seen: ActorSample, together: f64) -> ActorSample {
     let threads = u32::try_from(seen.threads.len()).unwrap_or(u32::MAX);
     for (thread, flops) in seen.threads.iter_mut().zip(parts(together, threads)) {
@@ -90,7 +86,6 @@ fn parts(together: f64, threads: u32) -> Vec<f64> {
 }
 
 /// The same on cores of this clock, GHz.
-#[must_use]
 pub fn at_clock(mut seen: ActorSample, ghz: f64) -> ActorSample {
     for thread in &mut seen.threads {
         thread.core_ghz = Some(ghz);
@@ -115,7 +110,6 @@ fn placed(policy: &MemoryPolicy) -> Proof {
 }
 
 /// A window of a second.
-#[must_use]
 pub fn window(case: &str, round: u32, actors: Vec<ActorSample>) -> Sample {
     Sample {
         case: case.into(),
@@ -131,7 +125,6 @@ pub fn window(case: &str, round: u32, actors: Vec<ActorSample>) -> Sample {
 }
 
 /// A run of a program that took so many seconds.
-#[must_use]
 pub fn run_of(case: &str, round: u32, seconds: f64, metric: Option<f64>) -> Sample {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "some seconds")]
     let window_ns = (seconds * 1e9) as u64;

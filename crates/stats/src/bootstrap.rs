@@ -18,7 +18,6 @@ pub struct RatioEstimate {
 
 /// median(a) / median(b); the two samples are resampled independently. `None`
 /// when either is empty or the median of `b` is zero.
-#[must_use]
 pub fn ratio_of_medians(a: &[f64], b: &[f64], seed: u64) -> Option<RatioEstimate> {
     let ratio = median(a)? / median(b)?;
     let mut random = fastrand::Rng::with_seed(seed);

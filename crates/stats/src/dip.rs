@@ -10,7 +10,6 @@ use crate::float::float;
 /// behind it): from 1/(2 n) to 1/4. `None` where there are no values, or where one is no number or
 /// not larger than the one before: equal values are to be spread by the step that they are known
 /// to.
-#[must_use]
 pub fn dip(ascending: &[f64]) -> Option<f64> {
     let ascends = ascending.windows(2).all(|pair| pair[0] < pair[1]);
     let finite = ascending.iter().all(|value| value.is_finite());
@@ -45,7 +44,6 @@ pub fn dip(ascending: &[f64]) -> Option<f64> {
 /// How often so many values drawn evenly have a larger dip: what a single mode does at most. From
 /// [`LEAST_DIP_P`] on, which stands for so much and less; 1 below the smallest tabulated dip. `None` for
 /// fewer values than 20.
-#[must_use]
 pub(crate) fn dip_p(dip: f64, values: usize) -> Option<f64> {
     let quantiles = scaled_quantiles(values)?;
     let scaled = dip * float(values).sqrt();

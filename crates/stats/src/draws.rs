@@ -22,7 +22,6 @@ pub fn drawn_estimates(
 const FEWEST: usize = 40;
 
 /// The percentile interval of 95 % of drawn figures; `None` below 40.
-#[must_use]
 pub fn percentile_interval(drawn: &[f64]) -> Option<(f64, f64)> {
     let mut sorted = drawn.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -32,7 +31,6 @@ pub fn percentile_interval(drawn: &[f64]) -> Option<(f64, f64)> {
 
 /// The standard error that drawn figures show: half the width of their middle 68.27 %, which one
 /// outlier among few values does not make larger. `None` below 40.
-#[must_use]
 pub fn percentile_error(drawn: &[f64]) -> Option<f64> {
     let mut sorted = drawn.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -26,7 +26,6 @@ pub struct LinearFit {
 
 /// The x that makes the sum of squares of b - A x least; `None` where A or b is empty, rows are
 /// not of one length, or a number is not finite.
-#[must_use]
 pub fn solve_least_squares(rows: &[Vec<f64>], right: &[f64]) -> Option<LinearFit> {
     let columns = rows.first()?.len();
     let is_sound = columns > 0

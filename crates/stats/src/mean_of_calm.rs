@@ -13,7 +13,6 @@ const FAR: f64 = 7.4;
 /// The mean of the values that are within 7.4 median absolute deviations of the median. Of normal
 /// values it scatters little more than the mean, where the median's variance is 1.57 times as
 /// large; nearly half of the values may be wild. `None` without values.
-#[must_use]
 pub fn mean_of_calm(values: &[f64]) -> Option<f64> {
     let middle = median(values)?;
     let off = |value: f64| (value - middle).abs();
@@ -23,7 +22,6 @@ pub fn mean_of_calm(values: &[f64]) -> Option<f64> {
     if calm.is_empty() {
         return Some(middle);
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number of rounds")]
     let count = calm.len() as f64;
     Some(calm.iter().sum::<f64>() / count)
 }

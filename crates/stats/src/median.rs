@@ -17,14 +17,12 @@ pub struct Estimate {
 
 impl Estimate {
     /// Half the interval's width as a fraction of the median.
-    #[must_use]
     pub fn relative_half_width(&self) -> f64 {
         (self.interval.1 - self.interval.0) / 2.0 / self.median
     }
 }
 
 /// The median; the mean of the two middle values when their number is even.
-#[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     middle(&sort(values))
 }
@@ -32,13 +30,11 @@ pub fn median(values: &[f64]) -> Option<f64> {
 /// The narrowest symmetric pair of order statistics that covers the true median
 /// with at least `confidence`, and the exact coverage; for too few values the
 /// smallest and the largest with the coverage they have.
-#[must_use]
 pub fn median_interval(values: &[f64], confidence: f64) -> Option<((f64, f64), f64)> {
     interval(&sort(values), confidence)
 }
 
 /// Median and 95 % interval together.
-#[must_use]
 pub fn estimate_median(values: &[f64]) -> Option<Estimate> {
     let sorted = sort(values);
     let median = middle(&sorted)?;
@@ -47,7 +43,6 @@ pub fn estimate_median(values: &[f64]) -> Option<Estimate> {
 }
 
 /// Largest minus smallest value as a fraction of the median.
-#[must_use]
 pub fn relative_spread(values: &[f64]) -> Option<f64> {
     let sorted = sort(values);
     Some((sorted.last()? - sorted.first()?) / middle(&sorted)?)
@@ -69,7 +64,6 @@ fn interval(sorted: &[f64], confidence: f64) -> Option<((f64, f64), f64)> {
     }
     // P(median outside [x_(k), x_(n+1-k)]) = 2 P(Binomial(n, 1/2) < k), its terms in logarithms
     // so that large counts neither overflow nor vanish.
-    #[expect(clippy::cast_precision_loss, reason = "counts of samples are far below 2^53")]
     let as_float = |n: usize| n as f64;
     let mut log_term = as_float(count) * 0.5_f64.ln();
     let mut below = 0.0;

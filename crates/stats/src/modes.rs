@@ -67,7 +67,6 @@ pub struct Mode {
 
 /// Looks for modes among values that are known to a step (0 where they are exact), so that equal
 /// ones are no mode of their own. `None` where a value is no number.
-#[must_use]
 pub fn find_modes(values: &[f64], step: f64) -> Option<Modes> {
     let mut ascending = values.to_vec();
     ascending.sort_by(f64::total_cmp);

@@ -25,7 +25,6 @@ pub struct MomentRatios {
 
 /// The ratios; the two samples are resampled independently. `None` with fewer values than
 /// [`FEWEST_FOR_MOMENTS`], or where the mean of `b` is not positive or one is no number.
-#[must_use]
 pub fn ratios_of_moments(a: &[f64], b: &[f64], seed: u64) -> Option<MomentRatios> {
     let fewest = a.len().min(b.len());
     if fewest < FEWEST_FOR_MOMENTS {
@@ -43,7 +42,6 @@ pub fn ratios_of_moments(a: &[f64], b: &[f64], seed: u64) -> Option<MomentRatios
         means.push(own.mean / other.mean);
         spreads.extend(own.spread_over(&other));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number of values")]
     let fewest = fewest as f64;
     let wider = (fewest / (fewest - 1.0)).sqrt();
     let spread = own.spread_over(&other);
@@ -77,7 +75,6 @@ struct Moments {
 
 impl Moments {
     fn of<'v>(values: impl ExactSizeIterator<Item = &'v f64>) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "a number of values")]
         let count = values.len() as f64;
         // About the first value, so that squares of like values lose no digits.
         let (mut first, mut sum, mut squares) = (None, 0.0, 0.0);

@@ -5,12 +5,10 @@ use crate::median::median;
 
 /// Standard deviation (with n - 1) / mean; `None` for fewer than two values or a
 /// mean that is not positive.
-#[must_use]
 pub fn relative_deviation(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "counts of rounds are far below 2^53")]
     let count = values.len() as f64;
     let mean = values.iter().sum::<f64>() / count;
     let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
@@ -23,13 +21,11 @@ pub fn relative_deviation(values: &[f64]) -> Option<f64> {
 /// of that many normal values falls short of the true one: 0.69 for two,
 /// 0.93 for six, by the median of chi-square after Wilson and Hilferty (PNAS 17, 1931).
 /// Quantities with one value say nothing; `None` when there are no others.
-#[must_use]
 pub fn pooled_deviation(deviations: &[(f64, usize)]) -> Option<f64> {
     let corrected: Vec<f64> = deviations
         .iter()
         .filter(|&&(_, count)| count > 1)
         .map(|&(deviation, count)| {
-            #[expect(clippy::cast_precision_loss, reason = "counts of rounds are far below 2^53")]
             let freedom = (count - 1) as f64;
             deviation / (1.0 - 2.0 / (9.0 * freedom)).powf(1.5)
         })
@@ -40,7 +36,6 @@ pub fn pooled_deviation(deviations: &[(f64, usize)]) -> Option<f64> {
 /// Standard deviation of the largest of so many standard normal values: 1 for one,
 /// 0.67 for five. Tabulated after Tippett (Biometrika 17, 1925) and Teichroew (Ann.
 /// Math. Stat. 27, 1956), linear in the logarithm of the count between, the last for more.
-#[must_use]
 pub fn deviation_of_largest(count: usize) -> f64 {
     const TABLE: [(usize, f64); 9] = [
         (1, 1.0),
@@ -53,7 +48,6 @@ pub fn deviation_of_largest(count: usize) -> f64 {
         (30, 0.4958),
         (100, 0.4294),
     ];
-    #[expect(clippy::cast_precision_loss, reason = "counts of rounds are far below 2^53")]
     let log = |count: usize| (count as f64).ln();
     for ends in TABLE.windows(2) {
         let ((low, from), (high, to)) = (ends[0], ends[1]);

@@ -5,7 +5,6 @@
 
 /// The value below which a standard normal variable lies with this probability,
 /// to about 1e-15 of itself. `None` outside (0, 1).
-#[must_use]
 pub fn normal_quantile(probability: f64) -> Option<f64> {
     if !(probability > 0.0 && probability < 1.0) {
         return None;
@@ -27,12 +26,10 @@ pub fn normal_quantile(probability: f64) -> Option<f64> {
 
 /// Expected range of so many standard normal values, by Blom's approximation
 /// (tables of control charts call it d2): 0 for one, 1.18 for two, 5.0 for a hundred.
-#[must_use]
 pub fn expected_range(count: usize) -> f64 {
     if count < 2 {
         return 0.0;
     }
-    #[expect(clippy::cast_precision_loss, reason = "counts of pairs are far below 2^53")]
     let count = count as f64;
     normal_quantile((count - 0.375) / (count + 0.25)).map_or(0.0, |largest| 2.0 * largest)
 }

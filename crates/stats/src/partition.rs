@@ -53,7 +53,6 @@ pub const GAP_IN_STANDARD_ERRORS: f64 = 3.0;
 
 impl Part {
     /// (max - min) / max.
-    #[must_use]
     pub fn span(&self) -> f64 {
         (self.max - self.min) / self.max
     }
@@ -62,7 +61,6 @@ impl Part {
 /// The classes of some numbers, the largest first; no classes for no numbers. `None`
 /// when a number is not finite and positive, or two are so far apart that their ratio is not
 /// finite, the span is not in (0, 1), or the noise is negative or not finite.
-#[must_use]
 pub fn partition(values: &[f64], rule: &PartitionRule) -> Option<Vec<Part>> {
     let noise = rule.noise.unwrap_or(0.0);
     let sound = values.iter().all(|&value| value > 0.0 && value.is_finite())
@@ -202,7 +200,6 @@ impl SquareSums {
     }
 
     fn within(&self, begin: usize, end: usize) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "counts of pairs are far below 2^53")]
         let count = (end - begin) as f64;
         let sum = self.sums[end].0 - self.sums[begin].0;
         let squares = self.sums[end].1 - self.sums[begin].1;

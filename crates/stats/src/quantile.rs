@@ -5,7 +5,6 @@ use crate::float::float;
 
 /// What this share (0 to 1) of ascending values is at most, linear between them; `None` without
 /// values, or for a share outside of 0 to 1.
-#[must_use]
 pub fn quantile(ascending: &[f64], share: f64) -> Option<f64> {
     let last = ascending.len().checked_sub(1)?;
     if !(0.0..=1.0).contains(&share) {

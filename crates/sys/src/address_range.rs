@@ -12,31 +12,26 @@ pub struct AddressRange {
 
 impl AddressRange {
     /// `bytes` bytes from address `start` on; cut at the end of the address space.
-    #[must_use]
     pub fn new(start: usize, bytes: usize) -> Self {
         Self { start, bytes: bytes.min(usize::MAX - start) }
     }
 
     /// The first address.
-    #[must_use]
     pub fn start(&self) -> usize {
         self.start
     }
 
     /// Length in bytes.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// The address after the last.
-    #[must_use]
     pub fn end(&self) -> usize {
         self.start + self.bytes
     }
 
     /// The part of this range from byte `offset` on, at most `bytes` long.
-    #[must_use]
     pub fn part(&self, offset: usize, bytes: usize) -> Self {
         let offset = offset.min(self.bytes);
         Self { start: self.start + offset, bytes: bytes.min(self.bytes - offset) }

@@ -109,7 +109,6 @@ fn affinity(tid: libc::pid_t) -> Result<CpuSet, Refusal> {
 
 /// The CPU that the calling thread runs on at this moment; `None` when the kernel
 /// does not say (getcpu(2) blocked).
-#[must_use]
 pub fn current_cpu() -> Option<u32> {
     // SAFETY: no arguments, no memory.
     let cpu = unsafe { libc::sched_getcpu() };

@@ -5,7 +5,6 @@ use std::time::Duration;
 /// Nanoseconds of `CLOCK_MONOTONIC`: comparable between threads and processes since
 /// boot, never set back, its rate steered by NTP. A read is a call into the vDSO,
 /// without entering the kernel on usual clock sources.
-#[must_use]
 pub fn monotonic_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one timespec to live memory; the clock always exists,
@@ -20,14 +19,12 @@ pub fn monotonic_ns() -> u64 {
 }
 
 /// [`monotonic_ns`] as a duration since boot.
-#[must_use]
 pub fn monotonic() -> Duration {
     Duration::from_nanos(monotonic_ns())
 }
 
 /// Nanoseconds that this thread has had a CPU (`CLOCK_THREAD_CPUTIME_ID`): what
 /// [`monotonic_ns`] gains over it, the thread spent without one.
-#[must_use]
 pub fn thread_cpu_ns() -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one timespec to live memory; the calling thread's

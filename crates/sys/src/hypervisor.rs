@@ -2,7 +2,6 @@
 
 /// The name that the hypervisor gives by CPUID leaf 0x4000_0000 (reserved for it by
 /// Intel and AMD); `None` when the CPU reports none, or on other architectures.
-#[must_use]
 pub fn hypervisor_signature() -> Option<String> {
     #[cfg(target_arch = "x86_64")]
     {

@@ -34,7 +34,6 @@ pub struct AvailableMemory {
 
 impl AvailableMemory {
     /// The least of the amounts that are known, in bytes; `None` when none is.
-    #[must_use]
     pub fn least_bytes(&self) -> Option<u64> {
         let cgroup = match self.cgroup {
             CgroupRoom::Bytes(bytes) => Some(bytes),
@@ -45,7 +44,6 @@ impl AvailableMemory {
 }
 
 /// Memory available to this process by /proc/meminfo and its control groups.
-#[must_use]
 pub fn available_memory(root: &Path) -> AvailableMemory {
     let meminfo = read_text(root, "proc/meminfo").ok();
     AvailableMemory {
@@ -117,7 +115,6 @@ fn parse_limit(text: &str, path: &Path) -> Result<Option<u64>, Refusal> {
 /// Free memory of one node in bytes, page cache not counted as free; `None` when
 /// sysfs does not say. In virtual machines it can be wrong: compare it with
 /// [`available_memory`].
-#[must_use]
 pub fn node_free_bytes(root: &Path, node: u32) -> Option<u64> {
     let path = format!("sys/devices/system/node/node{node}/meminfo");
     let text = read_text(root, path).ok()?;

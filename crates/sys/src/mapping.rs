@@ -162,26 +162,22 @@ impl Mapping {
     }
 
     /// The address of the first byte, a multiple of 2 MiB.
-    #[must_use]
     pub fn address(&self) -> usize {
         self.start.addr().get()
     }
 
     /// Length in bytes, a multiple of the page size.
-    #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
     }
 
     /// The pages that were asked for.
-    #[must_use]
     pub fn request(&self) -> PageRequest {
         self.request
     }
 
     /// The memory as numbers. Reading a page that was never written maps the zero
     /// page: write it first.
-    #[must_use]
     pub fn as_f64(&self) -> &[f64] {
         // SAFETY: mapped readable for `bytes`, aligned to 2 MiB, every bit pattern is
         // an f64, and `&self` keeps writers away.

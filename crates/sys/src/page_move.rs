@@ -23,13 +23,11 @@ pub struct MovedPages {
 }
 
 impl MovedPages {
-    #[must_use]
     pub fn pages(&self) -> u64 {
         self.there + self.moved + self.left()
     }
 
     /// Pages that are not where they should be.
-    #[must_use]
     pub fn left(&self) -> u64 {
         self.left.values().sum()
     }

@@ -44,23 +44,19 @@ impl PageNodes {
     }
 
     /// Pages of the range: on nodes, absent and unknown.
-    #[must_use]
     pub fn pages(&self) -> u64 {
         self.nodes.values().sum::<u64>() + self.absent + self.unknown
     }
 
     /// Pages on `node`.
-    #[must_use]
     pub fn on(&self, node: u32) -> u64 {
         self.nodes.get(&node).copied().unwrap_or(0)
     }
 
     /// Fraction of all pages of the range, absent and unknown ones too, that is on
     /// `nodes`; `None` for a range without pages.
-    #[must_use]
     pub fn share_on(&self, nodes: &NodeSet) -> Option<f64> {
         let there: u64 = nodes.iter().map(|node| self.on(node)).sum();
-        #[expect(clippy::cast_precision_loss, reason = "below 2^53 pages both are exact")]
         let share = there as f64 / self.pages() as f64;
         (self.pages() > 0).then_some(share)
     }

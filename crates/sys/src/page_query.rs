@@ -46,7 +46,6 @@ pub(crate) enum PageState {
 }
 
 /// The size of a base page in bytes; 4 KiB on x86, up to 64 KiB on Arm and POWER.
-#[must_use]
 pub fn base_page_bytes() -> usize {
     // SAFETY: no memory is involved.
     let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };

@@ -58,7 +58,6 @@ pub struct PerfCount {
 
 impl PerfCount {
     /// Both together, as of two threads.
-    #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
             events: self.events.saturating_add(other.events),
@@ -68,8 +67,6 @@ impl PerfCount {
     }
 
     /// The share of the time in which it counted; `None` where that was never.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "a ratio of times")]
     pub fn counted_share(self) -> Option<f64> {
         let is_known = self.running_ns > 0 && self.running_ns <= self.enabled_ns;
         is_known.then(|| self.running_ns as f64 / self.enabled_ns as f64)
@@ -77,8 +74,6 @@ impl PerfCount {
 
     /// The events of the whole time, taking the time in which it counted for like the rest; `None`
     /// where it never counted.
-    #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "scaled counts are estimates")]
     pub fn scaled(self) -> Option<f64> {
         Some(self.events as f64 / self.counted_share()?)
     }

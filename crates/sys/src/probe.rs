@@ -12,7 +12,6 @@ use crate::refusal::Refusal;
 /// Tries each call once on a scratch page or with the thread's own affinity, so that
 /// nothing is changed. `mbind(weighted-interleave)` stands for Linux 6.9 and later;
 /// it is tried with node 0, or with the first of `nodes`.
-#[must_use]
 pub fn probe_calls(nodes: &NodeSet) -> Vec<(&'static str, Result<(), Refusal>)> {
     let node = nodes.first().unwrap_or(0);
     let on_scratch = |call: &dyn Fn(&Mapping) -> Result<(), Refusal>| {

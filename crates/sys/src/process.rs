@@ -86,7 +86,6 @@ fn task_numbers(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
 }
 
 /// The process of a thread; `None` where there is no such thread any more.
-#[must_use]
 pub fn process_of_task(root: &Path, tid: u32) -> Option<u32> {
     let status = read_text(root, format!("proc/{tid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim().parse().ok()
@@ -130,21 +129,18 @@ fn children(root: &Path, pid: u32) -> Result<Vec<u32>, Refusal> {
 
 /// The state of a process's first thread, a letter of proc(5): `T` and `t` are stopped, `Z` has ended;
 /// `None` where there is no such process any more.
-#[must_use]
 pub fn task_state(root: &Path, pid: u32) -> Option<char> {
     let stat = read_text(root, format!("proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.trim_start().chars().next()
 }
 
 /// The process that has started another; `None` where there is none any more.
-#[must_use]
 pub fn parent_of(root: &Path, pid: u32) -> Option<u32> {
     let stat = read_text(root, format!("proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 /// One thread of a process; `None` where there is no such thread any more.
-#[must_use]
 pub fn task(root: &Path, pid: u32, tid: u32) -> Option<Task> {
     let stat = read_text(root, format!("proc/{pid}/task/{tid}/stat")).ok()?;
     let status = read_text(root, format!("proc/{pid}/task/{tid}/status")).ok()?;

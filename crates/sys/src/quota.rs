@@ -8,7 +8,6 @@ use crate::system_file::read_text;
 
 /// CPUs' worth of time that the control groups allow (quota / period, the least of
 /// all levels); `None` when there is no limit or it cannot be read.
-#[must_use]
 pub fn cpu_limit(root: &Path) -> Option<f64> {
     let of_level = |folder: &Path, version: CgroupVersion| -> Option<f64> {
         let (quota, period) = match version {
@@ -31,7 +30,6 @@ pub fn cpu_limit(root: &Path) -> Option<f64> {
 
 /// Memory that the control groups allow, the least of all levels; `None` when there
 /// is no limit or it cannot be read.
-#[must_use]
 pub fn memory_limit(root: &Path) -> Option<u64> {
     let of_level = |folder: &Path, version: CgroupVersion| -> Option<u64> {
         let name = match version {

@@ -99,7 +99,6 @@ impl Refusal {
 
     /// What failed and why, without what to do where that is known apart
     /// ([`remedy`](Self::remedy)).
-    #[must_use]
     pub fn cause(&self) -> String {
         match self {
             Self::Call { call, arguments, errno, .. } => {
@@ -113,7 +112,6 @@ impl Refusal {
     }
 
     /// What the user can do about a failed call; `None` where the message holds it.
-    #[must_use]
     pub fn remedy(&self) -> Option<&'static str> {
         match self {
             Self::Call { remedy, .. } => Some(remedy),
@@ -125,7 +123,6 @@ impl Refusal {
     }
 
     /// The kernel's error number, where a system call failed.
-    #[must_use]
     pub fn errno(&self) -> Option<Errno> {
         match self {
             Self::Call { errno, .. } => Some(*errno),
@@ -151,7 +148,6 @@ impl Errno {
     }
 
     /// The symbolic name, such as `EPERM`; `None` for numbers these calls do not return.
-    #[must_use]
     pub fn name(self) -> Option<&'static str> {
         Some(match self.0 {
             libc::E2BIG => "E2BIG",

@@ -60,7 +60,6 @@ impl AwaitedSignals {
     }
 
     /// The next of them; `None` when none came for so long.
-    #[must_use]
     pub fn next(&self, timeout: Duration) -> Option<ArrivedSignal> {
         let timeout = libc::timespec {
             tv_sec: libc::time_t::try_from(timeout.as_secs()).unwrap_or(libc::time_t::MAX),
@@ -151,7 +150,6 @@ pub fn send_signal(pid: u32, signal: i32) -> Result<(), Refusal> {
 
 /// Whether a thread is one of this process. A signal that is none asks the kernel, which has no need to
 /// make entries below /proc for it.
-#[must_use]
 pub fn is_thread_of(process: u32, tid: u32) -> bool {
     // SAFETY: no memory is involved.
     let asked = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, 0) };

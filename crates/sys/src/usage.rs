@@ -76,7 +76,6 @@ pub fn children_cpu_time() -> Result<Duration, Refusal> {
 /// summed over them, in steps of a clock tick (usually 10 ms). `None` when /proc/stat
 /// does not say for every one of them. A hypervisor may not tell: 0 does not prove
 /// that the CPUs were ours.
-#[must_use]
 pub fn steal_time(root: &Path, cpus: &CpuSet) -> Option<Duration> {
     let text = read_text(root, "proc/stat").ok()?;
     // SAFETY: no memory is involved.
@@ -106,7 +105,6 @@ fn count_steal_ticks(stat: &str, cpus: &CpuSet) -> Option<u64> {
 /// Time that the control groups of this process withheld CPU time from their
 /// members because a quota was used up, since they were made, summed over the
 /// levels. `None` when no group reports it.
-#[must_use]
 pub fn throttled(root: &Path) -> Option<Duration> {
     let mut total: Option<Duration> = None;
     for group in cgroups(root, "cpu").ok()? {
@@ -128,7 +126,6 @@ pub fn throttled(root: &Path) -> Option<Duration> {
 
 /// The most memory that this process had present at any time, in bytes (`VmHWM`);
 /// `None` when /proc/self/status does not say.
-#[must_use]
 pub fn peak_resident_bytes(root: &Path) -> Option<u64> {
     let text = read_text(root, "proc/self/status").ok()?;
     field(&text, "VmHWM")?.checked_mul(1024)

@@ -38,7 +38,6 @@ impl FromStr for Bytes {
                 });
             }
         };
-        #[expect(clippy::cast_precision_loss, reason = "the factors are exact in an f64")]
         let bytes = number * factor as f64;
         // 2^53: beyond it an f64 no longer counts single bytes, and no machine has it.
         if bytes <= 9_007_199_254_740_992.0 {
@@ -66,7 +65,6 @@ impl fmt::Display for Bytes {
         if self.0.is_multiple_of(factor) {
             write!(out, "{} {unit}", self.0 / factor)
         } else {
-            #[expect(clippy::cast_precision_loss, reason = "printed to three digits")]
             let value = self.0 as f64 / factor as f64;
             write!(out, "{} {unit}", format_significant(value, 3))
         }

@@ -5,13 +5,11 @@ const MOST: usize = 80;
 
 /// The begin of a foreign text, for a message that repeats it: at most 80 characters, the
 /// control characters among them escaped, `...` where there is more.
-#[must_use]
 pub fn excerpt(text: &str) -> String {
     excerpt_of(text, MOST)
 }
 
 /// The same with at most so many characters, for what another parser said of foreign text.
-#[must_use]
 pub fn excerpt_of(text: &str, most: usize) -> String {
     let mut short = String::new();
     for letter in text.chars().take(most) {

@@ -25,7 +25,6 @@ pub enum Unit {
 
 impl Unit {
     /// As it is written behind a number; nothing for a ratio.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::GbPerS => "GB/s",

@@ -33,7 +33,6 @@ pub fn parse_duration(text: &str) -> Result<Duration, QuantityError> {
 }
 
 /// A time for people: `850 us`, `50 ms`, `12.3 s`, `3 min 20 s`.
-#[must_use]
 pub fn format_duration(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 1e-3 {
@@ -48,7 +47,6 @@ pub fn format_duration(time: Duration) -> String {
 }
 
 /// Whole nanoseconds; what exceeds 584 years is cut off.
-#[must_use]
 pub fn nanoseconds(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }

@@ -385,7 +385,6 @@ unsafe extern "C" fn elapsed_ms(into: *mut f32, start: Handle, end: Handle) -> i
     call("cuEventElapsedTime", |state| {
         let note = |event: Handle| state.notes.get(&event.addr()).copied().ok_or(400);
         let copies = note(end)?.checked_sub(note(start)?).ok_or(INVALID_VALUE)?;
-        #[expect(clippy::cast_precision_loss, reason = "a few copies")]
         give(into, copies as f32);
         Ok(())
     })

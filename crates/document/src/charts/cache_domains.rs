@@ -74,7 +74,6 @@ fn domains<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a CpuSet> {
 }
 
 fn core_rows(count: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "at most MOST_CORES")]
     let rows = count.min(MOST_CORES).div_ceil(ROW) as f64;
     rows
 }

@@ -67,7 +67,6 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
         let mut measured = Series::new(&name, Style::Points).looking(look);
         for transfer in of_place.iter().filter(|it| it.bytes > 0) {
             let Cell::Figure(figure) = cell(transfer) else { continue };
-            #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
             measured.point(transfer.bytes as f64, &figure, &about(transfer));
         }
         let law = laws.and_then(|laws| laws.iter().find(|time| is_at(&time.place, first)));
@@ -181,7 +180,6 @@ fn about(transfer: &TransferView) -> String {
 
 /// A law as a line, at two sizes in each octave (more are not seen), and the copy that gets half of
 /// its bandwidth, where such were measured.
-#[expect(clippy::cast_precision_loss, reason = "sizes are places on an axis")]
 fn drawn_law(law: &TransferLaw, ways: f64, name: &str, look: [usize; 2]) -> [Series; 2] {
     let mut line = Series::new(name, Style::Edge).looking(look);
     let mut half = Series::new(name, Style::Stars).looking(look);

@@ -71,7 +71,6 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
             let Some(time) = &chase.latency else { continue };
             let figure = Figure::time(time).of_samples(&chase.case.case, Counted::AccessTime);
             let size = Bytes(chase.working_set_bytes).to_string();
-            #[expect(clippy::cast_precision_loss, reason = "a place on an axis")]
             series.point(chase.working_set_bytes as f64, &figure, &size);
         }
         if series.len() > 1 {

@@ -82,14 +82,12 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     let mut centres = Vec::new();
     for (name, title, clusters) in &groups {
         let columns = clusters.len().clamp(1, columns);
-        #[expect(clippy::cast_precision_loss, reason = "at most as many as clusters")]
         let (wide, rows) = (columns as f64, clusters.len().div_ceil(columns) as f64);
         let width = wide * (CLUSTER_WIDTH + GAP) + GAP;
         let height = LINE * 2.0 + rows * (tallest + GAP);
         drawing.add_box("package", [x, GAP, width, height], title.clone());
         drawing.add_text("name", x + GAP, GAP + LINE * 1.2, name.clone());
         for (position, cluster) in clusters.iter().enumerate() {
-            #[expect(clippy::cast_precision_loss, reason = "at most as many as clusters")]
             let (column, row) = ((position % columns) as f64, (position / columns) as f64);
             let left = x + GAP + column * (CLUSTER_WIDTH + GAP);
             let top = GAP + LINE * 2.0 + row * (tallest + GAP);
@@ -147,7 +145,6 @@ fn cluster_height(sources: &Sources<'_>, cluster: &ClusterView) -> f64 {
     let domains = drawn_domains(sources, cluster);
     let cores: f64 = domains.iter().map(|domain| domain.height() + GAP - 2.0).sum();
     let rows = own_nodes(&sources.topo, cluster).len().div_ceil(2);
-    #[expect(clippy::cast_precision_loss, reason = "nodes of a cluster")]
     let nodes = rows as f64 * NODE_HEIGHT;
     LINE * 1.6 + cores + nodes + 2.0
 }
@@ -218,7 +215,6 @@ impl MachineDrawing {
             self.add_box("cache", [x + 6.0, top, CLUSTER_WIDTH - 12.0, tall], title);
             self.add_text("small", x + 12.0, top + LINE * 0.8, drawn.text);
             for core in 0..drawn.cores.min(MOST_CORES) {
-                #[expect(clippy::cast_precision_loss, reason = "at most MOST_CORES")]
                 let (column, row) = ((core % ROW) as f64, (core / ROW) as f64);
                 let left = x + 12.0 + column * (CORE + 2.0);
                 let place = [left, top + LINE + row * (CORE + 2.0), CORE, CORE];
@@ -258,7 +254,6 @@ impl MachineDrawing {
             },
         );
         let half = (CLUSTER_WIDTH - 12.0) / 2.0;
-        #[expect(clippy::cast_precision_loss, reason = "nodes of a cluster")]
         let (column, row) = ((position % 2) as f64, (position / 2) as f64);
         let left = x + 6.0 + column * half;
         let top = y + row * NODE_HEIGHT;

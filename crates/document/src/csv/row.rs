@@ -297,7 +297,6 @@ impl<'a> Row<'a> {
             actor.threads.iter().map(count).fold(0, u64::saturating_add)
         };
         let computes = self.actor_kind == Some("compute");
-        #[expect(clippy::cast_precision_loss, reason = "ns and accesses of a window")]
         let access_ns = sample.window_ns as f64 / actor.accesses as f64;
         let is_chase = self.actor_kind == Some("chase");
         Self {

@@ -50,7 +50,6 @@ impl Exposition {
     }
 
     pub fn count(&mut self, family: Family, labels: Labels, count: usize) {
-        #[expect(clippy::cast_precision_loss, reason = "counts of a record are far below 2^53")]
         self.add(family, labels, count as f64);
     }
 

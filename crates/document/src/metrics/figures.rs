@@ -112,7 +112,6 @@ fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
 
 /// Part / whole.
 pub(super) fn ratio(part: usize, whole: usize) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "counts of a record are far below 2^53")]
     let (part, whole) = (part as f64, whole as f64);
     part / whole
 }

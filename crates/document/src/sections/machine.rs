@@ -89,7 +89,6 @@ fn distances(topo: &TopoView) -> Option<Table> {
     let node = |node: &u32| format!("node {node}");
     let columns = distances.nodes.iter().map(|to| Column::of(node(to), Unit::One));
     let rows = distances.nodes.iter().zip(&distances.values).map(|(from, values)| {
-        #[expect(clippy::cast_precision_loss, reason = "distances are small numbers")]
         let cells = values.iter().map(|&value| {
             Cell::Figure(Figure {
                 text: value.to_string(),

@@ -69,7 +69,6 @@ pub struct NodeAccessView {
 
 impl AdviceProfileView {
     /// What a profile told, of which what is named was taken.
-    #[must_use]
     pub fn new(profile: &Profile, told: &ProfiledDemand, taken: Vec<&'static str>) -> Self {
         let access = told.access.as_ref();
         let nodes = access.into_iter().flat_map(|it| it.of_all());
@@ -172,7 +171,6 @@ pub struct AdvisedThreadsView {
 impl AdviseView {
     /// The view of what is advised, with at most so many candidates beside the default and what is
     /// recommended.
-    #[must_use]
     pub fn new(record: &Record, demand: &Demand, advice: &Advice, most: usize) -> Self {
         let mut view = Self {
             schema: "nearfar.advise/1",
@@ -203,14 +201,12 @@ impl AdviseView {
     }
 
     /// The same with what the program's profile told.
-    #[must_use]
     pub fn with_profile(mut self, profile: AdviceProfileView) -> Self {
         self.profile = Some(profile);
         self
     }
 
     /// The same with what comparing found.
-    #[must_use]
     pub fn with_verification(mut self, found: Option<&Verification>) -> Self {
         self.verification = found.cloned();
         self

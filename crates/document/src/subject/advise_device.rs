@@ -55,7 +55,6 @@ pub struct DevicePlaceView {
 
 impl AdviseDeviceView {
     /// The view of what is advised.
-    #[must_use]
     pub fn new(record: &Record, advice: &DeviceAdvice) -> Self {
         let known = record.header.inputs.devices.iter().flat_map(|it| &it.accelerators);
         let mut known = known.filter(|it| it.id == advice.device);
@@ -76,7 +75,6 @@ impl AdviseDeviceView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.measured.heading();
         let name = self

@@ -16,7 +16,6 @@ const COMMAND_WIDTH: usize = 92;
 
 impl AdviseView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.measured.heading();
         text += &paragraph("", &format!("For {}.", self.demand_words()));

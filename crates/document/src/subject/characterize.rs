@@ -38,7 +38,6 @@ pub struct CharacterizeView {
 
 impl CharacterizeView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let verb = match self.executor {
             Executor::Native => "measured",
@@ -102,7 +101,6 @@ pub struct DryRunView {
 
 impl DryRunView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(simulated_line(self.executor));
         for id in &self.case_ids {

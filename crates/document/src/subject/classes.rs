@@ -83,7 +83,6 @@ pub struct ThreadsView(pub ThreadChoice);
 
 impl ThreadsView {
     /// `one thread`, `4 threads`, `all threads`.
-    #[must_use]
     pub fn words(self) -> String {
         threads_words(self.0)
     }
@@ -169,7 +168,6 @@ impl Serialize for ThreadsView {
 impl ClassesView {
     /// The view of a record's classes. `gamma` is the theoretical maximum, or why
     /// there is none.
-    #[must_use]
     pub fn new(
         record: &Record,
         classes: &Classes,

@@ -17,7 +17,6 @@ use crate::terminal::table::{room_for, table_in_blocks, table_with_numbers};
 
 impl ClassesView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         self.measured.heading() + &self.body()
     }
@@ -185,7 +184,6 @@ impl ClassesView {
     }
 
     /// The class map: pairs by initiator and node, with borders between classes.
-    #[must_use]
     pub fn map(&self) -> String {
         let mut pairs: BTreeMap<(u32, u32), MapCell> = BTreeMap::new();
         for out in &self.left_out {

@@ -153,7 +153,6 @@ pub struct UncomparedCaseView {
 
 impl CompareView {
     /// Compares two records.
-    #[must_use]
     pub fn new(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> Self {
         let comparison = compare(a, b, rule);
         let (a, b) = (a.record(), b.record());
@@ -185,14 +184,12 @@ impl CompareView {
     }
 
     /// Whether something is worse.
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.worse > 0
     }
 }
 
 impl ComparedPartView {
-    #[must_use]
     pub fn words(&self) -> &str {
         &self.words
     }

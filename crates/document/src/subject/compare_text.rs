@@ -29,7 +29,6 @@ const NOTED_EXCESS: f64 = 1.5;
 
 impl CompareView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         format!("A: {}B: {}", self.a.heading(), self.b.heading())
             + &self.environment_lines()
@@ -68,7 +67,6 @@ impl CompareView {
     }
 
     /// How many cases were compared and how they stand, and which loss would show.
-    #[must_use]
     pub fn counts(&self) -> String {
         let of = |verdict| self.cases.iter().filter(|case| case.verdict == verdict).count();
         let floor = percent_words(self.floor);
@@ -92,7 +90,6 @@ impl CompareView {
     }
 
     /// What cases have in common, each behind its label: a verdict, or `note`.
-    #[must_use]
     pub fn findings(&self) -> Vec<(&'static str, String)> {
         let mut findings = Vec::new();
         for group in &self.groups {
@@ -161,7 +158,6 @@ impl CompareView {
 
     /// Of how many cases, and how they stand, most that are not compared are; `None` where all
     /// are compared.
-    #[must_use]
     pub fn reasons(&self) -> Option<String> {
         let kinds = self.kinds_of_uncompared();
         let words = |((a, b), cases): &(Standings, Vec<&UncomparedCaseView>)| {
@@ -172,7 +168,6 @@ impl CompareView {
     }
 
     /// Cases that are not compared by how they stand in A and in B, most first.
-    #[must_use]
     pub fn kinds_of_uncompared(&self) -> Vec<(Standings, Vec<&UncomparedCaseView>)> {
         let mut kinds: BTreeMap<Standings, Vec<&UncomparedCaseView>> = BTreeMap::new();
         for case in &self.not_compared {
@@ -226,7 +221,6 @@ fn three(value: f64) -> String {
 }
 
 /// What a group of cases is, in words.
-#[must_use]
 pub fn group_words(group: &str) -> &'static str {
     match group {
         "memory" => "memory's bandwidth with pinned threads",

@@ -54,7 +54,6 @@ pub(crate) fn section(transfers: &[TransferView], model: Option<&Devices>) -> Op
 }
 
 /// The classes alone, for a terminal; nothing where there are none.
-#[must_use]
 pub fn device_classes_text(model: &Devices) -> String {
     let section = Section {
         id: "devices",

@@ -17,13 +17,11 @@ pub struct DoctorView {
 
 impl DoctorView {
     /// Whether something cannot be measured here.
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.checks.iter().any(|check| check.standing == Standing::Failed)
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         check_lines(&self.checks)
     }

@@ -10,7 +10,6 @@ pub(crate) fn gb_per_s(bytes_per_s: f64) -> String {
 
 /// A fraction as a whole percentage.
 pub(crate) fn percent(part: u64, whole: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "a percentage for people")]
     let fraction = part as f64 / whole as f64;
     if whole == 0 { "none".into() } else { format!("{:.0} %", fraction * 100.0) }
 }

@@ -27,7 +27,6 @@ pub struct KernelView {
 
 impl KernelsView {
     /// The view of the catalog. `variants` gives those of a kernel by its name.
-    #[must_use]
     pub fn new(variants: impl Fn(&str) -> Vec<String>) -> Self {
         let view = |kernel: &nearfar_kernels::Kernel| KernelView {
             kernel: kernel.name,
@@ -38,7 +37,6 @@ impl KernelsView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let line = |view: &KernelView| {
             let variants = view.variants.join(", ");

@@ -26,14 +26,12 @@ pub struct MachineTitle {
 
 impl MachinesView {
     /// The view of these machines: name and title of each.
-    #[must_use]
     pub fn new(machines: Vec<(String, String)>) -> Self {
         let machines = machines.into_iter().map(|(name, title)| MachineTitle { name, title });
         Self { schema: "nearfar.machines/1", machines: machines.collect() }
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let widest = self.machines.iter().map(|machine| machine.name.len()).max().unwrap_or(0);
         let line = |machine: &MachineTitle| {

@@ -22,7 +22,6 @@ pub struct MeasuredView {
 
 impl MeasuredView {
     /// The view of a record's origin.
-    #[must_use]
     pub fn new(record: &Record) -> Self {
         Self {
             host: record.header.host.clone(),
@@ -33,7 +32,6 @@ impl MeasuredView {
     }
 
     /// The first lines of a text: host and time, and what must be known before any figure.
-    #[must_use]
     pub fn heading(&self) -> String {
         format!("{}, {}\n", printable(&self.host), printable(&self.started))
             + simulated_line(self.executor)

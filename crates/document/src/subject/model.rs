@@ -68,7 +68,6 @@ pub enum FittedView {
 
 impl UnavailableView {
     /// The view of why a model says nothing.
-    #[must_use]
     pub fn new(model: &'static str, inapplicable: Inapplicable) -> Self {
         Self { model, why: inapplicable.why, remedy: inapplicable.remedy }
     }
@@ -76,7 +75,6 @@ impl UnavailableView {
 
 impl FittedView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         match self {
             Self::Classes(view) => view.text(),
@@ -93,7 +91,6 @@ impl FittedView {
         }
     }
 
-    #[must_use]
     pub fn kind(&self) -> ModelKind {
         match self {
             Self::Classes(_) => ModelKind::Classes,
@@ -109,7 +106,6 @@ impl FittedView {
     }
 
     /// The text without what was measured.
-    #[must_use]
     pub fn body(&self) -> String {
         match self {
             Self::Classes(view) => view.body(),
@@ -138,7 +134,6 @@ fn sharing_text(model: &Sharing) -> String {
 }
 
 impl ModelView {
-    #[must_use]
     pub fn new(record: &Record, fitted: &[FittedView], unavailable: Vec<UnavailableView>) -> Self {
         Self {
             schema: "nearfar.model/1",
@@ -149,7 +144,6 @@ impl ModelView {
     }
 
     /// For people: every model below a line with its name.
-    #[must_use]
     pub fn text(&self, fitted: &[FittedView]) -> String {
         let mut text = self.measured.heading();
         for view in fitted {

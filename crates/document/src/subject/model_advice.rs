@@ -6,7 +6,6 @@ use super::{devices, distribution, latency, sharing};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
-    #[must_use]
     pub fn advice(&self) -> Vec<String> {
         match self {
             Self::Classes(_) => Vec::new(),

@@ -162,7 +162,6 @@ pub struct FlowLimitView {
 
 impl FlowView {
     /// The view of a record's model.
-    #[must_use]
     pub fn new(record: &Record, model: &Flow) -> Self {
         let number = |wanted: FlowParameter| {
             let mut all = model.fitted.parameters.iter();
@@ -211,7 +210,6 @@ impl FlowView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         self.measured.heading() + &self.body()
     }

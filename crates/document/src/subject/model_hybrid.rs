@@ -161,7 +161,6 @@ const STEPS: u32 = 5;
 
 impl HybridModelView {
     /// The view of a record's model.
-    #[must_use]
     pub fn new(record: &Record, model: &Hybrid) -> Self {
         let relations = Relations::new(&record.header.machine);
         let left_out = model.left_out.iter().map(|it| {

@@ -12,7 +12,6 @@ use crate::terminal::table::table;
 
 impl HybridModelView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         self.measured.heading() + &self.body()
     }
@@ -102,7 +101,6 @@ fn details(pair: &HybridPairView) -> String {
 }
 
 fn gib(bytes: u64) -> String {
-    #[expect(clippy::cast_precision_loss, reason = "a size for people")]
     let gib = bytes as f64 / f64::from(1 << 30);
     format!("{} GiB", rounded(gib, 1))
 }

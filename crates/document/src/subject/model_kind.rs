@@ -59,7 +59,6 @@ pub struct ModelChoices {
 
 impl ModelChoices {
     /// What a record's models are without any choice.
-    #[must_use]
     pub fn of(record: &Record) -> Self {
         Self {
             class_rule: ClassRule::default(),
@@ -85,7 +84,6 @@ impl ModelKind {
     ];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Classes => "classes",

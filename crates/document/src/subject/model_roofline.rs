@@ -211,7 +211,6 @@ pub struct ExpectedView {
 
 impl RooflineView {
     /// The view of a record's model.
-    #[must_use]
     pub fn new(record: &Record, model: &Roofline) -> Self {
         Self {
             schema: "nearfar.roofline/1",
@@ -221,7 +220,6 @@ impl RooflineView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         self.measured.heading() + &self.body()
     }

@@ -114,7 +114,6 @@ pub struct StrategyTimeView {
 
 impl StrategyView {
     /// The view of a record's model.
-    #[must_use]
     pub fn new(record: &Record, model: &Strategy) -> Self {
         let costs = &model.costs;
         let cost = |place, cost: LineCost| LineCostView {
@@ -154,7 +153,6 @@ impl StrategyView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         self.measured.heading() + &self.body()
     }

@@ -142,7 +142,6 @@ const NO_BOUNDS: &str = "the processes of a mapping run at the same time: access
 impl PredictView {
     /// The view of shares and of what they give, in the order given; `None` when there
     /// are none.
-    #[must_use]
     pub fn of_shares(source: AlphaSource<'_>, accesses: &[DataAccess]) -> Option<Self> {
         let unit = source.unit_gb_per_s();
         let rows = accesses.iter().map(|access| PredictRow::of_shares(access, unit)).collect();
@@ -151,7 +150,6 @@ impl PredictView {
 
     /// The view of mappings to the places of `reach`, which are initiators of this kind, or
     /// only counted; `None` when there are no mappings.
-    #[must_use]
     pub fn of_mappings(
         source: AlphaSource<'_>,
         mappings: &[Mapping],
@@ -179,7 +177,6 @@ impl PredictView {
 
     /// The view of mappings of processes that copy to or from devices to the memory nodes of
     /// `reach`; `None` when there are no mappings.
-    #[must_use]
     pub fn of_copies(source: AlphaSource<'_>, mappings: &[Mapping], reach: &Reach) -> Option<Self> {
         let view = Self::of_mappings(source, mappings, reach, None)?;
         let gamma_remedy = view.gamma_remedy.as_ref().map(|_| PHI_REMEDY.into());
@@ -239,7 +236,6 @@ impl PredictRow {
     }
 
     fn of_mapping(mapping: &Mapping, places: &[PlaceView], unit_gb_per_s: Option<f64>) -> Self {
-        #[expect(clippy::cast_precision_loss, reason = "numbers of processes are far below 2^53")]
         let processes = mapping.example.len() as f64;
         let index = |&position: &usize| places.get(position).map(|place| place.index);
         Self {

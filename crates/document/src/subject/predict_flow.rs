@@ -87,7 +87,6 @@ const SHOWN_PARTS: usize = 8;
 
 impl PredictFlowView {
     /// The view of the answers.
-    #[must_use]
     pub fn new(record: &Record, model: &Flow, prediction: &FlowPrediction) -> Self {
         let machine = &record.header.machine;
         let cores = machine.allowed_cores(&machine.allowed_cpus).len();
@@ -116,7 +115,6 @@ impl PredictFlowView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let first = format!(
             "Streams of {} ({}), useful GB/s, by the flow model; give or take {} (its error is {}, \

@@ -43,7 +43,6 @@ pub struct PredictHybridPair {
 
 impl PredictHybridView {
     /// The view of the answers; `None` where a share is not between 0 and 1.
-    #[must_use]
     pub fn new(
         record: &Record,
         model: &Hybrid,
@@ -68,7 +67,6 @@ impl PredictHybridView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.measured.heading();
         for pair in &self.pairs {

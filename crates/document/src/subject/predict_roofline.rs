@@ -128,7 +128,6 @@ pub struct ProgramShares<'a> {
 
 impl PredictRooflineView {
     /// The view of the programs on all clusters.
-    #[must_use]
     pub fn new(
         record: &Record,
         model: &Roofline,
@@ -157,7 +156,6 @@ impl PredictRooflineView {
 
     /// The view of a profiled program on the cluster that it used most. `model` holds the roofs of
     /// memory alone ([`Roofline::of_memory`]).
-    #[must_use]
     pub fn of_profile(
         record: &Record,
         model: &Roofline,

@@ -12,7 +12,6 @@ use crate::terminal::table::table_with_numbers;
 
 impl PredictRooflineView {
     /// For people: each program on the first cluster, and in a line what differs on others.
-    #[must_use]
     pub fn text(&self) -> String {
         let points: Vec<String> = self.points.iter().map(ProgramPointView::text).collect();
         self.measured.heading() + &points.join("")

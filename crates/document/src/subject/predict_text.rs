@@ -13,7 +13,6 @@ use crate::terminal::table::{room_for, table};
 
 impl PredictView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::new();
         if let (Some(host), Some(started)) = (&self.host, &self.started) {

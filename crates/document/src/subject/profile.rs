@@ -31,7 +31,6 @@ const FIGURES: [(&str, &str, &str); 8] = [
 ];
 
 /// A profile for a terminal.
-#[must_use]
 pub fn profile_text(profile: &Profile) -> String {
     let mut text = heading(profile);
     text += &looks(profile);

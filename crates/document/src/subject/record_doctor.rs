@@ -149,7 +149,6 @@ pub struct PartView {
 impl RecordDoctorView {
     /// Looks a record over. `gamma` is what a memory node can carry at most, or why it
     /// is not known.
-    #[must_use]
     pub fn new(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Self {
         let twins = twins(record);
         let unmeasured = unmeasured(record);
@@ -172,7 +171,6 @@ impl RecordDoctorView {
 
     /// Whether the record was changed, a part falls short or is unsteady, or a figure is
     /// above its maximum.
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.checks.iter().any(|check| check.standing == Standing::Failed)
     }

@@ -19,7 +19,6 @@ const SMALLER: f64 = 0.9;
 
 impl RecordDoctorView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let made = match self.measured.executor {
             Executor::Native => "measured",

@@ -36,7 +36,6 @@ pub struct PaperView {
 }
 
 impl ReproduceView {
-    #[must_use]
     pub fn new(papers: &[Paper]) -> Self {
         let view = |paper: &Paper| PaperView {
             key: paper.key.clone(),
@@ -53,7 +52,6 @@ impl ReproduceView {
     }
 
     /// Whether a row differs for no known reason.
-    #[must_use]
     pub fn has_failed(&self) -> bool {
         self.papers.iter().any(|paper| paper.fail > 0)
     }

@@ -10,7 +10,6 @@ use crate::terminal::table::table_with_numbers;
 
 impl ReproduceView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let papers: Vec<String> = self.papers.iter().map(PaperView::text).collect();
         papers.join("\n")

@@ -18,7 +18,6 @@ pub struct ModelResult<Model> {
 }
 
 impl<Model> ModelResult<Model> {
-    #[must_use]
     pub fn new(schema: &'static str, record: &Record, result: Model) -> Self {
         Self { schema, measured: MeasuredView::new(record), result }
     }

@@ -11,7 +11,6 @@ use crate::terminal::paragraph::paragraph;
 use crate::terminal::table::table;
 
 /// For people, at a program's end.
-#[must_use]
 pub fn run_text(report: &RunReport) -> String {
     let mut text = paragraph("nearfar: ", &format!("{}: {}", report.placement, report.binding));
     for loss in &report.refused {

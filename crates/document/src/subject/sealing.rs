@@ -22,7 +22,6 @@ pub struct SealingView {
 
 impl SealingView {
     /// The view of what a record's seals say.
-    #[must_use]
     pub fn new(sealing: &Sealing) -> Self {
         let (seals, lines, count) = match sealing {
             Sealing::Fits => ("fit", Vec::new(), 0),
@@ -33,7 +32,6 @@ impl SealingView {
     }
 
     /// What is wrong, in words; `None` where all is as it was written.
-    #[must_use]
     pub fn finding(&self) -> Option<&str> {
         self.finding.as_deref()
     }

@@ -190,7 +190,6 @@ pub struct ProgramPairView {
 
 impl SensitivityView {
     /// The view of a record's programs; without them, of why nothing was run.
-    #[must_use]
     pub fn new(
         record: &Record,
         found: Result<&Sensitivity, String>,

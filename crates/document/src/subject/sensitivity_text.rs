@@ -17,7 +17,6 @@ const PLACED: f64 = 0.9;
 
 impl SensitivityView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.measured.heading();
         if let Some(why) = &self.nothing_to_choose {

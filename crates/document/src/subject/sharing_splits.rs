@@ -124,7 +124,6 @@ fn unsure_words(splits: &[(u32, u32)]) -> String {
 }
 
 /// What `predict` says of splits.
-#[must_use]
 pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
     let mut text = answers.measured.heading();
     for answer in &answers.result.grids {

@@ -93,13 +93,11 @@ pub struct ShowView {
 }
 
 impl ShowView {
-    #[must_use]
     pub fn new(record: &Record) -> Self {
         Self::of(&RecordFigures::new(record))
     }
 
     /// The view of a record whose figures are sorted already.
-    #[must_use]
     pub fn of(figures: &RecordFigures<'_>) -> Self {
         let record = figures.record();
         let (scaling, widest_runs) = scaling_views(figures);

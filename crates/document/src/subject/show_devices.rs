@@ -69,7 +69,6 @@ pub struct BesideView {
 
 /// Of each way, memory and place, beside nothing, the largest copies that were measured; where none
 /// were, the largest that the record knows, which say why not.
-#[must_use]
 pub fn largest_transfers(views: &[TransferView]) -> Vec<&TransferView> {
     let alone = views.iter().filter(|view| view.beside.is_none());
     let place = |view: &TransferView| {

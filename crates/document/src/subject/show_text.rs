@@ -23,7 +23,6 @@ use crate::terminal::paragraph::paragraph;
 
 impl ShowView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.head();
         for experiment in Experiment::ALL {

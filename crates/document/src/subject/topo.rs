@@ -110,7 +110,6 @@ pub struct DeviceView {
 }
 
 impl TopoView {
-    #[must_use]
     pub fn new(machine: &Machine) -> Self {
         let node = |node: &nearfar_machine::MemoryNode| NodeView {
             os_index: node.os_index,

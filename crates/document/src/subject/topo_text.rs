@@ -12,7 +12,6 @@ use crate::terminal::table::table;
 
 impl TopoView {
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let mut text = self.overview();
         text += &self.node_table();

@@ -81,7 +81,6 @@ pub struct UnmeasuredAttributeView {
 
 impl TopologyExportView {
     /// The view of what was written into `file` from the record at `record`.
-    #[must_use]
     pub fn new(
         file: &str,
         record: &str,
@@ -107,7 +106,6 @@ impl TopologyExportView {
     }
 
     /// For people.
-    #[must_use]
     pub fn text(&self) -> String {
         let topology = match self.topology {
             ExportedTopology::Live => "this machine's topology as hwloc finds it",

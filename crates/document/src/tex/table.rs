@@ -204,7 +204,6 @@ fn fitted(mut widths: Vec<Width>, line: f64) -> Vec<Width> {
     order.sort_by(|&one, &other| widths[one].points.total_cmp(&widths[other].points));
     let mut left = order.len();
     for at in order {
-        #[expect(clippy::cast_precision_loss, reason = "a count of columns")]
         let part = room / left as f64;
         widths[at].points = widths[at].points.min(part);
         room -= widths[at].points;

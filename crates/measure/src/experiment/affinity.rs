@@ -5,7 +5,6 @@ use nearfar_machine::{CpuSet, Machine};
 
 /// The CPUs that the process may use, as near to each other as can be: all CPUs of a core, the
 /// cores of an L3 domain, of a node, of a package, and then the next.
-#[must_use]
 pub fn compact_order(machine: &Machine) -> Vec<u32> {
     cores_in_order(machine, |groups| groups.concat()).concat()
 }
@@ -13,7 +12,6 @@ pub fn compact_order(machine: &Machine) -> Vec<u32> {
 /// The CPUs that the process may use, as far from each other as can be: in turn over packages,
 /// within one over its nodes, then over L3 domains and cores. A core gets its second thread when
 /// every core has one.
-#[must_use]
 pub fn scatter_order(machine: &Machine) -> Vec<u32> {
     in_turn(&cores_in_order(machine, |groups| in_turn(&groups)))
 }

@@ -15,7 +15,6 @@ pub struct CpuPlaces<'a> {
 
 impl<'a> CpuPlaces<'a> {
     /// Looks them up.
-    #[must_use]
     pub fn of(machine: &'a Machine) -> Self {
         let mut cores = BTreeMap::new();
         for (position, core) in machine.cores.iter().enumerate() {
@@ -35,7 +34,6 @@ impl<'a> CpuPlaces<'a> {
 
     /// Sum of the last-level caches of these CPUs and of the nodes' memory-side caches; `None`
     /// where a size is not known.
-    #[must_use]
     pub fn cache_bytes(&self, cpus: impl IntoIterator<Item = u32>, nodes: &[u32]) -> Option<u64> {
         let caches: BTreeSet<usize> =
             cpus.into_iter().filter_map(|cpu| self.last_level_caches.get(&cpu).copied()).collect();

@@ -46,7 +46,6 @@ pub struct Planned {
 
 /// Parts of an experiment that are planned one after the other: the cases of a later part
 /// follow from the samples of the earlier ones.
-#[must_use]
 pub fn phases(experiment: Experiment) -> u32 {
     match experiment {
         Experiment::Pairs | Experiment::Hybrid => 2,
@@ -63,7 +62,6 @@ pub fn phases(experiment: Experiment) -> u32 {
 
 /// One phase of an experiment, counted from 0, in the variants that an executor offers. `record`
 /// holds the samples of those before it.
-#[must_use]
 pub fn plan(
     experiment: Experiment,
     phase: u32,

@@ -31,7 +31,6 @@ const KEPT_VARIANTS: usize = 2;
 /// The kernels that a suite measures when none is asked for. `load` for the read
 /// path, the triads because classes are made from the best of them, `copy` and
 /// `copy_nt` for the write path with and without reading the line first.
-#[must_use]
 pub fn suite_kernels(suite: Suite) -> Vec<&'static str> {
     match suite {
         Suite::Quick => vec!["load", "triad", "triad_nt"],
@@ -46,7 +45,6 @@ fn kernels(setting: Setting<'_>) -> Vec<&'static Kernel> {
 }
 
 /// The matrix with the variants that the samples of the screening cases speak for.
-#[must_use]
 pub fn plan_matrix(setting: Setting<'_>, record: &Record) -> Planned {
     let (choices, mut absent) = choose_variants(setting, record);
     let (cases, not_applicable) = matrix_cases(setting, &choices);
@@ -57,7 +55,6 @@ pub fn plan_matrix(setting: Setting<'_>, record: &Record) -> Planned {
 /// Cases that find the best variants of each kernel: one thread of the first
 /// initiator on its nearest and on its farthest node. Empty unless the suite
 /// screens (`standard`) and a kernel has more variants than are kept.
-#[must_use]
 pub fn screening_cases(setting: Setting<'_>) -> Planned {
     let mut planned = Planned::default();
     if setting.inputs.suite != Suite::Standard {
@@ -99,7 +96,6 @@ fn nearest_and_farthest(setting: Setting<'_>, groups: &Groups, initiator: &Initi
 
 /// The kernels and variants of the matrix. `quick` takes the widest instruction
 /// set, `full` all, `standard` the best by the screening cases of `record`.
-#[must_use]
 pub fn choose_variants(setting: Setting<'_>, record: &Record) -> (Vec<Choice>, Vec<Absent>) {
     let mut choices = Vec::new();
     let mut absent = Vec::new();
@@ -188,7 +184,6 @@ fn screening_score(
             Some(rate(node, variant)? / best)
         })
         .collect();
-    #[expect(clippy::cast_precision_loss, reason = "at most two pairs are screened")]
     let count = shares.len() as f64;
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / count)
 }
@@ -282,7 +277,6 @@ impl<'a> Row<'a> {
 
 /// Thread counts of an initiator, ascending: `quick` one and all; `standard` also
 /// one per L3 domain and half; `full` also the powers of two.
-#[must_use]
 pub fn thread_counts(l3_domains: &[CpuSet], initiator: &Initiator, suite: Suite) -> Vec<u32> {
     let all = initiator.cores.len();
     let mut counts = vec![1, all];

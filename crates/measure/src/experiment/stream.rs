@@ -107,7 +107,6 @@ impl<'a> StreamPlan<'a> {
     ) -> Result<Stream, Reason> {
         let kernel = MemoryKernel::named(self.kernel)?;
         let slices = lay_out_steps(wanted, &kernel.array_widths(), u64::from(self.threads));
-        #[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
         let llc_multiple = caches.map(|bytes| slices.total_bytes as f64 / bytes as f64);
         let one_per_core =
             self.thread_cpus.as_ref().is_none_or(|cpus| setting.places.are_one_per_core(cpus));

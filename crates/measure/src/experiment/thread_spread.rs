@@ -5,7 +5,6 @@ use nearfar_machine::{CpuSet, Initiator};
 /// The CPUs of `threads` threads, one per core, in turn over the initiator's L3
 /// domains: few threads then see all the caches and links that all threads see.
 /// `None` when the initiator has fewer cores.
-#[must_use]
 pub fn spread_over_l3_domains(
     l3_domains: &[CpuSet],
     initiator: &Initiator,
@@ -40,7 +39,6 @@ pub(super) fn cores_in_turn(l3_domains: &[CpuSet], initiator: &Initiator) -> Vec
 }
 
 /// How many L3 domains the initiator has cores in.
-#[must_use]
 pub(crate) fn l3_domain_count(l3_domains: &[CpuSet], initiator: &Initiator) -> usize {
     let cpus = initiator.cpus();
     l3_domains.iter().filter(|domain| domain.intersects(&cpus)).count()

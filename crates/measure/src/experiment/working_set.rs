@@ -19,7 +19,6 @@ const BASE_PAGE: u64 = 4 << 10;
 
 /// Whether the nodes' own memory sizes can be believed: they add up to what
 /// /proc/meminfo says. In some virtual machines they do not.
-#[must_use]
 pub fn node_memory_is_known(machine: &Machine, memory_bytes: Option<u64>) -> bool {
     let of_nodes: Option<u64> = machine.nodes.iter().map(|node| node.memory_bytes).sum();
     of_nodes.zip(memory_bytes).is_some_and(|(nodes, all)| nodes.abs_diff(all) <= all / 10)
@@ -36,7 +35,6 @@ pub struct WorkingSet {
 
 /// Bytes for a case on memory: four times the caches involved, at most a quarter
 /// of `available` (the least of machine, control group and node), or what was forced.
-#[must_use]
 pub fn memory_working_set(
     caches: Option<u64>,
     available: Option<u64>,
@@ -65,7 +63,6 @@ pub struct Slices {
 /// whole 4 KiB, none below one page: rounded up, so that the set is not smaller
 /// than wanted, or down where up would be more than allowed. `widths` are the elements of each
 /// array per step of the kernel, 1 for each array of a catalog's kernel.
-#[must_use]
 pub fn lay_out_steps(working_set: WorkingSet, widths: &[u32], threads: u64) -> Slices {
     let slices = widths.iter().copied().map(u64::from).sum::<u64>() * threads;
     let raw = working_set.wanted.div_ceil(slices);
@@ -79,7 +76,6 @@ pub fn lay_out_steps(working_set: WorkingSet, widths: &[u32], threads: u64) -> S
 /// two pages apart: prefetchers run on past a slice's end, and a line that they fetch
 /// from another thread's destination goes back and forth in every pass (on sets of
 /// 24 KiB a thread, two threads were slower than one). In large ones that is nothing.
-#[must_use]
 pub fn slice_stride(slice_bytes: u64) -> u64 {
     if slice_bytes < HUGE_PAGE { slice_bytes + 2 * BASE_PAGE } else { slice_bytes }
 }

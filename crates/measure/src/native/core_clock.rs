@@ -23,7 +23,6 @@ pub(super) fn core_ghz(
         let began = now()?;
         let Some(additions) = add_in_sequence(ADDITIONS) else { return Ok(None) };
         let elapsed = (now()? - began).max(1);
-        #[expect(clippy::cast_precision_loss, reason = "additions and ns are far below 2^53")]
         let ghz = additions as f64 / elapsed as f64;
         fastest = Some(fastest.map_or(ghz, |fastest| fastest.max(ghz)));
     }

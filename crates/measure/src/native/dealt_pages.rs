@@ -164,7 +164,6 @@ impl Pool {
 
 /// Whether so few pages stayed behind that the proof may judge.
 fn check_moved(moved: &MovedPages, split: &Split) -> Result<(), Reason> {
-    #[expect(clippy::cast_precision_loss, reason = "page counts are far below 2^53")]
     let placed = (moved.there + moved.moved) as f64 >= PLACED_FRACTION * moved.pages() as f64;
     if placed {
         return Ok(());

@@ -62,7 +62,6 @@ impl NativeExecutor {
     /// An executor for this machine. `memory_bytes` is /proc/meminfo's total, by
     /// which the nodes' own figures are cross-checked; `seed` gives the arrays' data and the
     /// order of chases.
-    #[must_use]
     pub fn new(
         machine: Machine,
         stores: TrafficMethod,
@@ -85,7 +84,6 @@ impl NativeExecutor {
     }
 
     /// The same with devices that data can be copied to.
-    #[must_use]
     pub fn with_devices(self, devices: Vec<Accelerator>) -> Self {
         Self { loops: Loops::with_devices(devices), ..self }
     }

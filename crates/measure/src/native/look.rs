@@ -40,7 +40,6 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
         stream.step()?;
     }
     let ended = monotonic_ns();
-    #[expect(clippy::cast_precision_loss, reason = "bytes and ns here are far below 2^53")]
     let rate = |bytes: u64, ns: u64| bytes as f64 / (ns.max(1) as f64 / 1e9);
     Ok(Rates {
         first_touch: rate(BYTES as u64, first_touched - started),

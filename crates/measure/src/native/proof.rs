@@ -124,7 +124,6 @@ impl PlacedArea {
         let elsewhere = found.pages.iter().filter(|&(&node, _)| !nodes.contains(node));
         let strays = elsewhere.map(|(_, &pages)| pages).sum::<u64>() + found.unknown;
         let own = (self.range.bytes() as u64).div_ceil(found.page_bytes);
-        #[expect(clippy::cast_precision_loss, reason = "page counts are far below 2^53")]
         let placed = own.saturating_sub(strays) as f64 / own as f64;
         (placed < PLACED_FRACTION).then(|| {
             format!(

@@ -20,7 +20,6 @@ pub struct Turn {
 impl Turn {
     /// A turn in which each node gets so many pages, spread evenly: the next page goes to the node
     /// that is furthest behind its share.
-    #[must_use]
     pub fn new(weights: &BTreeMap<u32, u32>) -> Self {
         let shared = weights.values().copied().fold(0, greatest_common_divisor).max(1);
         let weights: Vec<(u32, i64)> = weights
@@ -46,13 +45,11 @@ impl Turn {
     }
 
     /// The node of a page by its number.
-    #[must_use]
     pub fn node_of(&self, page: usize) -> u32 {
         self.nodes.get(page % self.nodes.len().max(1)).copied().unwrap_or(0)
     }
 
     /// The first `pages` as runs on one node each.
-    #[must_use]
     pub fn runs(&self, pages: usize) -> Vec<(Range<usize>, u32)> {
         let mut runs: Vec<(Range<usize>, u32)> = Vec::new();
         for page in 0..pages {
@@ -67,7 +64,6 @@ impl Turn {
 
     /// The runs of bytes of a range in which pages of at least `page_bytes` are dealt out. Pages
     /// are dealt by twos, fours and so on where the runs would be too many to have a policy each.
-    #[must_use]
     pub fn runs_of_bytes(&self, bytes: usize, page_bytes: usize) -> Vec<(Range<usize>, u32)> {
         let mut dealt = page_bytes;
         loop {

@@ -189,7 +189,6 @@ impl<'a> Meeting<'a> {
         let streams = u64::from(self.streams.load(Ordering::Relaxed));
         let bound = self.last_rate.load(Ordering::Relaxed).saturating_mul(streams);
         let together = self.rate.load(Ordering::Relaxed).min(bound).max(1);
-        #[expect(clippy::cast_precision_loss, reason = "bytes and rates are far below 2^53")]
         let seconds = self.needs.least_bytes as f64 / together as f64;
         Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX)
     }

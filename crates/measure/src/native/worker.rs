@@ -329,7 +329,6 @@ fn warm_up(work: &mut Work<'_>, clock: &mut Clock<'_>) -> Result<(Look, Option<f
         }
     };
     let elapsed = Duration::from_nanos((warm - start).max(1)).as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "what a pass does is far below 2^53")]
     let rate = work.done() as f64 / elapsed;
     work.check_warm_up().map_err(Failure::Refused)?;
     let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);

@@ -211,12 +211,10 @@ fn proof(bytes_on: &BytesOn) -> Proof {
     Proof { before: pages.clone(), after: pages }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "sizes of memories are far below 2^53 bytes")]
 pub(super) fn bytes_as_float(bytes: u64) -> f64 {
     bytes as f64
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of threads or nodes")]
 fn as_float(count: usize) -> f64 {
     count as f64
 }

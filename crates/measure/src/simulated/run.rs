@@ -13,7 +13,6 @@ use crate::engine::{Engine, now_utc};
 use crate::executor::Interrupt;
 
 /// A record of a simulated machine with nothing worked out yet.
-#[must_use]
 pub fn new_record(simulated: &SimulatedMachine, inputs: Inputs, noise: bool) -> Record {
     let machine = simulated.machine.clone();
     let measures_devices = inputs.experiments.contains(&Experiment::Devices);

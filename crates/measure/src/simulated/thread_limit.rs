@@ -35,7 +35,6 @@ impl Answers {
             ))
         })?;
         let rate = alone()?.min(computed.unwrap_or(f64::INFINITY));
-        #[expect(clippy::cast_precision_loss, reason = "bytes of some kilobytes")]
         let bytes = (PAUSED_BYTES / 8 * kernel.step_bytes()) as f64;
         Ok(Some(bytes / (bytes / rate + f64::from(stream.pause_cycles) / (ghz * 1e9))))
     }

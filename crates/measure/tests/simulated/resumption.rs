@@ -50,7 +50,6 @@ fn a_drifting_machine_goes_on_where_it_was_interrupted() {
             .map(|it| it.actors[0].useful_bytes)
             .sum()
     };
-    #[expect(clippy::cast_precision_loss, reason = "bytes of a few windows are below 2^53")]
     let ratio = sum(4) as f64 / sum(0) as f64;
     assert!((ratio * 1.2 - 1.0).abs() < 0.005, "{ratio}");
 }

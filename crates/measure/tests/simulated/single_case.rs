@@ -202,7 +202,6 @@ pub fn rate(machine: &SimulatedMachine, stream: Stream) -> f64 {
     rates(machine, &on_memory(vec![Actor::Stream(stream)]))[0]
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counts of a second are below 2^53")]
 pub fn as_float(count: u64) -> f64 {
     count as f64
 }

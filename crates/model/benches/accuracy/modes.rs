@@ -136,7 +136,6 @@ fn right_rate(count: usize, apart: f64, shares: &[f64], draw: fn(&mut Rng) -> f6
     rate(right.count())
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of samples")]
 fn rate(count: usize) -> f64 {
     count as f64 / f64::from(SAMPLES)
 }

@@ -171,7 +171,6 @@ fn error_by_gaps(record: &Record) -> Option<f64> {
     for sample in &record.samples {
         rounds.entry(&sample.case).or_default().push(sample.actors[0].useful_bytes);
     }
-    #[expect(clippy::cast_precision_loss, reason = "bytes of a second are below 2^53")]
     let gap = |mut rounds: Vec<u64>| {
         rounds.sort_unstable();
         let (&best, rest) = rounds.split_last()?;

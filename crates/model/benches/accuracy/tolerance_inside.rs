@@ -21,7 +21,6 @@ pub fn partition(values: &[f64], span: f64, error: f64) -> Vec<Vec<usize>> {
             if logs[end - 1] - logs[begin] > allowed {
                 continue;
             }
-            #[expect(clippy::cast_precision_loss, reason = "a number of pairs")]
             let mean = class.iter().sum::<f64>() / class.len() as f64;
             let squares: f64 = class.iter().map(|log| (log - mean).powi(2)).sum();
             let (classes, above, _): (usize, f64, usize) = best[begin];

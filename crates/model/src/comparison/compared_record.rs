@@ -43,7 +43,6 @@ impl ComparedRecord {
     }
 
     /// The record, without samples.
-    #[must_use]
     pub fn record(&self) -> &Record {
         &self.record
     }

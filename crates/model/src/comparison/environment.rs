@@ -19,7 +19,6 @@ pub struct EnvironmentDifference {
 
 /// What differs between the headers of two records, what changes most first. Times, seals and what
 /// a record says of its own samples are no environment.
-#[must_use]
 pub fn environment_differences(a: &Header, b: &Header) -> Vec<EnvironmentDifference> {
     let (a, b) = (environment_settings(a), environment_settings(b));
     let pairs = a.into_iter().zip(b).filter(|((_, a), (_, b))| a != b);
@@ -28,7 +27,6 @@ pub fn environment_differences(a: &Header, b: &Header) -> Vec<EnvironmentDiffere
 
 /// Name and value of everything about machine, system and inputs that can differ between records, the
 /// same names in the same order for every header; `None` where it does not know.
-#[must_use]
 pub fn environment_settings(header: &Header) -> Vec<(&'static str, Option<String>)> {
     let Header { environment, inputs, machine, simulation, versions, .. } = header;
     let simulation = simulation.as_ref();

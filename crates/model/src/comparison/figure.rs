@@ -46,7 +46,6 @@ pub enum CaseStanding {
 
 impl CaseStanding {
     /// The word for it.
-    #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
             Self::Measured => "measured",
@@ -62,7 +61,6 @@ impl CaseStanding {
     }
 
     /// Why, in the record's words.
-    #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self {
             Self::Refused(why) | Self::Omitted(why) => Some(why),

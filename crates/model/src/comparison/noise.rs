@@ -127,7 +127,6 @@ pub(super) fn excess(cells: &[Cell<'_>], middle: f64, most: f64) -> f64 {
     quantile(&sizes, 0.25).map_or(1.0, |quarter| (quarter / QUARTER).min(bound).max(1.0))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers of rounds")]
 fn as_float(count: usize) -> f64 {
     count as f64
 }

@@ -88,7 +88,6 @@ fn error_of_rounds(cells: &[Cell<'_>], record: usize) -> Option<(f64, usize)> {
     Some((OF_MEDIAN.powi(2) * square / (count - 1.0) / count, effects.len()))
 }
 
-#[expect(clippy::cast_precision_loss, reason = "numbers of cases and rounds")]
 fn as_float(count: usize) -> f64 {
     count as f64
 }

@@ -25,7 +25,6 @@ pub(super) fn t_of_score(score: f64, freedom: f64) -> f64 {
 /// The score that one of so many cases must exceed, to either side, so that the chance that any
 /// does is at most `error`; `None` of no cases.
 pub(super) fn critical_score(cases: usize, error: f64) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "a number of cases")]
     let each = error / (2.0 * cases as f64);
     normal_quantile(each).map(|quantile| -quantile)
 }

@@ -63,7 +63,6 @@ impl RunModes {
     }
 
     /// Those that are shown, the slowest first.
-    #[must_use]
     pub fn shown(&self) -> &[RunMode] {
         match self {
             Self::Shown { modes, .. } => modes,

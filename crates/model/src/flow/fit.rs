@@ -64,7 +64,6 @@ pub struct FlowEstimate {
 
 /// Fits a machine's law to cases, and foretells each of those of which `is_left_out` from all
 /// others. `None` where no stream of the first kernel ran alone, or the law has no solution.
-#[must_use]
 pub fn fit_flow(
     layout: &FlowLayout,
     cases: &[FlowCase],
@@ -196,7 +195,6 @@ impl Problem<'_> {
             first_row += case.streams.len();
         }
         // Where the law does not fit the machine, cases scatter by more than their noise.
-        #[expect(clippy::cast_precision_loss, reason = "a number of streams")]
         let count = (first_row.max(1)) as f64;
         let scatter = (fit.loss / count).sqrt().max(1.0);
         let estimate = |(index, &parameter): (usize, &FlowParameter)| {
@@ -232,7 +230,6 @@ impl Problem<'_> {
 impl FittedFlow {
     /// What each stream of a case moves by this law, useful bytes/s of its kernel; `None` where a
     /// cluster, node or kernel is not of this machine.
-    #[must_use]
     pub fn rates(&self, case: &FlowCase) -> Option<Vec<f64>> {
         if case.streams.iter().any(|stream| stream.kernel >= self.kernels.len()) {
             return None;

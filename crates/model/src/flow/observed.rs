@@ -341,7 +341,6 @@ impl Observer<'_> {
             let found = candidate.figures.bandwidth(Part::Actor(position))?;
             let rate = found.sum.median;
             let scatter = found.deviation_between_rounds.map_or(UNKNOWN_NOISE, |deviation| {
-                #[expect(clippy::cast_precision_loss, reason = "a number of rounds")]
                 let rounds = found.sum.count.max(1) as f64;
                 OF_MEDIAN * deviation / rounds.sqrt()
             });

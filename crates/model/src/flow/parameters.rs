@@ -55,7 +55,6 @@ pub enum FlowParameter {
 impl FlowParameter {
     /// What the parameter is within before anything is measured: the standard deviation of what is
     /// fitted of it, a logarithm, of p and the fairness a logit.
-    #[must_use]
     pub fn prior_deviation(self) -> f64 {
         match self {
             Self::OneThread { .. } => 0.5,
@@ -67,7 +66,6 @@ impl FlowParameter {
         }
     }
 
-    #[must_use]
     pub fn value(self, fitted: f64) -> f64 {
         match self {
             Self::Fairness => MOST_FAIRNESS * logistic(fitted),

@@ -122,7 +122,6 @@ impl<'a> Whole<'a> {
             {
                 return None;
             }
-            #[expect(clippy::cast_precision_loss, reason = "a number of nodes")]
             let share = 1.0 / nodes.len() as f64;
             let shares = nodes.into_iter().map(|node| (node, share)).collect();
             let load = Load { cluster: cluster.index, threads: *threads, shares };
@@ -204,7 +203,6 @@ fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
 
 /// The part that slows the stream at this position most; `None` where its own threads are what it
 /// waits for.
-#[must_use]
 pub fn first_cause(flows: &Flows, stream: usize) -> Option<Part> {
     if flows.rates[stream] > (1.0 - HELD_UP) * flows.demands[stream] {
         return None;

@@ -48,14 +48,12 @@ impl Posterior {
 
 impl FittedFlow {
     /// How many numbers [`FittedFlow::possible`] asks for.
-    #[must_use]
     pub fn freedoms(&self) -> usize {
         self.posterior.at.len()
     }
 
     /// A machine that the cases leave possible: off the fitted one by these standard normal values,
     /// of which missing ones count as 0.
-    #[must_use]
     pub fn possible(&self, normal: &[f64]) -> Capacities {
         let mut capacities = self.capacities.clone();
         let estimates = self.parameters.iter().chain([&self.saturation, &self.fairness]);

@@ -55,7 +55,6 @@ const WORTH_TELLING: f64 = 0.005;
 impl HybridPair {
     /// The best shares for a share of loads in all bytes, with at most this share of the bytes in
     /// the fast memory. `None` where these are not between 0 and 1, or nothing can be predicted.
-    #[must_use]
     pub fn best(&self, load_share: f64, buffers: Buffers, most_fast: f64) -> Option<BestShares> {
         let is_share = |share: f64| (0.0..=1.0).contains(&share);
         if !is_share(load_share) || !is_share(most_fast) {

@@ -38,7 +38,6 @@ const FEW_POINTS: usize = 10;
 impl HeldOutErrors {
     /// How far off a prediction may be, a fraction: twice the relative root mean square; of fewer
     /// than ten points at least as far as the worst of them.
-    #[must_use]
     pub fn room(&self) -> f64 {
         let twice = 2.0 * self.relative_rms;
         if self.points >= FEW_POINTS {
@@ -52,13 +51,11 @@ impl HeldOutErrors {
 
 impl HeldOutPoint {
     /// measured / model - 1, as the paper counts it; `None` without a prediction.
-    #[must_use]
     pub fn deviation(&self) -> Option<f64> {
         self.predicted.map(|predicted| self.measured / predicted - 1.0)
     }
 
     /// model / measured - 1; `None` without a prediction.
-    #[must_use]
     pub fn error(&self) -> Option<f64> {
         self.predicted.map(|predicted| predicted / self.measured - 1.0)
     }
@@ -72,7 +69,6 @@ pub(super) fn errors(points: &[HeldOutPoint], has_one_share: bool) -> Option<Hel
     if deviations.len() < FEWEST_POINTS {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
     let count = deviations.len() as f64;
     let squares: f64 = deviations.iter().map(|it| it * it).sum();
     Some(HeldOutErrors {

@@ -51,7 +51,6 @@ pub(crate) fn position(kind: TransferKind) -> usize {
 impl OverlapModel {
     /// Fits the overlaps to points by least squares on the relative residual of the time,
     /// each dominating kind by itself.
-    #[must_use]
     pub fn fit(rates: [f64; 4], points: &[OverlapPoint], bounds: OverlapBounds) -> Self {
         let of = |dominating| {
             let own = points.iter().filter(|point| position(point.dominating) == dominating);
@@ -61,7 +60,6 @@ impl OverlapModel {
     }
 
     /// t of each kind, s for one byte of the whole, of which it has these shares.
-    #[must_use]
     pub fn times(&self, shares: [f64; 4]) -> [f64; 4] {
         std::array::from_fn(|kind| shares[kind] / self.rates[kind])
     }
@@ -88,7 +86,6 @@ impl OverlapModel {
     }
 
     /// Useful bytes/s of all kinds together; `None` as [`OverlapModel::seconds`].
-    #[must_use]
     pub fn bandwidth(&self, shares: [f64; 4]) -> Option<f64> {
         let times = self.times(shares);
         self.seconds(&times, longest(&times)).map(f64::recip)

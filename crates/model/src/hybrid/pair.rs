@@ -160,7 +160,6 @@ impl HybridPair {
     /// Useful bytes/s of a program with this share of loads and this share of all its buffers in
     /// the fast memory; `None` where a share is not between 0 and 1, or an overlap that is needed
     /// is not known.
-    #[must_use]
     pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
         let shares = HybridShares::together(load_share, fast_share);
         self.predict(shares).map(|prediction| prediction.bandwidth)
@@ -168,7 +167,6 @@ impl HybridPair {
 
     /// The model's error: the relative root mean square on points that were never fitted, a
     /// fraction; `None` where too few were measured.
-    #[must_use]
     pub fn relative_rms(&self) -> Option<f64> {
         self.errors.map(|errors| errors.relative_rms)
     }

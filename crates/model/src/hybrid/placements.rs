@@ -81,7 +81,6 @@ const ROOM: f64 = 0.5;
 impl HybridPair {
     /// What a program with this share of loads gets, and with these shares of all its buffers in
     /// the fast memory; `None` where one of them is not between 0 and 1.
-    #[must_use]
     pub fn answer(&self, load_share: f64, asked: &[f64]) -> Option<HybridAnswer> {
         let is_share = |share: &f64| (0.0..=1.0).contains(share);
         if !is_share(&load_share) || !asked.iter().all(is_share) {

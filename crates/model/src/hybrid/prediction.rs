@@ -96,7 +96,6 @@ impl HybridPair {
 
     /// What a program gets with given shares; `None` where they are not between 0 and 1, or an
     /// overlap that is needed is not known.
-    #[must_use]
     pub fn predict(&self, shares: HybridShares) -> Option<HybridPrediction> {
         if !shares.are_sound() {
             return None;
@@ -127,7 +126,6 @@ impl HybridPair {
 
     /// The overlaps that a prediction with these shares needs and that are not known, the
     /// dominating kind first.
-    #[must_use]
     pub fn missing_overlaps(&self, shares: HybridShares) -> Vec<(TransferKind, TransferKind)> {
         let times = self.model.times(shares.by_kind());
         let dominating = if shares.are_one() { self.candidates(&times) } else { (0..4).collect() };
@@ -160,7 +158,6 @@ impl HybridPair {
     }
 
     /// By how much one placement is better than another.
-    #[must_use]
     pub fn gain(&self, of: &HybridPrediction, against: &HybridPrediction) -> HybridGain {
         let surest = of.lowest / against.highest - 1.0;
         let errors = [of, against].map(|it| self.errors_of(&it.shares));

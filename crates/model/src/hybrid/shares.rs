@@ -16,14 +16,12 @@ pub struct HybridShares {
 
 impl HybridShares {
     /// Both kinds of buffers shared out alike.
-    #[must_use]
     pub fn together(load_share: f64, fast_share: f64) -> Self {
         Self { load_share, load_fast_share: fast_share, store_fast_share: fast_share }
     }
 
     /// Share of each kind of transfer in all bytes, in the order of
     /// [`nearfar_record::TransferKind::ALL`].
-    #[must_use]
     pub fn by_kind(&self) -> [f64; 4] {
         let (loads, stores) = (self.load_share, 1.0 - self.load_share);
         [
@@ -35,7 +33,6 @@ impl HybridShares {
     }
 
     /// Share of all bytes in the fast memory, 0 to 1.
-    #[must_use]
     pub fn fast_share(&self) -> f64 {
         let [fast_loads, fast_stores, ..] = self.by_kind();
         fast_loads + fast_stores
@@ -57,7 +54,6 @@ impl HybridShares {
 
 /// The weights of two memories that come nearest to a share of the fast one, 0 to 1; of equally
 /// near ones the smallest.
-#[must_use]
 pub fn page_weights(fast_share: f64) -> PageSplit {
     let share = fast_share.clamp(0.0, 1.0);
     match nearfar_machine::page_weights(&[share, 1.0 - share])[..] {

@@ -58,7 +58,6 @@ pub struct LoadedPoint {
 
 impl LoadedCurve {
     /// Time of an access at its longest / the idle one; `None` without either.
-    #[must_use]
     pub fn most_rise(&self) -> Option<f64> {
         let most = self.points.iter().map(|point| point.time.value.0).max_by(f64::total_cmp)?;
         Some(most / self.idle.as_ref()?.value.0)
@@ -66,14 +65,12 @@ impl LoadedCurve {
 
     /// The longest that an access can have taken by the intervals / the idle one; `None` without
     /// either.
-    #[must_use]
     pub fn highest_rise(&self) -> Option<f64> {
         let most = self.points.iter().map(|point| point.time.ends()[1].0).max_by(f64::total_cmp)?;
         Some(most / self.idle.as_ref()?.value.0)
     }
 
     /// The most that the threads moved; `None` without points.
-    #[must_use]
     pub fn most_traffic(&self) -> Option<BytesPerSecond> {
         let traffic = self.points.iter().map(|point| point.traffic.value);
         traffic.max_by(|one, other| one.0.total_cmp(&other.0))

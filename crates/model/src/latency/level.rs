@@ -92,7 +92,6 @@ fn cache_bytes(machine: &Machine, cluster: &Cluster) -> Vec<(u32, u64)> {
 /// The level that holds a chase's set and that no inner level holds a part of worth naming:
 /// `Some(None)` is memory, `None` a set between two levels.
 fn level_of(chase: &ChaseFigures, caches: &[(u32, u64)]) -> Option<Option<u32>> {
-    #[expect(clippy::cast_precision_loss, reason = "sizes of sets and caches")]
     let as_float = |bytes: u64| bytes as f64;
     let bytes = as_float(chase.place.working_set_bytes);
     if chase.case.llc_multiple.is_some_and(|multiple| multiple >= Chase::LEAST_LLC_MULTIPLE) {

@@ -45,7 +45,6 @@ pub const STRAIGHT: f64 = 5.0;
 
 impl LatencyQueue {
     /// Time of an access beside so much traffic; `None` from the capacity on.
-    #[must_use]
     pub fn time(&self, traffic: BytesPerSecond) -> Option<Nanoseconds> {
         let used = traffic / self.capacity;
         let wait = || self.service.0 * used / (1.0 - used);
@@ -88,7 +87,6 @@ pub(super) fn queue(
         return Err("no queue fits it".into());
     };
     let mut queue = of(&best.parameters);
-    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
     let count = best.residuals.len() as f64;
     queue.error = (best.residuals.iter().map(|it| it * it).sum::<f64>() / count).sqrt();
     queue.worst_error = best.residuals.iter().map(|it| it.abs()).fold(0.0, f64::max);

@@ -76,7 +76,6 @@ pub(super) const LEAST_RESOLUTION: f64 = 0.05;
 
 impl Ceiling {
     /// Whether its numbers are of double precision.
-    #[must_use]
     pub fn is_double(&self) -> bool {
         self.kernel.ends_with("_dp")
     }
@@ -85,7 +84,6 @@ impl Ceiling {
 impl BandwidthRoof {
     /// Whether memory is only read: verdicts go by such roofs, as most accesses of most programs
     /// are loads, and they are measured everywhere.
-    #[must_use]
     pub fn is_of_loads(&self) -> bool {
         self.kernel == "load"
     }
@@ -130,13 +128,11 @@ impl Chart {
 
     /// The ceiling that points are held against: the highest of double precision, and where there
     /// is none the highest.
-    #[must_use]
     pub fn ceiling(&self) -> Option<&Ceiling> {
         self.ceilings.iter().find(|ceiling| ceiling.is_double()).or(self.ceilings.first())
     }
 
     /// What a roof and the ceiling allow at an intensity, FLOP/s; without a ceiling the roof alone.
-    #[must_use]
     pub fn attainable(&self, intensity: f64, bandwidth: f64) -> f64 {
         let most = self.ceiling().map_or(f64::INFINITY, |ceiling| ceiling.flops.median);
         (intensity * bandwidth).min(most)
@@ -144,7 +140,6 @@ impl Chart {
 
     /// The intensities that a drawing of all roofs needs: a quarter of the first ridge to four
     /// times the last, as powers of two; `None` without a ridge.
-    #[must_use]
     pub fn intensities(&self) -> Option<(f64, f64)> {
         let own = self.ceiling()?;
         let ridges = self.roofs.iter().flat_map(|roof| &roof.ridges);
@@ -159,7 +154,6 @@ impl Chart {
 
     /// A roof as corners of a line below the ceiling: intensity in FLOPs per byte and FLOP/s;
     /// empty without a ceiling.
-    #[must_use]
     pub fn corners(&self, roof: &BandwidthRoof) -> Vec<(f64, f64)> {
         let (Some(ceiling), Some((from, to))) = (self.ceiling(), self.intensities()) else {
             return Vec::new();
@@ -171,7 +165,6 @@ impl Chart {
     /// The points that tell how far a roof can be trusted: its own, else those below memory that
     /// are farthest off. For arithmetic those that are nearest: the points of every roof end at the
     /// ceiling, and the least disturbed tell of it. `None` without points.
-    #[must_use]
     pub fn validation_of(&self, roof: Roof) -> Option<&RoofValidation> {
         let known = || self.validations.iter().filter_map(|of| Some((of, of.errors?.relative_rms)));
         if roof == Roof::Compute {
@@ -190,13 +183,11 @@ impl Chart {
 
     /// How far points below a roof are from what it foretells: the true relative RMS of those of
     /// [`Chart::validation_of`]; `None` without points.
-    #[must_use]
     pub fn error_of(&self, roof: Roof) -> Option<f64> {
         Some(self.validation_of(roof)?.errors?.relative_rms)
     }
 
     /// Whether those points are so far off that the roof foretells nothing of any program.
-    #[must_use]
     pub fn is_refuted(&self, roof: Roof) -> bool {
         let errors = self.validation_of(roof).and_then(|of| of.errors);
         errors.is_some_and(|errors| errors.refute())
@@ -204,13 +195,11 @@ impl Chart {
 
     /// What two figures must differ by to be told apart: twice the error of the roof's points, at
     /// least 5 %.
-    #[must_use]
     pub fn resolution(&self, roof: Roof) -> f64 {
         self.error_of(roof).map_or(LEAST_RESOLUTION, |error| (2.0 * error).max(LEAST_RESOLUTION))
     }
 
     /// How many clusters contend where the most do.
-    #[must_use]
     pub fn most_contending(&self) -> Option<u32> {
         let count = |roof: &BandwidthRoof| match roof.roof {
             Roof::Contended { clusters, .. } => Some(clusters),

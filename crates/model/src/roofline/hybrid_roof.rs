@@ -51,7 +51,6 @@ pub enum HybridStanding {
 impl Chart {
     /// The roofs of a program with this share of loads in its bytes, for each two memories of the
     /// cluster and each share of the bytes in the fast one.
-    #[must_use]
     pub fn hybrid_roofs(
         &self,
         hybrid: &Hybrid,

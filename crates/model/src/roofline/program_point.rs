@@ -70,7 +70,6 @@ pub enum Standing {
 
 impl Chart {
     /// Where a program lies below the roofs.
-    #[must_use]
     pub fn place(&self, point: ProgramPoint) -> Placement<'_> {
         let ceiling = self.ceiling().map(|ceiling| ceiling.flops.median);
         let roofs: Vec<UnderRoof<'_>> =
@@ -181,7 +180,6 @@ impl Placement<'_> {
     /// at is one of a cluster alone, beside others where all clusters are at work. The roof's
     /// position and that / what it reaches now - 1; `None` where it is not known, is the roof that
     /// the program is at, is refuted, or the gain is not above what the model can tell apart.
-    #[must_use]
     pub fn gain(&self, chart: &Chart, at: usize) -> Option<(usize, f64)> {
         let from = self.roofs.get(at)?.roof;
         let is_wanted = |roof: &BandwidthRoof| match (from.roof, roof.roof) {
@@ -206,7 +204,6 @@ impl Placement<'_> {
     /// Roofs of loads from interleaved pages, by the cluster alone where the roof at a position is of
     /// one alone, else by all clusters, which allow more than that roof does, by more than the model
     /// can tell apart; refuted ones are left out.
-    #[must_use]
     pub fn better_interleaved(&self, chart: &Chart, at: usize) -> Vec<&UnderRoof<'_>> {
         let Some(now) = self.roofs.get(at) else { return Vec::new() };
         let is_better = |under: &&UnderRoof<'_>| {

@@ -52,7 +52,6 @@ pub struct Expected {
 impl ProgramExpectation {
     /// How much better the best of some placements is than the worst; `None` where there is
     /// nothing to choose from.
-    #[must_use]
     pub fn factor(placements: &[Expected]) -> Option<f64> {
         let [best, .., worst] = placements else { return None };
         let factor = best.flops / worst.flops;
@@ -62,7 +61,6 @@ impl ProgramExpectation {
 
 impl Chart {
     /// What each of [`PROGRAMS`] can expect here; those without any roof are left out.
-    #[must_use]
     pub fn expectations(&self) -> Vec<ProgramExpectation> {
         let of = |program: Program| {
             let expected = |is_wanted: &dyn Fn(&BandwidthRoof) -> bool| {
@@ -82,7 +80,6 @@ impl Chart {
     }
 
     /// Whether a roof is what a cluster gets while all others are at work too.
-    #[must_use]
     pub fn is_of_all_clusters(&self, roof: &BandwidthRoof) -> bool {
         match roof.roof {
             Roof::Contended { clusters, .. } => Some(clusters) == self.most_contending(),

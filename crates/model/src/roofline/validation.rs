@@ -65,7 +65,6 @@ const MOST_ERROR: f64 = 0.25;
 
 impl RoofErrors {
     /// Whether the points are so far off that the roof foretells nothing.
-    #[must_use]
     pub fn refute(&self) -> bool {
         self.relative_rms > MOST_ERROR
     }
@@ -76,9 +75,7 @@ const LEAST_EXCESS: f64 = 0.02;
 
 /// The errors of points by measured / attainable; `None` without any, or where one is no number.
 /// Source: denoyelle2019, footnotes 5 and 10 (`paper`).
-#[must_use]
 pub fn roof_errors(ratios: &[f64]) -> Option<RoofErrors> {
-    #[expect(clippy::cast_precision_loss, reason = "a number of points")]
     let n = ratios.len() as f64;
     let off = || ratios.iter().map(|ratio| ratio - 1.0);
     let (worst, _) = off().enumerate().max_by(|one, other| {

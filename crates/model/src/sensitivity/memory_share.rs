@@ -56,7 +56,6 @@ impl MemoryShare {
 
     /// Performance against the local placement where data come at this fraction of the local
     /// bandwidth; nothing below 0.
-    #[must_use]
     pub fn performance(&self, d: f64) -> f64 {
         let time = 1.0 + self.share * (1.0 / d - 1.0);
         // A negative share of a faster memory.

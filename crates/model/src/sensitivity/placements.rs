@@ -132,7 +132,6 @@ fn usable_clusters(machine: &Machine) -> Vec<(u32, Option<u32>, CpuSet)> {
 
 /// A cluster's own node: the one with its CPUs, else the lowest that is local to it; `None` where
 /// none of them may be used.
-#[must_use]
 pub fn local_node(machine: &Machine, cluster: u32) -> Option<u32> {
     let cluster = machine.clusters().into_iter().find(|it| it.index == cluster)?;
     let usable = usable_nodes(machine);

@@ -31,7 +31,6 @@ pub struct PlacementBounds {
 impl ReferenceClasses {
     /// The classes of a whole machine. A cluster with several initiators reaches a node in the
     /// fastest class that one of them has.
-    #[must_use]
     pub fn of(set: &ClassSet) -> Self {
         let mut class_of: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for class in &set.classes {
@@ -45,7 +44,6 @@ impl ReferenceClasses {
     }
 
     /// The class in which a cluster reaches a node; `None` where that was not measured.
-    #[must_use]
     pub fn class(&self, cluster: u32, node: u32) -> Option<usize> {
         self.class_of.get(&(cluster, node)).copied()
     }
@@ -61,7 +59,6 @@ impl ReferenceClasses {
         let alpha = *self.alphas.get(self.class(cluster, local)?)?;
         let nodes = memory.nodes()?;
         let mut shares = vec![0.0; self.alphas.len()];
-        #[expect(clippy::cast_precision_loss, reason = "numbers of nodes")]
         let part = 1.0 / nodes.len() as f64;
         for node in nodes.iter() {
             *shares.get_mut(self.class(cluster, node)?)? += part;

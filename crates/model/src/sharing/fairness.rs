@@ -90,7 +90,6 @@ impl Loss {
         let line = solve_least_squares(&rows, &right).filter(|_| losses.len() > 2);
         let slope =
             line.filter(|line| line.rank == 2).and_then(|line| line.solution.get(1).copied());
-        #[expect(clippy::cast_precision_loss, reason = "a number of cells")]
         let mean = right.iter().sum::<f64>() / right.len() as f64;
         Some(Self { mean, under_full_load, slope })
     }

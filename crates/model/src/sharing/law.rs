@@ -76,20 +76,17 @@ pub struct Shares {
 
 impl Shares {
     /// Both together.
-    #[must_use]
     pub fn total(self) -> BytesPerSecond {
         BytesPerSecond(self.local.0 + self.remote.0)
     }
 
     /// The sharing factor: remote / total.
-    #[must_use]
     pub fn beta(self) -> f64 {
         self.remote / self.total()
     }
 
     /// The largest by which one of local, remote and total differs from another prediction's, a
     /// fraction.
-    #[must_use]
     pub fn difference(self, other: Self) -> f64 {
         let pairs =
             [(self.local, other.local), (self.remote, other.remote), (self.total(), other.total())];
@@ -103,7 +100,6 @@ impl LawName {
     pub const ALL: [Self; 2] = [Self::Pressure, Self::Saturation];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pressure => "pressure",
@@ -137,7 +133,6 @@ impl LawName {
 }
 
 impl Law {
-    #[must_use]
     pub fn name(self) -> LawName {
         match self {
             Self::Pressure { .. } => LawName::Pressure,

@@ -75,37 +75,31 @@ impl LoneCurve {
     }
 
     /// What was measured, by threads.
-    #[must_use]
     pub fn points(&self) -> &[LonePoint] {
         &self.points
     }
 
     /// The most threads that were planned.
-    #[must_use]
     pub fn most_threads(&self) -> u32 {
         self.most_threads
     }
 
     /// The point of so many threads.
-    #[must_use]
     pub fn measured(&self, threads: u32) -> Option<&LonePoint> {
         self.points.iter().find(|point| point.threads == threads)
     }
 
     /// What one thread moves: of the fewest threads that were measured.
-    #[must_use]
     pub fn of_one(&self) -> f64 {
         self.points.first().map_or(0.0, |point| point.sum.value.0 / f64::from(point.threads))
     }
 
     /// The most that was measured.
-    #[must_use]
     pub fn best(&self) -> f64 {
         self.points.iter().map(|point| point.sum.value.0).fold(0.0, f64::max)
     }
 
     /// What so many threads move.
-    #[must_use]
     pub fn at(&self, threads: u32) -> (f64, Support) {
         if threads == 0 {
             return (0.0, Support::Measured);
@@ -119,7 +113,6 @@ impl LoneCurve {
 
     /// How far the figure of so many threads can be off, a fraction: 0 where it was measured;
     /// `None` between counts that lie too far apart, and beyond all of them.
-    #[must_use]
     pub fn room(&self, threads: u32) -> Option<f64> {
         if threads == 0 || self.measured(threads).is_some() {
             return Some(0.0);
@@ -137,7 +130,6 @@ impl LoneCurve {
 
     /// The paced figure / the sum, median over measured counts of several threads; 1 where there
     /// is none. Threads of one group are not served quite alike.
-    #[must_use]
     pub fn evenness(&self) -> f64 {
         let several = self.points.iter().filter(|point| point.threads > 1);
         let ratios: Vec<f64> = several.map(|point| point.paced.value / point.sum.value).collect();

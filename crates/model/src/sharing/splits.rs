@@ -99,7 +99,6 @@ impl WorkSharing {
     pub const ALL: [Self; 2] = [Self::Dynamic, Self::Static];
 
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Dynamic => "dynamic",
@@ -110,7 +109,6 @@ impl WorkSharing {
 
 impl ProcessSplit {
     /// The figure that counts for a way to share work.
-    #[must_use]
     pub fn figure(&self, work: WorkSharing) -> &Estimate<BytesPerSecond> {
         match work {
             WorkSharing::Dynamic => &self.sum,
@@ -119,7 +117,6 @@ impl ProcessSplit {
     }
 
     /// How far that can be off, a fraction; `None` where it is not known.
-    #[must_use]
     pub fn room(&self, work: WorkSharing) -> Option<f64> {
         let Estimate { value, interval, .. } = self.figure(work);
         let [low, high] = interval.filter(|_| value.0 > 0.0)?;
@@ -140,7 +137,6 @@ impl SplitRanking {
     }
 
     /// The split to choose: all near where nothing is known to gain on it.
-    #[must_use]
     pub fn advised(&self) -> Option<&ProcessSplit> {
         match self.verdict {
             SplitVerdict::WithinError | SplitVerdict::ErrorUnknown => self.all_near.as_ref(),
@@ -151,7 +147,6 @@ impl SplitRanking {
 
 impl SharedGrid {
     /// What n processes near and m far get; `None` without any process.
-    #[must_use]
     pub fn split(&self, n: u32, m: u32) -> Option<ProcessSplit> {
         let cell = self.cell(n, m)?;
         let shares = cell.shares()?;
@@ -191,7 +186,6 @@ impl SharedGrid {
     }
 
     /// All splits of so many processes that the two clusters hold; `None` where there are none.
-    #[must_use]
     pub fn ranking(&self, processes: u32, work: WorkSharing) -> Option<SplitRanking> {
         let (near, far) = (self.local.most_threads(), self.remote.most_threads());
         let fewest_near = processes.saturating_sub(far);

@@ -40,7 +40,6 @@ pub struct StrategyTime {
 impl StrategyTime {
     /// The gain that there is whatever the parameters and noise, which is what may be claimed;
     /// `None` where that is less than [`LEAST_GAIN`].
-    #[must_use]
     pub fn claim(&self) -> Option<f64> {
         Some(self.gain_interval.0).filter(|&least| least >= LEAST_GAIN)
     }
@@ -48,19 +47,16 @@ impl StrategyTime {
 
 impl Expectation {
     /// What is expected to be the fastest.
-    #[must_use]
     pub fn best(&self) -> &StrategyTime {
         &self.ranking[0]
     }
 
-    #[must_use]
     pub fn second(&self) -> &StrategyTime {
         &self.ranking[1]
     }
 
     /// Whether the first is ahead of the second whatever the parameters, and by more than noise
     /// and [`LEAST_GAIN`].
-    #[must_use]
     pub fn is_decided(&self) -> bool {
         let is_fastest = self.best().wins_share >= 1.0;
         let is_ahead = self.margin_interval.0 > 0.0;
@@ -68,7 +64,6 @@ impl Expectation {
     }
 
     /// What is expected of a strategy.
-    #[must_use]
     pub fn of(&self, strategy: PlacementStrategy) -> &StrategyTime {
         self.ranking.iter().find(|time| time.strategy == strategy).unwrap_or(&self.ranking[0])
     }
@@ -86,7 +81,6 @@ pub(super) fn expectation(costs: &LineCosts, access: Access) -> Expectation {
         let mut others = (0..4).filter(|&other| other != place);
         others.all(|other| of[place] * (1.0 + SAME) < of[other])
     };
-    #[expect(clippy::cast_precision_loss, reason = "counts of a small grid")]
     let wins_share = [0, 1, 2, 3].map(|place| {
         grid.iter().filter(|of| is_fastest(of, place)).count() as f64 / grid.len() as f64
     });

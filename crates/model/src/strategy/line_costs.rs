@@ -78,7 +78,6 @@ const USUAL_LINE_BYTES: u32 = 64;
 
 impl LineCost {
     /// Time for a line with so many under way, ns: what limits, latency or bandwidth.
-    #[must_use]
     pub fn ns(&self, in_flight: f64) -> f64 {
         (self.latency_ns / in_flight).max(self.transfer_ns)
     }
@@ -86,7 +85,6 @@ impl LineCost {
 
 impl LineCosts {
     /// The largest noise of all.
-    #[must_use]
     pub fn noise(&self) -> f64 {
         [self.own, self.remote, self.central, self.spread]
             .iter()

@@ -88,7 +88,6 @@ impl PlacementStrategy {
         [Self::FirstTouch, Self::ParallelInit, Self::RoundRobin, Self::MemoryBind];
 
     /// The paper's word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::FirstTouch => "first-touch",
@@ -101,7 +100,6 @@ impl PlacementStrategy {
 
 impl Access {
     /// The word for it.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Regular => "regular",
@@ -121,7 +119,6 @@ impl Parameters {
     ]);
 
     /// In the order of [`PARAMETERS`].
-    #[must_use]
     pub const fn from_values(values: [f64; 6]) -> Self {
         let [
             regular_in_flight,
@@ -156,7 +153,6 @@ impl Parameters {
 
 impl LineCosts {
     /// Time of a thread for a line, ns.
-    #[must_use]
     pub fn time(&self, strategy: PlacementStrategy, access: Access, with: &Parameters) -> f64 {
         let Parameters {
             unplaced_share: s, moved_share: d, hot_share: h, migration_cost: g, ..

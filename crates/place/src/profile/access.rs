@@ -61,7 +61,6 @@ pub(crate) fn access_shares(
 }
 
 /// Shares of pages; `None` where there are none.
-#[expect(clippy::cast_precision_loss, reason = "shares of bytes")]
 fn shares(bytes: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, f64>> {
     let total: f64 = bytes.values().map(|&bytes| bytes as f64).sum();
     let of = |(&node, &bytes): (&u32, &u64)| (bytes > 0).then_some((node, bytes as f64 / total));

@@ -27,7 +27,6 @@ struct CountedPlan {
 impl ProgramCounters {
     /// Tries what this CPU can count of these quantities on work of ours, in a thread that is gone
     /// afterwards.
-    #[must_use]
     pub fn try_out(machine: &Machine, cpu: &Cpu, quantities: &[CountedQuantity]) -> Self {
         let plans = counter_plans(cpu);
         Self(thread::scope(|scope| {
@@ -39,7 +38,6 @@ impl ProgramCounters {
         }))
     }
 
-    #[must_use]
     pub fn tried(&self) -> Vec<TriedCounter> {
         let tried = |of: &Calibrated| {
             let plan = of.plan.as_ref();

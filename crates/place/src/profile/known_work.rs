@@ -138,7 +138,6 @@ impl<'a> Workplace<'a> {
     }
 
     /// Does work between on and off; gives its size, 0 where it is told by cycles.
-    #[expect(clippy::cast_precision_loss, reason = "sizes far below 2^52")]
     fn run(&mut self, work: &KnownWork, set: &mut CounterSet) -> Result<f64, String> {
         match *work {
             KnownWork::Additions => Ok(additions(set)? as f64),
@@ -241,7 +240,6 @@ fn additions(set: &mut CounterSet) -> Result<u64, String> {
 }
 
 /// Operations of the triad.
-#[expect(clippy::cast_precision_loss, reason = "sizes far below 2^52")]
 fn triad(variant: Variant, set: &mut CounterSet) -> Result<f64, String> {
     let kernel = find("triad").ok_or("the catalog has no triad")?;
     let timed_loop = kernel.in_variant(variant).map_err(|why| why.to_string())?;
@@ -255,7 +253,6 @@ fn triad(variant: Variant, set: &mut CounterSet) -> Result<f64, String> {
 }
 
 /// Lines of the first half of memory that was written throughout.
-#[expect(clippy::cast_precision_loss, reason = "sizes far below 2^52")]
 fn loads(memory: &mut [f64], set: &mut CounterSet) -> Result<f64, String> {
     Pattern::new(1).fill(memory, 0);
     let kernel = find("load").ok_or("the catalog has no load")?;

@@ -113,7 +113,6 @@ impl Looking {
                 };
                 match self.cluster_of.get(&task.last_cpu) {
                     Some(&cluster) => {
-                        #[expect(clippy::cast_precision_loss, reason = "ticks below 2^52")]
                         let seconds = used as f64 * TICK_SECONDS;
                         *look.cpu_seconds.entry(cluster).or_default() += seconds;
                     }

@@ -46,7 +46,6 @@ struct Run {
 
 impl History {
     /// The history of a record of which the header is there.
-    #[must_use]
     pub fn new(header: &Header) -> Self {
         let machine = &header.machine;
         Self {
@@ -62,7 +61,6 @@ impl History {
     }
 
     /// The history of a record that a new run of the program goes on with, or begins.
-    #[must_use]
     pub fn of(record: &Record) -> Self {
         let mut history = Self::new(&record.header);
         history.cases = record.cases.iter().map(|case| (case.id.clone(), case.clone())).collect();
@@ -177,7 +175,6 @@ impl History {
     fn finished(&mut self, finished: &Finished) -> Result<(), String> {
         self.run.finished = true;
         let (opened, closed) = self.run.windows.unwrap_or_default();
-        #[expect(clippy::cast_precision_loss, reason = "ns of a run are far below 2^53")]
         let windows = (closed - opened) as f64 / 1e9;
         // Written so that a number of seconds that is none is caught as well.
         if finished.seconds + SECOND_SLACK >= windows {

@@ -267,7 +267,6 @@ impl<'a> Compared<'a> {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a number of classes")]
 fn as_float(count: usize) -> f64 {
     count as f64
 }

@@ -67,7 +67,6 @@ impl KnownReason {
     }
 
     /// The reason in words; `docs/papers/braithwaite2012.md` has the same.
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::DeviationForInterval => {

@@ -11,7 +11,6 @@ pub enum KnownReason {
 
 impl KnownReason {
     /// In words.
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::CutOff => {

@@ -83,7 +83,6 @@ impl KnownReason {
     }
 
     /// The reason in words; `docs/papers/ribeiro2010.md` has the same.
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::TwoOrders => {

@@ -37,7 +37,6 @@ fn limit_row(
     known: KnownReason,
 ) -> Row {
     let printed = Printed { value: tables.total[at.0][at.1], decimals: tables.decimals };
-    #[expect(clippy::cast_precision_loss, reason = "a number of processes")]
     let processes = (at.0 + at.1) as f64;
     let ours = (processes * curve.of_one()).min(curve.best()) / tables.unit.bytes_per_s();
     let holds = match known {

@@ -194,7 +194,6 @@ impl SharingTables {
             if (local + remote - total).abs() > 3.0 * half {
                 return Err(format!("{n} local and {m} remote: {local} + {remote} is not {total}"));
             }
-            #[expect(clippy::cast_precision_loss, reason = "a number of processes")]
             let processes = m as f64;
             if (each * processes - remote).abs() > half * (processes + 1.0) {
                 return Err(format!("{n} local and {m} remote: {remote} is not {m} x {each}"));

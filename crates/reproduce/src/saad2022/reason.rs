@@ -23,7 +23,6 @@ impl KnownReason {
     }
 
     /// The reason in words; `docs/papers/saad2022.md` has the same.
-    #[must_use]
     pub fn why(self) -> &'static str {
         match self {
             Self::SoftCorner => {

@@ -107,7 +107,6 @@ fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -
     let Some((cell, shares)) = of_cell(grid, n, m).filter(|_| m > 0) else {
         return Row::given(item, value, NOBODY);
     };
-    #[expect(clippy::cast_precision_loss, reason = "a number of processes")]
     let processes = m as f64;
     if cell.support == Support::Measured {
         let why = "an input: the quotient of the remote group, which is one, and its processes";

@@ -104,7 +104,6 @@ fn seldom_outlier(runs: &Runs, row: &ScalingRow, ours: Option<&RunDistribution>)
     let (mildest, deepest) = runs.outliers.lowered_by;
     let is_outlier = (lowest * (1.0 - deepest)..lowest * (1.0 - mildest)).contains(&printed);
     let mode = shown_modes(ours).first()?;
-    #[expect(clippy::cast_precision_loss, reason = "a number of runs")]
     let is_seldom = runs.outliers.share * (mode.runs as f64) < 1.0;
     let smallest = ours?.paced.min;
     let none_was = smallest >= mode.place * (1.0 - mildest);

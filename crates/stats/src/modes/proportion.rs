@@ -7,12 +7,10 @@ const TWO_SIDED_95: f64 = 1.959_963_984_540_054;
 
 /// 95 % interval of a share by so many successes of so many trials (Wilson); from 0 to 1 without
 /// trials.
-#[must_use]
 pub fn proportion_interval(successes: usize, trials: usize) -> (f64, f64) {
     if trials == 0 {
         return (0.0, 1.0);
     }
-    #[expect(clippy::cast_precision_loss, reason = "numbers of values")]
     let (count, share) = (trials as f64, successes.min(trials) as f64 / trials as f64);
     let square = TWO_SIDED_95.powi(2);
     let middle = share + square / (2.0 * count);

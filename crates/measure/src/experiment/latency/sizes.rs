@@ -43,7 +43,6 @@ pub(super) fn memory_bytes(setting: Setting<'_>, cpu: u32, node: u32) -> u64 {
 }
 
 /// Lines of a set / caches; `None` where their size is not known.
-#[expect(clippy::cast_precision_loss, reason = "a ratio for people and warnings")]
 pub(super) fn llc_multiple(bytes: u64, caches: Option<u64>) -> Option<f64> {
     caches.map(|caches| (bytes / LINES_PER_NODE) as f64 / caches as f64)
 }
