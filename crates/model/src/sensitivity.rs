@@ -210,8 +210,7 @@ fn placed_runs(
 
 fn bytes_of(pages: &PageNodes) -> f64 {
     let count = pages.pages.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
-    let bytes = count as f64 * pages.page_bytes as f64;
-    bytes
+    count as f64 * pages.page_bytes as f64
 }
 
 impl ProgramSensitivity {
