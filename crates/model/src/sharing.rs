@@ -21,6 +21,7 @@
 //! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/saad2022.rs`, the bench
 //! `accuracy sharing`.
 
+mod cell;
 mod fairness;
 mod law;
 mod lone_curve;
@@ -31,11 +32,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use nearfar_machine::InitiatorKind;
 use nearfar_record::{
-    Absence, CaseSummary, Coordinates, Estimate, Experiment, Part, SharingCoordinates, Stage, Suite,
+    Absence, Coordinates, Estimate, Experiment, Part, SharingCoordinates, Stage, Suite,
 };
-use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
+use self::cell::around;
+pub use self::cell::{MeasuredCell, SharedCell};
 pub use self::fairness::{Fairness, Loss, WhoLosesMore};
 use self::law::{FittedCell, Loads, fit_law};
 pub use self::law::{Law, LawFit, LawName, Residual, Shares};
@@ -121,58 +123,6 @@ pub struct SharedGrid {
     /// Counts of threads of the cells that were fitted: least and most, local and remote.
     #[serde(skip)]
     fitted_span: [(u32, u32); 2],
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MeasuredCell {
-    /// Both groups.
-    #[serde(rename = "total_gb_per_s")]
-    pub total: Estimate<BytesPerSecond>,
-    /// Threads x the slowest of all.
-    #[serde(rename = "paced_gb_per_s")]
-    pub paced: Estimate<BytesPerSecond>,
-    /// The local group; null without local threads.
-    #[serde(rename = "local_gb_per_s")]
-    pub local: Option<Estimate<BytesPerSecond>>,
-    /// The remote group; null without remote threads.
-    #[serde(rename = "remote_gb_per_s")]
-    pub remote: Option<Estimate<BytesPerSecond>>,
-    /// Remote / total; null where nothing moved.
-    pub beta: Option<f64>,
-}
-
-/// A cell of a grid.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SharedCell {
-    /// n.
-    pub local_threads: u32,
-    /// m.
-    pub remote_threads: u32,
-    /// What was measured; null for a cell that is only predicted.
-    pub measured: Option<MeasuredCell>,
-    /// By the law that is reported; of a cell with one group its lone figure, and null where that
-    /// was measured.
-    pub predicted: Option<Shares>,
-    /// Both groups by that law, and where that lies.
-    #[serde(rename = "predicted_total_gb_per_s")]
-    pub predicted_total: Option<Estimate<BytesPerSecond>>,
-    /// By the other law; null with one group.
-    pub by_other_law: Option<Shares>,
-    /// predicted / measured - 1 of the total, or null.
-    pub total_error: Option<f64>,
-    /// Whether it was measured, lies between cells that were fitted, or beyond.
-    pub support: Support,
-    /// Where the lone figures of the prediction come from: the worse of the two.
-    pub lone_support: Support,
-    /// By how much the two laws differ at most in a group or the total, a fraction; null with one
-    /// group.
-    pub law_difference: Option<f64>,
-    /// Whether it was not measured and the laws differ so much that it should be.
-    pub is_worth_measuring: bool,
-    /// Why a cell of the plan has no figures; null for all others.
-    pub why_absent: Option<String>,
 }
 
 /// What equation 4 of the paper cannot say of a grid.
@@ -470,6 +420,7 @@ impl SharedGrid {
     }
 }
 
+<<<<<<< ours
 impl SharedCell {
     /// What each group gets: measured, or else predicted.
     pub fn shares(&self) -> Option<Shares> {
@@ -520,6 +471,8 @@ fn around(middle: f64, room: Option<f64>) -> Estimate<BytesPerSecond> {
     }
 }
 
+=======
+>>>>>>> theirs
 /// What a law reads of n local beside m remote threads, and where the lone figures come from;
 /// `None` where one group is empty.
 fn loads(local: &LoneCurve, remote: &LoneCurve, n: u32, m: u32) -> Option<(Loads, Support)> {

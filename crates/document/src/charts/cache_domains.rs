@@ -74,6 +74,5 @@ fn domains<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a CpuSet> {
 }
 
 fn core_rows(count: usize) -> f64 {
-    let rows = count.min(MOST_CORES).div_ceil(ROW) as f64;
-    rows
+    count.min(MOST_CORES).div_ceil(ROW) as f64
 }
