@@ -420,59 +420,6 @@ impl SharedGrid {
     }
 }
 
-<<<<<<< ours
-impl SharedCell {
-    /// What each group gets: measured, or else predicted.
-    pub fn shares(&self) -> Option<Shares> {
-        self.measured.as_ref().map(MeasuredCell::sums).or(self.predicted)
-    }
-}
-
-impl MeasuredCell {
-    fn of(cell: &SharingCell) -> Option<Self> {
-        let sum = |group: &Option<CaseSummary>| {
-            group.as_ref().map(|it| Estimate::of_rounds(&it.sum, &cell.case.id))
-        };
-        let mut measured = Self {
-            total: sum(&cell.total)?,
-            paced: Estimate::of_rounds(&cell.total.as_ref()?.paced, &cell.case.id),
-            local: sum(&cell.local),
-            remote: sum(&cell.remote),
-            beta: None,
-        };
-        measured.beta = Some(measured.sums().beta()).filter(|beta| beta.is_finite());
-        Some(measured)
-    }
-
-    /// A group that is not there moves nothing.
-    fn sums(&self) -> Shares {
-        let sum = |group: &Option<Estimate<BytesPerSecond>>| {
-            group.as_ref().map_or(BytesPerSecond(0.0), |it| it.value)
-        };
-        Shares { local: sum(&self.local), remote: sum(&self.remote) }
-    }
-
-    /// Sums of both groups; `None` where one is missing or nothing moved.
-    fn shares(&self) -> Option<Shares> {
-        let shares = self.sums();
-        let moves = |sum: BytesPerSecond| sum.0 > 0.0 && sum.0.is_finite();
-        (moves(shares.local) && moves(shares.remote)).then_some(shares)
-    }
-}
-
-/// A prediction that can be off by this fraction.
-fn around(middle: f64, room: Option<f64>) -> Estimate<BytesPerSecond> {
-    let ends = |room: f64| [middle * (1.0 - room).max(0.0), middle * (1.0 + room)];
-    Estimate {
-        value: middle.into(),
-        interval: room.map(|room| ends(room).map(BytesPerSecond)),
-        confidence: None,
-        cases: Vec::new(),
-    }
-}
-
-=======
->>>>>>> theirs
 /// What a law reads of n local beside m remote threads, and where the lone figures come from;
 /// `None` where one group is empty.
 fn loads(local: &LoneCurve, remote: &LoneCurve, n: u32, m: u32) -> Option<(Loads, Support)> {

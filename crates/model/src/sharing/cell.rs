@@ -62,7 +62,6 @@ pub struct SharedCell {
 
 impl SharedCell {
     /// What each group gets: measured, or else predicted.
-    #[must_use]
     pub fn shares(&self) -> Option<Shares> {
         self.measured.as_ref().map(MeasuredCell::sums).or(self.predicted)
     }
