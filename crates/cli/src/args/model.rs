@@ -39,7 +39,7 @@ pub struct ModelArguments {
     /// Of the hybrid model: overlaps below 0 too, as the paper's own fit gives them
     #[arg(long)]
     pub unbounded: bool,
-    /// Print JSON (docs/schema/nearfar.model-1.json; of one model nearfar.MODEL-1.json)
+    /// Print JSON (docs/schema/nearfar.model-1.json; of one model the format that it names)
     #[arg(long)]
     pub json: bool,
 }
