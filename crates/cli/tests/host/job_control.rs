@@ -112,7 +112,10 @@ fn a_program_is_stopped_woken_and_ended_by_its_terminal() {
             terminal.type_in("echo go-$((1+2)) > there\n");
             terminal.type_in(&format!("{nearfar} run -q {way} -- cat there -\n"));
             terminal.await_count("go-3", 1);
+            // What is typed before the shell is back goes with the interrupted line.
+            let prompts = terminal.count("bash-");
             terminal.type_in("\x03");
+            terminal.await_count("bash-", prompts + 1);
             terminal.type_in("echo then-$?\n");
             terminal.await_count("then-130", 1);
         }
