@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::escape::text;
-use crate::figure::Figure;
 use crate::table::{Cell, Table};
 
 /// Colours that colour-blind readers tell apart (Okabe and Ito 2008), with marks and dashes, so
@@ -17,14 +16,18 @@ pub(super) const LINES: [(&str, &str, &str); 4] = [
     ("CC79A7", "diamond*", "dashdotted"),
 ];
 
-/// Threads, with the figure of the runs.
-type Point<'a> = (u32, &'a Figure);
+/// The runs of so many threads: their mean, and from the least to the most where the table says so.
+struct Point {
+    threads: u32,
+    mean: f64,
+    range: Option<[f64; 2]>,
+}
 
-/// Draws the table of runs by threads and affinity whose third column are their means; nothing
+/// Draws the table of runs whose first column are threads and affinities and whose third are means; nothing
 /// where there are fewer than two counts of threads.
 pub(super) fn write_chart(table: &Table, out: &mut impl Write) -> io::Result<()> {
     let lines = lines(table);
-    let counts = lines.iter().flat_map(|(_, points)| points.iter().map(|(threads, _)| *threads));
+    let counts = lines.iter().flat_map(|(_, points)| points.iter().map(|point| point.threads));
     let counts: BTreeSet<u32> = counts.collect();
     if counts.len() < 2 {
         return Ok(());
@@ -45,12 +48,13 @@ pub(super) fn write_chart(table: &Table, out: &mut impl Write) -> io::Result<()>
     for (number, (affinity, points)) in lines.iter().enumerate() {
         let (colour, mark, dash) = LINES[number % LINES.len()];
         writeln!(out, "\\definecolor{{line{number}}}{{HTML}}{{{colour}}}")?;
-        let path = |value: fn(&Figure) -> Option<f64>| -> String {
-            let value = |(threads, figure): &Point<'_>| Some((*threads, value(figure)?));
+        let path = |value: fn(&Point) -> Option<f64>| -> String {
+            let value = |point: &Point| Some((point.threads, value(point)?));
             let finite = points.iter().filter_map(value).filter(|(_, value)| value.is_finite());
             finite.map(|(threads, value)| format!("({threads},{value:.4e})")).collect()
         };
-        let (low, high) = (path(low), path(high));
+        let low = path(|point| point.range.map(|[low, _]| low));
+        let high = path(|point| point.range.map(|[_, high]| high));
         if points.len() > 1 && !low.is_empty() && !high.is_empty() {
             writeln!(
                 out,
@@ -64,35 +68,33 @@ pub(super) fn write_chart(table: &Table, out: &mut impl Write) -> io::Result<()>
             out,
             "\\addplot[line{number},{dash},mark={mark},mark options={{solid}}] coordinates {{{}}};\n\
              \\addlegendentry{{{}}}",
-            path(|figure| Some(figure.value)),
+            path(|point| Some(point.mean)),
             text(affinity)
         )?;
     }
     writeln!(out, "\\end{{axis}}\\end{{tikzpicture}}\\end{{center}}")
 }
 
-fn low(figure: &Figure) -> Option<f64> {
-    figure.interval.map(|[low, _]| low)
-}
-
-fn high(figure: &Figure) -> Option<f64> {
-    figure.interval.map(|[_, high]| high)
-}
-
-/// The rows with a figure, by affinity.
-fn lines(table: &Table) -> Vec<(&str, Vec<Point<'_>>)> {
-    let mut lines: Vec<(&str, Vec<Point<'_>>)> = Vec::new();
+/// The rows with a figure, by affinity; a row can be of several.
+fn lines(table: &Table) -> Vec<(&str, Vec<Point>)> {
+    let mut lines: Vec<(&str, Vec<Point>)> = Vec::new();
     for row in &table.rows {
-        let [Cell::Text(threads), Cell::Text(affinity), Cell::Figure(figure), ..] = row.as_slice()
+        let [Cell::Text(place), _, Cell::Figure(mean), _, Cell::Text(range), ..] = row.as_slice()
         else {
             continue;
         };
+        let Some((threads, affinities)) = place.split_once(' ') else { continue };
         let Ok(threads) = threads.parse() else { continue };
-        match lines.iter_mut().find(|(known, _)| known == affinity) {
-            Some((_, points)) => points.push((threads, figure)),
-            None => lines.push((affinity, vec![(threads, figure)])),
+        let range = range.split_once(" to ");
+        let range = range.and_then(|(low, high)| Some([low.parse().ok()?, high.parse().ok()?]));
+        for affinity in affinities.split(", ") {
+            let point = Point { threads, mean: mean.value, range };
+            match lines.iter_mut().find(|(known, _)| *known == affinity) {
+                Some((_, points)) => points.push(point),
+                None => lines.push((affinity, vec![point])),
+            }
         }
     }
-    lines.iter_mut().for_each(|(_, points)| points.sort_by_key(|(threads, _)| *threads));
+    lines.iter_mut().for_each(|(_, points)| points.sort_by_key(|point| point.threads));
     lines
 }
