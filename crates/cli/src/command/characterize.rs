@@ -85,10 +85,12 @@ struct Prepared {
 fn prepare(arguments: &CharacterizeArguments, interrupt: &Interrupt) -> anyhow::Result<Prepared> {
     // A simulated machine disturbs nobody and is disturbed by nobody.
     let simulated = is_simulated(arguments)?;
-    // Before anything is read or looked at: the record that is resumed must not grow
-    // meanwhile, and even a look at the machine's speed would disturb a measurement.
-    let _lock = if simulated { None } else { Some(HostLock::take()?) };
+    // Before a record that is resumed is read, which must not grow meanwhile; of a new one wrong choices
+    // are told first. Even a look at the machine's speed would disturb a measurement of others.
+    let take = |does: bool| does.then(HostLock::take).transpose();
+    let resumed = take(!simulated && arguments.resume)?;
     let (record, path) = record_and_path(arguments, simulated)?;
+    let _lock = resumed.or(take(!simulated && !arguments.resume)?);
     let executor = executor(&record.header, interrupt)?;
     Ok(Prepared { simulated, _lock, record, path, executor })
 }
