@@ -87,18 +87,19 @@ impl Follower {
                 let is_process = is_process || !is_thread_of(parent, started);
                 // It goes on first: what it started stands still at its beginning without it.
                 resume(pid, 0).ok();
+                if self.threads.contains_key(&started) {
+                    return;
+                }
                 // In most cases that is still to come.
-                if !self.threads.contains_key(&started)
-                    && let Ok(Some(Change::Halted { .. } | Change::Stopped { .. })) =
-                        first_change_of(started)
-                {
-                    self.welcome(
-                        started,
-                        if is_process { started } else { parent },
-                        Some(pid),
-                        seen,
-                    );
-                    resume(started, 0).ok();
+                match first_change_of(started) {
+                    Ok(Some(Change::Halted { .. } | Change::Stopped { .. })) => {
+                        let process = if is_process { started } else { parent };
+                        self.welcome(started, process, Some(pid), seen);
+                        resume(started, 0).ok();
+                    }
+                    // The one that started it has ended its process: it must not be left standing.
+                    Ok(Some(change)) => self.take(change, census, seen, at),
+                    Ok(None) | Err(_) => {}
                 }
             }
             Change::Ending { pid } => {
