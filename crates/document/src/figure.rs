@@ -191,7 +191,7 @@ impl Figure {
         let farthest = (high - self.value).max(self.value - low);
         let decimals = self.text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         let scale = 10_f64.powi(i32::try_from(decimals).ok()?);
-        // Not less than it is.
+        // Not less than it is, but for what does not show.
         let shown = (farthest * scale - ROUNDING).ceil() / scale;
         (shown > 0.0 && shown.is_finite()).then(|| format!("{shown:.decimals$}"))
     }

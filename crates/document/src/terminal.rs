@@ -46,11 +46,11 @@ fn table_text(table: &Table) -> String {
     text += &columns_in_blocks(&header, &rows, is_number);
     text.extend(reasons.lines().map(|line| paragraph(" ", &printable(&line))));
     text.extend(least_confidence(table).map(|least| {
-        paragraph(
-            " ",
-            &format!("Few rounds: intervals hold the true value in {least:.0} % of cases."),
-        )
+        paragraph(" ", &format!("Few rounds: confidence of the intervals {least:.0} % or more."))
     }));
+    if figures(table).any(|figure| figure.only_disturbed) {
+        text += " ! every sample was disturbed\n";
+    }
     text.extend(table.notes.iter().map(|note| paragraph(" - ", &printable(note))));
     text
 }
@@ -78,13 +78,16 @@ fn cell_text<'a>(cell: &'a Cell, reasons: &mut Reasons<'a>) -> String {
     }
 }
 
-/// In percent, where it is less than usual.
-fn least_confidence(table: &Table) -> Option<f64> {
-    let figures = table.rows.iter().flatten().filter_map(|cell| match cell {
+fn figures(table: &Table) -> impl Iterator<Item = &Figure> {
+    table.rows.iter().flatten().filter_map(|cell| match cell {
         Cell::Figure(figure) => Some(figure),
         _ => None,
-    });
-    let unsure = figures.filter(|figure| figure.plus_minus().is_some());
+    })
+}
+
+/// In percent, where it is less than usual.
+fn least_confidence(table: &Table) -> Option<f64> {
+    let unsure = figures(table).filter(|figure| figure.plus_minus().is_some());
     let least = unsure.filter_map(Figure::unusual_confidence).min_by(f64::total_cmp)?;
     Some(100.0 * least)
 }
