@@ -188,7 +188,7 @@ pub(crate) fn kernel_title(kernel: &str) -> String {
 pub(crate) struct Shown {
     pub median: f64,
     pub interval: [f64; 2],
-    pub confidence: f64,
+    pub confidence: Option<f64>,
     pub only_disturbed: bool,
 }
 
@@ -197,7 +197,7 @@ impl From<&BandwidthView> for Shown {
         Self {
             median: view.sum_gb_per_s,
             interval: view.sum_interval_gb_per_s,
-            confidence: view.rounds.confidence,
+            confidence: Some(view.rounds.confidence),
             only_disturbed: view.rounds.only_disturbed,
         }
     }
@@ -208,7 +208,7 @@ impl From<&FlopsView> for Shown {
         Self {
             median: view.sum_gflop_per_s,
             interval: view.sum_interval_gflop_per_s,
-            confidence: view.rounds.confidence,
+            confidence: Some(view.rounds.confidence),
             only_disturbed: view.rounds.only_disturbed,
         }
     }
@@ -284,8 +284,8 @@ impl Footnotes {
     }
 
     /// `*` for too few rounds, `!` for disturbed samples only; nothing for a sound figure.
-    pub fn marks(&mut self, confidence: f64, only_disturbed: bool) -> [&'static str; 2] {
-        let few = confidence < 0.95;
+    pub fn marks(&mut self, confidence: Option<f64>, only_disturbed: bool) -> [&'static str; 2] {
+        let few = confidence.is_some_and(|confidence| confidence < 0.95);
         self.few_rounds |= few;
         self.only_disturbed |= only_disturbed;
         [if few { "*" } else { "" }, if only_disturbed { "!" } else { "" }]

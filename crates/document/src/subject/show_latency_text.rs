@@ -36,7 +36,7 @@ impl From<&AccessTime> for Shown {
         Self {
             median: time.time.value.0,
             interval: time.time.ends().map(|end| end.0),
-            confidence: time.time.confidence.unwrap_or(1.0),
+            confidence: time.time.confidence,
             only_disturbed: time.only_disturbed,
         }
     }

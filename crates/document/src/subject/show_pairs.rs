@@ -220,7 +220,8 @@ fn figure_text(
             (figure.sum_gb_per_s, figure.sum_interval_gb_per_s)
         }
     };
-    let [few, disturbed] = footnotes.marks(figure.rounds.confidence, figure.rounds.only_disturbed);
+    let [few, disturbed] =
+        footnotes.marks(Some(figure.rounds.confidence), figure.rounds.only_disturbed);
     let median = gb_per_s(median * 1e9);
     if section == Section::Peak {
         return format!("{median}{disturbed}\nat {threads} threads");

@@ -159,7 +159,7 @@ fn cell_text(view: &ScalingView, counts_runs: bool, footnotes: &mut Footnotes) -
     let (Some(paced), Some(bandwidth)) = (&view.paced, &view.bandwidth) else {
         return footnotes.absence(&view.case);
     };
-    let [_, disturbed] = footnotes.marks(1.0, bandwidth.rounds.only_disturbed);
+    let [_, disturbed] = footnotes.marks(None, bandwidth.rounds.only_disturbed);
     let three = |value| format_significant(value, 3);
     let mut text = three(paced.mean_gb_per_s);
     if let Some(deviation) = paced.deviation_gb_per_s {
