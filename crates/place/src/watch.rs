@@ -2,7 +2,7 @@
 //! placement needs.
 //!
 //! A look makes the kernel go over all page tables of a process: looks take at most one part in a
-//! hundred of the time, and are seldomer the longer the program runs, down to once a second. Only
+//! hundred of a CPU's time, and are seldomer the longer the program runs, down to once a second. Only
 //! where pages are moved (weights that the kernel does not have) they may take a quarter.
 
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
     AwaitedSignals, Change, Refusal, descendants, follow, mapping_shares, next_change,
-    next_change_of, process_pages, task_state, tasks, wait_to_be_followed,
+    next_change_of, process_pages, task_state, tasks, thread_cpu_ns, wait_to_be_followed,
 };
 
 use crate::follow::{CountedProcess, Follower};
@@ -245,7 +245,7 @@ impl Changes {
 struct Watch {
     program: u32,
     begun: Instant,
-    /// When to look next, after how long, and how long all looks took.
+    /// When to look next, after how long, and what CPU time all looks took.
     next_look: Duration,
     pause: Duration,
     spent: Duration,
@@ -311,15 +311,18 @@ impl Watch {
         if begun < self.next_look {
             return;
         }
+        let cpu_before = thread_cpu_ns();
         let moved = self.look();
         let took = self.begun.elapsed().saturating_sub(begun);
-        self.spent += took;
+        // What it costs others: on a busy machine a look waits longer for a CPU than it has one.
+        let cost = Duration::from_nanos(thread_cpu_ns().saturating_sub(cpu_before));
+        self.spent += cost;
         // The next one will take as long; where new pages had to be moved there will be more.
         self.next_look = match moved > 0 {
             true => self.begun.elapsed() + FIRST_LOOK.max(MOVING_COST * took),
             false => {
                 self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-                (self.begun.elapsed() + self.pause).max(COST * (self.spent + took))
+                (self.begun.elapsed() + self.pause).max(COST * (self.spent + cost))
             }
         };
     }

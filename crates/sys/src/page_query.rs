@@ -93,20 +93,29 @@ fn is_doubtful(state: c_int) -> bool {
 
 /// What move_pages(2) said of a page. Of an absent anonymous page Linux 6.12 says ENOENT and 6.1
 /// says EFAULT, as it does of the zero page. Of a page that NUMA balancing has marked, so that
-/// the next access shows who makes it, 6.1 says ENOENT although it is present; get_mempolicy(2)
-/// is such an access, and knows.
+/// the next access shows who makes it, 6.1 says ENOENT although it is present, or EFAULT where it is
+/// huge; get_mempolicy(2) is such an access, and knows, but does not tell the zero page from memory:
+/// of what may be that, move_pages(2) is asked once more behind the access.
 fn judge_state(page: usize, state: c_int, resident: Option<bool>) -> PageState {
     if let Ok(node) = u32::try_from(state) {
         return PageState::OnNode(node);
     }
     match (is_doubtful(state), resident) {
         (true, Some(false)) => PageState::Absent,
-        (true, Some(true)) if state == -libc::ENOENT => {
-            node_by_get_mempolicy(page).unwrap_or(PageState::Unknown)
+        (true, Some(true)) => {
+            let node = node_by_get_mempolicy(page).unwrap_or(PageState::Unknown);
+            if state == -libc::ENOENT { node } else { node_asked_again(page) }
         }
         (true, None) if state == -libc::ENOENT => PageState::Absent,
         _ => PageState::Unknown,
     }
+}
+
+fn node_asked_again(page: usize) -> PageState {
+    let mut state = [NO_ANSWER];
+    let what = format_args!("second query of the page at {page:#x}");
+    call_move_pages(OWN, &[page], None, &mut state, what).ok();
+    u32::try_from(state[0]).map_or(PageState::Unknown, PageState::OnNode)
 }
 
 /// This process, for move_pages(2).
@@ -258,14 +267,18 @@ mod tests {
             // Marked by NUMA balancing.
             (-libc::ENOENT, Some(true), node),
             (-libc::EFAULT, Some(false), PageState::Absent),
-            // The zero page, and a hole.
-            (-libc::EFAULT, Some(true), PageState::Unknown),
+            // Marked so while it is huge, and a hole.
+            (-libc::EFAULT, Some(true), node),
             (-libc::EFAULT, None, PageState::Unknown),
             (-libc::EBUSY, Some(true), PageState::Unknown),
             (-libc::EBUSY, Some(false), PageState::Unknown),
         ] {
             assert_eq!(judge_state(page, state, resident), expected, "{state} {resident:?}");
         }
+        let untouched = Mapping::new(1, PageRequest::Small).unwrap();
+        assert_eq!(untouched.as_f64()[0], 0.0);
+        let zero_page = judge_state(untouched.address(), -libc::EFAULT, Some(true));
+        assert_eq!(zero_page, PageState::Unknown, "no memory of its own");
     }
 
     #[test]
