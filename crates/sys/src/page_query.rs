@@ -276,7 +276,7 @@ mod tests {
             assert_eq!(judge_state(page, state, resident), expected, "{state} {resident:?}");
         }
         let untouched = Mapping::new(1, PageRequest::Small).unwrap();
-        assert_eq!(untouched.as_f64()[0], 0.0);
+        assert_eq!(untouched.as_f64()[0].to_bits(), 0);
         let zero_page = judge_state(untouched.address(), -libc::EFAULT, Some(true));
         assert_eq!(zero_page, PageState::Unknown, "no memory of its own");
     }
