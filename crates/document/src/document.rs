@@ -120,14 +120,19 @@ impl ReportView {
 }
 
 impl<'a> Sources<'a> {
-    /// Views and models side by side, each in a thread of its own: what reading a record leaves
-    /// behind in the memory of the one that read it makes everything there slow.
+    /// Views and all models.
     pub fn new(record: &'a Record, choices: &ModelChoices) -> Self {
+        Self::with_models(record, choices, &ModelKind::ALL)
+    }
+
+    /// Views and these models, side by side, each in a thread of its own: what reading a record leaves
+    /// behind in the memory of the one that read it makes everything there slow.
+    pub fn with_models(record: &'a Record, choices: &ModelChoices, kinds: &[ModelKind]) -> Self {
         let figures = RecordFigures::new(record);
         let (show, fits) = scope(|scope| {
             let show = scope.spawn(|| ShowView::of(&figures));
             // A model that a choice does not fit is not there: choices of a record fit it.
-            let fits = ModelKind::fit_all(&figures, choices).unwrap_or_default();
+            let fits = ModelKind::fit_all(kinds, &figures, choices).unwrap_or_default();
             (show.join().unwrap_or_else(|panic| resume_unwind(panic)), fits)
         });
         let (mut models, mut unavailable) = (Vec::new(), Vec::new());

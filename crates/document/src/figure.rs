@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use crate::subject::{BandwidthView, FlopsView};
 use nearfar_model::AccessTime;
-use nearfar_record::Estimate;
+use nearfar_record::{Aggregate, CaseSummary, Estimate};
 use nearfar_units::{Quantity, format_significant};
 use serde::{Serialize, Serializer};
 
@@ -157,26 +156,29 @@ impl Figure {
         self
     }
 
-    pub fn sum(view: &BandwidthView) -> Self {
-        let figure = Self::new(view.sum_gb_per_s, Some(view.sum_interval_gb_per_s), Unit::GbPerS);
-        Self { only_disturbed: view.rounds.only_disturbed, ..figure }
-            .confident(view.rounds.confidence)
+    /// Useful bytes of all threads together.
+    pub fn sum(of: &CaseSummary) -> Self {
+        Self::of_case(of, Aggregate::Sum, Unit::GbPerS)
     }
 
-    /// Threads x the slowest thread of a bandwidth.
-    pub fn paced(view: &BandwidthView) -> Self {
-        let interval = Some(view.paced_interval_gb_per_s);
-        let figure = Self::new(view.paced_gb_per_s, interval, Unit::GbPerS);
-        Self { only_disturbed: view.rounds.only_disturbed, ..figure }
-            .confident(view.rounds.confidence)
+    /// Useful bytes as threads x the slowest thread.
+    pub fn paced(of: &CaseSummary) -> Self {
+        Self::of_case(of, Aggregate::Paced, Unit::GbPerS)
     }
 
-    /// The sum of floating-point operations.
-    pub fn flops(view: &FlopsView) -> Self {
-        let interval = Some(view.sum_interval_gflop_per_s);
-        let figure = Self::new(view.sum_gflop_per_s, interval, Unit::GflopPerS);
-        Self { only_disturbed: view.rounds.only_disturbed, ..figure }
-            .confident(view.rounds.confidence)
+    /// Floating-point operations of all threads together.
+    pub fn flops(of: &CaseSummary) -> Self {
+        Self::of_case(of, Aggregate::Sum, Unit::GflopPerS)
+    }
+
+    fn of_case(of: &CaseSummary, aggregate: Aggregate, unit: Unit) -> Self {
+        let median = match aggregate {
+            Aggregate::Sum => &of.sum,
+            Aggregate::Paced => &of.paced,
+        };
+        let (low, high) = median.interval;
+        let figure = Self::new(median.median / 1e9, Some([low / 1e9, high / 1e9]), unit);
+        Self { only_disturbed: of.only_disturbed, ..figure }.confident(median.confidence)
     }
 
     /// Time of an access.

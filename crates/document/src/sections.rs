@@ -11,6 +11,7 @@ mod paper_tables;
 mod roofs;
 
 use crate::subject::{FittedView, ModelKind};
+use nearfar_record::Experiment;
 pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;
 
@@ -19,21 +20,40 @@ use crate::subject;
 
 /// All that the record holds something for, in the order of reading.
 pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
-    let sections = [
-        machine::section(sources),
-        pairs::section(sources),
-        latency(sources),
-        scaling(sources),
-        sharing(sources),
-        links::section(sources),
-        roofs::section(sources),
-        hybrid::section(sources),
-        mixes::section(sources),
-        devices(sources),
-        environment::section(sources),
-        not_measured::section(sources),
+    const ORDER: [Experiment; 9] = [
+        Experiment::Pairs,
+        Experiment::Latency,
+        Experiment::Scaling,
+        Experiment::Sharing,
+        Experiment::Links,
+        Experiment::Roofs,
+        Experiment::Hybrid,
+        Experiment::Mixes,
+        Experiment::Devices,
     ];
-    sections.into_iter().flatten().collect()
+    let measured = ORDER.into_iter().filter_map(|experiment| of(sources, experiment));
+    let rest = [environment::section(sources), not_measured::section(sources)];
+    machine::section(sources)
+        .into_iter()
+        .chain(measured)
+        .chain(rest.into_iter().flatten())
+        .collect()
+}
+
+/// What the record holds of an experiment.
+pub(crate) fn of(sources: &Sources<'_>, experiment: Experiment) -> Option<Section> {
+    match experiment {
+        Experiment::Pairs => pairs::section(sources),
+        Experiment::Latency => latency(sources),
+        Experiment::Scaling => scaling(sources),
+        Experiment::Sharing => sharing(sources),
+        Experiment::Links => links::section(sources),
+        Experiment::Roofs => roofs::section(sources),
+        Experiment::Hybrid => hybrid::section(sources),
+        Experiment::Mixes => mixes::section(sources),
+        Experiment::Devices => devices(sources),
+        Experiment::Commands => None,
+    }
 }
 
 fn latency(sources: &Sources<'_>) -> Option<Section> {

@@ -1,6 +1,7 @@
 //! Tables of a document.
 
-use crate::subject::{AbsentView, CaseView};
+use nearfar_model::PlannedCase;
+use nearfar_record::{Absence, Absent};
 use serde::Serialize;
 
 use crate::figure::{Counted, Figure, Unit};
@@ -55,6 +56,15 @@ pub enum AbsenceKind {
     Omitted,
     /// The record does not say.
     NotMeasured,
+}
+
+impl From<Absence> for AbsenceKind {
+    fn from(absence: Absence) -> Self {
+        match absence {
+            Absence::Refused => Self::Refused,
+            Absence::Omitted => Self::Omitted,
+        }
+    }
 }
 
 impl AbsenceKind {
@@ -115,22 +125,23 @@ impl Cell {
     }
 
     /// A figure of samples of a case, or why there is none.
-    pub(crate) fn of(case: &CaseView, figure: Option<Figure>, counted: Counted) -> Self {
-        Self::of_some(case, figure.map(|figure| figure.of_samples(&case.case, counted)))
+    pub(crate) fn of(case: &PlannedCase, figure: Option<Figure>, counted: Counted) -> Self {
+        Self::of_some(case, figure.map(|figure| figure.of_samples(&case.id, counted)))
     }
 
     /// A figure of a case that shows no samples, or why there is none.
-    pub(crate) fn of_some(case: &CaseView, figure: Option<Figure>) -> Self {
-        figure.map_or_else(|| Self::absent(&case.refused, &case.omitted), Self::Figure)
+    pub(crate) fn of_some(case: &PlannedCase, figure: Option<Figure>) -> Self {
+        figure.map_or_else(|| Self::absent(&case.absent), Self::Figure)
     }
 
     /// Why there is no figure: a refusal before what was left out.
-    pub(crate) fn absent(refused: &[AbsentView], omitted: &[AbsentView]) -> Self {
-        let because = |kind, absent: &AbsentView| Self::Absent { kind, why: absent.reason.clone() };
-        match (refused.first(), omitted.first()) {
-            (Some(absent), _) => because(AbsenceKind::Refused, absent),
-            (None, Some(absent)) => because(AbsenceKind::Omitted, absent),
-            (None, None) => Self::not_measured("the record has no such case"),
+    pub(crate) fn absent(absences: &[Absent]) -> Self {
+        let first = |kind| absences.iter().find(|absent| absent.absence == kind);
+        match first(Absence::Refused).or_else(|| first(Absence::Omitted)) {
+            Some(Absent { absence, reason, .. }) => {
+                Self::Absent { kind: (*absence).into(), why: reason.text.clone() }
+            }
+            None => Self::not_measured("the record has no such case"),
         }
     }
 

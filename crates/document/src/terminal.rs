@@ -13,16 +13,19 @@ use crate::table::{Cell, Reasons, Table};
 
 /// A section: what it shows, its tables, what follows from it.
 pub(crate) fn section_text(section: &Section) -> String {
-    let mut text = format!("\n{}", paragraph("", &printable(&section.about)));
-    for table in &section.tables {
-        text += &table_text(table);
-    }
+    let mut text = tables_text(section);
     if !section.findings.is_empty() {
         text.push('\n');
     }
     let findings = section.findings.iter();
     let findings = findings.map(|finding| paragraph_with_code("-> ", &printable(finding)));
     text + &findings.collect::<String>()
+}
+
+/// The same without what follows from it.
+pub(crate) fn tables_text(section: &Section) -> String {
+    let tables = section.tables.iter().map(table_text);
+    format!("\n{}{}", paragraph("", &printable(&section.about)), tables.collect::<String>())
 }
 
 fn table_text(table: &Table) -> String {

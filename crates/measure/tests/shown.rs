@@ -8,10 +8,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use nearfar_document::ShowView;
+use nearfar_document::show_text;
 use nearfar_measure::simulated::new_record;
 use nearfar_model::{RecordFigures, pairs};
-use nearfar_record::{Environment, Suite};
+use nearfar_record::{Environment, Record, Suite};
 use support::{inputs, machine, measure, measure_new, read};
 
 #[test]
@@ -34,9 +34,7 @@ fn a_matrix_with_a_full_node_reads_as_expected() {
         ..record.header.environment
     };
     measure(&path, record, &full, None);
-    let mut view = ShowView::new(&read(&path));
-    view.seconds = Some(12.0);
-    let text = view.text();
+    let text = show_text(&Record { seconds: 12.0, ..read(&path) });
     let expected = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/expected/full_node.txt");
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         fs::write(&expected, &text).unwrap();

@@ -7,7 +7,7 @@
 //! Fails when: the walk lets a prefetcher guess the next line, or pages are smaller than asked
 //! for (`page_sizes` of the samples).
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use nearfar_record::{
     Aggregate, CaseSummary, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages, Part,
@@ -18,32 +18,41 @@ use serde::Serialize;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChaseFigures {
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
+    #[serde(flatten)]
     pub place: LatencyCoordinates,
-    /// Time of an access; `None` without samples, and where `has_empty_round`.
+    /// Whether it stands in the idle matrix.
+    pub in_matrix: bool,
+    /// Time of an access; null without samples, and where `has_empty_round`.
+    #[serde(rename = "latency")]
     pub time: Option<AccessTime>,
     /// Whether the chase made no access in a round: such a round has no time, and the others
     /// alone would be too short.
     pub has_empty_round: bool,
-    /// What the threads beside it moved; `None` where there are none, or no samples.
+    /// What the threads beside it moved; null where there are none, or no samples.
+    #[serde(rename = "load_gb_per_s")]
     pub load: Option<CaseSummary>,
-    /// Median clock of its core, GHz; `None` where nobody looked.
+    /// Median clock of its core, GHz; null where nobody looked.
     pub core_ghz: Option<f64>,
-    /// What translating addresses adds to an access; `None` for a walk by groups of pages, and
+    /// What translating addresses adds to an access; null for a walk by groups of pages, and
     /// where either walk has no time.
     pub translation: Option<Translation>,
 }
 
 /// What translating addresses adds to an access: the walk anywhere - that by groups of pages over
 /// the same set, ns. Noise can make it negative.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Translation {
     /// Difference of the medians.
     pub ns: f64,
     /// From the least to the most that the intervals of both medians leave room for.
+    #[serde(rename = "interval_ns")]
     pub interval: (f64, f64),
 }
 
@@ -92,6 +101,7 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
             ChaseFigures {
                 case: case.planned(),
                 place: place.clone(),
+                in_matrix: false,
                 time: estimate_median(&times)
                     .filter(|_| !has_empty_round)
                     .map(|ns| with_samples(&ns, case)),
@@ -130,6 +140,11 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
         let both = figures.time.as_ref().zip(by_groups.get(&same));
         figures.translation =
             both.map(|(anywhere, by_groups)| Translation::between(&anywhere.time, by_groups));
+    }
+    let matrix: HashSet<String> =
+        idle_matrix(&all).into_iter().map(|figures| figures.case.id.clone()).collect();
+    for figures in &mut all {
+        figures.in_matrix = matrix.contains(&figures.case.id);
     }
     all
 }

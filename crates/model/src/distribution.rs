@@ -23,7 +23,9 @@ use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{PlannedCase, RecordFigures};
-use crate::scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling};
+use crate::scaling::{
+    RunStatistics, ScalingFigures, ScalingRuns, WidestRuns, scaling, widest_runs,
+};
 
 pub use advice::{ThreadAdvice, ThreadSettings};
 pub use affinity_effect::{AffinityEffect, MeanVerdict, SpreadVerdict};
@@ -63,6 +65,8 @@ pub struct KernelDistribution {
     pub effects: Vec<AffinityEffect>,
     /// Where more threads bring no more, by affinity.
     pub knees: Vec<Knee>,
+    /// The runs that spread most, or null where no case has two.
+    pub widest: Option<WidestRuns>,
     /// What to do, or null where nothing was measured.
     pub advice: Option<ThreadAdvice>,
 }
@@ -189,6 +193,7 @@ fn of_kernel(figures: &RecordFigures<'_>, runs: &[ScalingRuns]) -> Option<Kernel
         variant: place.variant.clone(),
         cases: runs.iter().map(of_case).collect(),
         knees: knees(runs),
+        widest: widest_runs(runs),
         advice: advice::advice(figures.record(), runs, &effects),
         effects,
     })
@@ -200,20 +205,20 @@ fn run_distribution(figures: &ScalingFigures, case: &str) -> Option<RunDistribut
         only_disturbed: figures.summary.only_disturbed,
         paced: run_spread(&figures.paced)?,
         sum: run_spread(&figures.sum)?,
-        modes: RunModes::of(&figures.paced.runs, case),
+        modes: RunModes::of(&figures.paced.values(), case),
     })
 }
 
 /// What 5, 25, 50, 75 and 95 % are at most, beside what is known; `None` without runs.
 fn run_spread(runs: &RunStatistics) -> Option<RunSpread> {
-    let mut ascending = runs.runs.clone();
+    let mut ascending = runs.values();
     ascending.sort_by(f64::total_cmp);
     let at = |share| quantile(&ascending, share).map(BytesPerSecond);
     Some(RunSpread {
-        mean: BytesPerSecond(runs.mean),
-        deviation: runs.deviation.map(BytesPerSecond),
-        min: BytesPerSecond(runs.min),
-        max: BytesPerSecond(runs.max),
+        mean: runs.mean,
+        deviation: runs.deviation,
+        min: runs.min,
+        max: runs.max,
         quantiles: [at(0.05)?, at(0.25)?, at(0.5)?, at(0.75)?, at(0.95)?],
     })
 }
@@ -236,7 +241,7 @@ fn knees(runs: &[ScalingRuns]) -> Vec<Knee> {
         let means = runs
             .iter()
             .filter(|runs| runs.place.affinity == affinity)
-            .filter_map(|runs| Some((runs.place.threads, paced(runs)?.mean)));
+            .filter_map(|runs| Some((runs.place.threads, paced(runs)?.mean.0)));
         let means: Vec<(u32, f64)> = means.collect();
         let &(best_threads, best_mean) =
             means.iter().max_by(|(_, one), (_, other)| one.total_cmp(other))?;

@@ -1,7 +1,10 @@
 //! How values spread, in bins of one width.
 
+use serde::Serialize;
+
 /// Bins of one width, from the one with the smallest value to that with the largest.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Histogram {
     /// Lower end of the first bin.
     pub from: f64,

@@ -97,7 +97,7 @@ pub use mapping::{
 pub use memory_attributes::{MeasuredAttribute, MemoryAttributes, memory_attributes};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
-pub use pairs::{Cell, Figure, InitiatorRow, Pairs, pairs};
+pub use pairs::{Cell, Figure, InitiatorRow, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
@@ -108,7 +108,7 @@ pub use roofline::{
     Standing, UnderRoof, ValidationPoint, roof_errors, roofline,
 };
 pub use roofs::{Attainable, RoofFigures, roofs};
-pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, scaling, widest_runs};
+pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, WidestRuns, scaling};
 pub use sensitivity::{
     BestOfPair, BoundsStanding, CountedRuns, MemoryShare, NoPlacements, PlacedRuns,
     PlacementBounds, PlacementChoice, ProgramClass, ProgramSensitivity, ReferenceClasses, Relative,
@@ -129,8 +129,8 @@ pub use strategy::{
 pub use transfer_loss::{TransferLoss, transfer_losses};
 pub use transfer_time::{TransferLaw, TransferTime, transfer_times};
 pub use transfers::{
-    BesideFigures, CopyPlace, TransferFigures, TransferPlace, copies_by_place, largest_copies,
-    transfers,
+    AloneFigures, BesideFigures, CopyPlace, TransferFigures, TransferPlace, copies_by_place,
+    largest_copies, largest_transfers, transfers,
 };
 pub use twin_rule::{
     FEWEST_CELLS, FEWEST_ROUNDS, FLOOR, MOST_FINDINGS, NotCompared, SCORE, SCORE_OF_ONE,

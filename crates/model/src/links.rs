@@ -6,20 +6,27 @@
 
 use nearfar_machine::CpuSet;
 use nearfar_record::{CaseSummary, Coordinates, LinkCoordinates, Part};
+use serde::Serialize;
 
 use crate::record_figures::{PlannedCase, RecordFigures};
 
 /// A package on the memory of another.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LinkFigures {
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
+    #[serde(flatten)]
     pub place: LinkCoordinates,
-    /// All cores of the case; `None` without samples.
+    /// All cores of the case; null without samples.
+    #[serde(rename = "total_gb_per_s")]
     pub total: Option<CaseSummary>,
-    /// The cores of `from_package`; `None` without samples.
+    /// The cores of `from_package`; null without samples.
+    #[serde(rename = "from_gb_per_s")]
     pub from: Option<CaseSummary>,
-    /// The cores of the other package, both ways; `None` one way or without samples.
+    /// The cores of the other package, both ways; null one way or without samples.
+    #[serde(rename = "back_gb_per_s")]
     pub back: Option<CaseSummary>,
 }
 

@@ -3,27 +3,32 @@
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{Actor, CaseSummary, Coordinates, Part};
+use serde::Serialize;
 
 use crate::record_figures::{PlannedCase, RecordFigures};
 
 /// One set.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mix {
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Its number, from 0.
     pub index: u32,
-    /// All streams together; `None` without samples.
+    /// All streams together; null without samples.
+    #[serde(rename = "total_gb_per_s")]
     pub total: Option<CaseSummary>,
     /// Its streams, in the order of the case.
     pub streams: Vec<MixStream>,
 }
 
 /// One stream of a set.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MixStream {
     /// The actor of the case that it is, by its position.
     pub actor: usize,
-    /// The cluster that its threads are of; `None` where they are of several.
+    /// The cluster that its threads are of; null where they are of several.
     pub cluster: Option<u32>,
     pub threads: u32,
     /// Kernel by its name.
@@ -32,7 +37,8 @@ pub struct MixStream {
     pub variant: String,
     /// Where its pages are.
     pub memory: MemoryPolicy,
-    /// What it got; `None` without samples.
+    /// What it got; null without samples.
+    #[serde(rename = "bandwidth_gb_per_s")]
     pub bandwidth: Option<CaseSummary>,
 }
 

@@ -12,6 +12,8 @@ use nearfar_record::{
     Absence, Absent, Actor, Case, CaseSummary, Coordinates, PairCoordinates, Part, Stage,
 };
 
+use serde::Serialize;
+
 use crate::record_figures::RecordFigures;
 
 /// The matrix and what it is made of.
@@ -26,15 +28,17 @@ pub struct Pairs {
     cells: BTreeMap<(u32, u32, String, u32), Cell>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InitiatorRow {
     /// Number among its kind.
     pub index: u32,
-    /// How CPUs were grouped; serialised as in the record.
+    /// How CPUs were grouped: `cluster`, `l3`, `core`.
+    #[serde(rename = "initiator")]
     pub kind: InitiatorKindName,
     /// The cluster that it belongs to.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster, or null.
     pub cpu_node: Option<u32>,
     /// Its CPUs that were used.
     pub cpus: CpuSet,
@@ -44,24 +48,44 @@ pub struct InitiatorRow {
 pub type InitiatorKindName = String;
 
 /// One initiator on one node with one kernel and one number of threads.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
-    /// Variants that were measured, the best first.
+    /// Variants that were measured, the best first; empty when refused.
     pub figures: Vec<Figure>,
     /// Refusals, in the order of the record.
     pub refused: Vec<Absent>,
 }
 
+/// A cell and where it stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlacedCell {
+    /// Who accesses.
+    #[serde(flatten)]
+    pub row: InitiatorRow,
+    /// The node that is accessed.
+    pub memory_node: u32,
+    pub kernel: String,
+    pub threads: u32,
+    /// Whether this is the thread count with the highest sum.
+    pub is_peak: bool,
+    #[serde(flatten)]
+    pub cell: Cell,
+}
+
 /// One variant's figures.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Figure {
     /// Case, by its id.
     pub case: String,
     /// Instruction-set variant.
     pub variant: String,
-    /// Medians and intervals.
+    /// Useful bytes/s.
+    #[serde(rename = "bandwidth_gb_per_s")]
     pub summary: CaseSummary,
-    /// Working set / caches involved, where known.
+    /// Working set / caches involved, or null.
     pub llc_multiple: Option<f64>,
 }
 
@@ -96,6 +120,23 @@ impl Pairs {
             .range(of(0)..=of(u32::MAX))
             .filter_map(|((.., threads), cell)| Some((*threads, cell.best()?)))
             .max_by(|a, b| a.1.summary.sum.median.total_cmp(&b.1.summary.sum.median))
+    }
+
+    /// All cells, each with where it stands.
+    pub fn placed(&self) -> Vec<PlacedCell> {
+        let placed = self.cells().filter_map(|(index, memory_node, kernel, threads, cell)| {
+            let row = self.initiators.iter().find(|row| row.index == index)?;
+            let peak = self.peak(index, memory_node, kernel).map(|(threads, _)| threads);
+            Some(PlacedCell {
+                row: row.clone(),
+                memory_node,
+                kernel: kernel.into(),
+                threads,
+                is_peak: peak == Some(threads),
+                cell: cell.clone(),
+            })
+        });
+        placed.collect()
     }
 
     /// All cells with their coordinates: initiator, node, kernel, threads.

@@ -9,6 +9,7 @@ use nearfar_record::{
     SampleTotals, Work, round_values, summarize,
 };
 use nearfar_stats::median;
+use serde::Serialize;
 
 use crate::evidence::Evidence;
 use crate::pairs::{Pairs, pairs};
@@ -29,11 +30,14 @@ pub struct RecordFigures<'a> {
 }
 
 /// A case of the plan, whether it has figures or not.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlannedCase {
+    /// Its id in the record.
+    #[serde(rename = "case")]
     pub id: String,
     /// Of a case with a chase, lines that it touches / caches involved; of others the smallest
-    /// working set / caches of its streams. `None` where that is not known, or no actor touches
+    /// working set / caches of its streams. Null where that is not known, or no actor touches
     /// memory.
     pub llc_multiple: Option<f64>,
     /// Why it has no figures, or not all: what was refused or omitted, in the order of the

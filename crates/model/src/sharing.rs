@@ -180,7 +180,8 @@ pub fn sharing(figures: &RecordFigures<'_>) -> Result<Sharing, Inapplicable> {
 }
 
 impl GridPlace {
-    fn of(place: &SharingCoordinates) -> Self {
+    /// The grid of a cell.
+    pub fn of(place: &SharingCoordinates) -> Self {
         Self {
             memory_node: place.memory_node,
             local_cluster: place.local_cluster,

@@ -4,22 +4,31 @@
 //! that the program asked for.
 
 use nearfar_record::{CaseSummary, Coordinates, Part, SharingCoordinates};
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 use crate::record_figures::{PlannedCase, RecordFigures};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SharingCell {
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
+    #[serde(flatten)]
     pub place: SharingCoordinates,
-    /// Both groups together; `None` without samples.
+    /// Both groups together; null without samples.
+    #[serde(rename = "total_gb_per_s")]
     pub total: Option<CaseSummary>,
-    /// The local group; `None` without samples or local threads.
+    /// The local group; null without samples or local threads.
+    #[serde(rename = "local_gb_per_s")]
     pub local: Option<CaseSummary>,
-    /// The remote group; `None` without samples or remote threads.
+    /// The remote group; null without samples or remote threads.
+    #[serde(rename = "remote_gb_per_s")]
     pub remote: Option<CaseSummary>,
-    /// Median sum of the remote group / its threads.
-    pub remote_per_thread: Option<f64>,
+    /// Median sum of the remote group / its threads, or null.
+    #[serde(rename = "remote_per_thread_gb_per_s")]
+    pub remote_per_thread: Option<BytesPerSecond>,
 }
 
 /// The grids of a record, by node, clusters and kernel, then by n and m.
@@ -41,7 +50,9 @@ pub fn sharing_grid(figures: &RecordFigures<'_>) -> Vec<SharingCell> {
                 place: place.clone(),
                 total: case.bandwidth(Part::Case),
                 local: group(0, place.local_threads),
-                remote_per_thread: remote.as_ref().map(|remote| remote.sum.median / threads),
+                remote_per_thread: remote
+                    .as_ref()
+                    .map(|remote| BytesPerSecond(remote.sum.median / threads)),
                 remote,
             }
         })

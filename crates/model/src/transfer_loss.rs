@@ -6,7 +6,7 @@ use nearfar_record::{CaseSummary, Estimate, TransferCoordinates};
 use nearfar_units::Ratio;
 use serde::Serialize;
 
-use crate::transfers::TransferFigures;
+use crate::transfers::{AloneFigures, TransferFigures};
 
 /// Copies at a place, and what ran at the same time.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -26,9 +26,9 @@ pub struct TransferLoss {
 pub fn transfer_losses(transfers: &[TransferFigures]) -> Vec<TransferLoss> {
     let loss = |transfer: &TransferFigures| {
         let beside = transfer.beside.as_ref()?;
-        let kept = |beside, alone: &Option<(CaseSummary, String)>| {
-            let (alone, case) = alone.as_ref()?;
-            kept(beside, alone, vec![transfer.case.id.clone(), case.clone()])
+        let kept = |beside, alone: &Option<AloneFigures>| {
+            let AloneFigures { case, summary } = alone.as_ref()?;
+            kept(beside, summary, vec![transfer.case.id.clone(), case.clone()])
         };
         Some(TransferLoss {
             place: transfer.place.clone(),

@@ -81,7 +81,7 @@ impl TransferLaw {
 /// Time by size of each place with more than one.
 pub fn transfer_times(transfers: &[TransferFigures]) -> Vec<TransferTime> {
     let places = copies_by_place(transfers).into_iter().map(|(place, copies)| {
-        let times = copies.iter().filter_map(|it| Some((it.place.bytes, it.seconds()?)));
+        let times = copies.iter().filter_map(|it| Some((it.place.bytes, it.time?.0 / 1e9)));
         (place, times.collect::<BTreeMap<u64, f64>>())
     });
     places

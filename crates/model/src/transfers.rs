@@ -3,48 +3,65 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{HostMemory, TransferDirection};
+use nearfar_machine::{Accelerator, HostMemory, TransferDirection};
 use nearfar_record::{
     CaseSummary, Coordinates, DeviceCoordinates, Part, TransferBeside, TransferCoordinates,
 };
 use nearfar_stats::median;
+use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
 /// Copies of one size at one place.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TransferFigures {
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
+    #[serde(flatten)]
     pub place: TransferCoordinates,
-    /// By the host's clock, with what a copy takes to begin; `None` without samples.
+    /// The device's name, or null.
+    pub device_name: Option<String>,
+    /// Whether the device's memory is the host's.
+    pub shares_host_memory: bool,
+    /// By the host's clock, with what a copy takes to begin; null without samples.
+    #[serde(rename = "bandwidth_gb_per_s")]
     pub by_host: Option<CaseSummary>,
-    /// By the device's own clock, while it copied: median of the samples, bytes/s; `None` where
-    /// the device gives no time.
-    pub by_device: Option<f64>,
-    /// What runs beside it, and what that gets beside and alone; `None` where nothing does.
+    /// By the device's own clock, while it copied: median of the samples; null where the device
+    /// gives no time.
+    #[serde(rename = "device_clock_gb_per_s")]
+    pub by_device: Option<BytesPerSecond>,
+    /// One copy by the host's clock, or null.
+    #[serde(rename = "copy_ns")]
+    pub time: Option<Nanoseconds>,
+    /// What that which runs beside it gets beside and alone; null where nothing does.
+    #[serde(rename = "beside_figures")]
     pub beside: Option<BesideFigures>,
 }
 
 /// What runs beside a transfer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BesideFigures {
-    /// Beside the transfer; `None` without samples.
+    /// Beside the transfer; null without samples.
+    #[serde(rename = "beside_gb_per_s")]
     pub beside: Option<CaseSummary>,
-    /// The same without the transfer, and its case in the record; `None` where that was not measured.
-    pub alone: Option<(CaseSummary, String)>,
+    /// The same without the transfer; null where that was not measured.
+    pub alone: Option<AloneFigures>,
     /// The transfer without it, likewise.
-    pub transfer_alone: Option<(CaseSummary, String)>,
+    pub transfer_alone: Option<AloneFigures>,
 }
 
-impl TransferFigures {
-    /// Time of one copy by the host's clock, s.
-    pub fn seconds(&self) -> Option<f64> {
-        let rate = self.by_host.as_ref()?.sum.median;
-        let bytes = self.place.bytes as f64 * f64::from(self.place.direction.ways());
-        (rate > 0.0).then_some(bytes / rate)
-    }
+/// What was moved alone that is of interest beside something.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AloneFigures {
+    /// The case in the record.
+    pub case: String,
+    #[serde(rename = "bandwidth_gb_per_s")]
+    pub summary: CaseSummary,
 }
 
 /// The transfers of a record, by device, then what runs beside them, direction, memory, node and
@@ -58,13 +75,21 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
     };
     let alone = |wanted: &TransferCoordinates| {
         let mut found = places().filter(|(place, _)| *place == wanted);
-        found.find_map(|(place, case)| Some((case.bandwidth(actor(place))?, case.planned().id)))
+        found.find_map(|(place, case)| alone_of(&case, actor(place)))
     };
-    let mut all: Vec<TransferFigures> = places()
-        .map(|(place, case)| TransferFigures {
+    let devices = figures.record().header.inputs.devices.as_ref();
+    let known = |id: &str| -> Option<&Accelerator> {
+        devices?.accelerators.iter().find(|device| device.id == id)
+    };
+    let figures_of = |(place, case): (&TransferCoordinates, CaseFigures<'_>)| {
+        let (by_host, device) = (case.bandwidth(actor(place)), known(&place.device));
+        TransferFigures {
             case: case.planned(),
             place: place.clone(),
-            by_host: case.bandwidth(actor(place)),
+            device_name: device.map(|device| device.name.clone()),
+            shares_host_memory: device.is_some_and(|device| device.shares_host_memory),
+            time: by_host.as_ref().and_then(|by_host| time(place, by_host)),
+            by_host,
             by_device: by_device(&case, place),
             beside: place.beside.as_ref().map(|beside| BesideFigures {
                 beside: case.bandwidth(Part::Actor(1 - position(place).min(1))),
@@ -80,8 +105,9 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
                     ..place.clone()
                 }),
             }),
-        })
-        .collect();
+        }
+    };
+    let mut all: Vec<TransferFigures> = places().map(figures_of).collect();
     all.sort_by(|one, other| {
         let key = |it: &TransferFigures| {
             let place = &it.place;
@@ -144,6 +170,25 @@ pub fn copies_by_place<'t>(
         copies.dedup_by_key(|it| it.place.bytes);
     }
     places
+}
+
+/// Of each way, memory and place, beside nothing, the largest copies that were measured; where none
+/// were, the largest that the record knows, which say why not.
+pub fn largest_transfers(transfers: &[TransferFigures]) -> Vec<&TransferFigures> {
+    let key = |it: &TransferFigures| {
+        let place = it.place.clone();
+        let ends = (place.memory_node, place.device, place.peer, place.cluster);
+        (place.direction, place.host_memory, ends)
+    };
+    let mut largest: BTreeMap<_, &TransferFigures> = BTreeMap::new();
+    for transfer in transfers.iter().filter(|it| it.place.beside.is_none()) {
+        let known = largest.entry(key(transfer)).or_insert(transfer);
+        let size = |it: &TransferFigures| (it.by_host.is_some(), it.place.bytes);
+        if size(transfer) > size(known) {
+            *known = transfer;
+        }
+    }
+    largest.into_values().collect()
 }
 
 /// A device with a memory node that it copies from or to.
@@ -210,15 +255,26 @@ fn actor(place: &TransferCoordinates) -> Part {
     Part::Actor(position(place))
 }
 
+/// One copy by the host's clock.
+fn time(place: &TransferCoordinates, by_host: &CaseSummary) -> Option<Nanoseconds> {
+    let rate = by_host.sum.median;
+    let bytes = place.bytes as f64 * f64::from(place.direction.ways());
+    (rate > 0.0).then_some(Nanoseconds(1e9 * bytes / rate))
+}
+
+fn alone_of(case: &CaseFigures<'_>, part: Part) -> Option<AloneFigures> {
+    Some(AloneFigures { case: case.planned().id, summary: case.bandwidth(part)? })
+}
+
 /// Median over the samples that count, as the device's clock has it.
-fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<f64> {
+fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<BytesPerSecond> {
     let samples = case.samples();
     let only_disturbed = samples.iter().all(|sample| sample.is_disturbed());
     let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
     let rates: Vec<f64> = counted
         .filter_map(|sample| sample.actors.get(position(place))?.transfer?.device_rate())
         .collect();
-    median(&rates)
+    median(&rates).map(BytesPerSecond)
 }
 
 /// The streams of a place without a transfer.
@@ -226,7 +282,7 @@ fn streams_alone(
     figures: &RecordFigures<'_>,
     transfer: &TransferCoordinates,
     beside: &TransferBeside,
-) -> Option<(CaseSummary, String)> {
+) -> Option<AloneFigures> {
     let TransferBeside::Streams { kernel, variant, threads } = beside else { return None };
     let mut places = figures.places(|coordinates| match coordinates {
         Coordinates::Devices(DeviceCoordinates::Streams(place)) => Some(place),
@@ -236,7 +292,7 @@ fn streams_alone(
         let same = (place.cluster, Some(place.memory_node))
             == (transfer.cluster, transfer.memory_node)
             && (&place.kernel, &place.variant, place.threads) == (kernel, variant, *threads);
-        case.bandwidth(Part::Case).filter(|_| same).map(|summary| (summary, case.planned().id))
+        alone_of(&case, Part::Case).filter(|_| same)
     })
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::coordinates::Coordinates;
+use crate::experiment::Experiment;
 
 /// Something that has no samples, or that failed in one round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +18,18 @@ pub struct Absent {
     pub reason: Reason,
     /// The round in which it was refused, from 0; null when it was never begun.
     pub round: Option<u32>,
+}
+
+impl Absent {
+    /// The experiment that it is of; `None` where the record does not say.
+    pub fn experiment(&self) -> Option<Experiment> {
+        let of_case = self.coordinates.first().map(Coordinates::experiment);
+        // A group of cases has no coordinates: its id begins with its experiment.
+        of_case.or_else(|| {
+            let name = self.case.split('/').next()?;
+            Experiment::ALL.into_iter().find(|experiment| experiment.as_str() == name)
+        })
+    }
 }
 
 /// The two ways of not being measured.

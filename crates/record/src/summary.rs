@@ -2,6 +2,9 @@
 //! The engine's stopping rule and every table use this one definition.
 
 use nearfar_stats::{Estimate, estimate_median, median, relative_deviation, relative_spread};
+use serde::{Serialize, Serializer};
+
+use nearfar_units::serialize_gb_per_s;
 
 use crate::sample::{ActorSample, Sample};
 use crate::sample_totals::SampleTotals;
@@ -34,14 +37,20 @@ pub enum Work {
     Flops,
 }
 
-/// What a case's samples say.
-#[derive(Debug, Clone, PartialEq)]
+/// What a case's samples say: useful bytes/s or FLOP/s, in JSON 1e9 of them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CaseSummary {
-    /// Work a second by [`Aggregate::Sum`], over round values: useful bytes/s or FLOP/s.
+    /// Work a second of all threads together, over round values.
+    #[serde(serialize_with = "serialize_median")]
+    #[cfg_attr(feature = "schema", schemars(with = "Median"))]
     pub sum: Estimate,
-    /// The same by [`Aggregate::Paced`].
+    /// The same as threads x the slowest thread.
+    #[serde(serialize_with = "serialize_median")]
+    #[cfg_attr(feature = "schema", schemars(with = "Median"))]
     pub paced: Estimate,
     /// Highest round value of the sum.
+    #[serde(serialize_with = "serialize_gb_per_s")]
     pub best_sum: f64,
     pub samples: usize,
     /// Samples that something disturbed.
@@ -55,6 +64,26 @@ pub struct CaseSummary {
     pub spread_between_rounds: f64,
     /// Standard deviation / mean of the round values; `None` with one round.
     pub deviation_between_rounds: Option<f64>,
+}
+
+/// A median over rounds, as JSON has it.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+struct Median {
+    value: f64,
+    /// From the least to the most that the true median may be.
+    interval: [f64; 2],
+    /// How often such an interval holds the true median, a fraction.
+    confidence: f64,
+    /// Rounds that count.
+    rounds: usize,
+}
+
+fn serialize_median<S: Serializer>(of: &Estimate, serializer: S) -> Result<S::Ok, S::Error> {
+    let (low, high) = of.interval;
+    let [value, low, high] = [of.median, low, high].map(|rate| rate / 1e9);
+    let (interval, confidence, rounds) = ([low, high], of.confidence, of.count);
+    Median { value, interval, confidence, rounds }.serialize(serializer)
 }
 
 /// What the runs of a program at one placement say.

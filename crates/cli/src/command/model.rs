@@ -83,7 +83,7 @@ impl Answer<'_> {
     fn all(&self) -> anyhow::Result<String> {
         let mut fitted = Vec::new();
         let mut unavailable = Vec::new();
-        for (kind, model) in ModelKind::fit_all(&self.figures, &self.choices())? {
+        for (kind, model) in ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())? {
             match model {
                 Ok(view) => fitted.push(view),
                 Err(why) => unavailable.push(UnavailableView::new(kind.as_str(), why)),

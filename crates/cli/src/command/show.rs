@@ -1,6 +1,6 @@
 //! `show`: a record in tables.
 
-use nearfar_document::ShowView;
+use nearfar_document::{ShowView, show_text};
 
 use crate::args::ShowArguments;
 use crate::exit_status::ExitStatus;
@@ -8,14 +8,13 @@ use crate::{output, record_file};
 
 pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
-    let view = ShowView::new(&record);
     if arguments.json {
-        output::print_json(&view)?;
+        output::print_json(&ShowView::new(&record))?;
     } else {
         let path = path.display().to_string();
         output::print(&format!(
             "{}\nrecord: {}\n",
-            view.text(),
+            show_text(&record),
             nearfar_document::printable(&path)
         ))?;
     }

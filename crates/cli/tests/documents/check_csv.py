@@ -34,9 +34,10 @@ def cell(text):
 compared = 0
 for pair in view["pairs"]:
     for figure in pair["figures"]:
-        if figure["only_disturbed"]:
+        bandwidth = figure["bandwidth_gb_per_s"]
+        if bandwidth["only_disturbed"]:
             continue
-        ours, theirs = medians[cell(figure["case"])], figure["sum_gb_per_s"]
+        ours, theirs = medians[cell(figure["case"])], bandwidth["sum"]["value"]
         assert math.isclose(ours, theirs, rel_tol=1e-12), (figure["case"], ours, theirs)
         compared += 1
 assert compared > 100, compared

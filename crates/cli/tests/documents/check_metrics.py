@@ -72,13 +72,12 @@ for cell in view["pairs"]:
             "threads": str(cell["threads"]),
         }
         for aggregate in ["sum", "paced"]:
-            low, high = figure[f"{aggregate}_interval_gb_per_s"]
-            for statistic, value in [
-                ("median", figure[f"{aggregate}_gb_per_s"]), ("low", low), ("high", high),
-            ]:
+            median = figure["bandwidth_gb_per_s"][aggregate]
+            low, high = median["interval"]
+            for statistic, value in [("median", median["value"]), ("low", low), ("high", high)]:
                 name = "nearfar_bandwidth_bytes_per_second"
                 agree(find(name, aggregate=aggregate, statistic=statistic, **labels), value * 1e9)
-        agree(find("nearfar_bandwidth_confidence_ratio", **labels), figure["confidence"])
+        agree(find("nearfar_bandwidth_confidence_ratio", **labels), figure["bandwidth_gb_per_s"]["sum"]["confidence"])
 
 for chase in view["latency"]:
     if chase["in_matrix"] and chase["latency"]:
@@ -104,7 +103,7 @@ for roof in roofs:
 # Of each place the largest copies, and the smallest where there are several sizes.
 places = {}
 for copies in view["devices"]:
-    if copies["bandwidth"] and not copies["beside"]:
+    if copies["bandwidth_gb_per_s"] and not copies["beside"]:
         labels = {name: str(copies[name]) for name in ["cluster", "direction"]}
         labels |= {"experiment": "devices", "device": shown(copies["device"])}
         for label, name in [("node", "memory_node"), ("memory", "host_memory"), ("peer", "peer")]:
@@ -115,16 +114,15 @@ for labels, of_place in places.items():
     of_place.sort(key=lambda copies: copies["bytes"])
     smallest, largest = of_place[0], of_place[-1]
     labels = dict(labels, bytes=str(largest["bytes"]))
-    low, high = largest["bandwidth"]["sum_interval_gb_per_s"]
-    for statistic, value in [
-        ("median", largest["bandwidth"]["sum_gb_per_s"]), ("low", low), ("high", high),
-    ]:
+    median = largest["bandwidth_gb_per_s"]["sum"]
+    low, high = median["interval"]
+    for statistic, value in [("median", median["value"]), ("low", low), ("high", high)]:
         agree(find("nearfar_transfer_bytes_per_second", statistic=statistic, **labels), value * 1e9)
-    agree(find("nearfar_transfer_confidence_ratio", **labels), largest["bandwidth"]["confidence"])
+    agree(find("nearfar_transfer_confidence_ratio", **labels), median["confidence"])
     labels["bytes"] = str(smallest["bytes"])
     if smallest is not largest:
         ours = find("nearfar_small_transfer_seconds", statistic="median", **labels)
-        agree(ours * 1e6, smallest["copy_us"])
+        agree(ours * 1e9, smallest["copy_ns"])
         ends = [find("nearfar_small_transfer_seconds", statistic=end, **labels) for end in ["low", "high"]]
         assert ends[0] <= ours <= ends[1], (ends, ours)
 

@@ -29,7 +29,7 @@ type Generate = fn() -> Value;
 /// Every format with what is printed in it.
 const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.advise/1", schema::<AdviseView>),
-    ("nearfar.advise-device/1", schema::<AdviseDeviceView>),
+    ("nearfar.advise-device/2", schema::<AdviseDeviceView>),
     ("nearfar.characterize/1", schema::<CharacterizeView>),
     ("nearfar.classes/1", schema::<ClassesView>),
     ("nearfar.compare/1", schema::<CompareView>),
@@ -55,9 +55,9 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.reproduce/1", schema::<ReproduceView>),
     ("nearfar.roofline/1", schema::<RooflineView>),
     ("nearfar.run/2", schema::<RunReport>),
-    ("nearfar.sensitivity/1", schema::<SensitivityView>),
+    ("nearfar.sensitivity/2", schema::<SensitivityView>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
-    ("nearfar.show/2", schema::<ShowView>),
+    ("nearfar.show/3", schema::<ShowView>),
     ("nearfar.strategy/1", schema::<StrategyView>),
     ("nearfar.topo/1", schema::<TopoView>),
     ("nearfar.topology-export/1", schema::<TopologyExportView>),

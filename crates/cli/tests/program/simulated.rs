@@ -57,7 +57,10 @@ fn without_noise_every_round_is_the_same() {
     let path = simulate(folder.path(), "intel-2p", &["--kernel", "triad", "--noise", "0"]);
     let view = json(&run(nearfar().args(["show", &path, "--json"])));
     for cell in view["pairs"].as_array().unwrap() {
-        assert_eq!(cell["figures"][0]["spread_between_rounds"].as_f64(), Some(0.0));
+        assert_eq!(
+            cell["figures"][0]["bandwidth_gb_per_s"]["spread_between_rounds"].as_f64(),
+            Some(0.0)
+        );
     }
 }
 

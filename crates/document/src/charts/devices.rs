@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use crate::subject::FittedView;
 use crate::subject::devices::{cell, ends_words, half_words, sized, way_words};
-use crate::subject::{FittedView, TransferView, largest_transfers};
 use nearfar_machine::NodeSet;
-use nearfar_model::{TransferLaw, TransferPlace};
+use nearfar_model::{TransferFigures, TransferLaw, TransferPlace, largest_transfers};
+use nearfar_record::TransferCoordinates;
 use nearfar_units::{Bytes, Quantity, format_significant};
 
 use super::heat_map::{Content, HeatMap, Place};
@@ -20,18 +21,18 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
 }
 
 /// A matrix as nvbandwidth prints it, with a row for each memory node.
-fn map(transfers: &[TransferView]) -> Option<Chart> {
+fn map(transfers: &[TransferFigures]) -> Option<Chart> {
     let statistics = [("bandwidth", Unit::GbPerS.as_str(), false)];
     let mut map = HeatMap::new(["memory of", "device"], &["Copies"], &statistics);
     for transfer in largest_transfers(transfers) {
-        let row = match transfer.memory_node {
+        let row = match transfer.place.memory_node {
             Some(node) => format!("node {node}"),
-            None => transfer.device.clone(),
+            None => transfer.place.device.clone(),
         };
         let place = Place {
-            choice: vec![way_words(transfer.direction, transfer.host_memory)],
+            choice: vec![way_words(transfer.place.direction, transfer.place.host_memory)],
             row,
-            column: transfer.peer.as_ref().unwrap_or(&transfer.device).clone(),
+            column: transfer.place.peer.as_ref().unwrap_or(&transfer.place.device).clone(),
         };
         if let Some(content) = Content::of(cell(transfer), Vec::new()) {
             map.add(&place, content);
@@ -62,16 +63,16 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     });
     for (of_place, is_shown) in places.iter().zip(shown) {
         let first = of_place[0];
-        let choice = [way_words(first.direction, first.host_memory)];
+        let choice = [way_words(first.place.direction, first.place.host_memory)];
         let (name, look) = ends.name_and_look(first);
         let mut measured = Series::new(&name, Style::Points).looking(look);
-        for transfer in of_place.iter().filter(|it| it.bytes > 0) {
+        for transfer in of_place.iter().filter(|it| it.place.bytes > 0) {
             let Cell::Figure(figure) = cell(transfer) else { continue };
-            measured.point(transfer.bytes as f64, &figure, &about(transfer));
+            measured.point(transfer.place.bytes as f64, &figure, &about(transfer));
         }
         let law = laws.and_then(|laws| laws.iter().find(|time| is_at(&time.place, first)));
         let law = law.and_then(|time| time.law.found());
-        let ways = f64::from(first.direction.ways());
+        let ways = f64::from(first.place.direction.ways());
         let law = law.map(|law| drawn_law(law, ways, &name, look)).into_iter().flatten();
         for mut series in std::iter::once(measured).chain(law) {
             series.hidden_first(!is_shown);
@@ -99,7 +100,7 @@ type End = (bool, Option<u32>, Option<String>);
 struct Ends(BTreeMap<String, Vec<End>>);
 
 impl Ends {
-    fn new(sources: &Sources<'_>, places: &[Vec<&TransferView>]) -> Self {
+    fn new(sources: &Sources<'_>, places: &[Vec<&TransferFigures>]) -> Self {
         let inputs = sources.record.header.inputs.devices.as_ref();
         let accelerators = inputs.map_or(&[][..], |inputs| &inputs.accelerators);
         let next_to = |device: &str| -> NodeSet {
@@ -108,7 +109,7 @@ impl Ends {
         };
         let mut ends: BTreeMap<String, Vec<End>> = BTreeMap::new();
         for of_place in places {
-            let TransferView { device, memory_node, peer, .. } = of_place[0];
+            let TransferCoordinates { device, memory_node, peer, .. } = &of_place[0].place;
             let is_far = memory_node.is_none_or(|node| !next_to(device).contains(node));
             let of_device = ends.entry(device.clone()).or_default();
             of_device.push((is_far, *memory_node, peer.clone()));
@@ -121,8 +122,8 @@ impl Ends {
     }
 
     /// What a place is called; its colour by the device and its mark by the memory.
-    fn name_and_look(&self, transfer: &TransferView) -> (String, [usize; 2]) {
-        let TransferView { device, memory_node, peer, .. } = transfer;
+    fn name_and_look(&self, transfer: &TransferFigures) -> (String, [usize; 2]) {
+        let TransferCoordinates { device, memory_node, peer, .. } = &transfer.place;
         let ends = self.0.get(device).map_or(&[][..], Vec::as_slice);
         let end = ends.iter().position(|(_, node, to)| (node, to) == (memory_node, peer));
         let is_next = end.is_some_and(|end| !ends[end].0);
@@ -137,12 +138,14 @@ impl Ends {
 
 /// Whether a place is drawn before anything is chosen: of each device and way the places whose
 /// largest copies are the fastest and the slowest.
-fn shown_first(places: &[Vec<&TransferView>]) -> Vec<bool> {
-    let rate = |of: &[&TransferView]| {
-        let measured = of.iter().rev().find_map(|it| it.bandwidth.as_ref());
-        measured.map_or(0.0, |it| it.sum_gb_per_s)
+fn shown_first(places: &[Vec<&TransferFigures>]) -> Vec<bool> {
+    let rate = |of: &[&TransferFigures]| {
+        let measured = of.iter().rev().find_map(|it| it.by_host.as_ref());
+        measured.map_or(0.0, |it| it.sum.median)
     };
-    let key = |of: &[&TransferView]| (of[0].direction, of[0].host_memory, of[0].device.clone());
+    let key = |of: &[&TransferFigures]| {
+        (of[0].place.direction, of[0].place.host_memory, of[0].place.device.clone())
+    };
     let mut shown = Vec::new();
     for of_device in places.chunk_by(|a, b| key(a) == key(b)) {
         let rates: Vec<f64> = of_device.iter().map(|of| rate(of)).collect();
@@ -154,25 +157,25 @@ fn shown_first(places: &[Vec<&TransferView>]) -> Vec<bool> {
     shown
 }
 
-fn is_at(place: &TransferPlace, transfer: &TransferView) -> bool {
+fn is_at(place: &TransferPlace, transfer: &TransferFigures) -> bool {
     (&place.device, place.memory_node, &place.peer, place.direction, place.host_memory)
         == (
-            &transfer.device,
-            transfer.memory_node,
-            &transfer.peer,
-            transfer.direction,
-            transfer.host_memory,
+            &transfer.place.device,
+            transfer.place.memory_node,
+            &transfer.place.peer,
+            transfer.place.direction,
+            transfer.place.host_memory,
         )
 }
 
 /// What is said of copies beside their bandwidth.
-fn about(transfer: &TransferView) -> String {
-    let mut about = format!("{} a copy", Bytes(transfer.bytes));
-    if let Some(us) = transfer.copy_us {
-        about += &format!(", {} us", format_significant(us, 3));
+fn about(transfer: &TransferFigures) -> String {
+    let mut about = format!("{} a copy", Bytes(transfer.place.bytes));
+    if let Some(time) = transfer.time {
+        about += &format!(", {} us", format_significant(time.0 / 1e3, 3));
     }
-    if let Some(rate) = transfer.device_clock_gb_per_s {
-        let rate = format_significant(rate, 3);
+    if let Some(rate) = transfer.by_device {
+        let rate = format_significant(rate.in_unit(), 3);
         about += &format!("\nby the device's own clock {rate} GB/s");
     }
     about

@@ -94,7 +94,7 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
             let mut series = Series::new(name, Style::Points);
             for view in sources.show.hybrid.iter().filter(of_pair).filter(|it| it.point == kind) {
                 let Some(bandwidth) = &view.bandwidth else { continue };
-                let figure = Figure::sum(bandwidth).of_samples(&view.case.case, Counted::Bytes);
+                let figure = Figure::sum(bandwidth).of_samples(&view.case.id, Counted::Bytes);
                 let about = format!(
                     "{name}: {} loads, {} of the bytes in the fast memory",
                     percent(view.load_share),

@@ -1,7 +1,7 @@
 //! Times of an access: idle, by size, and beside traffic.
 
-use crate::subject::FittedView;
-use nearfar_model::Latency;
+use crate::subject::{FittedView, latency_cell, walk_words};
+use nearfar_model::{ChaseFigures, Latency};
 use nearfar_units::Bytes;
 
 use super::heat_map::{Content, HeatMap, Place};
@@ -9,7 +9,6 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
-use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.models.iter().find_map(|model| match model {
@@ -29,16 +28,14 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
     for chase in sources.show.latency.iter().filter(|chase| chase.in_matrix) {
         let place = Place {
             choice: Vec::new(),
-            row: format!("cluster {}", chase.cluster),
-            column: format!("node {}", chase.memory_node),
+            row: format!("cluster {}", chase.place.cluster),
+            column: format!("node {}", chase.place.memory_node),
         };
         let factor = model.into_iter().flat_map(|view| &view.factors).find(|factor| {
-            (factor.cluster, factor.memory_node) == (chase.cluster, chase.memory_node)
+            (factor.cluster, factor.memory_node) == (chase.place.cluster, chase.place.memory_node)
         });
         let factor = factor.and_then(|factor| factor.factor.found()).map(Figure::of);
-        let cell =
-            Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time), Counted::AccessTime);
-        if let Some(content) = Content::of(cell, vec![factor]) {
+        if let Some(content) = Content::of(latency_cell(chase), vec![factor]) {
             map.add(&place, content);
         }
     }
@@ -57,24 +54,24 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     let x = Axis { title: "bytes that are walked through", scale: Scale::Log };
     let y = Axis { title: "time of an access, ns", scale: Scale::Log };
     let mut lines = Lines::new(x, y, &["Walk"]);
-    let mut idle: Vec<_> = sources.show.latency.iter().filter(|it| it.load.is_none()).collect();
-    let place = |it: &&crate::subject::LatencyView| {
-        let (walk, pages) = (format!("{:?}", it.walk), format!("{:?}", it.pages));
-        (walk, pages, it.cluster, it.memory_node)
+    let mut idle: Vec<_> =
+        sources.show.latency.iter().filter(|it| it.place.load.is_none()).collect();
+    let place = |it: &&ChaseFigures| {
+        (it.place.walk, it.place.pages, it.place.cluster, it.place.memory_node)
     };
-    idle.sort_by_key(|it| (place(it), it.working_set_bytes));
+    idle.sort_by_key(|it| (place(it), it.place.working_set_bytes));
     for of in idle.chunk_by(|one, next| place(one) == place(next)) {
         let Some(first) = of.first() else { continue };
-        let name = format!("cluster {} on node {}", first.cluster, first.memory_node);
+        let name = format!("cluster {} on node {}", first.place.cluster, first.place.memory_node);
         let mut series = Series::new(name, Style::Line);
         for chase in of {
-            let Some(time) = &chase.latency else { continue };
-            let figure = Figure::time(time).of_samples(&chase.case.case, Counted::AccessTime);
-            let size = Bytes(chase.working_set_bytes).to_string();
-            series.point(chase.working_set_bytes as f64, &figure, &size);
+            let Some(time) = &chase.time else { continue };
+            let figure = Figure::time(time).of_samples(&chase.case.id, Counted::AccessTime);
+            let size = Bytes(chase.place.working_set_bytes).to_string();
+            series.point(chase.place.working_set_bytes as f64, &figure, &size);
         }
         if series.len() > 1 {
-            lines.add(&[walk_words(first)], series);
+            lines.add(&[walk_words((first.place.walk, first.place.pages))], series);
         }
     }
     (!lines.is_empty()).then(|| Chart {
@@ -86,17 +83,6 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
             .into(),
         plot: Plot::Lines(lines),
     })
-}
-
-fn walk_words(chase: &crate::subject::LatencyView) -> String {
-    let in_words = |value: Result<String, serde_json::Error>| {
-        value.unwrap_or_default().trim_matches('"').replace('_', " ")
-    };
-    format!(
-        "{}, {} pages",
-        in_words(serde_json::to_string(&chase.walk)),
-        in_words(serde_json::to_string(&chase.pages))
-    )
 }
 
 fn loaded(model: &Latency) -> Option<Chart> {

@@ -1,6 +1,6 @@
 //! Packages on each other's memory, and one cluster on that of another package.
 
-use crate::subject::LinkView;
+use nearfar_model::LinkFigures;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
@@ -10,12 +10,12 @@ use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let links = &sources.show.links;
-    let (packages, alone): (Vec<&LinkView>, Vec<&LinkView>) =
-        links.iter().partition(|link| link.cluster.is_none());
+    let (packages, alone): (Vec<&LinkFigures>, Vec<&LinkFigures>) =
+        links.iter().partition(|link| link.place.cluster.is_none());
     [of_packages(&packages), of_clusters(&alone)].into_iter().flatten().collect()
 }
 
-fn of_packages(links: &[&LinkView]) -> Option<Chart> {
+fn of_packages(links: &[&LinkFigures]) -> Option<Chart> {
     let gb = Unit::GbPerS.as_str();
     let mut map = HeatMap::new(
         ["cores of", "memory of"],
@@ -24,9 +24,9 @@ fn of_packages(links: &[&LinkView]) -> Option<Chart> {
     );
     for link in links {
         let place = Place {
-            choice: vec![link.way.as_str().replace('_', " "), link.kernel.clone()],
-            row: format!("package {}", link.from_package),
-            column: format!("package {}", link.to_package),
+            choice: vec![link.place.way.as_str().replace('_', " "), link.place.kernel.clone()],
+            row: format!("package {}", link.place.from_package),
+            column: format!("package {}", link.place.to_package),
         };
         let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
         add(&mut map, &place, link, vec![sum(&link.from), sum(&link.back)]);
@@ -42,17 +42,17 @@ fn of_packages(links: &[&LinkView]) -> Option<Chart> {
     })
 }
 
-fn of_clusters(links: &[&LinkView]) -> Option<Chart> {
+fn of_clusters(links: &[&LinkFigures]) -> Option<Chart> {
     let mut map = HeatMap::new(
         ["cores of", "memory of"],
         &["Kernel"],
         &[("bandwidth", Unit::GbPerS.as_str(), false)],
     );
-    for (link, cluster) in links.iter().filter_map(|link| Some((link, link.cluster?))) {
+    for (link, cluster) in links.iter().filter_map(|link| Some((link, link.place.cluster?))) {
         let place = Place {
-            choice: vec![link.kernel.clone()],
+            choice: vec![link.place.kernel.clone()],
             row: format!("cluster {cluster}"),
-            column: format!("package {}", link.to_package),
+            column: format!("package {}", link.place.to_package),
         };
         add(&mut map, &place, link, Vec::new());
     }
@@ -69,7 +69,7 @@ fn of_clusters(links: &[&LinkView]) -> Option<Chart> {
 }
 
 /// Adds what a link's cores move together, or why that is not known.
-fn add(map: &mut HeatMap, place: &Place, link: &LinkView, others: Vec<Option<Figure>>) {
+fn add(map: &mut HeatMap, place: &Place, link: &LinkFigures, others: Vec<Option<Figure>>) {
     let cell = Cell::of(&link.case, link.total.as_ref().map(Figure::sum), Counted::Bytes);
     if let Some(content) = Content::of(cell, others) {
         map.add(place, content);

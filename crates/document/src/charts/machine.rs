@@ -1,7 +1,9 @@
 //! The machine drawn: packages, clusters, caches, cores, memory nodes, devices, and lines as wide
 //! as what was measured over them.
 
-use crate::subject::{CellView, ClusterView, LinkView, NodeView, TopoView};
+use nearfar_model::{LinkFigures, PlacedCell};
+
+use crate::subject::{ClusterView, NodeView, TopoView};
 use nearfar_machine::CpuSet;
 use nearfar_record::Way;
 use nearfar_units::Bytes;
@@ -151,11 +153,11 @@ fn cluster_height(sources: &Sources<'_>, cluster: &ClusterView) -> f64 {
 
 /// The most that is drawn as a line, GB/s.
 fn widest(sources: &Sources<'_>) -> f64 {
-    let pairs = sources.show.pairs.iter().filter_map(|cell| cell.figures.first());
-    let pairs = pairs.map(|figure| figure.bandwidth.sum_gb_per_s);
+    let pairs = sources.show.pairs.iter().filter_map(|cell| cell.cell.best());
+    let pairs = pairs.map(|figure| &figure.summary);
     let links = sources.show.links.iter().filter_map(|link| link.total.as_ref());
-    let links = links.map(|total| total.sum_gb_per_s);
-    pairs.chain(links).filter(|gb| gb.is_finite()).fold(0.0, f64::max)
+    let rates = pairs.chain(links).map(|summary| summary.sum.median / 1e9);
+    rates.filter(|gb| gb.is_finite()).fold(0.0, f64::max)
 }
 
 /// The best of a cluster with a node over kernels and thread counts; where its parts were measured
@@ -164,12 +166,12 @@ fn best_pair<'a>(
     sources: &'a Sources<'_>,
     cluster: u32,
     node: u32,
-) -> Option<(&'a CellView, Figure)> {
+) -> Option<(&'a PlacedCell, Figure)> {
     let cells = sources.show.pairs.iter();
-    let of = cells.filter(|cell| (cell.cluster, cell.memory_node) == (cluster, node));
+    let of = cells.filter(|cell| (cell.row.cluster, cell.memory_node) == (cluster, node));
     let best = of
-        .filter_map(|cell| Some((cell, &cell.figures.first()?.bandwidth)))
-        .max_by(|one, next| one.1.sum_gb_per_s.total_cmp(&next.1.sum_gb_per_s));
+        .filter_map(|cell| Some((cell, &cell.cell.best()?.summary)))
+        .max_by(|one, next| one.1.sum.median.total_cmp(&next.1.sum.median));
     best.map(|(cell, bandwidth)| (cell, Figure::sum(bandwidth)))
 }
 
@@ -244,9 +246,9 @@ impl MachineDrawing {
             |(cell, figure)| {
                 let threads = if cell.threads == 1 { "thread" } else { "threads" };
                 let with = format!("{}, {} {threads}", cell.kernel, cell.threads);
-                let (whose, which) = match cell.initiator.as_str() {
+                let (whose, which) = match cell.row.kind.as_str() {
                     "cluster" => (String::new(), String::new()),
-                    part => (format!("{part} "), format!("{part} {}: ", cell.index)),
+                    part => (format!("{part} "), format!("{part} {}: ", cell.row.index)),
                 };
                 let label = format!("{whose}{} GB/s", figure.text);
                 let title = format!("{which}{} ({with})", figure.words());
@@ -349,13 +351,13 @@ impl MachineDrawing {
     }
 }
 
-fn best_link(links: &[LinkView], from: u32, to: u32) -> Option<(Figure, &str)> {
+fn best_link(links: &[LinkFigures], from: u32, to: u32) -> Option<(Figure, &str)> {
     let of = links.iter().filter(|link| {
-        link.cluster.is_none()
-            && link.way == Way::OneWay
-            && (link.from_package, link.to_package) == (from, to)
+        link.place.cluster.is_none()
+            && link.place.way == Way::OneWay
+            && (link.place.from_package, link.place.to_package) == (from, to)
     });
-    of.filter_map(|link| Some((Figure::sum(link.total.as_ref()?), link.kernel.as_str())))
+    of.filter_map(|link| Some((Figure::sum(link.total.as_ref()?), link.place.kernel.as_str())))
         .max_by(|one, next| one.0.value.total_cmp(&next.0.value))
 }
 

@@ -30,20 +30,20 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     for cell in &sources.show.pairs {
         let place = Place {
             choice: vec![cell.kernel.clone(), cell.threads.to_string()],
-            row: format!("{} {}", cell.initiator, cell.index),
+            row: format!("{} {}", cell.row.kind, cell.row.index),
             column: format!("node {}", cell.memory_node),
         };
-        let Some(figure) = cell.figures.first() else {
-            if let Some(content) = Content::of(Cell::absent(&cell.refused, &[]), Vec::new()) {
+        let Some(figure) = cell.cell.best() else {
+            if let Some(content) = Content::of(Cell::absent(&cell.cell.refused), Vec::new()) {
                 map.add(&place, content);
             }
             continue;
         };
-        let sum = Figure::sum(&figure.bandwidth).of_samples(&figure.case, Counted::Bytes);
+        let sum = Figure::sum(&figure.summary).of_samples(&figure.case, Counted::Bytes);
         let ends = sum.interval.map(|ends| ends.map(|end| Figure::new(end, None, sum.unit)));
         let [low, high] = ends.map_or([None, None], |ends| ends.map(Some));
-        let figures = vec![Some(sum), Some(Figure::paced(&figure.bandwidth)), low, high];
-        let class = classes.get(&(cell.index, cell.memory_node)).copied();
+        let figures = vec![Some(sum), Some(Figure::paced(&figure.summary)), low, high];
+        let class = classes.get(&(cell.row.index, cell.memory_node)).copied();
         map.add(&place, Content::Figures(figures, class));
     }
     if map.is_empty() {

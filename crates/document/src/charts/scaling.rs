@@ -1,8 +1,8 @@
 //! Bandwidth against threads and affinity, and how runs spread.
 
-use crate::subject::{FittedView, RunsView, ScalingView};
-use nearfar_model::{Distribution, RunMode, RunModes};
-use nearfar_units::{Quantity, format_significant};
+use crate::subject::FittedView;
+use nearfar_model::{Distribution, RunMode, RunModes, RunStatistics, ScalingRuns};
+use nearfar_units::{BytesPerSecond, Quantity, format_significant};
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::spread::{Group, Spread};
@@ -17,25 +17,26 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
 const PACED: &str = "paced: threads x the slowest";
 const SUM: &str = "sum of all threads";
 
-fn threads(all: &[ScalingView]) -> Option<Chart> {
+fn threads(all: &[ScalingRuns]) -> Option<Chart> {
     let x = Axis { title: "threads", scale: Scale::Log };
     let y = Axis { title: "mean of runs, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Kernel", "Statistic"]);
-    let mut sorted: Vec<&ScalingView> = all.iter().collect();
-    let place = |it: &&ScalingView| (it.kernel.clone(), it.variant.clone(), it.affinity);
-    sorted.sort_by_key(|it| (place(it), it.threads));
+    let mut sorted: Vec<&ScalingRuns> = all.iter().collect();
+    let place =
+        |it: &&ScalingRuns| (it.place.kernel.clone(), it.place.variant.clone(), it.place.affinity);
+    sorted.sort_by_key(|it| (place(it), it.place.threads));
     for of in sorted.chunk_by(|one, next| place(one) == place(next)) {
         let Some(first) = of.first() else { continue };
-        let kernel = format!("{} {}", first.kernel, first.variant);
+        let kernel = format!("{} {}", first.place.kernel, first.place.variant);
         for (statistic, is_paced) in [(PACED, true), (SUM, false)] {
-            let mut series = Series::new(first.affinity.as_str(), Style::Band);
+            let mut series = Series::new(first.place.affinity.as_str(), Style::Band);
             for view in of {
-                let runs = if is_paced { &view.paced } else { &view.sum };
-                let Some(runs) = runs else { continue };
+                let Some(figures) = &view.figures else { continue };
+                let runs = if is_paced { &figures.paced } else { &figures.sum };
                 let counted = if is_paced { Counted::PacedBytes } else { Counted::Bytes };
-                let figure = mean(runs).of_samples(&view.case.case, counted);
-                let about = format!("{} threads, mean of runs, least to most", view.threads);
-                series.point(f64::from(view.threads), &figure, &about);
+                let figure = mean(runs).of_samples(&view.case.id, counted);
+                let about = format!("{} threads, mean of runs, least to most", view.place.threads);
+                series.point(f64::from(view.place.threads), &figure, &about);
             }
             lines.add(&[kernel.clone(), statistic.into()], series);
         }
@@ -51,9 +52,9 @@ fn threads(all: &[ScalingView]) -> Option<Chart> {
     })
 }
 
-fn mean(runs: &RunsView) -> Figure {
-    let range = Some([runs.min_gb_per_s, runs.max_gb_per_s]);
-    Figure::new(runs.mean_gb_per_s, range, Unit::GbPerS)
+fn mean(runs: &RunStatistics) -> Figure {
+    let range = Some([runs.min, runs.max].map(BytesPerSecond::in_unit));
+    Figure::new(runs.mean.in_unit(), range, Unit::GbPerS)
 }
 
 fn runs(sources: &Sources<'_>) -> Option<Chart> {
@@ -63,15 +64,20 @@ fn runs(sources: &Sources<'_>) -> Option<Chart> {
     });
     let mut spread = Spread::new("runs, paced, GB/s", &["Kernel", "Threads"]);
     // Most threads first: what is shown before anything is chosen.
-    let mut all: Vec<&ScalingView> = sources.show.scaling.iter().collect();
-    all.sort_by_key(|view| std::cmp::Reverse(view.threads));
+    let mut all: Vec<&ScalingRuns> = sources.show.scaling.iter().collect();
+    all.sort_by_key(|view| std::cmp::Reverse(view.place.threads));
     for view in all {
-        let Some(paced) = &view.paced else { continue };
+        let Some(paced) = view.figures.as_ref().map(|figures| &figures.paced) else { continue };
         let (modes, words) = model.map_or_else(Default::default, |model| modes(model, view));
-        let choice =
-            [format!("{} {}", view.kernel, view.variant), format!("{} threads", view.threads)];
-        let (name, values) = (view.affinity.as_str().to_string(), paced.runs_gb_per_s.clone());
-        let behind = Behind { case: view.case.case.clone(), counted: Counted::PacedBytes };
+        let choice = [
+            format!("{} {}", view.place.kernel, view.place.variant),
+            format!("{} threads", view.place.threads),
+        ];
+        let (name, values) = (
+            view.place.affinity.as_str().to_string(),
+            paced.runs.iter().map(|run| run.in_unit()).collect(),
+        );
+        let behind = Behind { case: view.case.id.clone(), counted: Counted::PacedBytes };
         spread.add(&choice, Group { name, values, modes, words, behind });
     }
     (!spread.is_empty()).then(|| Chart {
@@ -86,12 +92,12 @@ fn runs(sources: &Sources<'_>) -> Option<Chart> {
 }
 
 /// Modes of the runs of a case, and what is said of them.
-fn modes(model: &Distribution, view: &ScalingView) -> (Vec<(f64, String)>, String) {
-    let kernels = model.kernels.iter().filter(|of| of.kernel == view.kernel);
+fn modes(model: &Distribution, view: &ScalingRuns) -> (Vec<(f64, String)>, String) {
+    let kernels = model.kernels.iter().filter(|of| of.kernel == view.place.kernel);
     let mut cases = kernels.flat_map(|of| &of.cases);
     let found = cases.find(|case| {
-        case.case == view.case.case
-            && (case.threads, case.affinity) == (view.threads, view.affinity)
+        case.case == view.case.id
+            && (case.threads, case.affinity) == (view.place.threads, view.place.affinity)
     });
     let Some(modes) = found.and_then(|case| case.runs.found()?.modes.as_ref()) else {
         return Default::default();

@@ -1,7 +1,7 @@
 //! Near and far threads on one memory node, and the sharing factor.
 
-use crate::subject::{FittedView, SharingView, measured_beta};
-use nearfar_model::{GridPlace, SharedCell, Sharing};
+use crate::subject::{FittedView, measured_beta};
+use nearfar_model::{GridPlace, SharedCell, Sharing, SharingCell};
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -32,17 +32,17 @@ fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
             ("both by the model", gb, false),
         ],
     );
-    let mut cells: Vec<&SharingView> = sources.show.sharing.iter().collect();
-    cells.sort_by_key(|cell| (cell.local_threads, cell.remote_threads));
-    let mut far: Vec<u32> = cells.iter().map(|cell| cell.remote_threads).collect();
+    let mut cells: Vec<&SharingCell> = sources.show.sharing.iter().collect();
+    cells.sort_by_key(|cell| (cell.place.local_threads, cell.place.remote_threads));
+    let mut far: Vec<u32> = cells.iter().map(|cell| cell.place.remote_threads).collect();
     far.sort_unstable();
     far.dedup();
     map.set_columns(far.iter().map(u32::to_string).collect());
     for cell in cells {
         let place = Place {
-            choice: vec![choice(&cell.place())],
-            row: cell.local_threads.to_string(),
-            column: cell.remote_threads.to_string(),
+            choice: vec![choice(&GridPlace::of(&cell.place))],
+            row: cell.place.local_threads.to_string(),
+            column: cell.place.remote_threads.to_string(),
         };
         let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
         let modelled = model.and_then(|model| of_model(model, cell));
@@ -123,10 +123,11 @@ fn of_beta(
     series
 }
 
-fn of_model<'a>(model: &'a Sharing, cell: &SharingView) -> Option<&'a SharedCell> {
-    let place = cell.place();
+fn of_model<'a>(model: &'a Sharing, cell: &SharingCell) -> Option<&'a SharedCell> {
+    let place = GridPlace::of(&cell.place);
     let grid = model.grids.iter().find(|grid| grid.place == place)?;
     grid.cells.iter().find(|known| {
-        (known.local_threads, known.remote_threads) == (cell.local_threads, cell.remote_threads)
+        (known.local_threads, known.remote_threads)
+            == (cell.place.local_threads, cell.place.remote_threads)
     })
 }

@@ -72,7 +72,8 @@ fn add_largest(place: &TransferPlace, copies: &TransferFigures, out: &mut Exposi
 }
 
 fn add_smallest(place: &TransferPlace, copies: &TransferFigures, out: &mut Exposition) {
-    let (Some(summary), Some(seconds)) = (&copies.by_host, copies.seconds()) else { return };
+    let (Some(summary), Some(time)) = (&copies.by_host, copies.time) else { return };
+    let seconds = time.0 / 1e9;
     // The time of as many bytes at another rate.
     let at = |rate: f64| seconds * summary.sum.median / rate;
     let (low, high) = summary.sum.interval;

@@ -12,14 +12,15 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         return None;
     }
     let rows = links.iter().map(|link| {
-        let both = link.way == Way::BothWays;
-        let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
-        let cell = |view: &Option<_>| Cell::of_some(&link.case, sum(view));
+        let place = &link.place;
+        let both = place.way == Way::BothWays;
+        let sum = |of: &Option<_>| of.as_ref().map(Figure::sum);
+        let cell = |of: &Option<_>| Cell::of_some(&link.case, sum(of));
         vec![
-            Cell::text(format!("{} - {}", link.from_package, link.to_package)),
-            Cell::text(link.cluster.map_or_else(|| "all".into(), |it| it.to_string())),
-            Cell::text(link.way.as_str().replace('_', " ")),
-            Cell::text(format!("{} {}", link.kernel, link.variant)),
+            Cell::text(format!("{} - {}", place.from_package, place.to_package)),
+            Cell::text(place.cluster.map_or_else(|| "all".into(), |it| it.to_string())),
+            Cell::text(place.way.as_str().replace('_', " ")),
+            Cell::text(format!("{} {}", place.kernel, place.variant)),
             Cell::of(&link.case, sum(&link.total), Counted::Bytes),
             if both { cell(&link.from) } else { Cell::Empty },
             if both { cell(&link.back) } else { Cell::Empty },

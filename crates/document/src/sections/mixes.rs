@@ -21,7 +21,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
                 Cell::text(mix.index.to_string()),
                 Cell::text(format!("{who}, {} threads", stream.threads)),
                 Cell::text(format!("{} {}", stream.kernel, stream.variant)),
-                Cell::text(stream.memory.clone()),
+                Cell::text(stream.memory.to_string()),
                 Cell::of(
                     &mix.case,
                     stream.bandwidth.as_ref().map(Figure::sum),

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::subject::AbsentView;
+use nearfar_record::{Absence, Absent, Experiment};
 
 use crate::document::{Section, Sources};
 use crate::table::{AbsenceKind, Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     let show = &sources.show;
-    let mut rows = reasons(AbsenceKind::Refused, &show.refused);
-    rows.extend(reasons(AbsenceKind::Omitted, &show.omitted));
+    let rows: Vec<Vec<Cell>> = [Absence::Refused, Absence::Omitted]
+        .iter()
+        .flat_map(|of| reasons(*of, &show.absent))
+        .collect();
     let mut tables = Vec::new();
     if !rows.is_empty() {
         tables.push(Table {
@@ -44,16 +46,16 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
 }
 
 /// One row for each reason within an experiment.
-fn reasons(kind: AbsenceKind, absences: &[AbsentView]) -> Vec<Vec<Cell>> {
-    let mut groups: BTreeMap<(&str, &str), (&str, usize)> = BTreeMap::new();
-    for absent in absences {
-        let experiment = absent.case.split('/').next().unwrap_or_default();
-        let (_, count) = groups.entry((experiment, &absent.reason)).or_insert((&absent.case, 0));
-        *count += 1;
+fn reasons(absence: Absence, absences: &[Absent]) -> Vec<Vec<Cell>> {
+    let mut groups: BTreeMap<(Option<&str>, &str), (&str, usize)> = BTreeMap::new();
+    for absent in absences.iter().filter(|absent| absent.absence == absence) {
+        let experiment = absent.experiment().map(Experiment::as_str);
+        let group = groups.entry((experiment, &absent.reason.text));
+        group.or_insert((&absent.case, 0)).1 += 1;
     }
-    let row = |((_, reason), (case, count)): ((&str, &str), (&str, usize))| {
-        let count = count.to_string();
-        vec![Cell::text(kind.as_str()), Cell::text(case), Cell::Text(count), Cell::text(reason)]
+    let row = |((_, reason), (case, count)): ((Option<&str>, &str), (&str, usize))| {
+        let kind = AbsenceKind::from(absence).as_str();
+        vec![Cell::text(kind), Cell::text(case), Cell::Text(count.to_string()), Cell::text(reason)]
     };
     groups.into_iter().map(row).collect()
 }

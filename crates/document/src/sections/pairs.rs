@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::subject::{CellView, ClassView, ClassesView, FittedView, ModelKind};
+use crate::subject::{ClassView, ClassesView, FittedView, ModelKind};
+
+use nearfar_model::PlacedCell;
+use nearfar_record::{Absence, Experiment};
 
 use super::{meaning, model};
 use crate::document::{Section, Sources};
@@ -15,7 +18,14 @@ use crate::table::{Cell, Column, Table};
 enum Threads {
     One,
     All,
+    /// All, by the slowest.
+    Paced,
+    /// The count that moves most.
+    Peak,
 }
+
+/// Paces that differ by less from the sum are not shown beside it.
+const SAME_PACE: f64 = 0.03;
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     let cells = &sources.show.pairs;
@@ -28,7 +38,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     }
     let kernels: Vec<&str> = in_order(cells.iter().map(|cell| cell.kernel.as_str()));
     for kernel in kernels {
-        for threads in [Threads::One, Threads::All] {
+        for threads in [Threads::One, Threads::All, Threads::Paced, Threads::Peak] {
             let mut table = matrix(cells, kernel, threads);
             if let Some(table) = &mut table
                 && table.rows.iter().flatten().any(|cell| *cell == Cell::Empty)
@@ -53,10 +63,11 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
 
 /// Why a large machine's suite leaves pairs out; `None` where it left out none.
 pub(crate) fn why_thinned(sources: &Sources<'_>) -> Option<String> {
-    let omitted = sources.show.omitted.iter();
-    let mut reasons: Vec<&str> = omitted
-        .filter(|absent| absent.case.starts_with("pairs/"))
-        .map(|absent| absent.reason.as_str())
+    let absent = sources.show.absent.iter();
+    let mut reasons: Vec<&str> = absent
+        .filter(|absent| absent.absence == Absence::Omitted)
+        .filter(|absent| absent.experiment() == Some(Experiment::Pairs))
+        .map(|absent| absent.reason.text.as_str())
         .collect();
     reasons.dedup();
     (!reasons.is_empty()).then(|| format!("omitted, {}", reasons.join("; ")))
@@ -67,30 +78,70 @@ fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     names.filter(|name| seen.insert(*name)).collect()
 }
 
-fn matrix(cells: &[CellView], kernel: &str, threads: Threads) -> Option<Table> {
+fn matrix(cells: &[PlacedCell], kernel: &str, threads: Threads) -> Option<Table> {
     let of_kernel = || cells.iter().filter(|cell| cell.kernel == kernel);
-    let counts = |index: u32| of_kernel().filter(move |cell| cell.index == index);
-    let chosen = |cell: &&CellView| match threads {
+    let counts = |index: u32| of_kernel().filter(move |cell| cell.row.index == index);
+    let chosen = |cell: &&PlacedCell| match threads {
         Threads::One => cell.threads == 1,
-        Threads::All => {
-            let most = counts(cell.index).map(|cell| cell.threads).max();
+        Threads::All | Threads::Paced => {
+            let most = counts(cell.row.index).map(|cell| cell.threads).max();
             cell.threads > 1 && Some(cell.threads) == most
         }
+        Threads::Peak => {
+            let more = counts(cell.row.index).any(|other| other.threads > cell.threads);
+            cell.is_peak && cell.threads > 1 && more
+        }
     };
+    let chosen: Vec<&PlacedCell> = of_kernel().filter(chosen).collect();
+    let differs = |cell: &&PlacedCell| {
+        let best = cell.cell.best();
+        best.is_some_and(|best| {
+            best.summary.paced.median < (1.0 - SAME_PACE) * best.summary.sum.median
+        })
+    };
+    if matches!(threads, Threads::Paced) && !chosen.iter().any(differs) {
+        return None;
+    }
     let mut grid = Grid::default();
-    for cell in of_kernel().filter(chosen) {
-        let figure = cell.figures.first();
-        let figure = figure
-            .map(|figure| Figure::sum(&figure.bandwidth).of_samples(&figure.case, Counted::Bytes));
-        let value = figure.map_or_else(|| Cell::absent(&cell.refused, &[]), Cell::Figure);
-        let row = format!("{} {} (CPUs {})", cell.initiator, cell.index, cell.cpus);
+    for cell in &chosen {
+        let figure = cell.cell.best().map(|best| {
+            let (figure, counted) = match threads {
+                Threads::Paced => (Figure::paced(&best.summary), Counted::PacedBytes),
+                _ => (Figure::sum(&best.summary), Counted::Bytes),
+            };
+            figure.of_samples(&best.case, counted)
+        });
+        let value = figure.map_or_else(|| Cell::absent(&cell.cell.refused), Cell::Figure);
+        let row = match threads {
+            Threads::Peak => format!("{}, {} threads", row_words(cell), cell.threads),
+            _ => row_words(cell),
+        };
         grid.add(row, format!("node {}", cell.memory_node), value);
     }
     let words = match threads {
         Threads::One => "one thread",
         Threads::All => "all threads together",
+        Threads::Paced => "threads x the slowest, what a statically divided loop sees",
+        Threads::Peak => "fewer threads than all, where these move more",
     };
-    grid.table(format!("{kernel}, {words}, best variant"), "", Unit::GbPerS)
+    let mut table = grid.table(format!("{kernel}, {words}"), "", Unit::GbPerS)?;
+    table.notes.extend(variants_words(&chosen));
+    Some(table)
+}
+
+fn row_words(cell: &PlacedCell) -> String {
+    format!("{} {} (CPUs {})", cell.row.kind, cell.row.index, cell.row.cpus)
+}
+
+/// Which variants the figures are of.
+fn variants_words(cells: &[&PlacedCell]) -> Option<String> {
+    let best = cells.iter().filter_map(|cell| Some(cell.cell.best()?.variant.as_str()));
+    let variants = in_order(best);
+    let tried = cells.iter().map(|cell| cell.cell.figures.len()).max()?;
+    (!variants.is_empty()).then(|| match tried {
+        0 | 1 => format!("Variant {}.", variants.join(", ")),
+        _ => format!("Best of {tried} variants: {}.", variants.join(", ")),
+    })
 }
 
 /// The alpha of a class, or why there is none.

@@ -1,11 +1,13 @@
 //! Bandwidth classes and pairs of memory and of devices as braithwaite2012 prints them (tables 5.2 to
 //! 5.5).
 
-use crate::subject::{CellView, ClassesView, FittedView, ModelKind};
+use crate::subject::{ClassesView, FittedView, ModelKind};
 use nearfar_machine::{TheoreticalMaximum, TransferDirection};
 use nearfar_model::{DeviceClasses, DevicePair};
 
 use super::{model, pairs::alpha};
+use nearfar_model::PlacedCell;
+
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 use crate::grid::Grid;
@@ -112,7 +114,7 @@ fn paper_words(maximum: &TheoreticalMaximum) -> String {
 }
 
 /// A row for each kernel and variant, a column for each pair that is in a class: table 5.3.
-fn pairs(view: &ClassesView, cells: &[CellView]) -> Option<Table> {
+fn pairs(view: &ClassesView, cells: &[PlacedCell]) -> Option<Table> {
     let mut places: Vec<(u32, u32, u32)> = view
         .classes
         .iter()
@@ -123,13 +125,13 @@ fn pairs(view: &ClassesView, cells: &[CellView]) -> Option<Table> {
     places.dedup();
     let mut grid = Grid::default();
     for (index, node, threads) in places {
-        let of_pair = cells
-            .iter()
-            .filter(|cell| (cell.index, cell.memory_node, cell.threads) == (index, node, threads));
+        let of_pair = cells.iter().filter(|cell| {
+            (cell.row.index, cell.memory_node, cell.threads) == (index, node, threads)
+        });
         for cell in of_pair {
-            for figure in &cell.figures {
+            for figure in &cell.cell.figures {
                 let row = format!("{}, {}", cell.kernel, figure.variant);
-                let sum = Cell::Figure(Figure::sum(&figure.bandwidth));
+                let sum = Cell::Figure(Figure::sum(&figure.summary));
                 grid.add(row, format!("{index}-{node}"), sum);
             }
         }

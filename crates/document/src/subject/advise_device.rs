@@ -1,13 +1,13 @@
 //! The view of which memory node is best for copies to and from a device.
 
 use nearfar_advise::{DeviceAdvice, DevicePlace, PRACTICAL};
-use nearfar_record::Record;
+use nearfar_record::{CaseSummary, Record};
 use nearfar_units::{Bytes, format_significant};
 use serde::Serialize;
 
+use super::figures::gb_per_s;
 use super::measured::MeasuredView;
 use super::model_flow_text::percents;
-use super::show_figure::BandwidthView;
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::table::table_with_numbers;
@@ -45,8 +45,10 @@ pub struct DevicePlaceView {
     pub cluster: u32,
     /// Bytes of a copy.
     pub bytes: u64,
-    pub to_device: BandwidthView,
-    pub to_host: BandwidthView,
+    #[serde(rename = "to_device_gb_per_s")]
+    pub to_device: CaseSummary,
+    #[serde(rename = "to_host_gb_per_s")]
+    pub to_host: CaseSummary,
     /// Time of a copy there and one back / that of the first place.
     pub time_ratio: f64,
     /// Whether it is as good as the first, as far as was measured.
@@ -61,7 +63,7 @@ impl AdviseDeviceView {
         let best = advice.places.first();
         let is_worth = advice.places.iter().any(|place| !place.is_as_good);
         Self {
-            schema: "nearfar.advise-device/1",
+            schema: "nearfar.advise-device/2",
             measured: MeasuredView::new(record),
             device: advice.device.clone(),
             device_name: known.next().map(|it| it.name.clone()),
@@ -90,7 +92,7 @@ impl AdviseDeviceView {
             ),
         );
         let rows = self.places.iter().map(|place| {
-            let rate = |it: &BandwidthView| format_significant(it.sum_gb_per_s, 3);
+            let rate = |it: &CaseSummary| gb_per_s(it.sum.median);
             vec![
                 format!("node {}", place.memory_node),
                 format!("cluster {}", place.cluster),
@@ -118,8 +120,8 @@ fn place_view(place: &DevicePlace) -> DevicePlaceView {
         memory_node: place.node,
         cluster: place.cluster,
         bytes: place.bytes,
-        to_device: BandwidthView::new(&place.to_device),
-        to_host: BandwidthView::new(&place.to_host),
+        to_device: place.to_device.clone(),
+        to_host: place.to_host.clone(),
         time_ratio: place.time_ratio,
         is_as_good: place.is_as_good,
     }

@@ -32,21 +32,6 @@ impl ClassesView {
         text + "\n" + &self.map()
     }
 
-    /// The classes in two lines and the map.
-    pub(crate) fn summary(&self) -> String {
-        let levels: Vec<String> = self
-            .classes
-            .iter()
-            .map(|class| range_text(class.max_gb_per_s, class.min_gb_per_s))
-            .collect();
-        let classes = format!(
-            "Bandwidth classes, {}: {} GB/s (more by `nearfar model`)",
-            self.judged(),
-            levels.join("; ")
-        );
-        paragraph("", &classes) + &self.map()
-    }
-
     fn judged(&self) -> String {
         let kernels = printable(&self.kernels.join(", ")).into_owned();
         let threads = threads_words(self.threads.0);

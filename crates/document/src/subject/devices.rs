@@ -4,15 +4,14 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{HostMemory, NodeSet, TransferDirection};
 use nearfar_model::{
-    Class, DeviceClassNote, DeviceClasses, DevicePair, Devices, TransferLaw, TransferLoss,
-    TransferTime,
+    AloneFigures, Class, DeviceClassNote, DeviceClasses, DevicePair, Devices, TransferFigures,
+    TransferLaw, TransferLoss, TransferTime, largest_transfers,
 };
-use nearfar_record::{Outcome, TransferBeside};
+use nearfar_record::{Outcome, TransferBeside, TransferCoordinates};
 use nearfar_units::{Bytes, format_significant};
 
 use super::classes_text::{class_marks, maximum_words};
 use super::figures::{percent_words, significant};
-use super::show_devices::{TransferView, largest_transfers};
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
@@ -24,7 +23,7 @@ pub(crate) const PHI_REMEDY: &str =
     "give the link's theoretical maximum by --phi, for example 'PCIe 4.0 x16' or 25GB/s";
 
 /// What was measured and what it means.
-pub(crate) fn section(transfers: &[TransferView], model: Option<&Devices>) -> Option<Section> {
+pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) -> Option<Section> {
     let mut tables = matrices(transfers);
     tables.extend(sizes(transfers));
     tables.extend(model.and_then(times));
@@ -88,19 +87,19 @@ fn rate(bytes_per_s: f64) -> Figure {
     Figure::new(bytes_per_s / 1e9, None, Unit::GbPerS)
 }
 
-pub(crate) fn cell(transfer: &TransferView) -> Cell {
-    let sum = transfer.bandwidth.as_ref().map(Figure::sum);
-    Cell::of(&transfer.case, sum, Counted::ActorBytes(transfer.actor))
+pub(crate) fn cell(transfer: &TransferFigures) -> Cell {
+    let sum = transfer.by_host.as_ref().map(Figure::sum);
+    Cell::of(&transfer.case, sum, Counted::ActorBytes(transfer.place.actor as usize))
 }
 
-fn node(transfer: &TransferView) -> String {
-    transfer.memory_node.map_or_else(|| "device".into(), |node| format!("node {node}"))
+fn node(transfer: &TransferFigures) -> String {
+    transfer.place.memory_node.map_or_else(|| "device".into(), |node| format!("node {node}"))
 }
 
-fn device(transfer: &TransferView) -> String {
+fn device(transfer: &TransferFigures) -> String {
     match &transfer.device_name {
-        Some(name) => format!("{} ({name})", transfer.device),
-        None => transfer.device.clone(),
+        Some(name) => format!("{} ({name})", transfer.place.device),
+        None => transfer.place.device.clone(),
     }
 }
 
@@ -119,22 +118,22 @@ pub(crate) fn ends_words(device: &str, memory_node: Option<u32>, peer: Option<&s
     }
 }
 
-fn way(transfer: &TransferView) -> (TransferDirection, Option<HostMemory>) {
-    (transfer.direction, transfer.host_memory)
+fn way(transfer: &TransferFigures) -> (TransferDirection, Option<HostMemory>) {
+    (transfer.place.direction, transfer.place.host_memory)
 }
 
 /// Nodes by devices, a table for each way and memory: of each place its largest copies.
-fn matrices(transfers: &[TransferView]) -> Vec<Table> {
-    let with_host = |it: &&TransferView| it.peer.is_none();
-    let largest: Vec<&TransferView> =
+fn matrices(transfers: &[TransferFigures]) -> Vec<Table> {
+    let with_host = |it: &&TransferFigures| it.place.peer.is_none();
+    let largest: Vec<&TransferFigures> =
         largest_transfers(transfers).into_iter().filter(with_host).collect();
     let mut tables = Vec::new();
     for of in largest.chunk_by(|a, b| way(a) == way(b)) {
         let first = of[0];
         let mut grid = Grid::default();
         of.iter().for_each(|it| grid.add(node(it), device(it), cell(it)));
-        let most = of.iter().map(|it| it.bytes).max().unwrap_or(0);
-        let words = way_words(first.direction, first.host_memory);
+        let most = of.iter().map(|it| it.place.bytes).max().unwrap_or(0);
+        let words = way_words(first.place.direction, first.place.host_memory);
         let caption = format!("{}, {} a copy", in_sentence(&words), Bytes(most));
         tables.extend(grid.table(caption, "memory", Unit::GbPerS));
     }
@@ -148,18 +147,20 @@ fn in_sentence(words: &str) -> String {
 }
 
 /// Sizes by places, a table for each way and memory, of places where several sizes were copied.
-fn sizes(transfers: &[TransferView]) -> Vec<Table> {
+fn sizes(transfers: &[TransferFigures]) -> Vec<Table> {
     let mut tables = Vec::new();
     for of in sized(transfers).chunk_by(|a, b| way(a[0]) == way(b[0])) {
-        let mut cells: Vec<&TransferView> = of.iter().flatten().copied().collect();
+        let mut cells: Vec<&TransferFigures> = of.iter().flatten().copied().collect();
         // Of all places the sizes in one order.
-        cells.sort_by_key(|it| it.bytes);
-        let ends = |it: &TransferView| ends_words(&it.device, it.memory_node, it.peer.as_deref());
+        cells.sort_by_key(|it| it.place.bytes);
+        let ends = |it: &TransferFigures| {
+            ends_words(&it.place.device, it.place.memory_node, it.place.peer.as_deref())
+        };
         let mut grid = Grid::with_columns(of.iter().map(|of_place| ends(of_place[0])));
         for it in &cells {
-            grid.add(Bytes(it.bytes).to_string(), ends(it), cell(it));
+            grid.add(Bytes(it.place.bytes).to_string(), ends(it), cell(it));
         }
-        let words = way_words(cells[0].direction, cells[0].host_memory);
+        let words = way_words(cells[0].place.direction, cells[0].place.host_memory);
         let caption = format!("{}, by the bytes of a copy", in_sentence(&words));
         tables.extend(grid.table(caption, SIZES, Unit::GbPerS));
     }
@@ -170,19 +171,22 @@ fn sizes(transfers: &[TransferView]) -> Vec<Table> {
 pub(crate) const SIZES: &str = "a copy";
 
 /// Copies of one place after the other, by size, where several sizes were copied beside nothing.
-pub(crate) fn sized(transfers: &[TransferView]) -> Vec<Vec<&TransferView>> {
-    let place = |it: &TransferView| {
-        let (device, peer) = (it.device.clone(), it.peer.clone());
-        (it.direction, it.host_memory, device, it.memory_node, peer, it.cluster)
+pub(crate) fn sized(transfers: &[TransferFigures]) -> Vec<Vec<&TransferFigures>> {
+    let place = |it: &TransferFigures| {
+        let of = it.place.clone();
+        (of.direction, of.host_memory, of.device, of.memory_node, of.peer, of.cluster)
     };
-    let mut alone: Vec<&TransferView> = transfers
+    let mut alone: Vec<&TransferFigures> = transfers
         .iter()
-        .filter(|it| it.beside.is_none() && (it.memory_node.is_some() || it.peer.is_some()))
+        .filter(|it| {
+            let of = &it.place;
+            of.beside.is_none() && (of.memory_node.is_some() || of.peer.is_some())
+        })
         .collect();
-    alone.sort_by_key(|it| (place(it), it.bytes));
+    alone.sort_by_key(|it| (place(it), it.place.bytes));
     alone
         .chunk_by(|a, b| place(a) == place(b))
-        .filter(|of| of.iter().any(|it| it.bytes != of[0].bytes))
+        .filter(|of| of.iter().any(|it| it.place.bytes != of[0].place.bytes))
         .map(<[_]>::to_vec)
         .collect()
 }
@@ -240,37 +244,41 @@ fn error_words(law: &TransferLaw) -> String {
     if law.worst_error < LEAST_SHOWN { "< 0.01 %".into() } else { percent_words(law.worst_error) }
 }
 
-fn peers(transfers: &[TransferView]) -> Option<Table> {
+fn peers(transfers: &[TransferFigures]) -> Option<Table> {
     let mut grid = Grid::default();
     for transfer in largest_transfers(transfers) {
-        if let Some(peer) = &transfer.peer {
-            grid.add(format!("from {}", transfer.device), format!("to {peer}"), cell(transfer));
+        if let Some(peer) = &transfer.place.peer {
+            grid.add(
+                format!("from {}", transfer.place.device),
+                format!("to {peer}"),
+                cell(transfer),
+            );
         }
     }
     grid.table("From one device to another".into(), "device", Unit::GbPerS)
 }
 
 /// What copies and what runs beside them get, together and alone.
-fn besides(transfers: &[TransferView]) -> Option<Table> {
+fn besides(transfers: &[TransferFigures]) -> Option<Table> {
     let rows: Vec<Vec<Cell>> = transfers
         .iter()
         .filter_map(|transfer| {
             let beside = transfer.beside.as_ref()?;
-            let what = match (&beside.device, &beside.kernel, beside.threads) {
-                (Some(device), _, _) => device.clone(),
-                (None, Some(kernel), Some(threads)) => format!("{kernel} by {threads} threads"),
-                _ => String::new(),
+            let place = &transfer.place;
+            let other = 1 - place.actor.min(1) as usize;
+            let alone = |of: &Option<AloneFigures>| {
+                let alone = of.as_ref().map(|of| Figure::sum(&of.summary));
+                Cell::of_some(&transfer.case, alone)
             };
-            let other = 1 - transfer.actor.min(1);
-            let sum = |view: &Option<_>| view.as_ref().map(Figure::sum);
+            let together = beside.beside.as_ref().map(Figure::sum);
             Some(vec![
-                Cell::text(format!("{}, {}", transfer.device, node(transfer))),
-                Cell::text(transfer.direction.words()),
-                Cell::text(what),
+                Cell::text(format!("{}, {}", place.device, node(transfer))),
+                Cell::text(place.direction.words()),
+                Cell::text(beside_words(place)),
                 cell(transfer),
-                Cell::of_some(&transfer.case, sum(&beside.copies_alone)),
-                Cell::of(&transfer.case, sum(&beside.bandwidth), Counted::ActorBytes(other)),
-                Cell::of_some(&transfer.case, sum(&beside.alone)),
+                alone(&beside.transfer_alone),
+                Cell::of(&transfer.case, together, Counted::ActorBytes(other)),
+                alone(&beside.alone),
             ])
         })
         .collect();
@@ -290,6 +298,16 @@ fn besides(transfers: &[TransferView]) -> Option<Table> {
     })
 }
 
+fn beside_words(place: &TransferCoordinates) -> String {
+    match &place.beside {
+        Some(TransferBeside::Device { device }) => device.clone(),
+        Some(TransferBeside::Streams { kernel, threads, .. }) => {
+            format!("{kernel} by {threads} threads")
+        }
+        None => String::new(),
+    }
+}
+
 /// What copies, and what runs beside them, keep of what each moves alone.
 fn losses(model: &Devices) -> Option<Table> {
     let rows = model.losses.iter().map(|TransferLoss { place, copies_kept, other_kept }| {
@@ -299,13 +317,7 @@ fn losses(model: &Devices) -> Option<Table> {
         vec![
             Cell::text(ends_words(&place.device, place.memory_node, place.peer.as_deref())),
             Cell::text(way_words(place.direction, place.host_memory)),
-            Cell::text(match &place.beside {
-                Some(TransferBeside::Device { device }) => device.clone(),
-                Some(TransferBeside::Streams { kernel, threads, .. }) => {
-                    format!("{kernel} by {threads} threads")
-                }
-                None => String::new(),
-            }),
+            Cell::text(beside_words(place)),
             kept(copies_kept),
             kept(other_kept),
         ]

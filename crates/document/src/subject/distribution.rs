@@ -3,15 +3,15 @@
 use nearfar_model::{
     AffinityEffect, CaseDistribution, Distribution, KernelDistribution, Knee, LEAST_DIP_P,
     MeanVerdict, ModeEvidence, RunMode, RunModes, RunSpread, SpreadVerdict, ThreadAdvice,
-    ThreadSettings,
+    ThreadSettings, WidestRuns,
 };
 use nearfar_record::Affinity;
 use nearfar_units::{BytesPerSecond, Quantity, format_significant};
 
 use super::figures::{count, rounded, significant};
-use super::show_grid::groups;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
+use crate::grid::groups;
 use crate::table::{Cell, Column, Table};
 
 pub(crate) fn section(model: &Distribution) -> Section {
@@ -47,7 +47,7 @@ fn about(model: &Distribution) -> String {
 }
 
 fn tables(kernel: &KernelDistribution) -> impl Iterator<Item = Table> {
-    [Some(runs(kernel)), effects(kernel)].into_iter().flatten()
+    [Some(runs(kernel)), widest(kernel), effects(kernel)].into_iter().flatten()
 }
 
 /// Threads and how they are spread; compact and scattered threads on the same CPUs are one case.
@@ -169,6 +169,48 @@ fn enough(kernel: &KernelDistribution) -> Option<String> {
     };
     let knees: Vec<String> = kernel.knees.iter().map(one).collect();
     Some(format!("Enough threads (mean at most 5 % below the best): {}.", knees.join("; ")))
+}
+
+/// Spreads below this have no shape that is worth lines.
+const LEAST_SPREAD: f64 = 0.01;
+
+/// Characters of the longest bar.
+const LONGEST_BAR: usize = 40;
+
+/// The histogram of the runs that spread most.
+fn widest(kernel: &KernelDistribution) -> Option<Table> {
+    let WidestRuns { threads, affinity, spread, histogram } = kernel.widest.as_ref()?;
+    if *spread < LEAST_SPREAD {
+        return None;
+    }
+    let most = histogram.counts.iter().copied().max()?;
+    // One character stands for so many runs.
+    let each = most.div_ceil(LONGEST_BAR).max(1);
+    let decimals = (-histogram.width.log10().floor()).clamp(0.0, 9.0);
+    #[expect(clippy::cast_possible_truncation, reason = "0 to 9")]
+    let end = |value: f64| rounded(value, decimals as i32);
+    let rows = histogram.bins().map(|(from, to, runs)| {
+        let bar = "#".repeat(runs.div_ceil(each));
+        vec![
+            Cell::Text(format!("{} to {}", end(from), end(to))),
+            Cell::text(runs.to_string()),
+            Cell::Text(bar),
+        ]
+    });
+    let unit = if each > 1 { format!("; one # for {each} runs") } else { String::new() };
+    Some(Table {
+        caption: format!(
+            "{}, {}: the runs that spread most, {} {}, largest - smallest {} % of the mean{unit}",
+            kernel.kernel,
+            kernel.variant,
+            count(*threads as usize, "thread"),
+            affinity.as_str(),
+            significant(spread * 100.0, 2)
+        ),
+        columns: ["GB/s", "runs", ""].map(Column::words).into(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    })
 }
 
 fn effects(kernel: &KernelDistribution) -> Option<Table> {

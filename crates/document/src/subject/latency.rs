@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 
 use nearfar_model::{
-    CurvePlace, FactorSpan, Latency, LatencyAdvice, LoadedCurve, NumaFactor, USABLE_RISE,
+    ChaseFigures, CurvePlace, FactorSpan, Latency, LatencyAdvice, LoadedCurve, NumaFactor,
+    Translation, USABLE_RISE,
 };
-use nearfar_record::Outcome;
+use nearfar_record::{ChaseWalk, Outcome, Pages};
 use nearfar_units::{Bytes, Ratio, format_significant};
 
 use super::figures::{count, significant};
-use super::show_latency::LatencyView;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
-use crate::grid::Grid;
+use crate::grid::{Grid, groups};
 use crate::table::{Cell, Column, Table};
 
 /// The answer in a sentence; `None` where nothing remote was measured.
@@ -34,12 +34,15 @@ fn ratio(value: Ratio) -> nearfar_record::Estimate<Ratio> {
 
 /// What was measured and what it means; `chases` are those of `show`, without which idle times are the
 /// model's.
-pub(crate) fn section(chases: &[LatencyView], model: Option<&Latency>) -> Option<Section> {
+pub(crate) fn section(chases: &[ChaseFigures], model: Option<&Latency>) -> Option<Section> {
     let mut tables: Vec<Table> = idle(chases, model).into_iter().collect();
+    tables.extend(sizes(chases));
     if let Some(model) = model {
         tables.extend(factors(model));
         tables.extend(levels(model));
         tables.extend(model.curves.iter().map(loaded));
+    } else {
+        tables.extend(loads(chases));
     }
     (!tables.is_empty()).then(|| Section {
         id: "latency",
@@ -63,7 +66,7 @@ fn column(node: u32) -> String {
     format!("node {node}")
 }
 
-fn idle(chases: &[LatencyView], model: Option<&Latency>) -> Option<Table> {
+fn idle(chases: &[ChaseFigures], model: Option<&Latency>) -> Option<Table> {
     let mut grid = Grid::default();
     if let (true, Some(model)) = (chases.is_empty(), model) {
         for pair in &model.factors {
@@ -73,11 +76,102 @@ fn idle(chases: &[LatencyView], model: Option<&Latency>) -> Option<Table> {
         }
     }
     for chase in chases.iter().filter(|chase| chase.in_matrix) {
-        let cell =
-            Cell::of(&chase.case, chase.latency.as_ref().map(Figure::time), Counted::AccessTime);
-        grid.add(row(chase.cluster), column(chase.memory_node), cell);
+        grid.add(row(chase.place.cluster), column(chase.place.memory_node), cell(chase));
     }
     grid.table("Idle: one thread of a cluster on each node".into(), "", Unit::Ns)
+}
+
+/// In place of a time where a round had no access: rounds that had some would say too little.
+const EMPTY_ROUND: &str = "no access in a round";
+
+/// The time of a chase, or why it has none.
+pub(crate) fn cell(chase: &ChaseFigures) -> Cell {
+    if chase.has_empty_round {
+        return Cell::not_measured(EMPTY_ROUND);
+    }
+    Cell::of(&chase.case, chase.time.as_ref().map(Figure::time), Counted::AccessTime)
+}
+
+/// By size, walk and pages, of places where several were chased idle; what translating addresses adds.
+fn sizes(chases: &[ChaseFigures]) -> Vec<Table> {
+    let idle = chases.iter().filter(|chase| chase.place.load.is_none());
+    let places = groups(idle, |chase| (chase.place.cluster, chase.place.memory_node));
+    let table = |((cluster, node), of): ((u32, u32), Vec<&ChaseFigures>)| {
+        if of.len() < 2 {
+            return None;
+        }
+        let mut ways: Vec<_> =
+            of.iter().map(|chase| (chase.place.walk, chase.place.pages)).collect();
+        ways.sort_by_key(|&(walk, pages)| (walk, pages == Pages::Small, pages));
+        let mut grid = Grid::with_columns(ways.into_iter().map(walk_words));
+        let mut of = of;
+        of.sort_by_key(|chase| chase.place.working_set_bytes);
+        let mut notes = Vec::new();
+        for chase in of {
+            let size = Bytes(chase.place.working_set_bytes).to_string();
+            let way = walk_words((chase.place.walk, chase.place.pages));
+            notes.extend(chase.translation.map(|it| translation_words(&way, &size, &it)));
+            grid.add(size, way, cell(chase));
+        }
+        let caption = format!("Idle, by size and walk: cluster {cluster} on node {node}");
+        let mut table = grid.table(caption, "set", Unit::Ns)?;
+        table.notes = notes;
+        Some(table)
+    };
+    places.into_iter().filter_map(table).collect()
+}
+
+/// How a chase walks, over which pages.
+pub(crate) fn walk_words((walk, pages): (ChaseWalk, Pages)) -> String {
+    let walk = match walk {
+        ChaseWalk::PageGroups => "in groups of pages",
+        ChaseWalk::Anywhere => "anywhere",
+    };
+    let pages = match pages {
+        Pages::Small => "base pages",
+        Pages::Transparent => "huge pages",
+        Pages::Huge => "reserved huge pages",
+    };
+    format!("{walk}, {pages}")
+}
+
+fn translation_words(way: &str, size: &str, translation: &Translation) -> String {
+    let (least, most) = translation.interval;
+    let noise = if translation.is_within_noise() { ", within noise" } else { "" };
+    format!(
+        "Translating addresses ({way}) adds {:+.1} ns ({least:+.1} to {most:+.1}{noise}) at {size}.",
+        translation.ns
+    )
+}
+
+/// Traffic beside each chase and what it makes of its time; the model's curves say more.
+fn loads(chases: &[ChaseFigures]) -> Option<Table> {
+    let rows = chases.iter().filter_map(|chase| {
+        let load = chase.place.load.as_ref()?;
+        let moved = chase.load.as_ref().map(Figure::sum);
+        let who = format!("{} on {}", chase.place.cluster, chase.place.memory_node);
+        Some(vec![
+            Cell::Text(who),
+            Cell::Text(format!("{} x {} {}", load.threads, load.kernel, load.variant)),
+            Cell::text(load.pause_cycles.to_string()),
+            Cell::of(&chase.case, moved, Counted::ActorBytes(1)),
+            cell(chase),
+        ])
+    });
+    let rows: Vec<Vec<Cell>> = rows.collect();
+    (!rows.is_empty()).then(|| Table {
+        caption: "Loaded: threads beside the chase pause so many cycles after 1 KiB of each array"
+            .into(),
+        columns: vec![
+            Column::words("cluster on node"),
+            Column::words("beside"),
+            Column::words("pause"),
+            Column::of("traffic", Unit::GbPerS),
+            Column::of("time", Unit::Ns),
+        ],
+        rows,
+        notes: Vec::new(),
+    })
 }
 
 fn factors(model: &Latency) -> Option<Table> {

@@ -153,23 +153,22 @@ impl ModelKind {
         })
     }
 
-    /// All models, side by side: those of a full record of a large machine take longer than its
+    /// Several models, side by side: those of a full record of a large machine take longer than its
     /// reader waits gladly.
     ///
     /// # Errors
     /// As [`ModelKind::fit`].
     pub fn fit_all(
+        kinds: &[Self],
         figures: &RecordFigures<'_>,
         choices: &ModelChoices,
     ) -> Result<Vec<(Self, Fit)>, NoClasses> {
         scope(|scope| {
-            let running: Vec<_> = Self::ALL
-                .iter()
-                .map(|kind| scope.spawn(move || kind.fit(figures, choices)))
-                .collect();
+            let running: Vec<_> =
+                kinds.iter().map(|kind| scope.spawn(move || kind.fit(figures, choices))).collect();
             let ended = running.into_iter().map(ScopedJoinHandle::join);
             let models = ended.map(|model| model.unwrap_or_else(|panic| resume_unwind(panic)));
-            Self::ALL.into_iter().zip(models).map(|(kind, model)| Ok((kind, model?))).collect()
+            kinds.iter().copied().zip(models).map(|(kind, model)| Ok((kind, model?))).collect()
         })
     }
 }

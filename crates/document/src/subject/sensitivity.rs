@@ -5,12 +5,11 @@ use nearfar_model::{
     BestOfPair, BoundsStanding, MemoryShare, PlacedRuns, PlacementBounds, ProgramClass,
     ProgramSensitivity, ReferenceClasses, Sensitivity,
 };
-use nearfar_record::{Better, Metric, Record, RunSummary, TriedCounter};
+use nearfar_record::{Absent, Better, Metric, Record, RunSummary, TriedCounter};
 use serde::Serialize;
 
 use super::measured::MeasuredView;
 use super::sensitivity_counters::CountedRunsView;
-use super::show_figure::AbsentView;
 
 /// How sensitive programs are to where their memory is; `sensitivity --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -118,7 +117,7 @@ pub struct PlacedRunsView {
     /// is not known.
     pub expected: Option<[f64; 2]>,
     /// Refusals.
-    pub refused: Vec<AbsentView>,
+    pub refused: Vec<Absent>,
 }
 
 /// Time, s, or metric of runs.
@@ -201,7 +200,7 @@ impl SensitivityView {
             reference.map(|(name, classes)| (name, classes.alphas.clone())).unzip();
         let some = found.as_ref().ok();
         Self {
-            schema: "nearfar.sensitivity/1",
+            schema: "nearfar.sensitivity/2",
             measured: MeasuredView::new(record),
             record: None,
             nothing_to_choose: found.as_ref().err().cloned(),
@@ -267,7 +266,7 @@ fn placed(runs: &PlacedRuns) -> PlacedRunsView {
         bounds: runs.bounds.as_ref().map(bounds),
         standing: runs.standing.map(standing),
         expected: expected.map(|(low, high)| [low.min(high), low.max(high)]),
-        refused: runs.refused.iter().map(AbsentView::new).collect(),
+        refused: runs.refused.clone(),
     }
 }
 

@@ -301,7 +301,7 @@ fn notes(program: &ProgramView) -> String {
     for runs in &program.placements {
         let place = format!("cluster {}, {}", runs.cluster, memory_words(runs));
         for refusal in &runs.refused {
-            note(&format!("{place}: refused: {}", printable(&refusal.reason)));
+            note(&format!("{place}: refused: {}", printable(&refusal.reason.text)));
         }
         if runs.placed_share.is_some_and(|share| share < PLACED) {
             let share = runs.placed_share.map_or_else(String::new, percent_words);

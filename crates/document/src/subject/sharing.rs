@@ -1,13 +1,12 @@
 //! Threads near a memory node beside threads of a cluster far from it, and how to split processes.
 
 use nearfar_model::{
-    Fairness, GridPlace, Law, LawFit, ProcessSplit, SharedCell, SharedGrid, Sharing, SplitRanking,
-    SplitVerdict, WhoLosesMore, WorkSharing,
+    Fairness, GridPlace, Law, LawFit, ProcessSplit, SharedCell, SharedGrid, Sharing, SharingCell,
+    SplitRanking, SplitVerdict, WhoLosesMore, WorkSharing,
 };
 
 use super::figures::{count, percent_words, rounded, significant};
 use super::sharing_splits::{advice, figure_cell, more_words, split_words};
-use super::show_sharing::SharingView;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
@@ -17,9 +16,10 @@ use crate::table::{Cell, Column, Table};
 const MOST_NAMED: usize = 6;
 
 /// What was measured, what the laws say of it, and how to split processes.
-pub(crate) fn section(cells: &[SharingView], model: Option<&Sharing>) -> Option<Section> {
-    let of_place = cells.chunk_by(|one, next| one.place() == next.place());
-    let mut tables: Vec<Table> = of_place.filter_map(measured).collect();
+pub(crate) fn section(cells: &[SharingCell], model: Option<&Sharing>) -> Option<Section> {
+    let of_place =
+        cells.chunk_by(|one, next| GridPlace::of(&one.place) == GridPlace::of(&next.place));
+    let mut tables: Vec<Table> = of_place.flat_map(measured).collect();
     if let Some(model) = model {
         tables.push(laws(model));
         if let Some(shown) = shown(model) {
@@ -47,15 +47,26 @@ pub(crate) fn findings(model: &Sharing) -> Vec<String> {
     last_rankings(shown).map(of).collect()
 }
 
-fn measured(cells: &[SharingView]) -> Option<Table> {
-    let first = cells.first()?;
-    let mut grid = grid_of(cells.iter().map(|cell| cell.remote_threads));
+/// Both groups together, and the far one's part of it.
+fn measured(cells: &[SharingCell]) -> Vec<Table> {
+    let Some(first) = cells.first() else { return Vec::new() };
+    let sum = |of: &Option<_>| of.as_ref().map(Figure::sum);
+    let mut both = grid_of(cells.iter().map(|cell| cell.place.remote_threads));
+    let mut part = grid_of(cells.iter().map(|cell| cell.place.remote_threads));
     for cell in cells {
-        let total = cell.total.as_ref().map(Figure::sum);
-        let figure = Cell::of(&cell.case, total, Counted::Bytes);
-        grid.add(near(cell.local_threads), far(cell.remote_threads), figure);
+        let (locals, remotes) = (cell.place.local_threads, cell.place.remote_threads);
+        let total = Cell::of(&cell.case, sum(&cell.total), Counted::Bytes);
+        both.add(near(locals), far(remotes), total);
+        // Where one group is alone, the total is its own.
+        if locals > 0 && remotes > 0 {
+            let remote = Cell::of(&cell.case, sum(&cell.remote), Counted::ActorBytes(1));
+            part.add(near(locals), far(remotes), remote);
+        }
     }
-    grid.table(place_words(&first.place()), "", Unit::GbPerS)
+    let place = place_words(&GridPlace::of(&first.place));
+    let both = both.table(place.clone(), "", Unit::GbPerS);
+    let part = part.table(format!("{place}: the far threads' part"), "", Unit::GbPerS);
+    both.into_iter().chain(part).collect()
 }
 
 fn near(threads: u32) -> String {

@@ -2,23 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, RecordFigures, classes};
-use nearfar_record::{Absence, Experiment, Record, Suite, Warning};
+use nearfar_model::{
+    ChaseFigures, LinkFigures, Mix, PlacedCell, RecordFigures, ScalingRuns, SharingCell,
+    TransferFigures, chases, links, mixes, scaling, transfers,
+};
+use nearfar_record::{Absent, Experiment, Record, Suite, Warning};
 use serde::Serialize;
 
-use super::classes::ClassesView;
 use super::measured::MeasuredView;
-use super::show_devices::{TransferView, transfer_views};
-use super::show_figure::AbsentView;
 use super::show_hybrid::{HybridView, hybrid_views};
-use super::show_latency::{LatencyView, latency_views};
-use super::show_links::{LinkView, link_views};
-use super::show_mixes::{MixView, mix_views};
-use super::show_pairs::{CellView, cell_views};
 use super::show_roofs::{RoofView, roof_views};
-use super::show_scaling::{ScalingView, WidestRuns, scaling_views};
-use super::show_sharing::{SharingView, sharing_views};
 
 /// A record in figures; `show --json` prints it. Each experiment is a list of its cases, empty
 /// where the record holds none.
@@ -57,37 +50,27 @@ pub struct ShowView {
     /// Share of the memory that huge pages backed, or null.
     pub huge_page_share: Option<f64>,
     /// The matrix, cell by cell.
-    pub pairs: Vec<CellView>,
-    /// Classes of the pairs, for the map; null with fewer than two pairs. `model --json`
-    /// prints them, `show --json` does not: the matrix is what was measured, classes are what a model
-    /// makes of it.
-    #[serde(skip)]
-    pub classes: Option<ClassesView>,
+    pub pairs: Vec<PlacedCell>,
     /// Runs by thread count and affinity.
-    pub scaling: Vec<ScalingView>,
-    /// Of each kernel the runs that spread most, for the histogram; `--json` prints every run.
-    #[serde(skip)]
-    pub widest_runs: Vec<WidestRuns>,
+    pub scaling: Vec<ScalingRuns>,
     /// Local and remote threads on one node.
-    pub sharing: Vec<SharingView>,
+    pub sharing: Vec<SharingCell>,
     /// Packages on the memory of others.
-    pub links: Vec<LinkView>,
+    pub links: Vec<LinkFigures>,
     /// Roofs, and points below them.
     pub roofs: Vec<RoofView>,
     /// Fast and slow memory.
     pub hybrid: Vec<HybridView>,
     /// Random sets of streams.
-    pub mixes: Vec<MixView>,
+    pub mixes: Vec<Mix>,
     /// Times of an access.
-    pub latency: Vec<LatencyView>,
+    pub latency: Vec<ChaseFigures>,
     /// Copies between memory and devices.
-    pub devices: Vec<TransferView>,
+    pub devices: Vec<TransferFigures>,
     /// Cases of programs; `sensitivity --from` shows their runs.
     pub placed_programs: usize,
-    /// What was not asked for or does not apply.
-    pub omitted: Vec<AbsentView>,
-    /// What the machine refused.
-    pub refused: Vec<AbsentView>,
+    /// What was not asked for, does not apply, or was refused by the machine.
+    pub absent: Vec<Absent>,
     /// What the reader should know.
     pub warnings: Vec<Warning>,
 }
@@ -100,19 +83,10 @@ impl ShowView {
     /// The view of a record whose figures are sorted already.
     pub fn of(figures: &RecordFigures<'_>) -> Self {
         let record = figures.record();
-        let (scaling, widest_runs) = scaling_views(figures);
         let evidence = figures.evidence();
-        let absent = |wanted: Absence| {
-            record
-                .absent
-                .iter()
-                .filter(move |absent| absent.absence == wanted)
-                .map(AbsentView::new)
-                .collect()
-        };
         let header = &record.header;
         Self {
-            schema: "nearfar.show/2",
+            schema: "nearfar.show/3",
             measured: MeasuredView::new(record),
             suite: header.inputs.suite,
             experiments: header.inputs.experiments.clone(),
@@ -131,29 +105,18 @@ impl ShowView {
             least_placed: evidence.least_placed,
             worst_share_deviation: evidence.worst_share,
             huge_page_share: evidence.huge_page_share,
-            pairs: cell_views(figures.pairs()),
-            classes: classes_view(figures),
-            scaling,
-            widest_runs,
-            sharing: sharing_views(figures),
-            links: link_views(figures),
+            pairs: figures.pairs().placed(),
+            scaling: scaling(figures),
+            sharing: figures.sharing_grid().to_vec(),
+            links: links(figures),
             roofs: roof_views(figures),
             hybrid: hybrid_views(figures),
-            mixes: mix_views(figures),
-            latency: latency_views(figures),
-            devices: transfer_views(figures),
+            mixes: mixes(figures),
+            latency: chases(figures),
+            devices: transfers(figures),
             placed_programs: record.cases.iter().filter(|case| case.command().is_some()).count(),
-            omitted: absent(Absence::Omitted),
-            refused: absent(Absence::Refused),
+            absent: record.absent.clone(),
             warnings: record.warnings.clone(),
         }
     }
-}
-
-fn classes_view(figures: &RecordFigures<'_>) -> Option<ClassesView> {
-    let record = figures.record();
-    let classes = classes(figures, &ClassRule::default()).ok()?;
-    let pairs = classes.sets.iter().flat_map(|set| &set.classes).flat_map(|class| &class.pairs);
-    let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
-    (pairs.count() > 1).then(|| ClassesView::new(record, &classes, &gamma))
 }

@@ -12,31 +12,6 @@ pub(crate) fn in_order<T: Clone + Eq + Hash>(values: impl IntoIterator<Item = T>
     values.into_iter().filter(|value| known.insert(value.clone())).collect()
 }
 
-/// The same, the smallest first.
-pub(crate) fn sorted<T: Clone + Eq + Hash + Ord>(values: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut values = in_order(values);
-    values.sort_unstable();
-    values
-}
-
-/// Things by what they have in common, in the order of the first of each.
-pub(crate) fn groups<'v, V, Key: Clone + Eq + Hash>(
-    views: impl IntoIterator<Item = &'v V>,
-    key: impl Fn(&'v V) -> Key,
-) -> Vec<(Key, Vec<&'v V>)> {
-    let mut positions: HashMap<Key, usize> = HashMap::new();
-    let mut groups: Vec<(Key, Vec<&V>)> = Vec::new();
-    for view in views {
-        let key = key(view);
-        let position = *positions.entry(key.clone()).or_insert(groups.len());
-        if position == groups.len() {
-            groups.push((key, Vec::new()));
-        }
-        groups[position].1.push(view);
-    }
-    groups
-}
-
 pub(crate) struct Side<Key, Of, Label> {
     /// What stands there, in order.
     pub keys: Vec<Key>,

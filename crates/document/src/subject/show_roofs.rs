@@ -1,19 +1,18 @@
 //! The roofs of clusters as `show` prints them.
 
 use nearfar_machine::{CpuSet, MemoryKind};
-use nearfar_model::{RecordFigures, RoofFigures};
-use nearfar_record::RoofPurpose;
+use nearfar_model::{PlannedCase, RecordFigures, RoofFigures};
+use nearfar_record::{CaseSummary, RoofPurpose};
 use serde::Serialize;
 
 use super::roofline_place::RoofPlaceView;
-use super::show_figure::{BandwidthView, CaseView, FlopsView};
 
 /// A roof of one cluster, or a point below one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofView {
     #[serde(flatten)]
-    pub case: CaseView,
+    pub case: PlannedCase,
     /// The cluster whose roof it is.
     pub cluster: u32,
     /// What limits it: `compute`, `cache`, `memory`, `interleaved`, `contended`,
@@ -38,9 +37,11 @@ pub struct RoofView {
     /// Whether it is a roof or a point below one.
     pub purpose: RoofPurpose,
     /// Useful bytes, or null.
-    pub bandwidth: Option<BandwidthView>,
+    #[serde(rename = "bandwidth_gb_per_s")]
+    pub bandwidth: Option<CaseSummary>,
     /// Floating-point operations, or null.
-    pub flops: Option<FlopsView>,
+    #[serde(rename = "gflop_per_s")]
+    pub flops: Option<CaseSummary>,
     /// Median clock of the cores, or null.
     pub core_ghz: Option<f64>,
     /// Useful bytes of one thread in a cycle, median over threads and samples, or null.
@@ -80,7 +81,7 @@ fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
     let RoofPlaceView { name, limit, level, node, is_local, clusters, memory_kind } =
         RoofPlaceView::new(place.roof, figures.is_local);
     RoofView {
-        case: CaseView::new(&figures.case),
+        case: figures.case.clone(),
         cluster: place.cluster,
         limit,
         level,
@@ -92,8 +93,8 @@ fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
         variant: place.variant,
         threads: place.threads,
         purpose: place.purpose,
-        bandwidth: BandwidthView::of(figures.bandwidth.as_ref()),
-        flops: figures.flops.as_ref().map(FlopsView::new),
+        bandwidth: figures.bandwidth.clone(),
+        flops: figures.flops.clone(),
         core_ghz: figures.core_ghz,
         bytes_per_cycle: figures.bytes_per_cycle,
         flops_per_cycle: figures.flops_per_cycle,

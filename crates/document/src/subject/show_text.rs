@@ -1,83 +1,70 @@
 //! A record in words and tables.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use nearfar_record::{Executor, Experiment};
+use nearfar_record::{Absence, Absent, Executor, Experiment, Record};
 use nearfar_units::format_duration;
 
 use super::figures::{count, percent, simulated_line};
+use super::model_kind::{ModelChoices, ModelKind};
 use super::show::ShowView;
-use super::show_devices_text::devices_text;
-use super::show_figure::{AbsentView, section};
-use super::show_grid::{groups, in_order};
-use super::show_hybrid::hybrid_text;
-use super::show_latency_text::latency_text;
-use super::show_links::links_text;
-use super::show_mixes::mixes_text;
-use super::show_pairs::pairs_text;
-use super::show_roofs_text::roofs_text;
-use super::show_scaling::scaling_text;
-use super::show_sharing::sharing_text;
+use crate::document::Sources;
+use crate::grid::groups;
 use crate::printable::printable;
+use crate::sections;
+use crate::table::AbsenceKind;
 use crate::terminal::paragraph::paragraph;
+use crate::terminal::tables_text;
+
+/// What was measured and what it rests on, for people.
+pub fn show_text(record: &Record) -> String {
+    // What these say of a record is as good as measured: classes, factors, how runs spread.
+    let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
+    let sources = Sources::with_models(record, &ModelChoices::of(record), &kinds);
+    let show = &sources.show;
+    let mut text = show.head();
+    for experiment in Experiment::ALL {
+        text += &experiment_text(&sources, experiment);
+    }
+    text += &show.evidence();
+    text += &show.not_measured();
+    text + &show.warning_lines()
+}
+
+/// What the record holds of an experiment, or why it holds nothing; empty for one that was
+/// not asked for.
+fn experiment_text(sources: &Sources<'_>, experiment: Experiment) -> String {
+    let show = &sources.show;
+    if let Some(section) = sections::of(sources, experiment) {
+        return format!("\n== {} =={}", section.title, tables_text(&section));
+    }
+    if experiment == Experiment::Commands && show.placed_programs > 0 {
+        let cases = count(show.placed_programs, "placement");
+        return format!(
+            "\n{cases} of programs; `nearfar sensitivity --from RECORD` shows their runs\n"
+        );
+    }
+    if show.experiments.contains(&experiment) {
+        show.why_nothing(experiment)
+    } else {
+        String::new()
+    }
+}
 
 impl ShowView {
-    /// For people.
-    pub fn text(&self) -> String {
-        let mut text = self.head();
-        for experiment in Experiment::ALL {
-            text += &self.experiment(experiment);
-        }
-        text += &self.evidence();
-        text += &self.not_measured();
-        text + &self.warning_lines()
-    }
-
-    /// What the record holds of an experiment, or why it holds nothing; empty for one that was
-    /// not asked for.
-    fn experiment(&self, experiment: Experiment) -> String {
-        let (is_there, text): (bool, &dyn Fn() -> String) = match experiment {
-            Experiment::Pairs => (!self.pairs.is_empty(), &|| {
-                let classes =
-                    self.classes.as_ref().map(|classes| format!("\n{}", classes.summary()));
-                pairs_text(&self.pairs) + &classes.unwrap_or_default()
-            }),
-            Experiment::Scaling => {
-                (!self.scaling.is_empty(), &|| scaling_text(&self.scaling, &self.widest_runs))
-            }
-            Experiment::Sharing => (!self.sharing.is_empty(), &|| sharing_text(&self.sharing)),
-            Experiment::Links => (!self.links.is_empty(), &|| links_text(&self.links)),
-            Experiment::Roofs => (!self.roofs.is_empty(), &|| roofs_text(&self.roofs)),
-            Experiment::Hybrid => (!self.hybrid.is_empty(), &|| hybrid_text(&self.hybrid)),
-            Experiment::Mixes => (!self.mixes.is_empty(), &|| mixes_text(&self.mixes)),
-            Experiment::Latency => (!self.latency.is_empty(), &|| latency_text(&self.latency)),
-            Experiment::Devices => (!self.devices.is_empty(), &|| devices_text(&self.devices)),
-            Experiment::Commands => (self.placed_programs > 0, &|| self.programs()),
-        };
-        match is_there {
-            true => text(),
-            false if self.experiments.contains(&experiment) => self.why_nothing(experiment),
-            false => String::new(),
-        }
-    }
-
-    fn programs(&self) -> String {
-        let cases = count(self.placed_programs, "placement");
-        let words =
-            format!("{cases} of programs; `nearfar sensitivity --from RECORD` shows their runs");
-        section(Experiment::Commands.as_str(), &words)
-    }
-
     fn why_nothing(&self, experiment: Experiment) -> String {
-        let is_of = |absent: &&AbsentView| experiment_of(absent) == experiment.as_str();
-        let absences = self.omitted.iter().chain(&self.refused).filter(is_of);
-        let reasons = in_order(absences.map(|absent| printable(&absent.reason)));
+        let own = self.absent.iter().filter(|absent| absent.experiment() == Some(experiment));
+        let reasons: Vec<String> = groups(own, |absent| absent.reason.text.as_str())
+            .into_iter()
+            .map(|(reason, _)| printable(reason).into_owned())
+            .collect();
         let why = if reasons.is_empty() {
             "nothing was measured: the record holds no case of it".into()
         } else {
             format!("nothing was measured: {}", reasons.join("; "))
         };
-        section(experiment.as_str(), &why)
+        format!("\n{}", paragraph(&format!("{experiment}: "), &why))
     }
 
     fn head(&self) -> String {
@@ -101,7 +88,7 @@ impl ShowView {
         text += simulated_line(self.measured.executor);
         text += &self.measured.sealing.warning();
         if self.unfinished {
-            text += "unfinished: the program was killed while measuring; go on with --resume\n";
+            text += "unfinished: the program was killed while measuring; resume by --resume\n";
         }
         text
     }
@@ -139,9 +126,9 @@ impl ShowView {
         let least = self
             .least_placed
             .map(|least| format!("at least {:.2} % on the nodes asked for", least * 100.0));
-        let off = self
-            .worst_share_deviation
-            .map(|off| format!("dealt out over nodes: shares off by {:.2} % at most", off * 100.0));
+        let off = self.worst_share_deviation.map(|off| {
+            format!("interleaved or weighted pages: shares off by {:.2} % at most", off * 100.0)
+        });
         let huge = self
             .huge_page_share
             .map(|share| format!("{:.0} % of the memory in huge pages", share * 100.0));
@@ -155,18 +142,19 @@ impl ShowView {
     /// One line for each reason within an experiment, however many cases it holds for.
     fn not_measured(&self) -> String {
         let mut text = String::new();
-        for (word, absences) in [("omitted", &self.omitted), ("refused", &self.refused)] {
-            let why =
-                |absent: &'_ AbsentView| (experiment_of(absent).to_string(), absent.reason.clone());
-            for ((_, reason), of) in groups(absences, why) {
-                let mut cases: Vec<&str> = of.iter().map(|absent| absent.case.as_str()).collect();
-                cases.sort_unstable();
-                cases.dedup();
+        for absence in [Absence::Omitted, Absence::Refused] {
+            let word = AbsenceKind::from(absence).as_str();
+            let own = self.absent.iter().filter(|absent| absent.absence == absence);
+            let why = |absent: &Absent| (absent.experiment(), absent.reason.text.clone());
+            for ((_, reason), of) in groups(own, why) {
+                // Sorted, each once.
+                let cases: BTreeSet<&str> = of.iter().map(|absent| absent.case.as_str()).collect();
                 let more = match cases.len() {
                     1 => String::new(),
                     count => format!(" and {} more", count - 1),
                 };
-                text += &format!("{word}: {}{more}: {}\n", printable(cases[0]), printable(&reason));
+                let first = cases.first().copied().unwrap_or_default();
+                text += &format!("{word}: {}{more}: {}\n", printable(first), printable(&reason));
             }
         }
         if text.is_empty() { text } else { format!("\nnot measured\n{text}") }
@@ -183,9 +171,4 @@ impl ShowView {
         }
         text
     }
-}
-
-/// The experiment of a case or group of cases: the first part of its id.
-fn experiment_of(absent: &AbsentView) -> &str {
-    absent.case.split_once('/').map_or(absent.case.as_str(), |(experiment, _)| experiment)
 }

@@ -13,7 +13,7 @@ mod scaling;
 use std::path::Path;
 
 use expect_test::{ExpectFile, expect_file};
-use nearfar_document::ShowView;
+use nearfar_document::{ShowView, show_text};
 use nearfar_machine::{MemoryKind, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Case, Coordinates, Experiment, MixCoordinates, Record};
 use nearfar_specimen::{done, machine, record_of};
@@ -62,7 +62,7 @@ fn golden(file: &str) -> ExpectFile {
 #[test]
 fn records_are_shown_as_in_their_golden_files() {
     for (name, record) in RECORDS.iter().chain(&VARIATIONS) {
-        let text = ShowView::new(&record()).text();
+        let text = show_text(&record());
         assert!(text.lines().all(|line| line.chars().count() <= 110), "{text}");
         golden(&format!("{name}.txt")).assert_eq(&text);
     }

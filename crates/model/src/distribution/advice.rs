@@ -65,8 +65,8 @@ pub(super) fn advice(
     effects: &[AffinityEffect],
 ) -> Option<ThreadAdvice> {
     let measured = || runs.iter().filter_map(|runs| Some((runs, paced(runs)?)));
-    let best = measured().map(|(_, paced)| paced.mean).max_by(f64::total_cmp)?;
-    let enough = measured().filter(|(_, paced)| paced.mean >= (1.0 - KNEE) * best);
+    let best = measured().map(|(_, paced)| paced.mean.0).max_by(f64::total_cmp)?;
+    let enough = measured().filter(|(_, paced)| paced.mean.0 >= (1.0 - KNEE) * best);
     let threads = enough.map(|(runs, _)| runs.place.threads).min()?;
     let of_count = || measured().filter(|(runs, _)| runs.place.threads == threads);
     let effect_of = |affinity: Affinity| {
@@ -89,17 +89,17 @@ pub(super) fn advice(
     // Of two names for the same CPUs the later one is scatter.
     let pinned = of_count()
         .filter(|(runs, _)| !is_unbound(runs) && is_worth_it(runs.place.affinity))
-        .max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean));
+        .max_by(|(_, one), (_, other)| one.mean.0.total_cmp(&other.mean.0));
     let (chosen, paced) = pinned.or(unbound).or_else(|| of_count().next())?;
     let affinity = chosen.place.affinity;
     Some(ThreadAdvice {
         threads,
         affinity,
-        expected: BytesPerSecond(paced.mean),
-        range: [paced.min, paced.max].map(BytesPerSecond),
+        expected: paced.mean,
+        range: [paced.min, paced.max],
         runs: paced.runs.len(),
         effect: effect_of(affinity).cloned(),
-        unbound: unbound.map(|(_, paced)| BytesPerSecond(paced.mean)),
+        unbound: unbound.map(|(_, paced)| paced.mean),
         settings: settings(record, chosen),
     })
 }

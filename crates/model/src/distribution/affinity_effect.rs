@@ -92,7 +92,7 @@ pub(super) fn effects(runs: &[ScalingRuns]) -> Vec<AffinityEffect> {
         let unbound = runs.iter().find(|other| {
             other.place.affinity == Affinity::Unbound && other.place.threads == pinned.place.threads
         })?;
-        let ratios = ratios_of_moments(&paced(pinned)?.runs, &paced(unbound)?.runs, SEED)?;
+        let ratios = ratios_of_moments(&paced(pinned)?.values(), &paced(unbound)?.values(), SEED)?;
         let (low, high) = ratios.mean_interval;
         // No mean is below 0.
         let interval = (low.max(0.0), high);
