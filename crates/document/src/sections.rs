@@ -8,7 +8,6 @@ mod mixes;
 mod not_measured;
 mod pairs;
 mod paper_tables;
-mod roofs;
 
 use crate::subject::{FittedView, ModelKind};
 pub(crate) use pairs::why_thinned;
@@ -26,7 +25,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         scaling(sources),
         sharing(sources),
         links::section(sources),
-        roofs::section(sources),
+        roofline(sources),
         hybrid::section(sources),
         mixes::section(sources),
         devices(sources),
@@ -66,6 +65,14 @@ fn sharing(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::sharing_section(&sources.show.sharing, model)
+}
+
+fn roofline(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Roofline) {
+        Some(FittedView::Roofline(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::roofline::section(&sources.show.roofs, model)
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

@@ -112,7 +112,7 @@ impl ShowView {
         };
         let header = &record.header;
         Self {
-            schema: "nearfar.show/2",
+            schema: "nearfar.show/3",
             measured: MeasuredView::new(record),
             suite: header.inputs.suite,
             experiments: header.inputs.experiments.clone(),

@@ -1,11 +1,11 @@
 //! The roofs of clusters as `show` prints them.
 
-use nearfar_machine::{CpuSet, MemoryKind};
+use nearfar_machine::CpuSet;
 use nearfar_model::{RecordFigures, RoofFigures};
-use nearfar_record::RoofPurpose;
+use nearfar_record::{Roof, RoofPurpose};
 use serde::Serialize;
 
-use super::roofline_place::RoofPlaceView;
+use super::roofline::roof_words;
 use super::show_figure::{BandwidthView, CaseView, FlopsView};
 
 /// A roof of one cluster, or a point below one.
@@ -16,19 +16,10 @@ pub struct RoofView {
     pub case: CaseView,
     /// The cluster whose roof it is.
     pub cluster: u32,
-    /// What limits it: `compute`, `cache`, `memory`, `interleaved`, `contended`,
-    /// `all_local`, `congested`.
-    pub limit: &'static str,
-    /// The cache's level, or null.
-    pub level: Option<u8>,
-    /// The memory node, or null.
-    pub node: Option<u32>,
+    /// What limits.
+    pub roof: Roof,
     /// Whether the node is the cluster's own, or null.
     pub is_local: Option<bool>,
-    /// Clusters that use the node at once, or null.
-    pub clusters: Option<u32>,
-    /// The kind of memory whose nodes take turns, or null.
-    pub memory_kind: Option<MemoryKind>,
     /// Kernel, mix or arithmetic.
     pub kernel: String,
     /// Instruction-set variant.
@@ -54,15 +45,19 @@ pub struct RoofView {
     pub attainable_gflop_per_s: Option<f64>,
     /// Of a point, measured / attainable, or null.
     pub attainable_ratio: Option<f64>,
-    /// What limits, in words: `contended node 0, 4 clusters`.
-    #[serde(skip)]
-    pub name: String,
     /// The cluster's CPUs, for headings.
     #[serde(skip)]
     pub cpus: CpuSet,
     /// The actor of the case that it is of, by its position.
     #[serde(skip)]
     pub actor: usize,
+}
+
+impl RoofView {
+    /// What limits, in words.
+    pub(crate) fn name(&self) -> String {
+        roof_words(self.roof, self.is_local)
+    }
 }
 
 /// The roofs and points of a record.
@@ -77,17 +72,11 @@ pub(crate) fn roof_views(figures: &RecordFigures<'_>) -> Vec<RoofView> {
 
 fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
     let place = figures.place.clone();
-    let RoofPlaceView { name, limit, level, node, is_local, clusters, memory_kind } =
-        RoofPlaceView::new(place.roof, figures.is_local);
     RoofView {
         case: CaseView::new(&figures.case),
         cluster: place.cluster,
-        limit,
-        level,
-        node,
-        is_local,
-        clusters,
-        memory_kind,
+        roof: place.roof,
+        is_local: figures.is_local,
         kernel: place.kernel,
         variant: place.variant,
         threads: place.threads,
@@ -100,7 +89,6 @@ fn view(figures: &RoofFigures, cpus: CpuSet) -> RoofView {
         flops_per_byte: figures.intensity,
         attainable_gflop_per_s: figures.attainable.map(|attainable| attainable.flops / 1e9),
         attainable_ratio: figures.attainable.map(|attainable| attainable.ratio),
-        name,
         cpus,
         actor: place.actor as usize,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nearfar_record::RoofPurpose;
+use nearfar_record::{Roof, RoofPurpose};
 use nearfar_units::format_significant;
 
 use super::figures::{count, significant};
@@ -30,7 +30,7 @@ pub(crate) fn roofs_text(views: &[RoofView]) -> String {
         let title = format!("cluster {cluster} (CPUs {cpus})");
         let pick = |purpose: RoofPurpose, is_compute: bool| -> Vec<&RoofView> {
             let wanted = |view: &&&RoofView| {
-                view.purpose == purpose && (view.limit == "compute") == is_compute
+                view.purpose == purpose && (view.roof == Roof::Compute) == is_compute
             };
             of.iter().filter(wanted).copied().collect()
         };
@@ -39,10 +39,6 @@ pub(crate) fn roofs_text(views: &[RoofView]) -> String {
         text += &points(&title, &pick(RoofPurpose::Validation, false), &mut footnotes);
     }
     text + &footnotes.lines()
-}
-
-fn name(view: &RoofView) -> String {
-    view.name.clone()
 }
 
 /// A table of views by what two functions say of them; a place without a view is a dot.
@@ -88,7 +84,8 @@ fn bandwidths(
         if knows_cycles { ", below it bytes of a core in a cycle, median over cores" } else { "" };
     let mut columns = labels(views, kernel_and_variant);
     columns.sort_by_cached_key(|column| kernels.iter().position(|known| known == column));
-    let (rows, columns) = ((labels(views, name), name), (columns, kernel_and_variant));
+    let (rows, columns) =
+        ((labels(views, RoofView::name), RoofView::name), (columns, kernel_and_variant));
     let table = labelled(views, rows, columns, |view| {
         let text = footnotes.figure(&view.case, view.bandwidth.as_ref().map(Into::into));
         match view.bytes_per_cycle {
@@ -104,7 +101,7 @@ fn bandwidths(
 
 /// Caches run with the core's clock, memory does not.
 fn is_in_cycles(view: &RoofView) -> bool {
-    view.limit == "cache" && view.bytes_per_cycle.is_some()
+    matches!(view.roof, Roof::Cache { .. }) && view.bytes_per_cycle.is_some()
 }
 
 fn arithmetic(title: &str, views: &[&RoofView], footnotes: &mut Footnotes) -> String {
@@ -160,7 +157,8 @@ fn points(title: &str, views: &[&RoofView], footnotes: &mut Footnotes) -> String
         let key = |view: &RoofView| intensity(&view.kernel).unwrap_or(f64::INFINITY);
         key(one).total_cmp(&key(other))
     });
-    let (rows, columns) = ((labels(&by_intensity, row), row), (labels(views, name), name));
+    let (rows, columns) =
+        ((labels(&by_intensity, row), row), (labels(views, RoofView::name), RoofView::name));
     let table = labelled(views, rows, columns, |view| {
         let text = footnotes.figure(&view.case, view.flops.as_ref().map(Into::into));
         match (view.attainable_gflop_per_s, view.attainable_ratio) {
