@@ -88,12 +88,15 @@ fn roofs(of: &PlacedProgram, first: &Placement) -> Table {
         notes.push(format!("{} more alike (--json has their figures)", count(alike, "cluster")));
     }
     Table {
-        caption: format!("Below the roofs of loads of {}", title(first.cluster, &first.cpus)),
+        caption: format!(
+            "Below the roofs of loads of {}; ratio: reached / attainable",
+            title(first.cluster, &first.cpus)
+        ),
         columns: vec![
             Column::words(""),
             Column::of("roof", Unit::GbPerS),
             Column::of("attainable", Unit::GflopPerS),
-            Column::of("reached / attainable", Unit::One),
+            Column::of("ratio", Unit::One),
             Column::words(""),
         ],
         rows: of_loads.chain(own).collect(),
