@@ -21,7 +21,7 @@ pub fn profile(input: &[u8]) -> Outcome {
     assert_printable(&profile_text(&profile));
     if let Ok(found) = profiled_point(&profile) {
         assert!(found.point.intensity.is_normal() && found.point.intensity > 0.0);
-        assert!(found.point.flops.is_none_or(|flops| flops.is_normal() && flops > 0.0));
+        assert!(found.point.flops.is_none_or(|flops| flops.0.is_normal() && flops.0 > 0.0));
     }
     Outcome::Accepted
 }

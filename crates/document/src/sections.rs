@@ -8,7 +8,6 @@ mod mixes;
 mod not_measured;
 mod pairs;
 mod paper_tables;
-mod roofs;
 
 use crate::subject::{FittedView, ModelKind};
 use nearfar_record::Experiment;
@@ -48,7 +47,7 @@ pub(crate) fn of(sources: &Sources<'_>, experiment: Experiment) -> Option<Sectio
         Experiment::Scaling => scaling(sources),
         Experiment::Sharing => sharing(sources),
         Experiment::Links => links::section(sources),
-        Experiment::Roofs => roofs::section(sources),
+        Experiment::Roofs => roofline(sources),
         Experiment::Hybrid => hybrid::section(sources),
         Experiment::Mixes => mixes::section(sources),
         Experiment::Devices => devices(sources),
@@ -86,6 +85,14 @@ fn sharing(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::sharing_section(&sources.show.sharing, model)
+}
+
+fn roofline(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Roofline) {
+        Some(FittedView::Roofline(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::roofline::section(&sources.show.roofs, model)
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

@@ -28,9 +28,6 @@ mod model_hybrid_answer;
 mod model_hybrid_placement;
 mod model_hybrid_text;
 mod model_kind;
-mod model_roofline;
-mod model_roofline_advice;
-mod model_roofline_text;
 mod model_strategy;
 mod model_strategy_advice;
 mod model_strategy_text;
@@ -39,9 +36,6 @@ mod pair_words;
 mod predict;
 mod predict_flow;
 mod predict_hybrid;
-mod predict_roofline;
-mod predict_roofline_advice;
-mod predict_roofline_text;
 mod predict_text;
 mod profile;
 mod record_doctor;
@@ -51,7 +45,8 @@ mod relations;
 mod reproduce;
 mod reproduce_text;
 mod result;
-mod roofline_place;
+pub(crate) mod roofline;
+mod roofline_program;
 mod run_text;
 mod sealing;
 mod sensitivity;
@@ -61,9 +56,7 @@ mod sensitivity_text;
 mod sharing;
 mod sharing_splits;
 mod show;
-mod show_grid;
 mod show_hybrid;
-mod show_roofs;
 mod show_text;
 mod topo;
 mod topo_text;
@@ -98,14 +91,12 @@ pub use model_hybrid::HybridModelView;
 pub use model_hybrid_answer::HybridAnswerView;
 pub use model_hybrid_placement::{HybridGainView, HybridPlacementView};
 pub use model_kind::{Fit, ModelChoices, ModelKind};
-pub use model_roofline::RooflineView;
 pub use model_strategy::{
     ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
 };
 pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, PredictView};
 pub use predict_flow::PredictFlowView;
 pub use predict_hybrid::PredictHybridView;
-pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};
 pub use profile::profile_text;
 pub use record_doctor::{
     HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,
@@ -113,7 +104,7 @@ pub use record_doctor::{
 };
 pub use reproduce::{PaperView, ReproduceView};
 pub use result::ModelResult;
-pub use roofline_place::RoofPlaceView;
+pub use roofline_program::predict_roofline_text;
 pub use run_text::run_text;
 pub use sealing::SealingView;
 pub use sensitivity::{
@@ -125,7 +116,6 @@ pub(crate) use sharing::{measured_beta, section as sharing_section};
 pub use sharing_splits::predict_sharing_text;
 pub use show::ShowView;
 pub use show_hybrid::HybridView;
-pub use show_roofs::RoofView;
 pub use show_text::show_text;
 pub use topo::{ClusterView, DeviceView, NodeView, TopoView};
 pub use topology_export::{

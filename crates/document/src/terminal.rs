@@ -61,7 +61,9 @@ fn table_text(table: &Table) -> String {
 /// Whether a column holds figures, or words that begin with a number.
 fn is_number(table: &Table, column: usize) -> bool {
     let is_number = |cell: &Cell| match cell {
-        Cell::Text(words) => words.starts_with(|first: char| first.is_ascii_digit()),
+        Cell::Text(words) => {
+            words.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit())
+        }
         _ => true,
     };
     let has_unit = table.columns.get(column).is_some_and(|column| column.unit.is_some());

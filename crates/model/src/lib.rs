@@ -103,9 +103,11 @@ pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
 pub use record_figures::{CaseFigures, PlannedCase, RecordFigures};
 pub use roofline::{
-    BandwidthRoof, Ceiling, Chart, Expected, HybridRoof, HybridStanding, PROGRAMS, Placement,
-    Program, ProgramExpectation, ProgramPoint, Ridge, RoofErrors, RoofValidation, Roofline,
-    Standing, UnderRoof, ValidationPoint, roof_errors, roofline,
+    AtRoofs, BandwidthRoof, Ceiling, Chart, Corner, Expected, HybridRoof, HybridStanding,
+    IntensityKind, PROGRAMS, PlacedProgram, PlacedPrograms, Placement, PlacementAdvice, Program,
+    ProgramExpectation, ProgramPoint, ProgramShares, RefutingPoints, Ridge, RoofCommands,
+    RoofErrors, RoofSort, RoofValidation, Roofline, RooflineAdvice, Standing, UnderRoof,
+    ValidationPoint, roof_errors, roofline,
 };
 pub use roofs::{Attainable, RoofFigures, roofs};
 pub use scaling::{RunStatistics, ScalingFigures, ScalingRuns, WidestRuns, scaling};

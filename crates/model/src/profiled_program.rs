@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_record::{AccessShares, ClassShare, Profile, Roof};
+use nearfar_record::{AccessShares, ClassShare, Profile};
+use nearfar_units::FlopsPerSecond;
 
 use crate::classes::{ClassSet, Classes};
-use crate::roofline::{ProgramPoint, Roofline};
+use crate::roofline::{IntensityKind, ProgramPoint};
 
 /// The access share of each class, and what goes to pairs that are in none. An initiator that is
 /// a part of a cluster takes an equal part of the cluster's accesses.
@@ -89,19 +90,9 @@ pub fn profiled_point(profile: &Profile) -> Result<ProfiledPoint, String> {
         return Err("it has no point below roofs: where its threads ran is not known".into());
     };
     let flops = flops * cluster_share;
-    let point = ProgramPoint { intensity, flops: flops.is_normal().then_some(flops) };
+    let flops = flops.is_normal().then_some(FlopsPerSecond(flops));
+    let point = ProgramPoint { kind: IntensityKind::Operational, intensity, flops };
     Ok(ProfiledPoint { point, cluster, cluster_share })
-}
-
-impl Roofline {
-    /// The roofs of memory of one cluster, without those of caches: what an operational intensity
-    /// can be held against. `None` where the record has none of them.
-    pub fn of_memory(&self, cluster: u32) -> Option<Self> {
-        let mut chart = self.charts.iter().find(|chart| chart.cluster == cluster)?.clone();
-        chart.roofs.retain(|roof| !matches!(roof.roof, Roof::Cache { .. } | Roof::Compute));
-        chart.validations.retain(|of| !matches!(of.roof, Roof::Cache { .. }));
-        (!chart.roofs.is_empty()).then(|| Self { charts: vec![chart] })
-    }
 }
 
 #[cfg(test)]
@@ -198,11 +189,11 @@ mod tests {
         let mut profile = planted();
         let found = profiled_point(&profile).unwrap();
         assert_eq!((found.cluster, found.cluster_share), (0, 1.0));
-        assert_eq!(found.point.flops, Some(1e9));
+        assert_eq!(found.point.flops, Some(FlopsPerSecond(1e9)));
         assert!((found.point.intensity - 1.0 / 12.0).abs() < 1e-12);
         profile.access.as_mut().unwrap().cpu_time = [(0, 0.25), (1, 0.75)].into();
         let found = profiled_point(&profile).unwrap();
-        assert_eq!((found.cluster, found.point.flops), (1, Some(0.75e9)));
+        assert_eq!((found.cluster, found.point.flops), (1, Some(FlopsPerSecond(0.75e9))));
         profile.access = None;
         assert!(profiled_point(&profile).unwrap_err().contains("where its threads ran"));
         profile.clusters.truncate(1);

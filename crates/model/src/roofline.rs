@@ -23,33 +23,43 @@
 //! Fails when: loads are too few or too dependent to cover the latency (a point then lies below
 //! all roofs, which is said), bytes are counted where they leave a cache and not where the core
 //! requests them, or a clock differs between a roof and a program. Where the record's own points
-//! of known intensity are off by more than 25 %, the roofs foretell nothing, which is said.
+//! of known intensity are off by more than 25 %, the roofs predict nothing, which is said.
 //!
 //! Pinned by: `crates/model/tests/roofline` (charts, errors and verdicts by hand) and
 //! `crates/reproduce/tests/denoyelle2019.rs` (tables 2, 4 and 5).
 
+mod advice;
 mod chart;
 mod hybrid_roof;
+mod placed_programs;
+mod placement_advice;
 mod program_point;
 mod programs;
 mod validation;
 
-pub use chart::{BandwidthRoof, Ceiling, Chart, Ridge};
-pub use hybrid_roof::{HybridRoof, HybridStanding};
-pub use program_point::{Placement, ProgramPoint, Standing, UnderRoof};
+pub use advice::RooflineAdvice;
+pub use chart::{BandwidthRoof, Ceiling, Chart, Corner, Ridge};
+pub use hybrid_roof::{HybridRoof, HybridStanding, ProgramShares};
+pub use placed_programs::{PlacedProgram, PlacedPrograms, RoofCommands};
+pub use placement_advice::{AtRoofs, PlacementAdvice, RefutingPoints, RoofSort};
+pub use program_point::{IntensityKind, Placement, ProgramPoint, Standing, UnderRoof};
 pub use programs::{Expected, PROGRAMS, Program, ProgramExpectation};
 pub use validation::{RoofErrors, RoofValidation, ValidationPoint, roof_errors};
 
 use nearfar_record::Experiment;
+use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// The charts of a record's clusters.
-#[derive(Debug, Clone, PartialEq)]
+/// What limits each cluster at each arithmetic intensity (denoyelle2019).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofline {
-    /// By cluster.
+    /// A chart for each cluster that has roofs.
     pub charts: Vec<Chart>,
+    /// What would tell more.
+    pub commands: RoofCommands,
 }
 
 /// The charts of a record.
@@ -57,9 +67,10 @@ pub struct Roofline {
 /// # Errors
 /// Where the record holds no roof of anything.
 pub fn roofline(figures: &RecordFigures<'_>) -> Result<Roofline, Inapplicable> {
-    let charts = Chart::all(&figures.record().header.machine, figures.roofs());
-    if charts.iter().all(|chart| chart.ceilings.is_empty() && chart.roofs.is_empty()) {
-        return Err(Inapplicable::without(figures.record(), Experiment::Roofs));
+    let record = figures.record();
+    let charts = Chart::all(&record.header.machine, figures.roofs());
+    if charts.is_empty() {
+        return Err(Inapplicable::without(record, Experiment::Roofs));
     }
-    Ok(Roofline { charts })
+    Ok(Roofline { charts, commands: RoofCommands::of(record) })
 }

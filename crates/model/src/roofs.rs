@@ -12,39 +12,50 @@ use std::collections::HashMap;
 use nearfar_machine::Cluster;
 use nearfar_record::{CaseSummary, Coordinates, Part, Roof, RoofCoordinates, RoofPurpose, Work};
 
+use nearfar_units::FlopsPerSecond;
+use serde::Serialize;
+
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
 /// A roof of one cluster, or a point below one.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofFigures {
     /// Which case; a case that several clusters take part in has figures for each.
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
+    #[serde(flatten)]
     pub place: RoofCoordinates,
-    /// Whether the node is the cluster's own; `None` for a roof that is not one node's.
+    /// Whether the node is the cluster's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
-    /// Bytes; `None` without samples and for arithmetic on registers.
+    /// Useful bytes; null without samples and for arithmetic on registers.
+    #[serde(rename = "bandwidth_gb_per_s")]
     pub bandwidth: Option<CaseSummary>,
-    /// Floating-point operations; `None` without samples and for a kernel without any.
+    /// Floating-point operations; null without samples and for a kernel without any.
+    #[serde(rename = "gflop_per_s")]
     pub flops: Option<CaseSummary>,
-    /// Median clock of the cores; `None` where nobody looked.
+    /// Median clock of the cores; null where nobody looked.
     pub core_ghz: Option<f64>,
-    /// Bytes of one thread in one cycle, median over threads and undisturbed samples; `None`
+    /// Bytes of one thread in one cycle, median over threads and undisturbed samples; null
     /// without bytes or clock.
     pub bytes_per_cycle: Option<f64>,
-    /// Operations of one thread in one cycle, as above; `None` without operations or clock.
+    /// Operations of one thread in one cycle, as above; null without operations or clock.
     pub flops_per_cycle: Option<f64>,
-    /// Operations / bytes that the cores request; `None` where either is missing.
+    /// Operations / bytes that the cores request; null where either is missing.
+    #[serde(rename = "flops_per_byte")]
     pub intensity: Option<f64>,
-    /// What the roofs say of it; `None` for a roof, and where a roof or the point is missing.
+    /// What the roofs say of it; null for a roof, and where a roof or the point is missing.
     pub attainable: Option<Attainable>,
 }
 
 /// What the roofs say of a point below them.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Attainable {
-    /// The lower of the two roofs at the point's intensity, FLOP/s.
-    pub flops: f64,
+    /// The lower of the two roofs at the point's intensity.
+    #[serde(rename = "gflop_per_s")]
+    pub flops: FlopsPerSecond,
     /// Measured / that.
     pub ratio: f64,
 }
@@ -146,7 +157,7 @@ fn attainable(point: &RoofFigures, known: &Known) -> Option<Attainable> {
     let most = arithmetic.iter().find_map(|name| roof(name, Roof::Compute))?;
     let attainable = (intensity * bandwidth).min(most);
     let ratio = flops / attainable;
-    ratio.is_finite().then_some(Attainable { flops: attainable, ratio })
+    ratio.is_finite().then_some(Attainable { flops: FlopsPerSecond(attainable), ratio })
 }
 
 /// The kernel whose bandwidth bounds a mix with arithmetic (`1l_4fma`), and the arithmetic whose

@@ -254,7 +254,7 @@ pub enum Roof {
 #[serde(rename_all = "snake_case")]
 pub enum RoofPurpose {
     Roof,
-    /// A point with loads and arithmetic that the roofs must foretell.
+    /// A point with loads and arithmetic that the roofs must predict.
     Validation,
 }
 

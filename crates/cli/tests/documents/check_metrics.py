@@ -87,12 +87,11 @@ for chase in view["latency"]:
 
 roofs = [roof for roof in view["roofs"] if roof["purpose"] == "roof"]
 for roof in roofs:
-    labels = {name: str(roof[name]) for name in ["cluster", "limit", "threads"]}
+    labels = {name: str(roof[name]) for name in ["cluster", "threads"]}
     labels |= {name: shown(roof[name]) for name in ["kernel", "variant"]}
     labels["experiment"] = "roofs"
-    for name in ["level", "node", "clusters", "memory_kind"]:
-        if roof[name] is not None:
-            labels[name] = str(roof[name])
+    for name, value in roof["roof"].items():
+        labels["memory_kind" if name == "kind" else name] = str(value)
     if roof["bandwidth"]:
         ours = find("nearfar_roof_bytes_per_second", statistic="median", **labels)
         agree(ours, roof["bandwidth"]["sum_gb_per_s"] * 1e9)

@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 use nearfar_document::{
     AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
     DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult, ModelView,
-    PredictFlowView, PredictHybridView, PredictRooflineView, PredictView, RecordDoctorView,
-    ReportView, ReproduceView, RooflineView, SensitivityView, ShowView, StrategyView, TopoView,
-    TopologyExportView, csv_row_schema,
+    PredictFlowView, PredictHybridView, PredictView, RecordDoctorView, ReportView, ReproduceView,
+    SensitivityView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
 };
-use nearfar_model::{Devices, Distribution, Latency, Sharing, SplitAnswers};
+use nearfar_model::{
+    Devices, Distribution, Latency, PlacedPrograms, Roofline, Sharing, SplitAnswers,
+};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -46,14 +47,14 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.predict/1", schema::<PredictView>),
     ("nearfar.predict-flow/1", schema::<PredictFlowView>),
     ("nearfar.predict-hybrid/1", schema::<PredictHybridView>),
-    ("nearfar.predict-roofline/1", schema::<PredictRooflineView>),
+    ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
     ("nearfar.record/1", sealed_line),
     ("nearfar.record-doctor/1", schema::<RecordDoctorView>),
     ("nearfar.report/1", schema::<ReportView>),
     ("nearfar.reproduce/1", schema::<ReproduceView>),
-    ("nearfar.roofline/1", schema::<RooflineView>),
+    ("nearfar.roofline/2", schema::<ModelResult<Roofline>>),
     ("nearfar.run/2", schema::<RunReport>),
     ("nearfar.sensitivity/2", schema::<SensitivityView>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),

@@ -1,12 +1,16 @@
 //! Roofs of a cluster and points below them.
 
-use crate::subject::{FittedView, RoofPlaceView};
-use nearfar_units::format_significant;
+use nearfar_model::BandwidthRoof;
+use nearfar_record::Roof;
+use nearfar_units::{BytesPerSecond, format_significant};
+
+use crate::subject::FittedView;
+use crate::subject::roofline::roof_words;
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
-use crate::figure::{Figure, Unit};
+use crate::figure::Figure;
 
 /// Points of known intensity load and do fused operations, or multiply and add where there are
 /// none: the roof and the ceiling that they are held against.
@@ -21,19 +25,19 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         FittedView::Roofline(view) => Some(view),
         _ => None,
     });
-    for chart in view.into_iter().flat_map(|view| &view.charts) {
+    for chart in view.into_iter().flat_map(|view| &view.result.charts) {
         let choice = [format!("cluster {} (CPUs {})", chart.cluster, chart.cpus)];
         let corners = || chart.roofs.iter().flat_map(|roof| &roof.corners);
-        let ends = corners().map(|corner| corner.flops_per_byte);
+        let ends = corners().map(|corner| corner.intensity);
         let ends = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
         let has_ceiling = |name: &&str| chart.ceilings.iter().any(|it| it.kernel == *name);
+        let own_validations = || chart.own_validations().map(|(_, of)| of);
         let judging_ceiling = JUDGING_CEILINGS.into_iter().find(has_ceiling);
         for ceiling in &chart.ceilings {
             let name = format!("arithmetic {} {}", ceiling.kernel, ceiling.variant);
             let mut series = Series::new(&name, Style::Edge);
-            let interval = Some(ceiling.interval_gflop_per_s);
-            let figure = Figure::new(ceiling.gflop_per_s, interval, Unit::GflopPerS);
-            let is_judge = match chart.validations.is_empty() {
+            let figure = Figure::of(&ceiling.flops);
+            let is_judge = match own_validations().next().is_none() {
                 true => chart.ceiling.as_ref() == Some(&ceiling.kernel),
                 false => Some(&*ceiling.kernel) == judging_ceiling,
             };
@@ -46,55 +50,52 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         }
         // Of the many roofs of a large machine first one for each place, by the fastest kernel, and
         // of many remote nodes the nearest and the farthest.
-        let fastest = |name: &str| {
-            let of = chart.roofs.iter().filter(|roof| roof.roof.name == name);
-            of.map(|roof| roof.gb_per_s).fold(0.0, f64::max)
+        let fastest = |roof: Roof| {
+            let of = chart.roofs.iter().filter(|of| of.roof == roof);
+            of.map(|of| of.bandwidth.value.0).fold(0.0, f64::max)
         };
-        let remote = || chart.roofs.iter().filter(|roof| is_remote(&roof.roof));
-        let speeds = remote().map(|roof| fastest(&roof.roof.name));
-        let (low, high) =
-            speeds.fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
-        for roof in &chart.roofs {
-            let refuted = if roof.is_refuted { ", refuted by its points" } else { "" };
-            let name = format!("{} {} {}{refuted}", roof.roof.name, roof.kernel, roof.variant);
-            let interval = Some(roof.interval_gb_per_s);
-            let bandwidth = Figure::new(roof.gb_per_s, interval, Unit::GbPerS).words();
+        let remote = chart.roofs.iter().filter(|of| is_remote(of.roof, of.is_local));
+        let (low, high) = remote
+            .map(|of| fastest(of.roof))
+            .fold((f64::INFINITY, 0.0_f64), |(low, high), it| (low.min(it), high.max(it)));
+        for of in &chart.roofs {
+            let BandwidthRoof { roof, is_local, kernel, variant, .. } = of;
+            let refuted = if of.is_refuted { ", refuted by its points" } else { "" };
+            let name = format!("{} {kernel} {variant}{refuted}", roof_words(*roof, *is_local));
+            let bandwidth = Figure::of(&of.bandwidth).words();
             let mut series = Series::new(&name, Style::Edge);
-            let most = fastest(&roof.roof.name);
-            let is_between = is_remote(&roof.roof) && low < most && most < high;
-            let is_first = matches!(roof.roof.limit, "cache" | "memory" | "all_local");
+            let most = fastest(*roof);
+            let is_between = is_remote(*roof, *is_local) && low < most && most < high;
+            let is_first =
+                matches!(roof, Roof::Cache { .. } | Roof::Memory { .. } | Roof::AllLocal { .. });
             // Those that the points shown are held against, where there are points.
-            let mut validations = chart.validations.iter();
-            let is_judge = match validations.any(|of| of.roof.name == roof.roof.name) {
-                true => roof.kernel == JUDGING_ROOF,
-                false => roof.gb_per_s >= most,
+            let is_judge = match own_validations().any(|points| points.roof == *roof) {
+                true => kernel == JUDGING_ROOF,
+                false => of.bandwidth.value >= BytesPerSecond(most),
             };
             series.hidden_first(!is_first || is_between || !is_judge);
-            for corner in &roof.corners {
-                let figure = Figure::new(corner.gflop_per_s, None, Unit::GflopPerS);
-                let at = format_significant(corner.flops_per_byte, 3);
+            for corner in &of.corners {
+                let figure = Figure::plain(corner.flops);
+                let at = format_significant(corner.intensity, 3);
                 let about = format!("{name}: {bandwidth}\nat {at} FLOPs per byte");
-                series.point(corner.flops_per_byte, &figure, &about);
+                series.point(corner.intensity, &figure, &about);
             }
             lines.add(&choice, series);
         }
-        for validation in &chart.validations {
-            let name = format!("points: {} {}", validation.roof.name, validation.variant);
-            let mut series = Series::new(&name, Style::Points);
-            series.hidden_first(is_remote(&validation.roof));
+        for validation in own_validations() {
+            let roof = roof_words(validation.roof, validation.is_local);
+            let mut series =
+                Series::new(&format!("points: {roof} {}", validation.variant), Style::Points);
+            series.hidden_first(is_remote(validation.roof, validation.is_local));
             for point in &validation.points {
-                let interval = point.interval_ratio.map(|end| end * point.attainable_gflop_per_s);
-                let figure = Figure::new(point.gflop_per_s, Some(interval), Unit::GflopPerS);
-                let attainable = Figure::new(point.attainable_gflop_per_s, None, Unit::GflopPerS);
                 let about = format!(
-                    "{}, {}, {} FLOPs per byte\n{} of the attainable {}",
-                    validation.roof.name,
+                    "{roof}, {}, {} FLOPs per byte\n{} of the attainable {}",
                     point.kernel,
-                    format_significant(point.flops_per_byte, 3),
+                    format_significant(point.intensity, 3),
                     format_significant(point.ratio, 3),
-                    attainable.words()
+                    Figure::plain(point.attainable).words()
                 );
-                series.point(point.flops_per_byte, &figure, &about);
+                series.point(point.intensity, &Figure::of(&point.flops), &about);
             }
             lines.add(&choice, series);
         }
@@ -104,7 +105,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         {
             let name = format!("program {}", profile.program.name);
             let mut series = Series::new(&name, Style::Points);
-            let figure = Figure::new(flops / 1e9, None, Unit::GflopPerS);
+            let figure = Figure::plain(flops);
             let about = format!(
                 "{name}, by its counters: {} FLOPs per byte read from memory (operational intensity; \
                  roofs of caches are not for it), {} of its CPU time on this cluster",
@@ -134,8 +135,8 @@ fn percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
 
-fn is_remote(roof: &RoofPlaceView) -> bool {
-    roof.limit == "memory" && roof.is_local == Some(false)
+fn is_remote(roof: Roof, is_local: Option<bool>) -> bool {
+    matches!(roof, Roof::Memory { .. }) && is_local == Some(false)
 }
 
 #[cfg(test)]

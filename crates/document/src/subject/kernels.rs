@@ -45,3 +45,19 @@ impl KernelsView {
         self.kernels.iter().map(line).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use nearfar_kernels::find;
+    use nearfar_model::PROGRAMS;
+
+    #[test]
+    fn programs_have_the_intensity_of_the_catalog() {
+        for program in PROGRAMS {
+            let kernel = find(program.name).unwrap();
+            let bytes = 8 * (kernel.loads() + kernel.stores());
+            let intensity = f64::from(kernel.flops()) / f64::from(bytes);
+            assert_eq!(intensity.to_string(), program.intensity.to_string(), "{}", program.name);
+        }
+    }
+}

@@ -1,6 +1,6 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Devices, Distribution, Inapplicable, Latency, Sharing};
+use nearfar_model::{Devices, Distribution, Inapplicable, Latency, Roofline, Sharing};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -9,10 +9,9 @@ use super::measured::MeasuredView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
-use super::model_roofline::RooflineView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
-use super::{devices, distribution, latency, sharing};
+use super::{devices, distribution, latency, roofline, sharing};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -53,7 +52,7 @@ pub enum FittedView {
     /// Local and remote threads on one node.
     Sharing(Box<ModelResult<Sharing>>),
     /// Roofs and what lies below them.
-    Roofline(Box<RooflineView>),
+    Roofline(Box<ModelResult<Roofline>>),
     /// Loads and stores over a fast and a slow memory.
     Hybrid(Box<HybridModelView>),
     /// How runs spread, and what affinity does to that.
@@ -80,7 +79,7 @@ impl FittedView {
             Self::Classes(view) => view.text(),
             Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
             Self::Sharing(view) => view.measured.heading() + &sharing_text(&view.result),
-            Self::Roofline(view) => view.text(),
+            Self::Roofline(view) => view.measured.heading() + &roofline_text(&view.result),
             Self::Hybrid(view) => view.text(),
             Self::Distribution(view) => {
                 view.measured.heading() + &section_text(&distribution::section(&view.result))
@@ -111,7 +110,7 @@ impl FittedView {
             Self::Classes(view) => view.body(),
             Self::Latency(view) => latency_text(&view.result),
             Self::Sharing(view) => sharing_text(&view.result),
-            Self::Roofline(view) => view.body(),
+            Self::Roofline(view) => roofline_text(&view.result),
             Self::Hybrid(view) => view.body(),
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
             Self::Flow(view) => view.body(),
@@ -123,6 +122,10 @@ impl FittedView {
 
 fn latency_text(model: &Latency) -> String {
     latency::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn roofline_text(model: &Roofline) -> String {
+    roofline::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
 }
 
 fn devices_text(model: &Devices) -> String {

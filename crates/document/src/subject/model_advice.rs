@@ -1,8 +1,7 @@
 //! What a reader can do by each model, in sentences: those that end its text.
 
 use super::model::FittedView;
-use super::model_roofline_advice::sentences;
-use super::{devices, distribution, latency, sharing};
+use super::{devices, distribution, latency, roofline, sharing};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -11,8 +10,7 @@ impl FittedView {
             Self::Classes(_) => Vec::new(),
             Self::Latency(view) => latency::findings(&view.result),
             Self::Sharing(view) => sharing::findings(&view.result),
-            // As in the text: the other charts are in the JSON.
-            Self::Roofline(view) => view.charts.first().map(sentences).unwrap_or_default(),
+            Self::Roofline(view) => roofline::findings(&view.result),
             Self::Hybrid(view) => {
                 let answers = view.pairs.iter().flat_map(|pair| &pair.answers);
                 answers.flat_map(|answer| answer.advice.clone()).collect()

@@ -14,7 +14,6 @@ use super::classes::ClassesView;
 use super::model::FittedView;
 use super::model_flow::FlowView;
 use super::model_hybrid::HybridModelView;
-use super::model_roofline::RooflineView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
 
@@ -130,8 +129,10 @@ impl ModelKind {
                 let view = ModelResult::new("nearfar.sharing/2", record, model);
                 FittedView::Sharing(Box::new(view))
             }),
-            Self::Roofline => roofline(figures)
-                .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
+            Self::Roofline => roofline(figures).map(|model| {
+                let view = ModelResult::new("nearfar.roofline/2", record, model);
+                FittedView::Roofline(Box::new(view))
+            }),
             Self::Hybrid => hybrid(figures, choices.overlap_bounds)
                 .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
             Self::Distribution => distribution(figures).map(|model| {

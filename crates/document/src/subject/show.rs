@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_model::{
-    ChaseFigures, LinkFigures, Mix, PlacedCell, RecordFigures, ScalingRuns, SharingCell,
+    ChaseFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell,
     TransferFigures, chases, links, mixes, scaling, transfers,
 };
 use nearfar_record::{Absent, Experiment, Record, Suite, Warning};
@@ -11,7 +11,6 @@ use serde::Serialize;
 
 use super::measured::MeasuredView;
 use super::show_hybrid::{HybridView, hybrid_views};
-use super::show_roofs::{RoofView, roof_views};
 
 /// A record in figures; `show --json` prints it. Each experiment is a list of its cases, empty
 /// where the record holds none.
@@ -58,7 +57,7 @@ pub struct ShowView {
     /// Packages on the memory of others.
     pub links: Vec<LinkFigures>,
     /// Roofs, and points below them.
-    pub roofs: Vec<RoofView>,
+    pub roofs: Vec<RoofFigures>,
     /// Fast and slow memory.
     pub hybrid: Vec<HybridView>,
     /// Random sets of streams.
@@ -109,7 +108,7 @@ impl ShowView {
             scaling: scaling(figures),
             sharing: figures.sharing_grid().to_vec(),
             links: links(figures),
-            roofs: roof_views(figures),
+            roofs: figures.roofs().to_vec(),
             hybrid: hybrid_views(figures),
             mixes: mixes(figures),
             latency: chases(figures),

@@ -4,35 +4,49 @@ use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
 
 use nearfar_machine::{CpuSet, Machine};
-use nearfar_record::{Roof, RoofPurpose};
-use nearfar_stats::Estimate;
+use nearfar_record::{Estimate, Roof, RoofPurpose};
+use nearfar_units::{BytesPerSecond, FlopsPerSecond};
+use serde::Serialize;
 
+use super::advice::{RooflineAdvice, advice};
+use super::programs::{ProgramExpectation, expectations};
 use super::validation::{RoofValidation, validations};
 use crate::roofs::RoofFigures;
 
 /// The roofs of a cluster, and the points that they are validated by.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chart {
     pub cluster: u32,
     /// Its CPUs; none where the machine has no such cluster.
     pub cpus: CpuSet,
-    /// Its node with CPUs, on which pages come to lie that its threads touch first; `None` for a
+    /// Its node with CPUs, on which pages come to lie that its threads touch first; null for a
     /// cluster without one.
     pub cpu_node: Option<u32>,
+    /// The cluster whose caches and arithmetic stand here, because its own were not measured and
+    /// that one has as many threads; null where they are its own, or nobody's.
+    pub within_of: Option<u32>,
+    /// The arithmetic that points and corners are held against: the highest of double precision, and
+    /// where there is none the highest; null without any.
+    pub ceiling: Option<String>,
     /// Roofs of arithmetic, the highest first.
     pub ceilings: Vec<Ceiling>,
     /// Roofs of bandwidth: caches, local and remote nodes, interleaved, contended, all local,
     /// congested.
     pub roofs: Vec<BandwidthRoof>,
-    /// The cluster whose caches and arithmetic stand here, because its own were not measured and
-    /// that one has as many threads; `None` where they are its own, or nobody's.
-    pub within_of: Option<u32>,
-    /// Points below the roofs, by roof; those of [`Chart::within_of`] where it has none itself.
+    /// Points below the roofs, by roof; those of `within_of` where it has none itself.
     pub validations: Vec<RoofValidation>,
+    /// What figures of memory must differ by to be told apart, a fraction of them.
+    pub least_difference: f64,
+    /// What programs can expect.
+    pub programs: Vec<ProgramExpectation>,
+    /// What to do.
+    pub advice: Vec<RooflineAdvice>,
 }
 
 /// A roof of arithmetic.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ceiling {
     /// The arithmetic by its name: `fma_dp`.
     pub kernel: String,
@@ -40,15 +54,18 @@ pub struct Ceiling {
     pub variant: String,
     /// Threads of the cluster.
     pub threads: u32,
-    /// FLOP/s of all threads together.
-    pub flops: Estimate,
+    /// All threads together.
+    #[serde(rename = "gflop_per_s")]
+    pub flops: Estimate<FlopsPerSecond>,
 }
 
-#[derive(Debug, Clone, PartialEq)]
+/// A roof of bandwidth.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BandwidthRoof {
     /// What limits.
     pub roof: Roof,
-    /// Whether the node is the cluster's own; `None` for a roof that is not one node's.
+    /// Whether the node is the cluster's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
     /// How memory is accessed, by the kernel's or mix's name: `load`.
     pub kernel: String,
@@ -56,19 +73,37 @@ pub struct BandwidthRoof {
     pub variant: String,
     /// Threads of the cluster.
     pub threads: u32,
-    /// Useful bytes/s of all threads together.
-    pub bandwidth: Estimate,
+    /// Useful bytes of all threads together.
+    #[serde(rename = "gb_per_s")]
+    pub bandwidth: Estimate<BytesPerSecond>,
+    /// Whether points of known intensity are so far off the roof that it predicts nothing.
+    pub is_refuted: bool,
     /// Where it meets each ceiling, in their order.
     pub ridges: Vec<Ridge>,
+    /// The roof as a line below the ceiling; empty without one.
+    pub corners: Vec<Corner>,
 }
 
 /// Where a roof of bandwidth meets a ceiling.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Ridge {
     /// The arithmetic.
     pub ceiling: String,
-    /// FLOPs per byte: below it bandwidth limits, above it arithmetic.
+    /// Below it bandwidth limits, above it arithmetic.
+    #[serde(rename = "flops_per_byte")]
     pub intensity: f64,
+}
+
+/// A corner of a roof's line.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Corner {
+    #[serde(rename = "flops_per_byte")]
+    pub intensity: f64,
+    /// What is attainable there.
+    #[serde(rename = "gflop_per_s")]
+    pub flops: FlopsPerSecond,
 }
 
 /// Figures that differ by less are not told apart, however small the error of the points.
@@ -82,10 +117,17 @@ impl Ceiling {
 }
 
 impl BandwidthRoof {
+    pub(super) const LOADS: &str = "load";
+
     /// Whether memory is only read: verdicts go by such roofs, as most accesses of most programs
     /// are loads, and they are measured everywhere.
     pub fn is_of_loads(&self) -> bool {
-        self.kernel == "load"
+        self.kernel == Self::LOADS
+    }
+
+    /// Where it meets a ceiling.
+    pub fn ridge(&self, ceiling: &str) -> Option<f64> {
+        Some(self.ridges.iter().find(|ridge| ridge.ceiling == ceiling)?.intensity)
     }
 }
 
@@ -106,8 +148,8 @@ impl Chart {
                 cpu_node: known(cluster).and_then(|known| known.cpu_node),
                 ceilings: ceilings(of),
                 roofs: bandwidth_roofs(of),
-                within_of: None,
                 validations: validations(of),
+                ..Self::empty(cluster)
             })
             .collect();
         let mut whole: HashMap<u32, Self> = HashMap::new();
@@ -120,21 +162,36 @@ impl Chart {
             if let Some(other) = chart.threads().and_then(|threads| whole.get(&threads)) {
                 chart.take_what_is_within(other);
             }
-            chart.find_ridges();
+            chart.conclude(machine);
         }
         charts.retain(|chart| !chart.ceilings.is_empty() || !chart.roofs.is_empty());
         charts
     }
 
-    /// The ceiling that points are held against: the highest of double precision, and where there
-    /// is none the highest.
+    pub(super) fn empty(cluster: u32) -> Self {
+        Self {
+            cluster,
+            cpus: CpuSet::new(),
+            cpu_node: None,
+            within_of: None,
+            ceiling: None,
+            ceilings: Vec::new(),
+            roofs: Vec::new(),
+            validations: Vec::new(),
+            least_difference: 0.0,
+            programs: Vec::new(),
+            advice: Vec::new(),
+        }
+    }
+
+    /// The ceiling that points are held against.
     pub fn ceiling(&self) -> Option<&Ceiling> {
         self.ceilings.iter().find(|ceiling| ceiling.is_double()).or(self.ceilings.first())
     }
 
     /// What a roof and the ceiling allow at an intensity, FLOP/s; without a ceiling the roof alone.
     pub fn attainable(&self, intensity: f64, bandwidth: f64) -> f64 {
-        let most = self.ceiling().map_or(f64::INFINITY, |ceiling| ceiling.flops.median);
+        let most = self.ceiling().map_or(f64::INFINITY, |ceiling| ceiling.flops.value.0);
         (intensity * bandwidth).min(most)
     }
 
@@ -152,14 +209,20 @@ impl Chart {
         Some((least.log2().floor().exp2() / 4.0, most.log2().ceil().exp2() * 4.0))
     }
 
-    /// A roof as corners of a line below the ceiling: intensity in FLOPs per byte and FLOP/s;
-    /// empty without a ceiling.
-    pub fn corners(&self, roof: &BandwidthRoof) -> Vec<(f64, f64)> {
+    /// A roof as corners of a line below the ceiling; empty without a ceiling.
+    fn corners(&self, roof: &BandwidthRoof) -> Vec<Corner> {
         let (Some(ceiling), Some((from, to))) = (self.ceiling(), self.intensities()) else {
             return Vec::new();
         };
-        let (bandwidth, most) = (roof.bandwidth.median, ceiling.flops.median);
-        vec![(from, from * bandwidth), (most / bandwidth, most), (to, most)]
+        let (bandwidth, most) = (roof.bandwidth.value.0, ceiling.flops.value);
+        let corner = |intensity, flops| Corner { intensity, flops };
+        let first = corner(from, FlopsPerSecond(from * bandwidth));
+        vec![first, corner(most.0 / bandwidth, most), corner(to, most)]
+    }
+
+    /// Its own points, by their position.
+    pub fn own_validations(&self) -> impl Iterator<Item = (usize, &RoofValidation)> + Clone {
+        self.validations.iter().enumerate().filter(|(_, of)| of.cluster == self.cluster)
     }
 
     /// The points that tell how far a roof can be trusted: its own, else those below memory that
@@ -181,16 +244,16 @@ impl Chart {
         worst(&is_its).or_else(|| worst(&is_memory))
     }
 
-    /// How far points below a roof are from what it foretells: the true relative RMS of those of
+    /// How far points below a roof are from what it predicts: the true relative RMS of those of
     /// [`Chart::validation_of`]; `None` without points.
     pub fn error_of(&self, roof: Roof) -> Option<f64> {
         Some(self.validation_of(roof)?.errors?.relative_rms)
     }
 
-    /// Whether those points are so far off that the roof foretells nothing of any program.
+    /// Whether those points are so far off that the roof predicts nothing of any program.
     pub fn is_refuted(&self, roof: Roof) -> bool {
         let errors = self.validation_of(roof).and_then(|of| of.errors);
-        errors.is_some_and(|errors| errors.refute())
+        errors.is_some_and(|errors| errors.refutes)
     }
 
     /// What two figures must differ by to be told apart: twice the error of the roof's points, at
@@ -217,11 +280,10 @@ impl Chart {
     fn within(&self) -> Self {
         let caches = self.roofs.iter().filter(|roof| is_cache(roof.roof));
         Self {
-            cpus: CpuSet::new(),
             ceilings: self.ceilings.clone(),
             roofs: caches.take(MOST_OF_A_SORT).cloned().collect(),
             validations: self.validations.iter().take(MOST_OF_A_SORT).cloned().collect(),
-            ..*self
+            ..Self::empty(self.cluster)
         }
     }
 
@@ -236,15 +298,27 @@ impl Chart {
         self.within_of = Some(other.cluster);
     }
 
-    fn find_ridges(&mut self) {
+    /// What follows from the roofs and points.
+    fn conclude(&mut self, machine: &Machine) {
         for roof in &mut self.roofs {
             let ridge = |ceiling: &Ceiling| {
-                let intensity = ceiling.flops.median / roof.bandwidth.median;
+                let intensity = ceiling.flops.value.0 / roof.bandwidth.value.0;
                 let ceiling = ceiling.kernel.clone();
                 intensity.is_normal().then_some(Ridge { ceiling, intensity })
             };
             roof.ridges = self.ceilings.iter().filter_map(ridge).collect();
         }
+        let of_roof = |roof: &BandwidthRoof| (self.is_refuted(roof.roof), self.corners(roof));
+        let found: Vec<(bool, Vec<Corner>)> = self.roofs.iter().map(of_roof).collect();
+        for (roof, (is_refuted, corners)) in self.roofs.iter_mut().zip(found) {
+            (roof.is_refuted, roof.corners) = (is_refuted, corners);
+        }
+        let local = self.roofs.iter().find(|roof| roof.is_local == Some(true));
+        let nearest = local.or(self.roofs.first()).map(|roof| roof.roof);
+        self.least_difference = nearest.map_or(0.0, |roof| self.resolution(roof));
+        self.ceiling = self.ceiling().map(|ceiling| ceiling.kernel.clone());
+        self.programs = expectations(self);
+        self.advice = advice(self, machine.nodes.len());
     }
 }
 
@@ -256,15 +330,17 @@ fn is_cache(roof: Roof) -> bool {
 }
 
 /// A figure that something can be divided by.
-fn usable(estimate: &Estimate) -> bool {
-    estimate.median.is_normal() && estimate.median > 0.0
+fn usable(median: f64) -> bool {
+    median.is_normal() && median > 0.0
 }
 
 fn ceilings(figures: &[&RoofFigures]) -> Vec<Ceiling> {
     let (mut ceilings, mut known) = (Vec::new(), HashMap::new());
     for of in figures {
         let place = &of.place;
-        let Some(summary) = of.flops.as_ref().filter(|flops| usable(&flops.sum)) else { continue };
+        let Some(summary) = of.flops.as_ref().filter(|flops| usable(flops.sum.median)) else {
+            continue;
+        };
         if place.roof != Roof::Compute || place.purpose != RoofPurpose::Roof {
             continue;
         }
@@ -272,13 +348,13 @@ fn ceilings(figures: &[&RoofFigures]) -> Vec<Ceiling> {
             kernel: place.kernel.clone(),
             variant: place.variant.clone(),
             threads: place.threads,
-            flops: summary.sum,
+            flops: Estimate::of_rounds(&summary.sum, &of.case.id),
         };
         keep_best(&mut ceilings, &mut known, new.kernel.clone(), new, |it: &Ceiling| {
-            it.flops.median
+            it.flops.value.0
         });
     }
-    ceilings.sort_by(|one, other| other.flops.median.total_cmp(&one.flops.median));
+    ceilings.sort_by(|one, other| other.flops.value.0.total_cmp(&one.flops.value.0));
     ceilings.truncate(MOST_OF_A_SORT);
     ceilings
 }
@@ -288,7 +364,7 @@ fn bandwidth_roofs(figures: &[&RoofFigures]) -> Vec<BandwidthRoof> {
     let (mut roofs, mut known) = (Vec::new(), HashMap::new());
     for of in figures {
         let place = &of.place;
-        let Some(summary) = of.bandwidth.as_ref().filter(|bytes| usable(&bytes.sum)) else {
+        let Some(summary) = of.bandwidth.as_ref().filter(|bytes| usable(bytes.sum.median)) else {
             continue;
         };
         if place.roof == Roof::Compute || place.purpose != RoofPurpose::Roof {
@@ -300,11 +376,13 @@ fn bandwidth_roofs(figures: &[&RoofFigures]) -> Vec<BandwidthRoof> {
             kernel: place.kernel.clone(),
             variant: place.variant.clone(),
             threads: place.threads,
-            bandwidth: summary.sum,
+            bandwidth: Estimate::of_rounds(&summary.sum, &of.case.id),
+            is_refuted: false,
             ridges: Vec::new(),
+            corners: Vec::new(),
         };
         let key = (new.roof, new.kernel.clone());
-        keep_best(&mut roofs, &mut known, key, new, |it: &BandwidthRoof| it.bandwidth.median);
+        keep_best(&mut roofs, &mut known, key, new, |it: &BandwidthRoof| it.bandwidth.value.0);
     }
     roofs
 }

@@ -1,15 +1,19 @@
 //! What programs of known intensity can expect of each placement.
 
-use nearfar_record::Roof;
+use nearfar_record::{Estimate, Roof};
+use nearfar_units::{BytesPerSecond, FlopsPerSecond};
+use serde::Serialize;
 
 use super::chart::{BandwidthRoof, Chart};
 
 /// A program by what its cores request.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Program {
     /// Its name in the paper.
+    #[serde(rename = "program")]
     pub name: &'static str,
-    /// FLOPs per byte.
+    #[serde(rename = "flops_per_byte")]
     pub intensity: f64,
     /// The kernel or mix that accesses memory as it does.
     pub kernel: &'static str,
@@ -23,65 +27,71 @@ pub const PROGRAMS: [Program; 2] = [
 ];
 
 /// What a program can expect of a cluster.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramExpectation {
+    #[serde(flatten)]
     pub program: Program,
     /// While the rest of the machine is idle: its pages on each node, the best first.
     pub alone: Vec<Expected>,
+    /// Best / worst of these; null where there is nothing to choose from.
+    pub alone_factor: Option<f64>,
     /// While all clusters do the same: each on its own node, all on all nodes of a kind in turn,
     /// all on one node; the best first.
     pub together: Vec<Expected>,
+    /// Best / worst of these; null where there is nothing to choose from.
+    pub together_factor: Option<f64>,
 }
 
 /// What a program can expect of one placement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expected {
     /// The placement, by the roof that it meets.
     pub roof: Roof,
-    /// Whether the node is the cluster's own; `None` for a placement that is not on one node.
+    /// Whether the node is the cluster's own; null for a placement that is not on one node.
     pub is_local: Option<bool>,
-    /// Useful bytes/s of the roof.
-    pub bandwidth: f64,
-    /// FLOP/s attainable.
-    pub flops: f64,
-    pub interval: (f64, f64),
-    /// Whether points refute the roof ([`Chart::is_refuted`]): then nothing can be expected.
+    /// Whether pages come to lie so where each thread first touches what it will use.
+    pub is_first_touch: bool,
+    /// Useful bytes of the roof.
+    #[serde(rename = "gb_per_s")]
+    pub bandwidth: BytesPerSecond,
+    /// What the program can attain there.
+    #[serde(rename = "gflop_per_s")]
+    pub flops: Estimate<FlopsPerSecond>,
+    /// Whether points refute the roof, so that nothing can be expected.
     pub is_refuted: bool,
 }
 
-impl ProgramExpectation {
-    /// How much better the best of some placements is than the worst; `None` where there is
-    /// nothing to choose from.
-    pub fn factor(placements: &[Expected]) -> Option<f64> {
-        let [best, .., worst] = placements else { return None };
-        let factor = best.flops / worst.flops;
-        factor.is_finite().then_some(factor)
-    }
+/// What each of [`PROGRAMS`] can expect of a cluster; those without any roof are left out.
+pub(super) fn expectations(chart: &Chart) -> Vec<ProgramExpectation> {
+    let of = |program: Program| {
+        let expected = |is_wanted: &dyn Fn(&BandwidthRoof) -> bool| {
+            let roofs = chart.roofs.iter().filter(|roof| roof.kernel == program.kernel);
+            let wanted = roofs.filter(|roof| is_wanted(roof));
+            let mut all: Vec<Expected> = wanted.map(|roof| chart.expected(program, roof)).collect();
+            all.sort_by(|one, other| other.flops.value.0.total_cmp(&one.flops.value.0));
+            all
+        };
+        let alone = expected(&|roof| matches!(roof.roof, Roof::Memory { .. }));
+        let together = expected(&|roof| chart.is_of_all_clusters(roof.roof));
+        let (alone_factor, together_factor) = (factor(&alone), factor(&together));
+        let found = ProgramExpectation { program, alone, alone_factor, together, together_factor };
+        (!found.alone.is_empty() || !found.together.is_empty()).then_some(found)
+    };
+    PROGRAMS.into_iter().filter_map(of).collect()
+}
+
+fn factor(placements: &[Expected]) -> Option<f64> {
+    let [best, .., worst] = placements else { return None };
+    let factor = best.flops.value / worst.flops.value;
+    factor.is_finite().then_some(factor)
 }
 
 impl Chart {
-    /// What each of [`PROGRAMS`] can expect here; those without any roof are left out.
-    pub fn expectations(&self) -> Vec<ProgramExpectation> {
-        let of = |program: Program| {
-            let expected = |is_wanted: &dyn Fn(&BandwidthRoof) -> bool| {
-                let roofs = self.roofs.iter().filter(|roof| roof.kernel == program.kernel);
-                let wanted = roofs.filter(|roof| is_wanted(roof));
-                let mut all: Vec<Expected> =
-                    wanted.map(|roof| self.expected(program, roof)).collect();
-                all.sort_by(|one, other| other.flops.total_cmp(&one.flops));
-                all
-            };
-            let alone = expected(&|roof| matches!(roof.roof, Roof::Memory { .. }));
-            let together = expected(&|roof| self.is_of_all_clusters(roof));
-            let found = ProgramExpectation { program, alone, together };
-            (!found.alone.is_empty() || !found.together.is_empty()).then_some(found)
-        };
-        PROGRAMS.into_iter().filter_map(of).collect()
-    }
-
     /// Whether a roof is what a cluster gets while all others are at work too.
-    pub fn is_of_all_clusters(&self, roof: &BandwidthRoof) -> bool {
-        match roof.roof {
+    pub(super) fn is_of_all_clusters(&self, roof: Roof) -> bool {
+        match roof {
             Roof::Contended { clusters, .. } => Some(clusters) == self.most_contending(),
             Roof::AllLocal { .. } | Roof::Congested { .. } => true,
             Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. } | Roof::Interleaved { .. } => {
@@ -90,16 +100,22 @@ impl Chart {
         }
     }
 
-    fn expected(&self, program: Program, roof: &BandwidthRoof) -> Expected {
-        let BandwidthRoof { roof, is_local, bandwidth, .. } = roof;
-        let flops = |bandwidth: f64| self.attainable(program.intensity, bandwidth);
+    /// Whether pages come to lie as a roof has it where each thread first touches what it will use.
+    pub(super) fn is_first_touch(&self, roof: Roof) -> bool {
+        matches!(roof, Roof::AllLocal { node } if self.cpu_node == Some(node))
+    }
+
+    fn expected(&self, program: Program, of: &BandwidthRoof) -> Expected {
+        let flops = |bandwidth: BytesPerSecond| self.attainable(program.intensity, bandwidth.0);
+        let [low, high] = of.bandwidth.ends().map(flops);
+        let bandwidth = of.bandwidth.value;
         Expected {
-            roof: *roof,
-            is_local: *is_local,
-            bandwidth: bandwidth.median,
-            flops: flops(bandwidth.median),
-            interval: (flops(bandwidth.interval.0), flops(bandwidth.interval.1)),
-            is_refuted: self.is_refuted(*roof),
+            roof: of.roof,
+            is_local: of.is_local,
+            is_first_touch: self.is_first_touch(of.roof),
+            bandwidth,
+            flops: Estimate::computed(flops(bandwidth), (low, high), of.bandwidth.cases.clone()),
+            is_refuted: of.is_refuted,
         }
     }
 }

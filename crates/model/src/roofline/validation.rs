@@ -1,51 +1,57 @@
-//! How near points of known arithmetic intensity come to what the roofs foretell.
+//! How near points of known arithmetic intensity come to what the roofs predict.
 
 use std::collections::HashMap;
 
-use nearfar_record::{Roof, RoofPurpose};
+use nearfar_record::{Estimate, Roof, RoofPurpose};
+use nearfar_units::FlopsPerSecond;
+use serde::Serialize;
 
 use crate::roofs::RoofFigures;
 
 /// The points below one roof.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofValidation {
     /// The cluster whose points they are.
     pub cluster: u32,
     /// The roof of bandwidth.
     pub roof: Roof,
-    /// Whether the node is the cluster's own; `None` for a roof that is not one node's.
+    /// Whether the node is the cluster's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
+    /// The variant of the points.
     pub variant: String,
-    /// By intensity.
-    pub points: Vec<ValidationPoint>,
     /// Points that were planned; those without a figure, or without a roof, are not in `points`.
     pub planned: usize,
-    /// What the points come to; `None` without points.
+    /// By intensity.
+    pub points: Vec<ValidationPoint>,
+    /// What the points come to; null without points.
     pub errors: Option<RoofErrors>,
 }
 
 /// A loop of known intensity.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValidationPoint {
     /// The mix by its name.
     pub kernel: String,
-    /// FLOPs per byte.
+    #[serde(rename = "flops_per_byte")]
     pub intensity: f64,
-    /// FLOP/s measured.
-    pub flops: f64,
-    /// FLOP/s that the lower roof allows.
-    pub attainable: f64,
+    /// What was measured.
+    #[serde(rename = "gflop_per_s")]
+    pub flops: Estimate<FlopsPerSecond>,
+    /// What the lower roof allows.
+    #[serde(rename = "attainable_gflop_per_s")]
+    pub attainable: FlopsPerSecond,
     /// Measured / attainable.
     pub ratio: f64,
-    /// The interval of what was measured / attainable.
-    pub interval: (f64, f64),
     /// Whether it lies above the roof by more than 2 % and more than the intervals of both explain:
     /// then that is no roof.
     pub exceeds: bool,
 }
 
-/// What the points below a roof come to.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What the points below a roof come to, fractions of what is attainable.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofErrors {
     /// The paper's: `1/n sqrt(sum r^2)`, r = measured / attainable - 1. Smaller than the true one
     /// by the square root of n.
@@ -56,6 +62,8 @@ pub struct RoofErrors {
     pub mean: f64,
     /// Position of the point with the largest r.
     pub worst: usize,
+    /// Whether the points are so far off that the roof predicts nothing.
+    pub refutes: bool,
 }
 
 /// Points that are farther off their roof than this by relative RMS say that the roof, or they,
@@ -63,10 +71,11 @@ pub struct RoofErrors {
 /// roof, could be told apart by it.
 const MOST_ERROR: f64 = 0.25;
 
-impl RoofErrors {
-    /// Whether the points are so far off that the roof foretells nothing.
-    pub fn refute(&self) -> bool {
-        self.relative_rms > MOST_ERROR
+impl RoofValidation {
+    /// The point that is farthest off, and what all come to; `None` without points.
+    pub fn worst(&self) -> Option<(&ValidationPoint, RoofErrors)> {
+        let errors = self.errors?;
+        Some((self.points.get(errors.worst)?, errors))
     }
 }
 
@@ -83,11 +92,13 @@ pub fn roof_errors(ratios: &[f64]) -> Option<RoofErrors> {
         one.total_cmp(&other)
     })?;
     let squares: f64 = off().map(|off| off * off).sum();
+    let relative_rms = (squares / n).sqrt();
     let errors = RoofErrors {
         paper: squares.sqrt() / n,
-        relative_rms: (squares / n).sqrt(),
+        relative_rms,
         mean: off().sum::<f64>() / n,
         worst,
+        refutes: relative_rms > MOST_ERROR,
     };
     squares.is_finite().then_some(errors)
 }
@@ -126,16 +137,14 @@ pub(super) fn validations(figures: &[&RoofFigures]) -> Vec<RoofValidation> {
 
 fn point(of: &RoofFigures, figures: &[&RoofFigures]) -> Option<ValidationPoint> {
     let (flops, intensity, attainable) = (of.flops.as_ref()?, of.intensity?, of.attainable?);
-    let (low, high) = flops.sum.interval;
-    let interval = (low / attainable.flops, high / attainable.flops);
-    let is_above = interval.0 > highest_roof(of, attainable.flops / intensity, figures);
+    let low = flops.sum.interval.0 / attainable.flops.0;
+    let is_above = low > highest_roof(of, attainable.flops.0 / intensity, figures);
     Some(ValidationPoint {
         kernel: of.place.kernel.clone(),
         intensity,
-        flops: flops.sum.median,
+        flops: Estimate::of_rounds(&flops.sum, &of.case.id),
         attainable: attainable.flops,
         ratio: attainable.ratio,
-        interval,
         exceeds: is_above && attainable.ratio > 1.0 + LEAST_EXCESS,
     })
 }

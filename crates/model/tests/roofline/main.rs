@@ -39,7 +39,7 @@ fn a_ridge_is_where_a_roof_meets_a_ceiling() {
     let [chart] = model.charts.as_slice() else { panic!("{model:?}") };
     let names: Vec<&str> = chart.ceilings.iter().map(|it| it.kernel.as_str()).collect();
     assert_eq!(names, ["fma_sp", "fma_dp", "add_dp"], "the highest first");
-    assert_eq!(chart.ceiling().unwrap().kernel, "fma_dp", "points are of double precision");
+    assert_eq!(chart.ceiling.as_deref(), Some("fma_dp"), "points are of double precision");
     let local = chart.roofs.iter().find(|roof| roof.roof == Roof::Memory { node: 0 }).unwrap();
     near(local.ridges[0].intensity, 378.8 / 36.1);
     near(local.ridges[1].intensity, 189.4 / 36.1);
@@ -56,10 +56,9 @@ fn corners_draw_the_roof() {
     // Ridges from 0.249 to 30.5: a quarter of 1/8, four times 32.
     assert_eq!((from, to), (1.0 / 32.0, 128.0));
     for roof in &chart.roofs {
-        let corners = chart.corners(roof);
-        assert_eq!(corners.len(), 3);
-        for (intensity, flops) in corners {
-            near(flops, chart.attainable(intensity, roof.bandwidth.median));
+        assert_eq!(roof.corners.len(), 3);
+        for corner in &roof.corners {
+            near(corner.flops.0, chart.attainable(corner.intensity, roof.bandwidth.value.0));
         }
     }
 }
@@ -150,7 +149,7 @@ fn clusters_that_are_alike_share_what_is_within_them() {
     assert_eq!(alike.ceilings, own.ceilings);
     assert!(alike.roofs.iter().any(|roof| roof.roof == Roof::Cache { level: 1 }));
     assert!(other.ceilings.is_empty() && other.intensities().is_none());
-    assert!(other.corners(&other.roofs[0]).is_empty());
+    assert!(other.roofs[0].corners.is_empty());
     // Another cluster's points say how well its roofs are known as well.
     assert!(alike.error_of(Roof::Memory { node: 1 }).is_some());
     assert!(other.error_of(Roof::Memory { node: 2 }).is_none());

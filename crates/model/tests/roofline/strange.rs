@@ -1,8 +1,9 @@
 //! Records come from strangers: whatever figures and coordinates they hold, no number that is
 //! none comes out.
 
-use nearfar_model::{ProgramPoint, RecordFigures, roofline};
+use nearfar_model::{IntensityKind, ProgramPoint, RecordFigures, roofline};
 use nearfar_record::{Roof, RoofPurpose};
+use nearfar_units::FlopsPerSecond;
 use proptest::prelude::*;
 
 use crate::roof_record::{Made, point, record};
@@ -42,9 +43,10 @@ proptest! {
         let Ok(model) = roofline(&RecordFigures::new(&record)) else { return Ok(()) };
         for chart in &model.charts {
             for roof in &chart.roofs {
-                prop_assert!(roof.bandwidth.median > 0.0);
+                prop_assert!(roof.bandwidth.is_positive());
                 prop_assert!(roof.ridges.iter().all(|ridge| ridge.intensity.is_normal()));
-                prop_assert!(chart.corners(roof).iter().all(|(x, y)| x.is_finite() && y.is_finite()));
+                let mut corners = roof.corners.iter();
+                prop_assert!(corners.all(|it| it.intensity.is_finite() && it.flops.0.is_finite()));
             }
             for validation in &chart.validations {
                 prop_assert!(validation.points.len() <= validation.planned);
@@ -54,16 +56,20 @@ proptest! {
                     prop_assert!(errors.worst < validation.points.len());
                 }
             }
-            let placement = chart.place(ProgramPoint { intensity, flops });
+            let kind = IntensityKind::Arithmetic;
+            let point = ProgramPoint { kind, intensity, flops: flops.map(FlopsPerSecond) };
+            let placement = chart.place(point, None);
+            prop_assert!(!placement.advice.is_empty());
             for under in &placement.roofs {
-                prop_assert!(under.attainable > 0.0 && under.attainable.is_finite());
+                prop_assert!(under.attainable.0 > 0.0 && under.attainable.0.is_finite());
                 prop_assert!(under.ratio.is_none_or(f64::is_finite));
                 prop_assert!(!(under.is_near && under.is_refuted));
             }
             prop_assert!(placement.standing.is_none() || flops.is_some());
-            for program in chart.expectations() {
+            for program in &chart.programs {
                 for of in program.alone.iter().chain(&program.together) {
-                    prop_assert!(of.interval.0 <= of.flops && of.flops <= of.interval.1);
+                    let [low, high] = of.flops.ends();
+                    prop_assert!(low <= of.flops.value && of.flops.value <= high);
                 }
             }
         }

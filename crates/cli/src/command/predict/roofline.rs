@@ -3,10 +3,13 @@
 use std::path::Path;
 
 use anyhow::{anyhow, bail};
-use nearfar_document::{PredictRooflineView, ProgramShares, printable};
+use nearfar_document::{ModelResult, predict_roofline_text, printable};
 use nearfar_model::{
-    Inapplicable, OverlapBounds, ProgramPoint, RecordFigures, hybrid, profiled_point, roofline,
+    Inapplicable, IntensityKind, OverlapBounds, PlacedPrograms, ProgramPoint, ProgramShares,
+    RecordFigures, hybrid, profiled_point, roofline,
 };
+use nearfar_record::Record;
+use nearfar_units::FlopsPerSecond;
 
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;
@@ -33,7 +36,7 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
         load_share,
         fast_shares: &asked.fast_share,
     });
-    print(arguments, &PredictRooflineView::new(&record, &model, &points, shares))
+    print(arguments, &record, model.place(&points, shares))
 }
 
 /// A profiled program on the cluster that it used most.
@@ -51,21 +54,26 @@ pub(super) fn answer_of_profile(
         )));
     }
     let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
-    let Some(model) = model.of_memory(profiled.cluster) else {
+    let Some(placed) = model.place_profiled(&profile, &profiled) else {
         bail!(
             "the record has no roof of memory of cluster {}, which the program used most; measure \
              by `nearfar characterize --suite standard --only roofs`",
             profiled.cluster
         );
     };
-    print(arguments, &PredictRooflineView::of_profile(&record, &model, &profile, &profiled))
+    print(arguments, &record, placed)
 }
 
-fn print(arguments: &PredictArguments, view: &PredictRooflineView) -> anyhow::Result<ExitStatus> {
+fn print(
+    arguments: &PredictArguments,
+    record: &Record,
+    placed: PlacedPrograms,
+) -> anyhow::Result<ExitStatus> {
+    let answer = ModelResult::new("nearfar.predict-roofline/2", record, placed);
     if arguments.json {
-        output::print_json(view)?;
+        output::print_json(&answer)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&predict_roofline_text(&answer))?;
     }
     Ok(ExitStatus::Done)
 }
@@ -81,9 +89,11 @@ fn point(numbers: &[f64]) -> anyhow::Result<ProgramPoint> {
     if numbers.iter().any(|number| !number.is_normal() || *number < 0.0) {
         bail!("--point takes numbers above 0: FLOPs per byte, and GFLOP/s");
     }
+    let point =
+        |intensity, flops| ProgramPoint { kind: IntensityKind::Arithmetic, intensity, flops };
     match *numbers {
-        [intensity] => Ok(ProgramPoint { intensity, flops: None }),
-        [intensity, gflop] => Ok(ProgramPoint { intensity, flops: Some(gflop * 1e9) }),
+        [intensity] => Ok(point(intensity, None)),
+        [intensity, gflop] => Ok(point(intensity, Some(FlopsPerSecond(gflop * 1e9)))),
         _ => bail!("--point takes FLOPs per byte and, behind a comma, GFLOP/s; nothing more"),
     }
 }
