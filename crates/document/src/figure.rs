@@ -117,6 +117,11 @@ impl Figure {
         Self { value, interval, unit, text, interval_text, only_disturbed, confidence, behind }
     }
 
+    /// A number of a result that has no interval.
+    pub fn plain<U: Quantity>(value: U) -> Self {
+        Self::new(value.in_unit(), None, U::UNIT)
+    }
+
     /// A number of a result.
     pub fn of<U: Quantity>(estimate: &Estimate<U>) -> Self {
         let interval = estimate.interval.map(|ends| ends.map(U::in_unit));

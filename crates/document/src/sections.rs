@@ -1,7 +1,6 @@
 //! The parts of a document, each from what its experiment measured and its model says.
 
 mod environment;
-mod hybrid;
 mod links;
 mod machine;
 mod mixes;
@@ -27,7 +26,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         sharing(sources),
         links::section(sources),
         roofs::section(sources),
-        hybrid::section(sources),
+        hybrid(sources),
         mixes::section(sources),
         devices(sources),
         environment::section(sources),
@@ -66,6 +65,14 @@ fn sharing(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::sharing_section(&sources.show.sharing, model)
+}
+
+fn hybrid(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Hybrid) {
+        Some(FittedView::Hybrid(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::hybrid::section(&sources.show.hybrid, model)
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

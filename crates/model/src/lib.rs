@@ -78,10 +78,11 @@ pub use flow::{
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
 pub use hybrid::{
-    BestShares, Buffers, HeldOutErrors, HeldOutPoint, Hybrid, HybridAnswer, HybridGain,
-    HybridLeftOut, HybridOverlap, HybridPair, HybridPlacement, HybridPrediction, HybridRate,
-    HybridShares, OverlapBounds, OverlapModel, OverlapPoint, OverlapValue, PlacementName, hybrid,
-    page_weights,
+    BestShares, Buffers, FEWEST_DRAWN_ROUNDS, GainOver, HeldOutErrors, HeldOutPoint, Hybrid,
+    HybridAdvice, HybridAnswer, HybridAnswers, HybridCorner, HybridGain, HybridLeftOut,
+    HybridMemories, HybridOverlap, HybridPair, HybridPairAnswer, HybridPlacement, HybridPrediction,
+    HybridShares, HybridSurfacePoint, NoGain, OverlapBounds, OverlapModel, OverlapPoint,
+    OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
 pub use inapplicable::{Inapplicable, measuring_command};

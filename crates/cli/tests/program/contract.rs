@@ -8,12 +8,11 @@ use std::path::{Path, PathBuf};
 
 use nearfar_document::{
     AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
-    DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult, ModelView,
-    PredictFlowView, PredictHybridView, PredictRooflineView, PredictView, RecordDoctorView,
-    ReportView, ReproduceView, RooflineView, SensitivityView, ShowView, StrategyView, TopoView,
-    TopologyExportView, csv_row_schema,
+    DryRunView, FlowView, KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView,
+    PredictRooflineView, PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView,
+    SensitivityView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
 };
-use nearfar_model::{Devices, Distribution, Latency, Sharing, SplitAnswers};
+use nearfar_model::{Devices, Distribution, Hybrid, HybridAnswers, Latency, Sharing, SplitAnswers};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -38,14 +37,14 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.doctor/1", schema::<DoctorView>),
     ("nearfar.dry-run/1", schema::<DryRunView>),
     ("nearfar.flow/1", schema::<FlowView>),
-    ("nearfar.hybrid/1", schema::<HybridModelView>),
+    ("nearfar.hybrid/2", schema::<ModelResult<Hybrid>>),
     ("nearfar.kernels/1", schema::<KernelsView>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
     ("nearfar.model/1", schema::<ModelView>),
     ("nearfar.predict/1", schema::<PredictView>),
     ("nearfar.predict-flow/1", schema::<PredictFlowView>),
-    ("nearfar.predict-hybrid/1", schema::<PredictHybridView>),
+    ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
     ("nearfar.predict-roofline/1", schema::<PredictRooflineView>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),

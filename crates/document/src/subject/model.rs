@@ -1,18 +1,17 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Devices, Distribution, Inapplicable, Latency, Sharing};
+use nearfar_model::{Devices, Distribution, Hybrid, Inapplicable, Latency, Sharing};
 use nearfar_record::Record;
 use serde::Serialize;
 
 use super::classes::ClassesView;
 use super::measured::MeasuredView;
 use super::model_flow::FlowView;
-use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
 use super::model_roofline::RooflineView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
-use super::{devices, distribution, latency, sharing};
+use super::{devices, distribution, hybrid, latency, sharing};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -55,7 +54,7 @@ pub enum FittedView {
     /// Roofs and what lies below them.
     Roofline(Box<RooflineView>),
     /// Loads and stores over a fast and a slow memory.
-    Hybrid(Box<HybridModelView>),
+    Hybrid(Box<ModelResult<Hybrid>>),
     /// How runs spread, and what affinity does to that.
     Distribution(Box<ModelResult<Distribution>>),
     /// What streams get that share the machine's parts.
@@ -81,7 +80,7 @@ impl FittedView {
             Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
             Self::Sharing(view) => view.measured.heading() + &sharing_text(&view.result),
             Self::Roofline(view) => view.text(),
-            Self::Hybrid(view) => view.text(),
+            Self::Hybrid(view) => view.measured.heading() + &hybrid_text(&view.result),
             Self::Distribution(view) => {
                 view.measured.heading() + &section_text(&distribution::section(&view.result))
             }
@@ -112,7 +111,7 @@ impl FittedView {
             Self::Latency(view) => latency_text(&view.result),
             Self::Sharing(view) => sharing_text(&view.result),
             Self::Roofline(view) => view.body(),
-            Self::Hybrid(view) => view.body(),
+            Self::Hybrid(view) => hybrid_text(&view.result),
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
             Self::Flow(view) => view.body(),
             Self::Strategy(view) => view.body(),
@@ -127,6 +126,10 @@ fn latency_text(model: &Latency) -> String {
 
 fn devices_text(model: &Devices) -> String {
     devices::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn hybrid_text(model: &Hybrid) -> String {
+    hybrid::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
 }
 
 fn sharing_text(model: &Sharing) -> String {

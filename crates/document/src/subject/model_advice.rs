@@ -2,7 +2,7 @@
 
 use super::model::FittedView;
 use super::model_roofline_advice::sentences;
-use super::{devices, distribution, latency, sharing};
+use super::{devices, distribution, hybrid, latency, sharing};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -13,10 +13,7 @@ impl FittedView {
             Self::Sharing(view) => sharing::findings(&view.result),
             // As in the text: the other charts are in the JSON.
             Self::Roofline(view) => view.charts.first().map(sentences).unwrap_or_default(),
-            Self::Hybrid(view) => {
-                let answers = view.pairs.iter().flat_map(|pair| &pair.answers);
-                answers.flat_map(|answer| answer.advice.clone()).collect()
-            }
+            Self::Hybrid(view) => hybrid::findings(&view.result),
             Self::Distribution(view) => distribution::findings(&view.result),
             Self::Flow(view) => view.advice.clone(),
             Self::Strategy(view) => view.advice.clone(),

@@ -13,7 +13,6 @@ use nearfar_record::{Experiment, Record};
 use super::classes::ClassesView;
 use super::model::FittedView;
 use super::model_flow::FlowView;
-use super::model_hybrid::HybridModelView;
 use super::model_roofline::RooflineView;
 use super::model_strategy::StrategyView;
 use super::result::ModelResult;
@@ -132,8 +131,10 @@ impl ModelKind {
             }),
             Self::Roofline => roofline(figures)
                 .map(|model| FittedView::Roofline(Box::new(RooflineView::new(record, &model)))),
-            Self::Hybrid => hybrid(figures, choices.overlap_bounds)
-                .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
+            Self::Hybrid => hybrid(figures, choices.overlap_bounds).map(|model| {
+                let view = ModelResult::new("nearfar.hybrid/2", record, model);
+                FittedView::Hybrid(Box::new(view))
+            }),
             Self::Distribution => distribution(figures).map(|model| {
                 let view = ModelResult::new("nearfar.distribution/2", record, model);
                 FittedView::Distribution(Box::new(view))

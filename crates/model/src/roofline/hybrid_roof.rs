@@ -62,8 +62,9 @@ impl Chart {
         let of_pair = pairs.flat_map(|pair| {
             fast_shares.iter().map(move |&fast_share| {
                 let foretold = pair.predict(HybridShares::together(load_share, fast_share));
-                let bandwidth = foretold.as_ref().map(|it| it.bandwidth);
-                let interval = foretold.as_ref().and_then(|it| it.interval);
+                let bandwidth = foretold.as_ref().map(|it| it.bandwidth.value.0);
+                let interval = foretold.as_ref().and_then(|it| it.bandwidth.interval);
+                let interval = interval.map(|[low, high]| (low.0, high.0));
                 let attainable = bandwidth.map(|it| self.attainable(point.intensity, it));
                 let ratio = attainable.zip(point.flops).map(|(most, flops)| flops / most);
                 HybridRoof {
@@ -71,7 +72,7 @@ impl Chart {
                     slow_node: pair.slow_node,
                     fast_share,
                     bandwidth,
-                    range: foretold.as_ref().map(|it| (it.lowest, it.highest)),
+                    range: foretold.as_ref().map(|it| (it.lowest.0, it.highest.0)),
                     interval,
                     attainable,
                     ratio: ratio.filter(|ratio| ratio.is_finite()),
