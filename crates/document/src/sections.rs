@@ -21,6 +21,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
     let sections = [
         machine::section(sources),
         pairs::section(sources),
+        strategy(sources),
         latency(sources),
         scaling(sources),
         sharing(sources),
@@ -73,6 +74,13 @@ fn hybrid(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::hybrid::section(&sources.show.hybrid, model)
+}
+
+fn strategy(sources: &Sources<'_>) -> Option<Section> {
+    match model(sources, ModelKind::Strategy)? {
+        FittedView::Strategy(view) => Some(subject::strategy::section(&view.result)),
+        _ => None,
+    }
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

@@ -29,9 +29,6 @@ mod model_kind;
 mod model_roofline;
 mod model_roofline_advice;
 mod model_roofline_text;
-mod model_strategy;
-mod model_strategy_advice;
-mod model_strategy_text;
 mod pair_position;
 mod pair_words;
 mod predict;
@@ -73,6 +70,7 @@ mod show_roofs_text;
 mod show_scaling;
 mod show_sharing;
 mod show_text;
+pub(crate) mod strategy;
 mod topo;
 mod topo_text;
 mod topology_export;
@@ -104,9 +102,6 @@ pub use model::{FittedView, ModelView, UnavailableView};
 pub use model_flow::FlowView;
 pub use model_kind::{Fit, ModelChoices, ModelKind};
 pub use model_roofline::RooflineView;
-pub use model_strategy::{
-    ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
-};
 pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, PredictView};
 pub use predict_flow::PredictFlowView;
 pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};

@@ -125,7 +125,8 @@ pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
 pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
-    PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
+    PlacementStrategy, Strategy, StrategyAdvice, StrategyCluster, StrategyTime, StrategyVerdict,
+    strategy,
 };
 pub use transfer_loss::{TransferLoss, transfer_losses};
 pub use transfer_time::{TransferLaw, TransferTime, transfer_times};

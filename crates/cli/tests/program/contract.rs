@@ -10,9 +10,11 @@ use nearfar_document::{
     AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
     DryRunView, FlowView, KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView,
     PredictRooflineView, PredictView, RecordDoctorView, ReportView, ReproduceView, RooflineView,
-    SensitivityView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
+    SensitivityView, ShowView, TopoView, TopologyExportView, csv_row_schema,
 };
-use nearfar_model::{Devices, Distribution, Hybrid, HybridAnswers, Latency, Sharing, SplitAnswers};
+use nearfar_model::{
+    Devices, Distribution, Hybrid, HybridAnswers, Latency, Sharing, SplitAnswers, Strategy,
+};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -57,7 +59,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.sensitivity/1", schema::<SensitivityView>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/2", schema::<ShowView>),
-    ("nearfar.strategy/1", schema::<StrategyView>),
+    ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),
     ("nearfar.topo/1", schema::<TopoView>),
     ("nearfar.topology-export/1", schema::<TopologyExportView>),
 ];

@@ -125,7 +125,7 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
         section: "hybrid",
         title: "Bandwidth against the share of the fast memory, and the best share",
         alternative: "A line for each share of loads: bandwidth by the model against the share of \
-                      bytes in the fast memory, worked out at its marks. Marks without a line are \
+                      bytes in the fast memory, computed at its marks. Marks without a line are \
                       measured points; stars are the best placements, which may lie between."
             .into(),
         plot: Plot::Lines(lines),

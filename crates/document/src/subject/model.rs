@@ -1,6 +1,6 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Devices, Distribution, Hybrid, Inapplicable, Latency, Sharing};
+use nearfar_model::{Devices, Distribution, Hybrid, Inapplicable, Latency, Sharing, Strategy};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -9,9 +9,8 @@ use super::measured::MeasuredView;
 use super::model_flow::FlowView;
 use super::model_kind::ModelKind;
 use super::model_roofline::RooflineView;
-use super::model_strategy::StrategyView;
 use super::result::ModelResult;
-use super::{devices, distribution, hybrid, latency, sharing};
+use super::{devices, distribution, hybrid, latency, sharing, strategy};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -60,7 +59,7 @@ pub enum FittedView {
     /// What streams get that share the machine's parts.
     Flow(Box<FlowView>),
     /// Which way to place memory is expected to win.
-    Strategy(Box<StrategyView>),
+    Strategy(Box<ModelResult<Strategy>>),
     /// Copies to and from devices.
     Devices(Box<ModelResult<Devices>>),
 }
@@ -85,7 +84,9 @@ impl FittedView {
                 view.measured.heading() + &section_text(&distribution::section(&view.result))
             }
             Self::Flow(view) => view.text(),
-            Self::Strategy(view) => view.text(),
+            Self::Strategy(view) => {
+                view.measured.heading() + &section_text(&strategy::section(&view.result))
+            }
             Self::Devices(view) => view.measured.heading() + &devices_text(&view.result),
         }
     }
@@ -114,7 +115,7 @@ impl FittedView {
             Self::Hybrid(view) => hybrid_text(&view.result),
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
             Self::Flow(view) => view.body(),
-            Self::Strategy(view) => view.body(),
+            Self::Strategy(view) => section_text(&strategy::section(&view.result)),
             Self::Devices(view) => devices_text(&view.result),
         }
     }

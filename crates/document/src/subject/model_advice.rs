@@ -2,7 +2,7 @@
 
 use super::model::FittedView;
 use super::model_roofline_advice::sentences;
-use super::{devices, distribution, hybrid, latency, sharing};
+use super::{devices, distribution, hybrid, latency, sharing, strategy};
 
 impl FittedView {
     /// The model's sentences; none where it only shows figures.
@@ -16,7 +16,7 @@ impl FittedView {
             Self::Hybrid(view) => hybrid::findings(&view.result),
             Self::Distribution(view) => distribution::findings(&view.result),
             Self::Flow(view) => view.advice.clone(),
-            Self::Strategy(view) => view.advice.clone(),
+            Self::Strategy(view) => strategy::findings(&view.result),
             Self::Devices(view) => devices::findings(&view.result),
         }
     }

@@ -14,7 +14,6 @@ use super::classes::ClassesView;
 use super::model::FittedView;
 use super::model_flow::FlowView;
 use super::model_roofline::RooflineView;
-use super::model_strategy::StrategyView;
 use super::result::ModelResult;
 
 /// A model by its name.
@@ -142,8 +141,10 @@ impl ModelKind {
             Self::Flow => {
                 flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))
             }
-            Self::Strategy => strategy(figures)
-                .map(|model| FittedView::Strategy(Box::new(StrategyView::new(record, &model)))),
+            Self::Strategy => strategy(figures).map(|model| {
+                let view = ModelResult::new("nearfar.strategy/2", record, model);
+                FittedView::Strategy(Box::new(view))
+            }),
             Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
                 return Err(NoClasses::Span(choices.device_rule.span.to_string()));
             }

@@ -1,6 +1,8 @@
 //! The best shares and what is claimed of them.
 
-use nearfar_model::{Buffers, HybridPair, HybridShares, OverlapBounds, PlacementName};
+use nearfar_model::{
+    Buffers, HybridAdvice, HybridPair, HybridShares, NoGain, OverlapBounds, PlacementName,
+};
 
 use crate::pair;
 use crate::truth::{points, record, truth};
@@ -71,6 +73,9 @@ fn reads_of_knights_landing_stay_in_the_fast_memory() {
     assert!((best.chosen.bandwidth.value.0 / 92e9 - 1.0).abs() < 1e-6);
     let answer = pair.answer(1.0, &[]).unwrap();
     assert_eq!(answer.recommended, Some(PlacementName::AllFast));
+    // By itself data comes to lie in the fast memory here.
+    let because = NoGain::WithinError;
+    assert_eq!(answer.advice, [HybridAdvice::Leave { because }, HybridAdvice::FillHalf]);
     let half = answer.placement(PlacementName::HalfFast).unwrap();
     assert!((half.prediction.shares.load_fast_share - 0.5).abs() < 1e-6);
 }
@@ -131,6 +136,8 @@ fn gains_within_the_error_are_not_claimed() {
             .is_some_and(|gain| gain.gain > 0.03 && !gain.is_claimed)
     );
     assert_eq!(answer.recommended, Some(answer.default));
+    let leave = HybridAdvice::Leave { because: NoGain::WithinError };
+    assert_eq!(answer.advice[0], leave);
     let found = &best.prediction.bandwidth;
     let [low, high] = found.interval.unwrap();
     assert!(low < found.value * 0.61 && high > found.value * 1.39);

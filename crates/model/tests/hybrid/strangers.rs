@@ -1,6 +1,6 @@
 //! Records that lack something, or hold what no machine gives.
 
-use nearfar_model::OverlapBounds;
+use nearfar_model::{HybridAdvice, OverlapBounds};
 use nearfar_record::{HybridPoint, TransferKind};
 use proptest::prelude::*;
 
@@ -111,7 +111,15 @@ fn overlaps_that_a_prediction_needs_are_named() {
     let pair = pair(&record(&all), OverlapBounds::NotNegative);
     let shares = nearfar_model::HybridShares::together(0.8, 1.0);
     assert_eq!(pair.missing_overlaps(shares), [(dominating, beside)]);
-    assert_eq!(pair.answer(0.8, &[]).unwrap().recommended, None);
+    let answer = pair.answer(0.8, &[]).unwrap();
+    assert_eq!(answer.recommended, None);
+    let missing = vec![(dominating, beside)];
+    assert!(
+        matches!(&answer.advice[0], HybridAdvice::MeasureOverlaps { missing: found, .. }
+            if *found == missing),
+        "{:?}",
+        answer.advice
+    );
     let reads = nearfar_model::HybridShares::together(1.0, 0.5);
     assert!(pair.missing_overlaps(reads).is_empty());
 }
