@@ -61,14 +61,16 @@ pub(crate) fn candidates(
         };
         let on = [(nodes.0, weights.fast_share()), (nodes.1, 1.0 - weights.fast_share())];
         let gain = pair.gain(prediction, &default);
+        let ends = prediction.bandwidth.interval;
+        let [low, high] = ends.unwrap_or([prediction.lowest, prediction.highest]);
         Candidate {
             kind,
             is_default: false,
             team: team.clone(),
             policies: vec![policy],
             model: AdvisingModel::Hybrid,
-            predicted: prediction.bandwidth,
-            interval: prediction.interval.unwrap_or((prediction.lowest, prediction.highest)),
+            predicted: prediction.bandwidth.value.0,
+            interval: (low.0, high.0),
             gain: Some(gain.gain),
             is_claimed: gain.is_claimed && gain.gain >= LEAST_GAIN,
             room: room(machine, demand.working_set_bytes, &on),

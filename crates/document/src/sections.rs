@@ -1,7 +1,6 @@
 //! The parts of a document, each from what its experiment measured and its model says.
 
 mod environment;
-mod hybrid;
 mod links;
 mod machine;
 mod mixes;
@@ -31,7 +30,7 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         Experiment::Devices,
     ];
     let measured = ORDER.into_iter().filter_map(|experiment| of(sources, experiment));
-    let rest = [environment::section(sources), not_measured::section(sources)];
+    let rest = [strategy(sources), environment::section(sources), not_measured::section(sources)];
     machine::section(sources)
         .into_iter()
         .chain(measured)
@@ -48,7 +47,7 @@ pub(crate) fn of(sources: &Sources<'_>, experiment: Experiment) -> Option<Sectio
         Experiment::Sharing => sharing(sources),
         Experiment::Links => links::section(sources),
         Experiment::Roofs => roofline(sources),
-        Experiment::Hybrid => hybrid::section(sources),
+        Experiment::Hybrid => hybrid(sources),
         Experiment::Mixes => mixes::section(sources),
         Experiment::Devices => devices(sources),
         Experiment::Commands => None,
@@ -93,6 +92,21 @@ fn roofline(sources: &Sources<'_>) -> Option<Section> {
         _ => None,
     };
     subject::roofline::section(&sources.show.roofs, model)
+}
+
+fn hybrid(sources: &Sources<'_>) -> Option<Section> {
+    let model = match model(sources, ModelKind::Hybrid) {
+        Some(FittedView::Hybrid(view)) => Some(&view.result),
+        _ => None,
+    };
+    subject::hybrid::section(&sources.show.hybrid, model)
+}
+
+fn strategy(sources: &Sources<'_>) -> Option<Section> {
+    match model(sources, ModelKind::Strategy)? {
+        FittedView::Strategy(view) => Some(subject::strategy::section(&view.result)),
+        _ => None,
+    }
 }
 
 fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {

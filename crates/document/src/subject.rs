@@ -14,6 +14,8 @@ pub(crate) mod devices;
 mod distribution;
 mod doctor;
 mod figures;
+pub(crate) mod hybrid;
+mod hybrid_advice;
 mod kernels;
 mod latency;
 mod machines;
@@ -23,19 +25,11 @@ mod model_advice;
 mod model_flow;
 mod model_flow_part;
 mod model_flow_text;
-mod model_hybrid;
-mod model_hybrid_answer;
-mod model_hybrid_placement;
-mod model_hybrid_text;
 mod model_kind;
-mod model_strategy;
-mod model_strategy_advice;
-mod model_strategy_text;
 mod pair_position;
 mod pair_words;
 mod predict;
 mod predict_flow;
-mod predict_hybrid;
 mod predict_text;
 mod profile;
 mod record_doctor;
@@ -58,6 +52,7 @@ mod sharing_splits;
 mod show;
 mod show_hybrid;
 mod show_text;
+pub(crate) mod strategy;
 mod topo;
 mod topo_text;
 mod topology_export;
@@ -79,6 +74,8 @@ pub use compare_text::{Standings, group_words};
 pub use devices::device_classes_text;
 pub(crate) use distribution::section as distribution_section;
 pub use doctor::DoctorView;
+pub(crate) use hybrid_advice::placement_words;
+pub use hybrid_advice::predict_hybrid_text;
 pub use kernels::{KernelView, KernelsView};
 pub(crate) use latency::{
     answer as latency_answer, cell as latency_cell, section as latency_section, walk_words,
@@ -87,16 +84,9 @@ pub use machines::{MachineTitle, MachinesView};
 pub use measured::MeasuredView;
 pub use model::{FittedView, ModelView, UnavailableView};
 pub use model_flow::FlowView;
-pub use model_hybrid::HybridModelView;
-pub use model_hybrid_answer::HybridAnswerView;
-pub use model_hybrid_placement::{HybridGainView, HybridPlacementView};
 pub use model_kind::{Fit, ModelChoices, ModelKind};
-pub use model_strategy::{
-    ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
-};
 pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, PredictView};
 pub use predict_flow::PredictFlowView;
-pub use predict_hybrid::PredictHybridView;
 pub use profile::profile_text;
 pub use record_doctor::{
     HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,

@@ -23,6 +23,7 @@
 //! Pinned by: `crates/model/tests/hybrid`, `crates/reproduce/tests/overlap.rs` (table 6) and
 //! `cargo bench -p nearfar-model --bench accuracy -- hybrid`.
 
+mod advice;
 mod best_shares;
 mod held_out;
 mod overlap_fit;
@@ -35,24 +36,31 @@ mod shares;
 use std::collections::HashMap;
 
 use nearfar_record::{Aggregate, Coordinates, Experiment, HybridCoordinates, Part, Suite};
+use serde::Serialize;
 
 use crate::hybrid_points::{HybridFigures, hybrid_points};
 use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::RecordFigures;
 
+pub use advice::{HybridAdvice, NoGain};
 pub use best_shares::{BestShares, Buffers};
 pub use held_out::{HeldOutErrors, HeldOutPoint};
 pub use overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
-pub use pair::{HybridOverlap, HybridPair, HybridRate, OverlapValue};
-pub use placements::{HybridAnswer, HybridPlacement, PlacementName};
-pub use prediction::{HybridGain, HybridPrediction};
+pub use pair::{HybridCorner, HybridOverlap, HybridPair, HybridSurfacePoint, OverlapValue};
+pub use placements::{
+    GainOver, HybridAnswer, HybridAnswers, HybridMemories, HybridPairAnswer, HybridPlacement,
+    PlacementName,
+};
+pub use prediction::{HybridGain, HybridPrediction, UNKNOWN_MARGIN};
+pub use resampling::FEWEST_DRAWN_ROUNDS;
 pub use shares::{HybridShares, page_weights};
 
 /// Rounds that tell overlaps well: twice those of a suite.
 const ROUNDS: u32 = 12;
 
-/// What the model says.
-#[derive(Debug, Clone, PartialEq)]
+/// Loads and stores over a fast and a slow memory.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Hybrid {
     /// Between which limits overlaps were fitted.
     pub bounds: OverlapBounds,
@@ -63,7 +71,8 @@ pub struct Hybrid {
 }
 
 /// A cluster with two memories that has no model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridLeftOut {
     pub cluster: u32,
     /// Node of the memory that should be faster.
@@ -91,7 +100,6 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
         return Err(Inapplicable::without(record, Experiment::Hybrid));
     }
     let rounds = rounds_by_case(figures);
-    let clusters = record.header.machine.clusters();
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
     let command = measuring_command(record, &[Experiment::Hybrid], Suite::Standard);
     let remedy = format!("{command} --samples {ROUNDS}");
@@ -101,10 +109,7 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
         let of_pair: Vec<&HybridFigures> = of_pair.iter().collect();
         let Some(first) = of_pair.first() else { continue };
         let HybridCoordinates { cluster, fast_node, slow_node, .. } = first.place;
-        let own = clusters.iter().find(|own| own.index == cluster);
-        let default_node =
-            own.and_then(|own| own.cpu_node).filter(|node| [fast_node, slow_node].contains(node));
-        match HybridPair::new(&of_pair, &rounds, bounds, default_node, &remedy) {
+        match HybridPair::new(&of_pair, &rounds, bounds, &record.header.machine, &remedy) {
             Ok(pair) => pairs.push(pair),
             Err(why) => left_out.push(HybridLeftOut { cluster, fast_node, slow_node, why }),
         }

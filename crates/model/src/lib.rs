@@ -78,10 +78,11 @@ pub use flow::{
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
 pub use hybrid::{
-    BestShares, Buffers, HeldOutErrors, HeldOutPoint, Hybrid, HybridAnswer, HybridGain,
-    HybridLeftOut, HybridOverlap, HybridPair, HybridPlacement, HybridPrediction, HybridRate,
-    HybridShares, OverlapBounds, OverlapModel, OverlapPoint, OverlapValue, PlacementName, hybrid,
-    page_weights,
+    BestShares, Buffers, FEWEST_DRAWN_ROUNDS, GainOver, HeldOutErrors, HeldOutPoint, Hybrid,
+    HybridAdvice, HybridAnswer, HybridAnswers, HybridCorner, HybridGain, HybridLeftOut,
+    HybridMemories, HybridOverlap, HybridPair, HybridPairAnswer, HybridPlacement, HybridPrediction,
+    HybridShares, HybridSurfacePoint, NoGain, OverlapBounds, OverlapModel, OverlapPoint,
+    OverlapValue, PlacementName, UNKNOWN_MARGIN, hybrid, page_weights,
 };
 pub use hybrid_points::{HybridFigures, fast_share, hybrid_points, load_share};
 pub use inapplicable::{Inapplicable, measuring_command};
@@ -126,7 +127,8 @@ pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
 pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
-    PlacementStrategy, Strategy, StrategyCluster, StrategyTime, strategy,
+    PlacementStrategy, Strategy, StrategyAdvice, StrategyCluster, StrategyTime, StrategyVerdict,
+    strategy,
 };
 pub use transfer_loss::{TransferLoss, transfer_losses};
 pub use transfer_time::{TransferLaw, TransferTime, transfer_times};

@@ -24,35 +24,58 @@
 //! work. It says which strategy wins; by how much only within the interval.
 //! Pinned by `crates/model/tests/strategy` and `crates/reproduce/tests/ribeiro2010.rs`.
 
+mod advice;
 mod expectation;
 mod line_costs;
 mod placement_time;
 
-pub use expectation::{Expectation, LEAST_GAIN, StrategyTime};
+pub use advice::StrategyAdvice;
+pub use expectation::{Expectation, LEAST_GAIN, StrategyTime, StrategyVerdict};
 pub use line_costs::{Basis, LineCost, LineCosts, StrategyCluster};
 pub use placement_time::{Access, PARAMETERS, Parameter, Parameters, PlacementStrategy};
+
+use nearfar_machine::{Binding, MemoryPolicy};
+use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// Which strategy to expect to win.
-#[derive(Debug, Clone, PartialEq)]
+/// Which way to place memory is expected to win, of the four of ribeiro2010.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Strategy {
     /// What a line costs by where it lies.
     pub costs: LineCosts,
+    /// What the equations need and no record holds.
+    pub parameters: [Parameter; 6],
     /// Where each thread keeps to its part of the data.
     pub regular: Expectation,
     /// Where threads access all data in no order.
     pub irregular: Expectation,
     /// The share of regular accesses to data that was not placed from which on round-robin beats
-    /// memory-bind; `None` where it does for none, or for any.
+    /// memory-bind; null where it does for none, or for any.
     pub break_even_share: Option<f64>,
+    /// The same where which of both is ahead hangs on it: nothing is decided, and shares to both
+    /// sides of it are tried.
+    pub deciding_share: Option<f64>,
     /// Time of round-robin / that of memory-bind - 1, for regular accesses to data that was all
     /// placed.
     pub placed_margin: f64,
+    /// The binding that interleaves pages over all nodes.
+    pub interleave: Binding,
+    /// What to do.
+    pub advice: Vec<StrategyAdvice>,
 }
 
 impl Strategy {
+    /// What is expected for a kind of access.
+    pub fn of(&self, access: Access) -> &Expectation {
+        match access {
+            Access::Regular => &self.regular,
+            Access::Irregular => &self.irregular,
+        }
+    }
+
     /// Whether data that was all placed is faster for regular accesses than interleaved data, by
     /// more than noise and [`LEAST_GAIN`].
     pub fn is_placing_faster(&self) -> bool {
@@ -66,11 +89,27 @@ impl Strategy {
 /// On one memory node, and where the record lacks latencies or bandwidths.
 pub fn strategy(figures: &RecordFigures<'_>) -> Result<Strategy, Inapplicable> {
     let costs = line_costs::line_costs(figures)?;
-    Ok(Strategy {
-        regular: expectation::expectation(&costs, Access::Regular),
+    let regular = expectation::expectation(&costs, Access::Regular);
+    let break_even_share = placement_time::break_even_share(&costs);
+    let tried = Parameters::UNPLACED_SHARE;
+    let is_tried = |share: &f64| tried.least < *share && *share < tried.most;
+    let clusters = &costs.clusters;
+    let mut model = Strategy {
+        parameters: PARAMETERS,
         irregular: expectation::expectation(&costs, Access::Irregular),
-        break_even_share: placement_time::break_even_share(&costs),
+        break_even_share,
+        deciding_share: break_even_share.filter(|share| !regular.is_decided() && is_tried(share)),
+        regular,
         placed_margin: placement_time::placed_margin(&costs),
+        interleave: Binding {
+            cpus: clusters.iter().flat_map(|cluster| cluster.binding.cpus.iter()).collect(),
+            memory: MemoryPolicy::Interleave(
+                clusters.iter().map(|cluster| cluster.memory_node).collect(),
+            ),
+        },
         costs,
-    })
+        advice: Vec::new(),
+    };
+    model.advice = advice::advice(&model);
+    Ok(model)
 }

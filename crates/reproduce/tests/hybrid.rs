@@ -75,8 +75,8 @@ fn different_shares_that_nothing_validates_are_not_claimed() {
                     assert_eq!(placement.prediction.is_validated, is_one);
                     if !is_one {
                         assert_eq!(placement.name, PlacementName::BestSeparately);
-                        assert!(placement.prediction.interval.is_none());
-                        assert!(placement.gains.iter().all(|(_, gain)| !gain.is_claimed));
+                        assert!(placement.prediction.bandwidth.interval.is_none());
+                        assert!(placement.gains.iter().all(|it| !it.gain.is_claimed));
                         assert_ne!(answer.recommended, Some(placement.name));
                     }
                 }
@@ -91,14 +91,14 @@ fn no_placement_promises_more_than_the_machine_has() {
     for machine in MACHINES {
         let (record, model) = measured(machine);
         for pair in &model.pairs {
-            let room = pair.errors.unwrap().room();
+            let room = pair.errors.found().unwrap().room;
             for loads in LOADS {
                 let surface = surface(&record, pair, loads);
                 for placement in &pair.answer(loads, &[]).unwrap().placements {
                     let found = &placement.prediction;
                     let most = most_at(&surface, found.shares.fast_share());
                     assert!(
-                        found.bandwidth < most * (1.0 + room),
+                        found.bandwidth.value.0 < most * (1.0 + room),
                         "{machine}, node {}, {loads} loads: {placement:?}, beside {most}",
                         pair.slow_node
                     );

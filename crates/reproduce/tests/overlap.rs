@@ -28,7 +28,7 @@ fn printed_beside_ours(machine: &str, pair: &HybridPair) -> Vec<(String, f64, f6
                 .overlaps
                 .iter()
                 .find(|it| (it.dominating.as_str(), it.beside.as_str()) == (dominating, beside));
-            let ours = own.unwrap().value.as_ref().unwrap().overlap_theta;
+            let ours = own.unwrap().fit.found().unwrap().overlap_theta.value.0;
             (format!("{beside} beside {dominating}"), value.as_f64().unwrap(), ours)
         })
     });
@@ -44,7 +44,7 @@ fn table_6_comes_back_from_the_pages_that_were_dealt() {
         for (what, printed, ours) in printed_beside_ours(machine, &model.pairs[0]) {
             assert!((printed - ours).abs() < 5e-4, "{machine}, {what}: {printed} and {ours}");
         }
-        let errors = model.pairs[0].errors.unwrap();
+        let errors = model.pairs[0].errors.found().unwrap();
         assert!(errors.points == 6 && errors.relative_rms < 1e-3, "{errors:?}");
     }
 }
@@ -67,7 +67,7 @@ fn noise_moves_overlaps_little_and_predictions_less() {
         for (what, printed, ours) in rows {
             assert!((printed - ours).abs() < 0.05, "{machine}, {what}: {printed} and {ours}");
         }
-        let errors = model.pairs[0].errors.unwrap();
+        let errors = model.pairs[0].errors.found().unwrap();
         assert!(errors.points == 117 && errors.relative_rms < 0.025, "{machine}: {errors:?}");
     }
 }

@@ -81,7 +81,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
     pub profile: Option<PathBuf>,
     /// Print JSON (docs/schema/nearfar.predict-1.json; of --processes and --split
-    /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-1.json, of --point and
+    /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-1.json, of --stream nearfar.predict-flow-1.json)
     #[arg(long)]
     pub json: bool,

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use nearfar_document::{
     AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
-    DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult, ModelView,
-    PredictFlowView, PredictHybridView, PredictView, RecordDoctorView, ReportView, ReproduceView,
-    SensitivityView, ShowView, StrategyView, TopoView, TopologyExportView, csv_row_schema,
+    DryRunView, FlowView, KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView,
+    PredictView, RecordDoctorView, ReportView, ReproduceView, SensitivityView, ShowView, TopoView,
+    TopologyExportView, csv_row_schema,
 };
 use nearfar_model::{
-    Devices, Distribution, Latency, PlacedPrograms, Roofline, Sharing, SplitAnswers,
+    Devices, Distribution, Hybrid, HybridAnswers, Latency, PlacedPrograms, Roofline, Sharing,
+    SplitAnswers, Strategy,
 };
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
@@ -39,14 +40,14 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.doctor/1", schema::<DoctorView>),
     ("nearfar.dry-run/1", schema::<DryRunView>),
     ("nearfar.flow/1", schema::<FlowView>),
-    ("nearfar.hybrid/1", schema::<HybridModelView>),
+    ("nearfar.hybrid/2", schema::<ModelResult<Hybrid>>),
     ("nearfar.kernels/1", schema::<KernelsView>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
     ("nearfar.model/1", schema::<ModelView>),
     ("nearfar.predict/1", schema::<PredictView>),
     ("nearfar.predict-flow/1", schema::<PredictFlowView>),
-    ("nearfar.predict-hybrid/1", schema::<PredictHybridView>),
+    ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
@@ -59,7 +60,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.sensitivity/2", schema::<SensitivityView>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/3", schema::<ShowView>),
-    ("nearfar.strategy/1", schema::<StrategyView>),
+    ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),
     ("nearfar.topo/1", schema::<TopoView>),
     ("nearfar.topology-export/1", schema::<TopologyExportView>),
 ];

@@ -1,6 +1,6 @@
 //! A fast and a slow memory: what shares of pages give.
 
-use crate::subject::{FittedView, HybridModelView, HybridView};
+use nearfar_model::Hybrid;
 use nearfar_units::format_significant;
 
 use super::heat_map::{Content, HeatMap, Place};
@@ -8,11 +8,12 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
+use crate::subject::{FittedView, HybridView, placement_words};
 use crate::table::AbsenceKind;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Hybrid(view) => Some(&**view),
+        FittedView::Hybrid(view) => Some(&view.result),
         _ => None,
     });
     let model = model.map(|model| [surface(model), shares(sources, model)]);
@@ -27,7 +28,7 @@ fn percent(share: f64) -> String {
     format!("{} %", format_significant(100.0 * share, 3).trim_end_matches(".0"))
 }
 
-fn surface(model: &HybridModelView) -> Option<Chart> {
+fn surface(model: &Hybrid) -> Option<Chart> {
     let statistics = [("by the model", Unit::GbPerS.as_str(), false)];
     let axes = ["share of loads in all bytes", "share of pages in the fast memory"];
     let mut map = HeatMap::new(axes, &["Memories"], &statistics);
@@ -38,12 +39,12 @@ fn surface(model: &HybridModelView) -> Option<Chart> {
                 row: percent(point.load_share),
                 column: percent(point.fast_share),
             };
-            let content = point.gb_per_s.map_or_else(
+            let content = point.bandwidth.map_or_else(
                 || {
                     let why = "an overlap that it needs is not known";
                     Content::Absent(AbsenceKind::NotMeasured, why.into())
                 },
-                |value| Content::Figures(vec![Some(Figure::new(value, None, Unit::GbPerS))], None),
+                |value| Content::Figures(vec![Some(Figure::plain(value))], None),
             );
             map.add(&place, content);
         }
@@ -59,7 +60,7 @@ fn surface(model: &HybridModelView) -> Option<Chart> {
     })
 }
 
-fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
+fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let x = Axis { title: "share of all bytes in the fast memory", scale: Scale::FromZero };
     let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Memories"]);
@@ -72,13 +73,13 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
             let of =
                 pair.surface.iter().filter(|point| point.load_share.to_bits() == load.to_bits());
             for point in of {
-                let Some(value) = point.gb_per_s else { continue };
+                let Some(value) = point.bandwidth else { continue };
                 let about = format!(
                     "by the model: {} loads, {} of the pages in the fast memory",
                     percent(load),
                     percent(point.fast_share)
                 );
-                series.point(point.fast_share, &Figure::new(value, None, Unit::GbPerS), &about);
+                series.point(point.fast_share, &Figure::plain(value), &about);
             }
             lines.add(&choice, series);
         }
@@ -106,17 +107,16 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
         }
         let mut best = Series::new("best placement of a program", Style::Stars);
         for answer in &pair.answers {
-            let named = |name: &str| answer.placements.iter().find(|it| it.name == name);
-            let Some(placement) = answer.recommended.and_then(named) else { continue };
-            let shares = &placement.shares;
-            let figure = Figure::new(shares.gb_per_s, shares.interval_gb_per_s, Unit::GbPerS);
+            let recommended = answer.recommended.and_then(|name| answer.placement(name));
+            let Some(placement) = recommended else { continue };
+            let prediction = &placement.prediction;
             let about = format!(
                 "best for {} loads: {}, {} of the bytes in the fast memory",
                 percent(answer.load_share),
-                placement.name,
-                percent(shares.fast_share)
+                placement_words(placement.name),
+                percent(prediction.fast_share)
             );
-            best.point(shares.fast_share, &figure, &about);
+            best.point(prediction.fast_share, &Figure::of(&prediction.bandwidth), &about);
         }
         lines.add(&choice, best);
     }
@@ -125,7 +125,7 @@ fn shares(sources: &Sources<'_>, model: &HybridModelView) -> Option<Chart> {
         section: "hybrid",
         title: "Bandwidth against the share of the fast memory, and the best share",
         alternative: "A line for each share of loads: bandwidth by the model against the share of \
-                      bytes in the fast memory, worked out at its marks. Marks without a line are \
+                      bytes in the fast memory, computed at its marks. Marks without a line are \
                       measured points; stars are the best placements, which may lie between."
             .into(),
         plot: Plot::Lines(lines),

@@ -48,7 +48,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             tables.extend(table);
         }
     }
-    let (findings, model_text) = meaning(sources, &[ModelKind::Classes, ModelKind::Strategy]);
+    let (findings, model_text) = meaning(sources, &[ModelKind::Classes]);
     Some(Section {
         id: "pairs",
         title: "Bandwidth of each group of cores with each memory node",

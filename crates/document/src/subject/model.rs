@@ -1,17 +1,17 @@
 //! The models of a record as `model` prints them.
 
-use nearfar_model::{Devices, Distribution, Inapplicable, Latency, Roofline, Sharing};
+use nearfar_model::{
+    Devices, Distribution, Hybrid, Inapplicable, Latency, Roofline, Sharing, Strategy,
+};
 use nearfar_record::Record;
 use serde::Serialize;
 
 use super::classes::ClassesView;
 use super::measured::MeasuredView;
 use super::model_flow::FlowView;
-use super::model_hybrid::HybridModelView;
 use super::model_kind::ModelKind;
-use super::model_strategy::StrategyView;
 use super::result::ModelResult;
-use super::{devices, distribution, latency, roofline, sharing};
+use super::{devices, distribution, hybrid, latency, roofline, sharing, strategy};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -54,13 +54,13 @@ pub enum FittedView {
     /// Roofs and what lies below them.
     Roofline(Box<ModelResult<Roofline>>),
     /// Loads and stores over a fast and a slow memory.
-    Hybrid(Box<HybridModelView>),
+    Hybrid(Box<ModelResult<Hybrid>>),
     /// How runs spread, and what affinity does to that.
     Distribution(Box<ModelResult<Distribution>>),
     /// What streams get that share the machine's parts.
     Flow(Box<FlowView>),
     /// Which way to place memory is expected to win.
-    Strategy(Box<StrategyView>),
+    Strategy(Box<ModelResult<Strategy>>),
     /// Copies to and from devices.
     Devices(Box<ModelResult<Devices>>),
 }
@@ -80,12 +80,14 @@ impl FittedView {
             Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
             Self::Sharing(view) => view.measured.heading() + &sharing_text(&view.result),
             Self::Roofline(view) => view.measured.heading() + &roofline_text(&view.result),
-            Self::Hybrid(view) => view.text(),
+            Self::Hybrid(view) => view.measured.heading() + &hybrid_text(&view.result),
             Self::Distribution(view) => {
                 view.measured.heading() + &section_text(&distribution::section(&view.result))
             }
             Self::Flow(view) => view.text(),
-            Self::Strategy(view) => view.text(),
+            Self::Strategy(view) => {
+                view.measured.heading() + &section_text(&strategy::section(&view.result))
+            }
             Self::Devices(view) => view.measured.heading() + &devices_text(&view.result),
         }
     }
@@ -111,10 +113,10 @@ impl FittedView {
             Self::Latency(view) => latency_text(&view.result),
             Self::Sharing(view) => sharing_text(&view.result),
             Self::Roofline(view) => roofline_text(&view.result),
-            Self::Hybrid(view) => view.body(),
+            Self::Hybrid(view) => hybrid_text(&view.result),
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
             Self::Flow(view) => view.body(),
-            Self::Strategy(view) => view.body(),
+            Self::Strategy(view) => section_text(&strategy::section(&view.result)),
             Self::Devices(view) => devices_text(&view.result),
         }
     }
@@ -130,6 +132,10 @@ fn roofline_text(model: &Roofline) -> String {
 
 fn devices_text(model: &Devices) -> String {
     devices::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn hybrid_text(model: &Hybrid) -> String {
+    hybrid::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
 }
 
 fn sharing_text(model: &Sharing) -> String {

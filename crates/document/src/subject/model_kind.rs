@@ -13,8 +13,6 @@ use nearfar_record::{Experiment, Record};
 use super::classes::ClassesView;
 use super::model::FittedView;
 use super::model_flow::FlowView;
-use super::model_hybrid::HybridModelView;
-use super::model_strategy::StrategyView;
 use super::result::ModelResult;
 
 /// A model by its name.
@@ -133,8 +131,10 @@ impl ModelKind {
                 let view = ModelResult::new("nearfar.roofline/2", record, model);
                 FittedView::Roofline(Box::new(view))
             }),
-            Self::Hybrid => hybrid(figures, choices.overlap_bounds)
-                .map(|model| FittedView::Hybrid(Box::new(HybridModelView::new(record, &model)))),
+            Self::Hybrid => hybrid(figures, choices.overlap_bounds).map(|model| {
+                let view = ModelResult::new("nearfar.hybrid/2", record, model);
+                FittedView::Hybrid(Box::new(view))
+            }),
             Self::Distribution => distribution(figures).map(|model| {
                 let view = ModelResult::new("nearfar.distribution/2", record, model);
                 FittedView::Distribution(Box::new(view))
@@ -142,8 +142,10 @@ impl ModelKind {
             Self::Flow => {
                 flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))
             }
-            Self::Strategy => strategy(figures)
-                .map(|model| FittedView::Strategy(Box::new(StrategyView::new(record, &model)))),
+            Self::Strategy => strategy(figures).map(|model| {
+                let view = ModelResult::new("nearfar.strategy/2", record, model);
+                FittedView::Strategy(Box::new(view))
+            }),
             Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
                 return Err(NoClasses::Span(choices.device_rule.span.to_string()));
             }

@@ -1,8 +1,8 @@
 //! What limits a cluster at each arithmetic intensity: roofs, points below them, what programs can expect.
 
 use nearfar_model::{
-    BandwidthRoof, Chart, Expected, ProgramExpectation, RoofFigures, RoofValidation, Roofline, RooflineAdvice,
-    ValidationPoint,
+    BandwidthRoof, Chart, Expected, ProgramExpectation, RoofFigures, RoofValidation, Roofline,
+    RooflineAdvice, ValidationPoint,
 };
 use nearfar_record::{Roof, RoofPurpose};
 use nearfar_units::format_significant;
@@ -36,7 +36,8 @@ pub(crate) fn section(measured: &[RoofFigures], model: Option<&Roofline>) -> Opt
     clusters.sort_unstable();
     clusters.dedup();
     let of_clusters = clusters.into_iter().flat_map(|cluster| {
-        let of: Vec<&RoofFigures> = measured.iter().filter(|it| it.place.cluster == cluster).collect();
+        let of: Vec<&RoofFigures> =
+            measured.iter().filter(|it| it.place.cluster == cluster).collect();
         [measured_ceilings(cluster, &of), measured_roofs(cluster, &of), points(cluster, &of)]
     });
     let mut tables: Vec<Table> = of_clusters.flatten().collect();
@@ -87,7 +88,11 @@ fn measured_roofs(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.place.roof != Roof::Compute) {
         let counted = Counted::ActorBytes(roof.place.actor as usize);
         let cell = Cell::of(&roof.case, roof.bandwidth.as_ref().map(Figure::sum), counted);
-        grid.add(roof_words(roof.place.roof, roof.is_local), format!("{} {}", roof.place.kernel, roof.place.variant), cell);
+        grid.add(
+            roof_words(roof.place.roof, roof.is_local),
+            format!("{} {}", roof.place.kernel, roof.place.variant),
+            cell,
+        );
     }
     grid.table(format!("Cluster {cluster}: roofs of bandwidth"), "roof", Unit::GbPerS)
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use nearfar_model::{
-    ChaseFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures, ScalingRuns, SharingCell,
-    TransferFigures, chases, links, mixes, scaling, transfers,
+    ChaseFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures, ScalingRuns,
+    SharingCell, TransferFigures, chases, links, mixes, scaling, transfers,
 };
 use nearfar_record::{Absent, Experiment, Record, Suite, Warning};
 use serde::Serialize;

@@ -77,7 +77,7 @@ fn tally(machine: &str) -> Tally {
         let model = hybrid(&RecordFigures::new(&record), OverlapBounds::None).unwrap();
         tally.count(&model.pairs[0], &truth.overlap_theta);
         let squares = model.pairs[0].held_out.iter().map(|point| {
-            (bandwidth(&truth, point.shares.by_kind()) / point.predicted.unwrap() - 1.0).powi(2)
+            (bandwidth(&truth, point.shares.by_kind()) / point.predicted.unwrap().0 - 1.0).powi(2)
         });
         let squares: Vec<f64> = squares.collect();
         let mean = squares.iter().sum::<f64>() / f64::from(u32::try_from(squares.len()).unwrap());
@@ -94,9 +94,10 @@ impl Tally {
         let mut near = 0;
         for (overlap, expected) in pair.overlaps.iter().zip(expected) {
             self.overlaps += 1;
-            let Ok(value) = &overlap.value else { continue };
-            near += u32::from((value.overlap_theta - expected).abs() <= ROOM);
-            let inside = value.interval.is_some_and(|(low, high)| (low..=high).contains(&expected));
+            let Some(theta) = overlap.fit.found().map(|fit| &fit.overlap_theta) else { continue };
+            near += u32::from((theta.value.0 - expected).abs() <= ROOM);
+            let ends = theta.interval;
+            let inside = ends.is_some_and(|[low, high]| (low.0..=high.0).contains(&expected));
             self.inside += u32::from(inside);
         }
         self.each_near += near;

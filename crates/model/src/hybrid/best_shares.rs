@@ -89,7 +89,7 @@ impl HybridPair {
         }
         let chosen = self.predict(chosen?.0)?;
         let unclaimed = highest
-            .filter(|(_, high)| *high > chosen.lowest * (1.0 + WORTH_TELLING))
+            .filter(|(_, high)| *high > chosen.lowest.0 * (1.0 + WORTH_TELLING))
             .and_then(|(shares, _)| self.predict(shares));
         Some(BestShares { chosen, unclaimed, is_complete })
     }

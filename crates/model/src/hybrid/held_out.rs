@@ -1,22 +1,34 @@
 //! Points that were measured and never fitted, beside what the model gives for them.
 
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
+
 use super::shares::HybridShares;
 
 /// A point that was measured and never fitted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeldOutPoint {
+    /// The case, by its id.
+    pub case: String,
     /// Its shares, by the pages that were found.
+    #[serde(flatten)]
     pub shares: HybridShares,
-    /// Useful bytes/s.
-    pub measured: f64,
-    /// Useful bytes/s; `None` where an overlap that is needed is not known.
-    pub predicted: Option<f64>,
+    /// Mean of the rounds without outliers.
+    #[serde(rename = "measured_gb_per_s")]
+    pub measured: BytesPerSecond,
+    /// By the model; null where an overlap that is needed is not known.
+    #[serde(rename = "predicted_gb_per_s")]
+    pub predicted: Option<BytesPerSecond>,
+    /// Predicted / measured - 1; null as that.
+    pub error: Option<f64>,
     /// Whether what is read and what is written were asked to lie alike, or only one is there.
     pub has_one_share: bool,
 }
 
 /// How far the model is off.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HeldOutErrors {
     /// Points that could be predicted.
     pub points: usize,
@@ -25,8 +37,12 @@ pub struct HeldOutErrors {
     pub paper_measure: f64,
     /// sqrt(1/n sum of the same squares): the true relative root mean square.
     pub relative_rms: f64,
-    /// The point that is farthest off, model / measured - 1.
+    /// The point that is farthest off, predicted / measured - 1.
     pub worst: f64,
+    /// How far off a prediction may be, a fraction, and what a gain must be above to be claimed:
+    /// twice the relative root mean square; of fewer than ten points at least as far as the worst
+    /// of them.
+    pub room: f64,
 }
 
 /// Fewer points tell no error.
@@ -35,29 +51,20 @@ const FEWEST_POINTS: usize = 4;
 /// Fewer points tell how far off the model is by their worst rather than by their mean square.
 const FEW_POINTS: usize = 10;
 
-impl HeldOutErrors {
-    /// How far off a prediction may be, a fraction: twice the relative root mean square; of fewer
-    /// than ten points at least as far as the worst of them.
-    pub fn room(&self) -> f64 {
-        let twice = 2.0 * self.relative_rms;
-        if self.points >= FEW_POINTS {
-            return twice;
-        }
-        // What was measured beside the model, and the other way round.
-        let worst = self.worst.abs().max(((1.0 + self.worst).recip() - 1.0).abs());
-        twice.max(worst)
+/// [`HeldOutErrors::room`].
+fn room(points: usize, relative_rms: f64, worst: f64) -> f64 {
+    let twice = 2.0 * relative_rms;
+    if points >= FEW_POINTS {
+        return twice;
     }
+    // What was measured beside the model, and the other way round.
+    twice.max(worst.abs()).max(((1.0 + worst).recip() - 1.0).abs())
 }
 
 impl HeldOutPoint {
     /// measured / model - 1, as the paper counts it; `None` without a prediction.
-    pub fn deviation(&self) -> Option<f64> {
+    fn deviation(&self) -> Option<f64> {
         self.predicted.map(|predicted| self.measured / predicted - 1.0)
-    }
-
-    /// model / measured - 1; `None` without a prediction.
-    pub fn error(&self) -> Option<f64> {
-        self.predicted.map(|predicted| predicted / self.measured - 1.0)
     }
 }
 
@@ -71,11 +78,14 @@ pub(super) fn errors(points: &[HeldOutPoint], has_one_share: bool) -> Option<Hel
     }
     let count = deviations.len() as f64;
     let squares: f64 = deviations.iter().map(|it| it * it).sum();
+    let (points, relative_rms) = (deviations.len(), (squares / count).sqrt());
+    let worst = own().filter_map(|point| point.error).max_by(|a, b| a.abs().total_cmp(&b.abs()))?;
     Some(HeldOutErrors {
-        points: deviations.len(),
+        points,
         paper_measure: squares.sqrt() / count,
-        relative_rms: (squares / count).sqrt(),
-        worst: own().filter_map(HeldOutPoint::error).max_by(|a, b| a.abs().total_cmp(&b.abs()))?,
+        relative_rms,
+        worst,
+        room: room(points, relative_rms, worst),
     })
 }
 
@@ -83,23 +93,28 @@ pub(super) fn errors(points: &[HeldOutPoint], has_one_share: bool) -> Option<Hel
 mod tests {
     use super::*;
 
+    fn point(measured: f64, predicted: Option<f64>) -> HeldOutPoint {
+        HeldOutPoint {
+            case: String::new(),
+            shares: HybridShares::together(0.5, 0.5),
+            measured: BytesPerSecond(measured),
+            predicted: predicted.map(BytesPerSecond),
+            error: predicted.map(|predicted| predicted / measured - 1.0),
+            has_one_share: true,
+        }
+    }
+
     /// By hand: deviations 0.1, -0.1, 0.2, 0: squares sum to 0.06.
     #[test]
     fn both_measures_by_hand() {
-        let point = |measured| HeldOutPoint {
-            shares: HybridShares::together(0.5, 0.5),
-            measured,
-            predicted: Some(10.0),
-            has_one_share: true,
-        };
-        let points = [point(11.0), point(9.0), point(12.0), point(10.0)];
+        let points = [11.0, 9.0, 12.0, 10.0].map(|measured| point(measured, Some(10.0)));
         let found = errors(&points, true).unwrap();
         assert_eq!(found.points, 4);
         assert!((found.paper_measure - 0.06_f64.sqrt() / 4.0).abs() < 1e-12);
         assert!((found.relative_rms - 0.015_f64.sqrt()).abs() < 1e-12);
         // 10 / 12 - 1.
         assert!((found.worst + 1.0 / 6.0).abs() < 1e-12);
-        assert!((found.room() - 2.0 * found.relative_rms).abs() < 1e-12);
+        assert!((found.room - 2.0 * found.relative_rms).abs() < 1e-12);
         assert_eq!(errors(&points[..3], true), None);
         assert_eq!(errors(&points, false), None);
     }
@@ -107,24 +122,12 @@ mod tests {
     /// 1 / (1 - 0.2) - 1 is a quarter.
     #[test]
     fn of_few_points_the_worst_counts() {
-        let of = |points: usize| HeldOutErrors {
-            points,
-            paper_measure: 0.01,
-            relative_rms: 0.05,
-            worst: -0.2,
-        };
-        assert!((of(9).room() - 0.25).abs() < 1e-12);
-        assert!((of(10).room() - 0.1).abs() < 1e-12);
+        assert!((room(9, 0.05, -0.2) - 0.25).abs() < 1e-12);
+        assert!((room(10, 0.05, -0.2) - 0.1).abs() < 1e-12);
     }
 
     #[test]
     fn what_cannot_be_predicted_does_not_count() {
-        let point = HeldOutPoint {
-            shares: HybridShares::together(0.5, 0.5),
-            measured: 10.0,
-            predicted: None,
-            has_one_share: true,
-        };
-        assert_eq!(errors(&[point; 9], true), None);
+        assert_eq!(errors(&vec![point(10.0, None); 9], true), None);
     }
 }

@@ -4,9 +4,12 @@
 
 use nearfar_record::TransferKind;
 use nearfar_stats::solve_least_squares;
+use serde::Serialize;
 
 /// Between which limits overlaps are fitted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum OverlapBounds {
     /// From 0 on: work beside other work does not make that faster.
     NotNegative,

@@ -2,13 +2,17 @@
 
 use std::collections::HashMap;
 
-use nearfar_record::{HybridCoordinates, HybridPoint, TransferKind};
+use nearfar_machine::{Machine, MemoryKind};
+use nearfar_record::{Estimate, HybridCoordinates, HybridPoint, Outcome, TransferKind};
 use nearfar_stats::{mean_of_calm, percentile_error, percentile_interval};
+use nearfar_units::{BytesPerSecond, Quantity, Ratio};
+use serde::Serialize;
 
 use super::held_out::{HeldOutErrors, HeldOutPoint, errors};
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint, position};
+use super::placements::HybridAnswer;
 use super::prediction::margins;
-use super::resampling::Rounds;
+use super::resampling::{CONFIDENCE, CaseRounds, Rounds};
 use super::shares::HybridShares;
 use crate::hybrid_points::{HybridFigures, load_share};
 
@@ -19,74 +23,113 @@ const LARGEST_STANDARD_ERROR: f64 = 0.1;
 const LEAST_OVERLAP: f64 = -1.0;
 
 /// A cluster's loads and stores over a fast and a slow memory.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPair {
     pub cluster: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
+    pub fast_kind: MemoryKind,
+    /// Its size, or null.
+    pub fast_memory_bytes: Option<u64>,
     pub slow_node: u32,
+    pub slow_kind: MemoryKind,
     /// Which of the two a program's pages come to lie on that asks for nothing: the cluster's
-    /// node with CPUs; `None` where it is neither.
+    /// node with CPUs; null where it is neither.
     pub default_node: Option<u32>,
-    /// Threads of the cases.
     pub threads: u32,
-    /// Instruction-set variant of the cases.
+    /// Instruction-set variant.
     pub variant: String,
-    /// Bandwidth of each kind alone, in the order of [`TransferKind::ALL`].
-    pub rates: [HybridRate; 4],
-    /// The twelve ordered pairs of kinds, by the dominating one.
-    pub overlaps: Vec<HybridOverlap>,
-    /// The surface, which was never fitted.
-    pub held_out: Vec<HeldOutPoint>,
-    /// How far the model is off there, with one share for all buffers; `None` with fewer than four
-    /// points.
-    pub errors: Option<HeldOutErrors>,
-    /// The same with different shares for what is read and what is written.
-    pub separate_errors: Option<HeldOutErrors>,
-    /// Rounds of the case that has the fewest.
+    /// Rounds of the case with the fewest.
     pub fewest_rounds: usize,
+    /// Each kind alone: lf, sf, ls, ss.
+    pub corners: [HybridCorner; 4],
+    /// Whether loads from the memory that should be faster are faster.
+    pub is_fast_faster: bool,
+    /// The twelve ordered pairs of kinds, by the one that takes longest.
+    pub overlaps: Vec<HybridOverlap>,
+    /// How far the model is off on points that were never fitted, with one share for all buffers.
+    pub errors: Outcome<HeldOutErrors>,
+    /// The same with different shares for what is read and what is written; null with fewer than
+    /// four points.
+    pub separate_errors: Option<HeldOutErrors>,
+    /// What was measured and never fitted.
+    pub held_out: Vec<HeldOutPoint>,
+    /// What the model gives over shares of loads and of fast pages.
+    pub surface: Vec<HybridSurfacePoint>,
+    /// What programs get, and what to do: those that only read, that read twice or once for each
+    /// write, that only write.
+    pub answers: Vec<HybridAnswer>,
     /// The command that measures its cases with enough rounds.
     pub remedy: String,
+    #[serde(skip)]
     pub(super) model: OverlapModel,
+    #[serde(skip)]
     pub(super) drawn: Vec<OverlapModel>,
     /// How near two times must be to be exchanged by the errors of the rates.
+    #[serde(skip)]
     pub(super) margins: [[f64; 4]; 4],
 }
 
-/// Bandwidth of one kind alone.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct HybridRate {
-    /// Useful bytes/s, mean of the calm rounds.
-    pub bandwidth: f64,
-    /// 95 % of the same of drawn rounds; `None` with fewer than five rounds.
-    pub interval: Option<(f64, f64)>,
+/// One kind of transfer alone.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HybridCorner {
+    pub of: TransferKind,
+    /// Mean of the rounds without outliers; its interval is that of drawn rounds, null with fewer
+    /// than five.
+    #[serde(rename = "gb_per_s")]
+    pub bandwidth: Estimate<BytesPerSecond>,
 }
 
 /// What of one kind's time does not overlap with another's.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridOverlap {
     /// The kind that takes longest.
     pub dominating: TransferKind,
     pub beside: TransferKind,
     /// The overlap, or why it is not known.
-    pub value: Result<OverlapValue, String>,
+    pub fit: Outcome<OverlapValue>,
 }
 
 /// An overlap as it was fitted.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverlapValue {
     /// The share of the other's time that does not overlap: 0 where all is hidden, 1 where one
-    /// waits for the other, above 1 where they hinder each other.
-    pub overlap_theta: f64,
-    /// 95 % of the fits to drawn rounds; `None` with fewer than five rounds.
-    pub interval: Option<(f64, f64)>,
-    /// Of the fit without bounds, by the middle of the fits to drawn rounds; `None` as above.
+    /// waits for the other, above 1 where they hinder each other. Its interval is that of the fits
+    /// to drawn rounds, null with fewer than five.
+    pub overlap_theta: Estimate<Ratio>,
+    /// Of the fit without bounds, by the middle of the fits to drawn rounds; null as above.
     pub standard_error: Option<f64>,
     /// What the fit without bounds gives.
     pub unbounded: f64,
+    /// Whether bounds hold it at 0, where without them it is less.
+    pub is_held: bool,
     /// Whether it is above 1 by its whole interval; not without one.
     pub is_interference: bool,
 }
+
+/// What the model gives at given shares.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HybridSurfacePoint {
+    /// Share of loads in all bytes.
+    pub load_share: f64,
+    /// Share of all buffers in the fast memory.
+    pub fast_share: f64,
+    /// Null where an overlap that it needs is not known.
+    #[serde(rename = "gb_per_s")]
+    pub bandwidth: Option<BytesPerSecond>,
+}
+
+/// Shares of loads that answers are given for: reads only, two reads for a write (STREAM's triad
+/// and add), one for one (copy, scale), writes only.
+const PROGRAMS: [f64; 4] = [1.0, 2.0 / 3.0, 0.5, 0.0];
+
+/// Steps of the surface from 0 to 1.
+const STEPS: u32 = 5;
 
 impl HybridPair {
     /// The model by the points of one cluster and its two memories and the rounds of each case.
@@ -95,10 +138,11 @@ impl HybridPair {
         points: &[&HybridFigures],
         rounds: &HashMap<String, Vec<f64>>,
         bounds: OverlapBounds,
-        default_node: Option<u32>,
+        machine: &Machine,
         remedy: &str,
     ) -> Result<Self, String> {
         let Some(first) = points.first() else { return Err("it has no points".into()) };
+        let &HybridCoordinates { cluster, fast_node, slow_node, threads, .. } = &first.place;
         let measured = measured_rounds(points, rounds)?;
         let not_a_rate = || "a bandwidth of it is 0".to_string();
         let mut model = measured.fit(bounds).ok_or_else(not_a_rate)?;
@@ -113,48 +157,82 @@ impl HybridPair {
             for beside in TransferKind::ALL.into_iter().filter(|&kind| kind != dominating) {
                 let (row, column) = (position(dominating), position(beside));
                 let of = |model: &OverlapModel| model.overlap_theta[row][column];
-                let value = match (of(&model), of(&unbounded)) {
-                    (Some(overlap_theta), Some(unbounded)) => {
+                let fit = match (of(&model), of(&unbounded)) {
+                    (Some(theta), Some(unbounded)) => {
                         let standard_error = percentile_error(
                             &freely_drawn.iter().filter_map(of).collect::<Vec<f64>>(),
                         );
                         let drawn: Vec<f64> = drawn.iter().filter_map(of).collect();
-                        let value =
-                            OverlapValue::new(overlap_theta, unbounded, standard_error, &drawn);
-                        checked(value, remedy)
+                        let ends = percentile_interval(&drawn)
+                            .map(|(low, high)| (low.max(LEAST_OVERLAP), high.max(LEAST_OVERLAP)));
+                        checked(unbounded, standard_error, remedy).map(|()| OverlapValue {
+                            overlap_theta: drawn_estimate(
+                                theta,
+                                ends,
+                                measured.cases_of(dominating),
+                            ),
+                            standard_error,
+                            unbounded,
+                            is_held: theta == 0.0 && unbounded < 0.0,
+                            is_interference: ends.is_some_and(|(least, _)| least > 1.0),
+                        })
                     }
                     _ => Err(why_unknown(points, dominating, beside)),
                 };
                 model.overlap_theta[row][column] =
-                    value.as_ref().ok().map(|value| value.overlap_theta);
-                overlaps.push(HybridOverlap { dominating, beside, value });
+                    fit.as_ref().ok().map(|fit| fit.overlap_theta.value.0);
+                overlaps.push(HybridOverlap { dominating, beside, fit: fit.into() });
             }
         }
-        let rates = std::array::from_fn(|kind| HybridRate {
-            bandwidth: model.rates[kind],
-            interval: percentile_interval(
-                &drawn.iter().map(|model| model.rates[kind]).collect::<Vec<f64>>(),
-            ),
+        let corners = std::array::from_fn(|kind| {
+            let drawn: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
+            let case = measured.corners[kind].case.clone();
+            let ends = percentile_interval(&drawn);
+            let bandwidth = drawn_estimate(model.rates[kind], ends, vec![case]);
+            HybridCorner { of: TransferKind::ALL[kind], bandwidth }
         });
         let held_out = held_out(points, rounds, &model);
-        Ok(Self {
-            cluster: first.place.cluster,
-            fast_node: first.place.fast_node,
-            slow_node: first.place.slow_node,
-            default_node,
-            threads: first.place.threads,
+        let own = machine.clusters().into_iter().find(|own| own.index == cluster);
+        let default_node = own.and_then(|own| own.cpu_node);
+        let node = |number| machine.node(number);
+        let kind = |number| node(number).map_or(MemoryKind::Unknown, |node| node.kind);
+        let mut pair = Self {
+            cluster,
+            fast_node,
+            fast_kind: kind(fast_node),
+            fast_memory_bytes: node(fast_node).and_then(|node| node.memory_bytes),
+            slow_node,
+            slow_kind: kind(slow_node),
+            default_node: default_node.filter(|node| [fast_node, slow_node].contains(node)),
+            threads,
             variant: first.place.variant.clone(),
-            rates,
+            fewest_rounds: measured.fewest(),
+            corners,
+            is_fast_faster: model.rates[0] > model.rates[2],
             overlaps,
-            errors: errors(&held_out, true),
+            errors: errors(&held_out, true).ok_or_else(|| too_few(&held_out, remedy)).into(),
             separate_errors: errors(&held_out, false),
             held_out,
-            fewest_rounds: measured.fewest(),
+            surface: Vec::new(),
+            answers: Vec::new(),
             remedy: remedy.into(),
             margins: margins(&drawn),
             model,
             drawn,
-        })
+        };
+        pair.surface = pair.surface();
+        pair.answers = PROGRAMS.iter().filter_map(|&loads| pair.answer(loads, &[])).collect();
+        Ok(pair)
+    }
+
+    fn surface(&self) -> Vec<HybridSurfacePoint> {
+        let steps = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
+        let cells = steps().flat_map(|loads| steps().map(move |fast| (loads, fast)));
+        let point = |(load_share, fast_share)| {
+            let bandwidth = self.bandwidth(load_share, fast_share).map(BytesPerSecond);
+            HybridSurfacePoint { load_share, fast_share, bandwidth }
+        };
+        cells.map(point).collect()
     }
 
     /// Useful bytes/s of a program with this share of loads and this share of all its buffers in
@@ -162,44 +240,56 @@ impl HybridPair {
     /// is not known.
     pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
         let shares = HybridShares::together(load_share, fast_share);
-        self.predict(shares).map(|prediction| prediction.bandwidth)
+        self.predict(shares).map(|prediction| prediction.bandwidth.value.0)
     }
 
     /// The model's error: the relative root mean square on points that were never fitted, a
     /// fraction; `None` where too few were measured.
     pub fn relative_rms(&self) -> Option<f64> {
-        self.errors.map(|errors| errors.relative_rms)
+        self.errors.found().map(|errors| errors.relative_rms)
     }
 
     /// The model's error for shares of this sort: one for all buffers, or different ones.
     pub(super) fn errors_of(&self, shares: &HybridShares) -> Option<HeldOutErrors> {
-        if shares.are_one() { self.errors } else { self.separate_errors }
+        if shares.are_one() { self.errors.found().copied() } else { self.separate_errors }
     }
 }
 
-impl OverlapValue {
-    fn new(overlap_theta: f64, unbounded: f64, standard_error: Option<f64>, drawn: &[f64]) -> Self {
-        let within = |(low, high): (f64, f64)| (low.max(LEAST_OVERLAP), high.max(LEAST_OVERLAP));
-        let interval = percentile_interval(drawn).map(within);
-        let is_interference = interval.is_some_and(|(least, _)| least > 1.0);
-        Self { overlap_theta, interval, standard_error, unbounded, is_interference }
-    }
+/// A number of the fit to all rounds with the ends of the fits to drawn ones.
+fn drawn_estimate<U: Quantity>(
+    value: f64,
+    ends: Option<(f64, f64)>,
+    cases: Vec<String>,
+) -> Estimate<U> {
+    let interval = ends.map(|(low, high)| [U::from(low), U::from(high)]);
+    Estimate { value: U::from(value), interval, confidence: ends.map(|_| CONFIDENCE), cases }
 }
 
-/// An overlap that is known well enough, or why it is not.
-fn checked(value: OverlapValue, remedy: &str) -> Result<OverlapValue, String> {
-    if value.unbounded < LEAST_OVERLAP {
+/// Why points that were never fitted tell no error.
+fn too_few(held_out: &[HeldOutPoint], remedy: &str) -> String {
+    let compared = match held_out.iter().filter(|point| point.predicted.is_some()).count() {
+        1 => "1 point".into(),
+        count => format!("{count} points"),
+    };
+    format!(
+        "{compared} of the surface could be compared, and fewer than four tell no error; the twelve \
+         points of pairs are fitted exactly and tell none; `{remedy}` measures six"
+    )
+}
+
+/// Whether an overlap is known well enough, or why it is not.
+fn checked(unbounded: f64, standard_error: Option<f64>, remedy: &str) -> Result<(), String> {
+    if unbounded < LEAST_OVERLAP {
         return Err(format!(
-            "not identified: {:.2} fits best, with which a case would take no time",
-            value.unbounded
+            "not identified: {unbounded:.2} fits best, with which a case would take no time"
         ));
     }
-    match value.standard_error {
+    match standard_error {
         Some(error) if error > LARGEST_STANDARD_ERROR => Err(format!(
             "not identified: its standard error is {error:.2}, above {LARGEST_STANDARD_ERROR}; \
              more rounds would tell: `{remedy}`"
         )),
-        _ => Ok(value),
+        _ => Ok(()),
     }
 }
 
@@ -239,7 +329,8 @@ fn measured_rounds(
 ) -> Result<Rounds, String> {
     let of = |point: &HybridFigures| {
         let own = rounds.get(&point.case.id).filter(|rounds| !rounds.is_empty());
-        own.cloned().ok_or_else(|| {
+        let own = own.map(|own| CaseRounds { case: point.case.id.clone(), rounds: own.clone() });
+        own.ok_or_else(|| {
             let reason = point.case.absent.first();
             reason.map_or("it has no samples yet".to_string(), |it| it.reason.text.clone())
         })
@@ -284,7 +375,14 @@ fn held_out(
             } else {
                 model.longest_seconds(&model.times(shares.by_kind())).map(f64::recip)
             };
-            let point = HeldOutPoint { shares, measured, predicted, has_one_share };
+            let point = HeldOutPoint {
+                case: point.case.id.clone(),
+                shares,
+                measured: BytesPerSecond(measured),
+                predicted: predicted.map(BytesPerSecond),
+                error: predicted.map(|predicted| predicted / measured - 1.0),
+                has_one_share,
+            };
             (measured > 0.0).then_some(point)
         })
         .collect()

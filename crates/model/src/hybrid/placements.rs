@@ -1,15 +1,23 @@
 //! What the usual ways to place a program's buffers give it, the best ones, and which of them is
 //! worth it.
 
-use nearfar_record::PageSplit;
+use nearfar_machine::MemoryPolicy;
+use nearfar_record::{Outcome, PageSplit};
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
+use super::Hybrid;
+use super::advice::HybridAdvice;
 use super::best_shares::Buffers;
+use super::held_out::HeldOutErrors;
 use super::pair::HybridPair;
 use super::prediction::{HybridGain, HybridPrediction};
 use super::shares::{HybridShares, nearest_weights};
 
 /// A way to place buffers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum PlacementName {
     /// All in the fast memory.
     AllFast,
@@ -29,40 +37,91 @@ pub enum PlacementName {
 }
 
 /// A way to place buffers, and what it gives.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPlacement {
     pub name: PlacementName,
     /// What it gives.
+    #[serde(flatten)]
     pub prediction: HybridPrediction,
-    /// What equation 5 promises more elsewhere and cannot be claimed; `None` where there is none.
+    /// What equation 5 promises more elsewhere and cannot be claimed; null where there is none.
     pub unclaimed: Option<HybridPrediction>,
-    /// Small weights for the pages of what is read; `None` where nothing is.
-    pub load_weights: Option<PageSplit>,
-    /// The same for what is written.
-    pub store_weights: Option<PageSplit>,
-    /// Useful bytes/s with these weights, the lowest by the kinds that may dominate; `None` where
-    /// an overlap that they need is not known.
-    pub by_weights: Option<f64>,
-    /// Over [`PlacementName::AllFast`], [`PlacementName::AllSlow`] and [`PlacementName::Even`], as
-    /// far as these are others and can be predicted.
-    pub gains: Vec<(PlacementName, HybridGain)>,
+    /// The memory policy of what is read, with small weights; null where nothing is.
+    pub load_policy: Option<MemoryPolicy>,
+    /// The same of what is written.
+    pub store_policy: Option<MemoryPolicy>,
+    /// With these policies, the lowest by the kinds that may take longest; null where an overlap
+    /// that they need is not known.
+    #[serde(rename = "weighted_gb_per_s")]
+    pub by_weights: Option<BytesPerSecond>,
+    /// Over `all_fast`, `all_slow` and `even`, as far as these are others and can be predicted.
+    pub gains: Vec<GainOver>,
 }
 
-/// What a program gets of two memories.
-#[derive(Debug, Clone, PartialEq)]
+/// By how much a placement is better than another.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GainOver {
+    /// The other one.
+    pub over: PlacementName,
+    #[serde(flatten)]
+    pub gain: HybridGain,
+}
+
+/// What a program with one share of loads gets of two memories.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridAnswer {
     /// Share of loads in all bytes.
     pub load_share: f64,
     /// Where pages come to lie that nobody places: the cluster's own node with CPUs, or the fast
     /// memory where that is neither of the two.
+    #[serde(rename = "default_placement")]
     pub default: PlacementName,
     /// The placements that can be predicted.
     pub placements: Vec<HybridPlacement>,
-    /// Of these the simplest whose gain over simpler ones is claimed; `None` where the default
+    /// Of these the simplest whose gain over simpler ones is claimed; null where the default
     /// cannot be predicted.
     pub recommended: Option<PlacementName>,
-    /// Whether an overlap is missing for some shares, so that a better one may not be seen.
+    /// Whether no overlap is missing: else a better share may not be seen.
     pub is_complete: bool,
+    /// What to do.
+    pub advice: Vec<HybridAdvice>,
+}
+
+/// What a program gets of a fast and a slow memory; `predict RECORD --load-share SHARE --json`
+/// prints it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HybridAnswers {
+    /// For each cluster with two memories.
+    pub pairs: Vec<HybridPairAnswer>,
+}
+
+/// What a program gets of two memories of one cluster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HybridPairAnswer {
+    #[serde(flatten)]
+    pub memories: HybridMemories,
+    /// How far the model is off.
+    pub errors: Outcome<HeldOutErrors>,
+    /// The command that measures the cases of the model with enough rounds.
+    pub remedy: String,
+    #[serde(flatten)]
+    pub answer: HybridAnswer,
+}
+
+/// Two memories of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct HybridMemories {
+    pub cluster: u32,
+    /// Node of the memory that should be faster.
+    pub fast_node: u32,
+    pub slow_node: u32,
+    /// On which of the two pages come to lie by themselves; null where it is neither.
+    pub default_node: Option<u32>,
 }
 
 /// Those that others are set against.
@@ -118,12 +177,24 @@ impl HybridPair {
             placements.iter().filter(|it| USUAL.contains(&it.name)).cloned().collect();
         for placement in &mut placements {
             let others = usual.iter().filter(|it| it.name != placement.name);
-            placement.gains = others
-                .map(|other| (other.name, self.gain(&placement.prediction, &other.prediction)))
-                .collect();
+            let gains = others.map(|other| GainOver {
+                over: other.name,
+                gain: self.gain(&placement.prediction, &other.prediction),
+            });
+            placement.gains = gains.collect();
         }
         let recommended = self.recommended(default, &placements);
-        Some(HybridAnswer { load_share, default, placements, recommended, is_complete })
+        let advice = Vec::new();
+        let mut answer =
+            HybridAnswer { load_share, default, placements, recommended, is_complete, advice };
+        answer.advice = super::advice::advice(self, &answer);
+        Some(answer)
+    }
+
+    /// Which memories it is of.
+    pub fn memories(&self) -> HybridMemories {
+        let &Self { cluster, fast_node, slow_node, default_node, .. } = self;
+        HybridMemories { cluster, fast_node, slow_node, default_node }
     }
 
     fn placement(
@@ -132,16 +203,28 @@ impl HybridPair {
         prediction: HybridPrediction,
         unclaimed: Option<HybridPrediction>,
     ) -> HybridPlacement {
-        let (load_weights, store_weights) = self.weights(&prediction);
-        let by_weights = self.by_weights(&prediction.shares, load_weights, store_weights);
+        let (load, store) = self.weights(&prediction);
+        let by_weights = self.by_weights(&prediction.shares, load, store).map(BytesPerSecond);
+        let [load_policy, store_policy] = [load, store].map(|split| Some(self.policy(split?)));
+        let gains = Vec::new();
         HybridPlacement {
             name,
             prediction,
             unclaimed,
-            load_weights,
-            store_weights,
+            load_policy,
+            store_policy,
             by_weights,
-            gains: Vec::new(),
+            gains,
+        }
+    }
+
+    fn policy(&self, weights: PageSplit) -> MemoryPolicy {
+        match (weights.fast, weights.slow) {
+            (_, 0) => MemoryPolicy::Preferred(self.fast_node),
+            (0, _) => MemoryPolicy::Preferred(self.slow_node),
+            (fast, slow) => {
+                MemoryPolicy::Weighted([(self.fast_node, fast), (self.slow_node, slow)].into())
+            }
         }
     }
 
@@ -156,7 +239,7 @@ impl HybridPair {
             nearest_weights(share).take(LOOKED_AT).map(Some).collect()
         };
         let value = |load, store| self.by_weights(shares, load, store).unwrap_or(0.0);
-        let is_enough = |found: f64| found >= prediction.lowest * (1.0 - NO_COST);
+        let is_enough = |found: f64| found >= prediction.lowest.0 * (1.0 - NO_COST);
         let has = [shares.load_share > 0.0, shares.load_share < 1.0];
         let loads = near(has[0], shares.load_fast_share);
         let stores = near(has[1], shares.store_fast_share);
@@ -215,5 +298,36 @@ impl HybridPair {
             best = better.unwrap_or(best);
         }
         Some(best.name)
+    }
+}
+
+impl HybridAnswer {
+    /// A placement that can be predicted.
+    pub fn placement(&self, name: PlacementName) -> Option<&HybridPlacement> {
+        self.placements.iter().find(|placement| placement.name == name)
+    }
+}
+
+impl HybridPlacement {
+    /// By how much it is better than another one.
+    pub fn gain_over(&self, other: PlacementName) -> Option<HybridGain> {
+        self.gains.iter().find(|gain| gain.over == other).map(|it| it.gain)
+    }
+}
+
+impl Hybrid {
+    /// What a program with this share of loads gets, and with these shares of all its buffers in
+    /// the fast memory; `None` where one of them is not between 0 and 1.
+    pub fn answer(&self, load_share: f64, asked: &[f64]) -> Option<HybridAnswers> {
+        let answer = |pair: &HybridPair| {
+            Some(HybridPairAnswer {
+                memories: pair.memories(),
+                errors: pair.errors.clone(),
+                remedy: pair.remedy.clone(),
+                answer: pair.answer(load_share, asked)?,
+            })
+        };
+        let pairs = self.pairs.iter().map(answer).collect::<Option<_>>()?;
+        Some(HybridAnswers { pairs })
     }
 }

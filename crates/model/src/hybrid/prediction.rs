@@ -1,7 +1,9 @@
 //! What a program gets with given shares, and how sure that is.
 
-use nearfar_record::TransferKind;
+use nearfar_record::{Estimate, TransferKind};
 use nearfar_stats::{median, percentile_error, percentile_interval};
+use nearfar_units::{BytesPerSecond, Nanoseconds};
+use serde::Serialize;
 
 use super::held_out::HeldOutErrors;
 use super::overlap_fit::{OverlapModel, longest};
@@ -14,33 +16,46 @@ const STANDARD_ERRORS: f64 = 3.0;
 
 /// How far apart two times may be and still be exchanged by the errors of the rates, where those
 /// are not known, as a fraction.
-const UNKNOWN_MARGIN: f64 = 0.05;
+pub const UNKNOWN_MARGIN: f64 = 0.05;
 
 /// The least margin: what the rounding of binary fractions makes of equal times.
 const LEAST_MARGIN: f64 = 1e-9;
 
+/// What is moved for the times of a prediction.
+const BYTES: f64 = 1000.0;
+
 /// What a program gets with given shares.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPrediction {
+    #[serde(flatten)]
     pub shares: HybridShares,
-    /// Useful bytes/s, by the kind with the largest t; where what is read and what is written are
-    /// shared out differently, the lowest that any kind gives which carries traffic.
-    pub bandwidth: f64,
-    /// Useful bytes/s: the lowest that a kind gives which may dominate; with different shares
-    /// that any kind gives which carries traffic.
-    pub lowest: f64,
-    /// Useful bytes/s: the highest that a kind gives which may dominate.
-    pub highest: f64,
-    /// 95 % of the fits to drawn rounds, by all kinds that may dominate, and at least the room of
-    /// the error on points that were not fitted to either side; `None` where neither is known, and
-    /// where the shares are not validated.
-    pub interval: Option<(f64, f64)>,
+    /// Share of all bytes in the fast memory.
+    pub fast_share: f64,
+    /// By the kind that takes longest; where what is read and what is written have different
+    /// shares, the lowest that any kind gives which carries traffic. Interval: 95 % of the fits to
+    /// drawn rounds, by all kinds that may take longest, and at least the room of the error on
+    /// points that were not fitted to either side; null where neither is known, and where the
+    /// shares are not validated.
+    #[serde(rename = "gb_per_s")]
+    pub bandwidth: Estimate<BytesPerSecond>,
+    /// The lowest that a kind gives which may take longest; with different shares that any kind
+    /// gives which carries traffic.
+    #[serde(rename = "lowest_gb_per_s")]
+    pub lowest: BytesPerSecond,
+    /// The highest that a kind gives which may take longest.
+    #[serde(rename = "highest_gb_per_s")]
+    pub highest: BytesPerSecond,
     /// Whether points with shares of this sort, one for all buffers or different ones, were
     /// measured and never fitted; else nothing is claimed of them.
     pub is_validated: bool,
-    /// t of each kind, s for one byte of the whole, in the order of [`TransferKind::ALL`].
-    pub times: [f64; 4],
-    /// The kind with the largest t.
+    /// Time for 1000 bytes of the whole.
+    #[serde(rename = "time_ns")]
+    pub time: Nanoseconds,
+    /// Time of each kind alone for its part of them: lf, sf, ls, ss.
+    #[serde(rename = "kind_times_ns")]
+    pub kind_times: [Nanoseconds; 4],
+    /// The kind that takes longest.
     pub dominating: TransferKind,
     /// The others that are within three standard errors of it: with them the model jumps, and
     /// which side is true cannot be told.
@@ -48,7 +63,8 @@ pub struct HybridPrediction {
 }
 
 /// By how much one placement is better than another.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridGain {
     /// Predicted / that of the other - 1, by the kinds with the largest t.
     pub gain: f64,
@@ -74,6 +90,14 @@ pub(super) fn margins(drawn: &[OverlapModel]) -> [[f64; 4]; 4] {
             _ => UNKNOWN_MARGIN,
         })
     })
+}
+
+impl HybridPrediction {
+    /// Whether something may be claimed of it: points validate its shares, or these are one for all
+    /// buffers.
+    pub fn is_backed(&self) -> bool {
+        self.is_validated || self.shares.are_one()
+    }
 }
 
 impl HybridPair {
@@ -111,14 +135,22 @@ impl HybridPair {
         let kinds = candidates.iter().map(|&kind| TransferKind::ALL[kind]);
         let is_validated = self.errors_of(&shares).is_some();
         let interval = self.interval(&shares, &candidates, (lowest, highest));
+        let interval = interval.filter(|_| is_validated || shares.are_one());
+        let ns = |seconds_for_a_byte: f64| Nanoseconds(seconds_for_a_byte * BYTES * 1e9);
         Some(HybridPrediction {
             shares,
-            bandwidth,
-            lowest,
-            highest,
-            interval: interval.filter(|_| is_validated || shares.are_one()),
+            fast_share: shares.fast_share(),
+            bandwidth: Estimate {
+                value: BytesPerSecond(bandwidth),
+                interval: interval.map(|(low, high)| [low, high].map(BytesPerSecond)),
+                confidence: None,
+                cases: Vec::new(),
+            },
+            lowest: BytesPerSecond(lowest),
+            highest: BytesPerSecond(highest),
             is_validated,
-            times,
+            time: ns(bandwidth.recip()),
+            kind_times: times.map(ns),
             dominating: TransferKind::ALL[candidates[0]],
             may_dominate: kinds.skip(1).collect(),
         })
@@ -149,7 +181,7 @@ impl HybridPair {
             .zip(percentile_interval(&highs))
             .map(|((low, _), (_, high))| (low, high));
         let of_error = self.errors_of(shares).map(|errors| {
-            let room = errors.room();
+            let room = errors.room;
             ((lowest * (1.0 - room)).max(0.0), highest * (1.0 + room))
         });
         let ends = of_rounds.into_iter().chain(of_error);
@@ -162,9 +194,9 @@ impl HybridPair {
         let surest = of.lowest / against.highest - 1.0;
         let errors = [of, against].map(|it| self.errors_of(&it.shares));
         let is_beyond =
-            |errors: &Option<HeldOutErrors>| errors.is_some_and(|errors| surest > errors.room());
+            |errors: &Option<HeldOutErrors>| errors.is_some_and(|errors| surest > errors.room);
         let is_claimed = !self.drawn.is_empty() && errors.iter().all(is_beyond);
-        HybridGain { gain: of.bandwidth / against.bandwidth - 1.0, is_claimed }
+        HybridGain { gain: of.bandwidth.value / against.bandwidth.value - 1.0, is_claimed }
     }
 }
 

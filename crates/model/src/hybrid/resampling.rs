@@ -2,6 +2,7 @@
 //! together.
 //! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 
+use nearfar_record::TransferKind;
 use nearfar_stats::{drawn_estimates, mean_of_calm};
 
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
@@ -11,13 +12,24 @@ use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
 const DRAWS: usize = 200;
 
 /// With fewer rounds of a case a drawn middle says too little of the true one.
-pub(super) const FEWEST_ROUNDS: usize = 5;
+pub const FEWEST_DRAWN_ROUNDS: usize = 5;
 
-/// Rounds of a pair of memories, useful bytes/s.
+/// So many of the drawn fits an interval holds.
+pub(super) const CONFIDENCE: f64 = 0.95;
+
+/// Rounds of a case, useful bytes/s.
+#[derive(Debug, Clone)]
+pub(super) struct CaseRounds {
+    /// Its id.
+    pub case: String,
+    pub rounds: Vec<f64>,
+}
+
+/// Rounds of a pair of memories.
 pub(super) struct Rounds {
     /// Those of the corners, by kind.
-    pub corners: [Vec<f64>; 4],
-    pub points: Vec<(OverlapPoint, Vec<f64>)>,
+    pub corners: [CaseRounds; 4],
+    pub points: Vec<(OverlapPoint, CaseRounds)>,
 }
 
 impl Rounds {
@@ -32,7 +44,7 @@ impl Rounds {
     /// The models by drawn rounds; none where a case has too few. The seed is fixed: a record
     /// always gives the same.
     pub fn refit(&self, bounds: OverlapBounds) -> Vec<OverlapModel> {
-        if self.fewest() < FEWEST_ROUNDS {
+        if self.fewest() < FEWEST_DRAWN_ROUNDS {
             return Vec::new();
         }
         let draws = drawn_estimates(&self.samples(), DRAWS, 0, mean_of_calm);
@@ -44,9 +56,16 @@ impl Rounds {
         self.samples().iter().map(|rounds| rounds.len()).min().unwrap_or(0)
     }
 
+    /// The cases that overlaps of this kind with others rest on: its points, and the corners.
+    pub fn cases_of(&self, dominating: TransferKind) -> Vec<String> {
+        let own = self.points.iter().filter(|(point, _)| point.dominating == dominating);
+        let own = own.map(|(_, case)| case);
+        own.chain(&self.corners).map(|it| it.case.clone()).collect()
+    }
+
     fn samples(&self) -> Vec<&[f64]> {
-        let of_points = self.points.iter().map(|(_, rounds)| rounds);
-        self.corners.iter().chain(of_points).map(Vec::as_slice).collect()
+        let of_points = self.points.iter().map(|(_, case)| case);
+        self.corners.iter().chain(of_points).map(|it| it.rounds.as_slice()).collect()
     }
 
     fn fit_to(&self, middles: &[Option<f64>], bounds: OverlapBounds) -> Option<OverlapModel> {

@@ -2,16 +2,33 @@
 
 use nearfar_machine::MOST_PAGES_IN_TURN;
 use nearfar_record::PageSplit;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 
 /// Shares of a program's bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridShares {
     /// Share of loads in all bytes, 0 to 1.
     pub load_share: f64,
-    /// Share of the read buffers that is in the fast memory, 0 to 1.
+    /// Share of the read buffers that is in the fast memory, 0 to 1; null where nothing is read.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub load_fast_share: f64,
-    /// Share of the written buffers that is in the fast memory, 0 to 1.
+    /// Share of the written buffers that is in the fast memory, 0 to 1; null where nothing is
+    /// written.
+    #[cfg_attr(feature = "schema", schemars(with = "Option<f64>"))]
     pub store_fast_share: f64,
+}
+
+/// The share of buffers that are not there is null.
+impl Serialize for HybridShares {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut shares = serializer.serialize_struct("HybridShares", 3)?;
+        shares.serialize_field("load_share", &self.load_share)?;
+        shares.serialize_field("load_fast_share", &self.of_reads())?;
+        shares.serialize_field("store_fast_share", &self.of_writes())?;
+        shares.end()
+    }
 }
 
 impl HybridShares {
@@ -38,8 +55,18 @@ impl HybridShares {
         fast_loads + fast_stores
     }
 
+    /// Share of what is read that is in the fast memory; `None` where nothing is.
+    pub fn of_reads(&self) -> Option<f64> {
+        (self.load_share > 0.0).then_some(self.load_fast_share)
+    }
+
+    /// Share of what is written that is in the fast memory; `None` where nothing is.
+    pub fn of_writes(&self) -> Option<f64> {
+        (self.load_share < 1.0).then_some(self.store_fast_share)
+    }
+
     /// Whether one share is for all buffers, or only one kind of buffers is there.
-    pub(super) fn are_one(&self) -> bool {
+    pub fn are_one(&self) -> bool {
         let is_mixed = self.load_share > 0.0 && self.load_share < 1.0;
         !is_mixed || (self.load_fast_share - self.store_fast_share).abs() < 1e-9
     }

@@ -78,13 +78,9 @@ impl Chart {
         let of_pair = hybrid.of_cluster(self.cluster).flat_map(|pair| {
             fast_shares.iter().map(move |&fast_share| {
                 let predicted = pair.predict(HybridShares::together(load_share, fast_share));
-                let bandwidth = predicted.as_ref().map(|it| Estimate {
-                    value: BytesPerSecond(it.bandwidth),
-                    interval: it.interval.map(|(low, high)| [low.into(), high.into()]),
-                    confidence: None,
-                    cases: Vec::new(),
-                });
-                let interval = predicted.as_ref().and_then(|it| it.interval);
+                let bandwidth = predicted.as_ref().map(|it| it.bandwidth.clone());
+                let interval = bandwidth.as_ref().and_then(|it| it.interval);
+                let interval = interval.map(|[low, high]| (low.0, high.0));
                 let attainable =
                     bandwidth.as_ref().map(|it| self.attainable(point.intensity, it.value.0));
                 let ratio = attainable.zip(point.flops).map(|(most, flops)| flops.0 / most);
@@ -93,7 +89,7 @@ impl Chart {
                     slow_node: pair.slow_node,
                     fast_share,
                     bandwidth,
-                    range: predicted.as_ref().map(|it| [it.lowest.into(), it.highest.into()]),
+                    range: predicted.as_ref().map(|it| [it.lowest, it.highest]),
                     attainable: attainable.map(FlopsPerSecond),
                     ratio: ratio.filter(|ratio| ratio.is_finite()),
                     standing: interval.and_then(|interval| self.stands_below(point, interval)),

@@ -1,5 +1,9 @@
 //! The strategies in the order of what is expected of them, with how sure that is.
 
+use nearfar_record::Estimate;
+use nearfar_units::{Nanoseconds, Ratio};
+use serde::Serialize;
+
 use super::line_costs::LineCosts;
 use super::placement_time::{Access, Parameters, PlacementStrategy};
 
@@ -7,42 +11,50 @@ use super::placement_time::{Access, Parameters, PlacementStrategy};
 pub const LEAST_GAIN: f64 = 0.05;
 
 /// The strategies for one kind of access.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Expectation {
     /// How threads go over the data.
     pub access: Access,
     /// All strategies, the fastest first.
+    #[serde(rename = "strategies")]
     pub ranking: [StrategyTime; 4],
-    /// Time of the second / that of the first - 1.
-    pub margin: f64,
-    /// The same over all parameters and noise.
-    pub margin_interval: (f64, f64),
+    /// Time of the second / that of the first - 1; the interval is over all parameters and noise.
+    pub margin: Estimate<Ratio>,
     /// How far a ratio of two times can be off by the noise of what was measured.
     pub noise: f64,
+    /// What the margin means.
+    pub verdict: StrategyVerdict,
 }
 
-/// What is expected of a strategy.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// Whether the first strategy is ahead of the second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum StrategyVerdict {
+    /// Whatever the parameters, and by more than noise and 5 %.
+    Decided,
+    /// By less than noise or 5 %, which is too little to tell.
+    TooNear,
+    /// By more, but not whatever the parameters.
+    Open,
+}
+
+/// What is expected of a strategy. Intervals are over all parameters and noise.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StrategyTime {
     pub strategy: PlacementStrategy,
-    /// Time of a thread for a line, ns.
-    pub ns: f64,
-    /// The same over all parameters and noise.
-    pub interval: (f64, f64),
+    /// Time of a thread for a line.
+    #[serde(rename = "line_ns")]
+    pub time: Estimate<Nanoseconds>,
     /// Time of first-touch / this - 1.
-    pub gain: f64,
-    /// The same over all parameters and noise.
-    pub gain_interval: (f64, f64),
+    pub gain: Estimate<Ratio>,
+    /// The gain that there is whatever the parameters and noise, which is what may be claimed;
+    /// null where that is less than 5 %.
+    pub claim: Option<f64>,
     /// Of all combinations of parameters the share in which all others are slower.
     pub wins_share: f64,
-}
-
-impl StrategyTime {
-    /// The gain that there is whatever the parameters and noise, which is what may be claimed;
-    /// `None` where that is less than [`LEAST_GAIN`].
-    pub fn claim(&self) -> Option<f64> {
-        Some(self.gain_interval.0).filter(|&least| least >= LEAST_GAIN)
-    }
 }
 
 impl Expectation {
@@ -58,9 +70,7 @@ impl Expectation {
     /// Whether the first is ahead of the second whatever the parameters, and by more than noise
     /// and [`LEAST_GAIN`].
     pub fn is_decided(&self) -> bool {
-        let is_fastest = self.best().wins_share >= 1.0;
-        let is_ahead = self.margin_interval.0 > 0.0;
-        is_fastest && is_ahead && self.margin >= LEAST_GAIN.max(self.noise)
+        self.verdict == StrategyVerdict::Decided
     }
 
     /// What is expected of a strategy.
@@ -104,26 +114,34 @@ pub(super) fn expectation(costs: &LineCosts, access: Access) -> Expectation {
     order.sort_by(|&one, &other| {
         rank(one).total_cmp(&rank(other)).then(wins_share[other].total_cmp(&wins_share[one]))
     });
-    let ranking = order.map(|place| StrategyTime {
-        strategy: PlacementStrategy::ALL[place],
-        ns: expected[place],
-        interval: span(&|of| of[place], noise),
-        gain: expected[FIRST_TOUCH] / expected[place] - 1.0,
-        gain_interval: if place == FIRST_TOUCH {
+    let ranking = order.map(|place| {
+        let gains = if place == FIRST_TOUCH {
             (0.0, 0.0)
         } else {
             less_one(span(&|of| of[FIRST_TOUCH] / of[place], 2.0 * noise))
-        },
-        wins_share: wins_share[place],
+        };
+        let gain = expected[FIRST_TOUCH] / expected[place] - 1.0;
+        StrategyTime {
+            strategy: PlacementStrategy::ALL[place],
+            time: Estimate::computed(expected[place], span(&|of| of[place], noise), Vec::new()),
+            gain: Estimate::computed(gain, gains, Vec::new()),
+            claim: Some(gains.0).filter(|&least| least >= LEAST_GAIN),
+            wins_share: wins_share[place],
+        }
     });
     let [first, second, ..] = order;
-    Expectation {
-        access,
-        ranking,
-        margin: (expected[second] / expected[first] - 1.0).max(0.0),
-        margin_interval: less_one(span(&|of| of[second] / of[first], 2.0 * noise)),
-        noise: 2.0 * noise,
-    }
+    let margin = (expected[second] / expected[first] - 1.0).max(0.0);
+    let margins = less_one(span(&|of| of[second] / of[first], 2.0 * noise));
+    let noise = 2.0 * noise;
+    let verdict = if margin < LEAST_GAIN.max(noise) {
+        StrategyVerdict::TooNear
+    } else if wins_share[first] >= 1.0 && margins.0 > 0.0 {
+        StrategyVerdict::Decided
+    } else {
+        StrategyVerdict::Open
+    };
+    let margin = Estimate::computed(margin, margins, Vec::new());
+    Expectation { access, ranking, margin, noise, verdict }
 }
 
 /// The place of first-touch among all.

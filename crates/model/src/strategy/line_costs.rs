@@ -11,33 +11,37 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{CpuSet, Machine, MemoryKind, NodeSet};
+use nearfar_machine::{Binding, Machine, MemoryKind, MemoryPolicy, NodeSet};
 use nearfar_record::{CaseSummary, Experiment, Roof, RoofCoordinates, RoofPurpose, Suite};
+use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::latency;
 use crate::record_figures::RecordFigures;
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineCost {
-    /// One access, the machine idle, ns.
+    /// One access, the machine idle.
     pub latency_ns: f64,
-    /// A line's part of what a thread gets, ns.
+    /// A line's part of what a thread gets.
     pub transfer_ns: f64,
     /// Half the interval of the figures / their median, the larger of both.
     pub noise: f64,
 }
 
 /// What a line costs by where it lies.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LineCosts {
     /// Where bandwidths are from.
     pub basis: Basis,
     /// Kernel of these.
     pub kernel: String,
-    /// Its instruction-set variant.
+    /// Its instruction-set variant; of pairs the best.
     pub variant: String,
     /// Kind of the nodes.
+    #[serde(rename = "memory_kind")]
     pub kind: MemoryKind,
     /// Clusters that have such a node of their own.
     pub clusters: Vec<StrategyCluster>,
@@ -55,22 +59,26 @@ pub struct LineCosts {
 }
 
 /// Where bandwidths are from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Basis {
     /// Measured with all threads at once.
     Roofs,
-    /// Worked out from clusters that ran alone.
+    /// Computed from clusters that ran alone.
     Pairs,
 }
 
 /// A cluster with a node of its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StrategyCluster {
     /// Its number.
     pub cluster: u32,
-    pub cpus: CpuSet,
     /// The lowest of its nodes of that kind.
     pub memory_node: u32,
+    /// Its processes on its own node.
+    pub binding: Binding,
 }
 
 /// Most lines of today's CPUs; where the machine does not say.
@@ -186,7 +194,9 @@ fn clusters_of_a_kind(machine: &Machine) -> (MemoryKind, Vec<StrategyCluster>) {
     };
     let with_node = clusters.iter().filter_map(|of| {
         let (memory_node, _) = kinds(of).into_iter().find(|&(_, own)| own == kind)?;
-        Some(StrategyCluster { cluster: of.index, cpus: of.cpus.clone(), memory_node })
+        let memory = MemoryPolicy::Bind(NodeSet::single(memory_node));
+        let binding = Binding { cpus: of.cpus.clone(), memory };
+        Some(StrategyCluster { cluster: of.index, memory_node, binding })
     });
     (kind, with_node.collect())
 }

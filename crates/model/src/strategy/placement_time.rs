@@ -15,10 +15,14 @@
 //! of them; pages that follow whoever used them last end up anywhere, which is as good as in turn
 //! and costs the moves. Source: ours, after the words of ribeiro2010.
 
+use serde::Serialize;
+
 use super::line_costs::LineCosts;
 
 /// A way to place a program's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 pub enum PlacementStrategy {
     /// One thread initialises all data.
     FirstTouch,
@@ -31,7 +35,9 @@ pub enum PlacementStrategy {
 }
 
 /// How threads go over the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Access {
     /// Each keeps to its part.
     Regular,
@@ -40,8 +46,11 @@ pub enum Access {
 }
 
 /// What the equations need and no record holds.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Parameter {
+    /// Its name.
+    #[serde(rename = "parameter")]
     pub name: &'static str,
     /// The least that is tried.
     pub least: f64,
@@ -98,17 +107,10 @@ impl PlacementStrategy {
     }
 }
 
-impl Access {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Regular => "regular",
-            Self::Irregular => "irregular",
-        }
-    }
-}
-
 impl Parameters {
+    /// Of [`PARAMETERS`] the share on which the winner can hang.
+    pub const UNPLACED_SHARE: Parameter = PARAMETERS[2];
+
     pub const EXPECTED: Self = Self::from_values([
         PARAMETERS[0].expected,
         PARAMETERS[1].expected,

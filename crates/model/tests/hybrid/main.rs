@@ -27,7 +27,8 @@ fn overlap(pair: &HybridPair, dominating: usize, beside: usize) -> Result<f64, S
         .overlaps
         .iter()
         .find(|it| (it.dominating, it.beside) == (kinds[dominating], kinds[beside]));
-    found.unwrap().value.clone().map(|value| value.overlap_theta)
+    let fit = found.unwrap().fit.as_result();
+    fit.map(|fit| fit.overlap_theta.value.0).map_err(String::from)
 }
 
 fn ordered_pairs() -> impl Iterator<Item = (usize, usize)> {

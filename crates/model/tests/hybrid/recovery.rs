@@ -21,10 +21,10 @@ fn all_overlaps_of_the_paper_come_back() {
             let expected = truth.overlap_theta[one][other];
             assert!((found - expected).abs() < 1e-4, "{machine} {one} {other}: {found}");
         }
-        for (rate, expected) in pair.rates.iter().zip(truth.rates) {
-            assert!((rate.bandwidth / expected - 1.0).abs() < 1e-9);
+        for (corner, expected) in pair.corners.iter().zip(truth.rates) {
+            assert!((corner.bandwidth.value.0 / expected - 1.0).abs() < 1e-9);
         }
-        let errors = pair.errors.unwrap();
+        let errors = pair.errors.found().unwrap();
         assert_eq!(errors.points, 16);
         assert!(errors.relative_rms < 1e-4 && errors.worst.abs() < 1e-3, "{errors:?}");
         assert!((errors.paper_measure - errors.relative_rms / 4.0).abs() < 1e-12);
@@ -40,8 +40,8 @@ fn bounds_hold_the_negative_one_at_0_and_leave_the_others() {
         let expected = truth.overlap_theta[one][other].max(0.0);
         assert!((overlap(&pair, one, other).unwrap() - expected).abs() < 1e-4);
     }
-    let held = pair.overlaps.iter().filter_map(|it| it.value.as_ref().ok());
-    let held: Vec<f64> = held.filter(|it| it.overlap_theta == 0.0).map(|it| it.unbounded).collect();
+    let held = pair.overlaps.iter().filter_map(|it| it.fit.found()).filter(|it| it.is_held);
+    let held: Vec<f64> = held.map(|it| it.unbounded).collect();
     assert!(held.len() == 1 && (held[0] + 0.102).abs() < 1e-4, "{held:?}");
 }
 
@@ -71,8 +71,9 @@ fn overlaps_come_back_from_noise_within_their_errors() {
             inside += ordered_pairs()
                 .zip(&pair.overlaps)
                 .filter(|((one, other), it)| {
-                    let (low, high) = it.value.as_ref().unwrap().interval.unwrap();
-                    (low..=high).contains(&truth.overlap_theta[*one][*other])
+                    let theta = &it.fit.found().unwrap().overlap_theta;
+                    let [low, high] = theta.interval.unwrap();
+                    (low.0..=high.0).contains(&truth.overlap_theta[*one][*other])
                 })
                 .count();
             assert!(pair.relative_rms().unwrap() < 0.03);
@@ -117,7 +118,7 @@ fn what_hinders_is_said_to() {
     let interfering: Vec<_> = pair
         .overlaps
         .iter()
-        .filter(|it| it.value.as_ref().is_ok_and(|value| value.is_interference))
+        .filter(|it| it.fit.found().is_some_and(|fit| fit.is_interference))
         .map(|it| (it.dominating.as_str(), it.beside.as_str()))
         .collect();
     assert_eq!(interfering, [("lf", "ls")]);
@@ -137,9 +138,11 @@ proptest! {
         let shares = HybridShares { load_share, load_fast_share: read, store_fast_share: written };
         let found = pair.predict(shares).unwrap();
         let expected = bandwidth(&truth, shares.by_kind());
+        let [bandwidth, lowest, highest] =
+            [found.bandwidth.value, found.lowest, found.highest].map(|it| it.0);
         let is_near = |value: f64| (value / expected - 1.0).abs() < 1e-3;
-        prop_assert!(is_near(found.bandwidth) || is_near(found.lowest) || is_near(found.highest));
-        prop_assert!(found.lowest <= found.bandwidth && found.bandwidth <= found.highest);
+        prop_assert!(is_near(bandwidth) || is_near(lowest) || is_near(highest));
+        prop_assert!(lowest <= bandwidth && bandwidth <= highest);
     }
 }
 
@@ -150,7 +153,7 @@ fn few_rounds_give_no_intervals() {
     let few: Vec<Point> = points(&truth, 2, |rate| vec![rate; 2]);
     let pair = pair(&record(&few), OverlapBounds::NotNegative);
     assert_eq!(pair.fewest_rounds, 2);
-    assert!(pair.rates.iter().all(|rate| rate.interval.is_none()));
-    let values: Vec<_> = pair.overlaps.iter().map(|it| it.value.clone().unwrap()).collect();
-    assert!(values.iter().all(|it| it.interval.is_none() && it.standard_error.is_none()));
+    assert!(pair.corners.iter().all(|corner| corner.bandwidth.interval.is_none()));
+    let mut fits = pair.overlaps.iter().map(|it| it.fit.found().unwrap());
+    assert!(fits.all(|it| it.overlap_theta.interval.is_none() && it.standard_error.is_none()));
 }

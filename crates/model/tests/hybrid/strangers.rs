@@ -1,6 +1,6 @@
 //! Records that lack something, or hold what no machine gives.
 
-use nearfar_model::OverlapBounds;
+use nearfar_model::{HybridAdvice, OverlapBounds};
 use nearfar_record::{HybridPoint, TransferKind};
 use proptest::prelude::*;
 
@@ -56,13 +56,13 @@ fn an_overlap_that_scatters_is_not_identified() {
     let wild = |rate: f64| [0.6, 1.4, 0.7, 1.3, 0.8, 1.2].map(|it| it * rate).to_vec();
     let pair = pair(&record(&points(&truth, 0, wild)), OverlapBounds::NotNegative);
     let unknown: Vec<String> =
-        pair.overlaps.iter().filter_map(|it| it.value.clone().err()).collect();
+        pair.overlaps.iter().filter_map(|it| it.fit.as_result().err().map(String::from)).collect();
     assert!(unknown.len() > 6, "{unknown:?}");
     let says = |why: &String| {
         why.contains("standard error") && why.contains("--only hybrid --samples 12`")
     };
     assert!(unknown.iter().all(says), "{unknown:?}");
-    assert_eq!(pair.errors, None);
+    assert_eq!(pair.errors.found(), None);
 }
 
 /// Cases of the same nodes by other threads are another model.
@@ -90,7 +90,7 @@ fn threads_and_variants_are_not_mixed() {
     let found: Vec<(&str, f64)> = model
         .pairs
         .iter()
-        .map(|pair| (pair.variant.as_str(), (pair.rates[0].bandwidth / 1e9).round()))
+        .map(|pair| (pair.variant.as_str(), (pair.corners[0].bandwidth.value.0 / 1e9).round()))
         .collect();
     assert_eq!(found, [("avx512", 92.0), ("sse2", 46.0)]);
     for pair in &model.pairs {
@@ -111,7 +111,15 @@ fn overlaps_that_a_prediction_needs_are_named() {
     let pair = pair(&record(&all), OverlapBounds::NotNegative);
     let shares = nearfar_model::HybridShares::together(0.8, 1.0);
     assert_eq!(pair.missing_overlaps(shares), [(dominating, beside)]);
-    assert_eq!(pair.answer(0.8, &[]).unwrap().recommended, None);
+    let answer = pair.answer(0.8, &[]).unwrap();
+    assert_eq!(answer.recommended, None);
+    let missing = vec![(dominating, beside)];
+    assert!(
+        matches!(&answer.advice[0], HybridAdvice::MeasureOverlaps { missing: found, .. }
+            if *found == missing),
+        "{:?}",
+        answer.advice
+    );
     let reads = nearfar_model::HybridShares::together(1.0, 0.5);
     assert!(pair.missing_overlaps(reads).is_empty());
 }
@@ -150,19 +158,19 @@ proptest! {
         let bounds = if bounded { OverlapBounds::NotNegative } else { OverlapBounds::None };
         if let Ok(model) = model(&record(&all), bounds) {
             for pair in &model.pairs {
-                let thetas = pair.overlaps.iter().filter_map(|it| it.value.as_ref().ok());
-                for value in thetas {
-                    prop_assert!(value.overlap_theta.is_finite() && value.unbounded.is_finite());
+                for fit in pair.overlaps.iter().filter_map(|it| it.fit.found()) {
+                    let theta = fit.overlap_theta.value.0;
+                    prop_assert!(theta.is_finite() && fit.unbounded.is_finite());
                 }
                 let answer = pair.answer(loads, &[0.25]).unwrap();
                 for placement in &answer.placements {
                     let found = &placement.prediction;
-                    prop_assert!(found.lowest > 0.0 && found.highest.is_finite());
-                    prop_assert!(placement.gains.iter().all(|(_, it)| it.gain.is_finite()));
-                    let ends = found.interval.unwrap_or((0.0, 1.0));
-                    prop_assert!(ends.0.is_finite() && ends.1.is_finite() && ends.0 <= ends.1);
+                    prop_assert!(found.lowest.0 > 0.0 && found.highest.0.is_finite());
+                    prop_assert!(placement.gains.iter().all(|it| it.gain.gain.is_finite()));
+                    let [low, high] = found.bandwidth.ends();
+                    prop_assert!(low.0.is_finite() && high.0.is_finite() && low <= high);
                 }
-                let errors = pair.errors.map_or(0.0, |errors| errors.relative_rms);
+                let errors = pair.relative_rms().unwrap_or(0.0);
                 prop_assert!(errors.is_finite());
             }
         }

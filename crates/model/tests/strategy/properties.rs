@@ -1,7 +1,8 @@
 //! What holds on every machine, and which records say nothing.
 
 use nearfar_model::{
-    Access, LineCost, LineCosts, PARAMETERS, Parameters, PlacementStrategy, RecordFigures, strategy,
+    Access, LineCost, LineCosts, PARAMETERS, Parameters, PlacementStrategy, RecordFigures,
+    StrategyAdvice, strategy,
 };
 use nearfar_record::Record;
 use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
@@ -83,15 +84,16 @@ proptest! {
         if let Ok(model) = strategy(&RecordFigures::new(&record)) {
             for expectation in [&model.regular, &model.irregular] {
                 for of in &expectation.ranking {
-                    let figures = [of.ns, of.gain, of.gain_interval.0, of.gain_interval.1];
+                    let (gain, [low, high]) = (of.gain.value, of.gain.ends());
+                    let figures = [of.time.value.0, gain.0, low.0, high.0];
                     prop_assert!(figures.iter().all(|it| it.is_finite()), "{of:?}");
-                    prop_assert!(of.gain >= -1.0 && (0.0..=1.0).contains(&of.wins_share));
-                    prop_assert!(of.gain_interval.0 <= of.gain && of.gain <= of.gain_interval.1);
+                    prop_assert!(gain.0 >= -1.0 && (0.0..=1.0).contains(&of.wins_share));
+                    prop_assert!(low <= gain && gain <= high);
                 }
-                let ranking = expectation.ranking;
+                let times = expectation.ranking.clone().map(|of| of.time.value);
                 // Sums of equal parts round.
-                let ordered = ranking.windows(2).all(|pair| pair[0].ns <= pair[1].ns * (1.0 + 1e-8));
-                prop_assert!(ordered && expectation.margin >= 0.0);
+                let ordered = times.windows(2).all(|pair| pair[0] <= pair[1] * (1.0 + 1e-8));
+                prop_assert!(ordered && expectation.margin.value.0 >= 0.0);
             }
         }
     }
@@ -105,12 +107,13 @@ proptest! {
         let record = noisy_record([100.0, 200.0], rates, &rounds);
         let Ok(model) = strategy(&RecordFigures::new(&record)) else { return Ok(()) };
         for expectation in [&model.regular, &model.irregular] {
-            let (low, high) = expectation.margin_interval;
-            prop_assert!(low > -1.0 && low <= expectation.margin && expectation.margin <= high);
-            prop_assert!(!expectation.is_decided() || low > 0.0, "{expectation:?}");
+            let (margin, [low, high]) = (expectation.margin.value, expectation.margin.ends());
+            prop_assert!(low.0 > -1.0 && low <= margin && margin <= high);
+            prop_assert!(!expectation.is_decided() || low.0 > 0.0, "{expectation:?}");
             for of in &expectation.ranking {
-                prop_assert!(of.interval.0 > 0.0 && of.interval.0 <= of.ns, "{of:?}");
-                prop_assert!(of.ns <= of.interval.1 && of.gain_interval.0 > -1.0, "{of:?}");
+                let (time, [low, high]) = (of.time.value, of.time.ends());
+                prop_assert!(low.0 > 0.0 && low <= time && time <= high, "{of:?}");
+                prop_assert!(of.gain.ends()[0].0 > -1.0, "{of:?}");
             }
         }
     }
@@ -152,14 +155,14 @@ fn what_is_claimed_is_the_lower_end_of_a_gain() {
     let model = strategy(&RecordFigures::new(&record)).unwrap();
     // The most that is tried, a fifth, goes to the central node, and five lines are under way:
     // 128 / (0.2 x 128 + 0.8 x 20) - 1.
-    let claim = model.regular.of(PlacementStrategy::MemoryBind).claim().unwrap();
+    let claim = model.regular.of(PlacementStrategy::MemoryBind).claim.unwrap();
     assert!((claim - (128.0 / 41.6 - 1.0)).abs() < 1e-6, "{claim}");
     for of in model.regular.ranking.iter().chain(&model.irregular.ranking) {
-        let least = of.gain_interval.0;
-        assert_eq!(of.claim(), Some(least).filter(|least| *least >= 0.05), "{of:?}");
+        let least = of.gain.ends()[0].0;
+        assert_eq!(of.claim, Some(least).filter(|least| *least >= 0.05), "{of:?}");
     }
     // An irregular access waits for latency alone in some combinations.
-    assert!(model.irregular.ranking.iter().all(|of| of.claim().is_none()));
+    assert!(model.irregular.ranking.iter().all(|of| of.claim.is_none()));
 }
 
 /// Ahead with every combination, by 5 % at least, and noise is more than that.
@@ -171,8 +174,8 @@ fn a_margin_that_noise_reaches_across_decides_nothing() {
     };
     assert!(irregular(&[1.0; 6]).is_decided(), "{:?}", irregular(&[1.0; 6]));
     let irregular = irregular(&[0.8, 0.85, 1.0, 1.0, 1.15, 1.2]);
-    assert!(irregular.best().wins_share >= 1.0 && irregular.margin > irregular.noise);
-    assert!(irregular.margin_interval.0 < 0.0 && !irregular.is_decided(), "{irregular:?}");
+    assert!(irregular.best().wins_share >= 1.0 && irregular.margin.value.0 > irregular.noise);
+    assert!(irregular.margin.ends()[0].0 < 0.0 && !irregular.is_decided(), "{irregular:?}");
 }
 
 /// Latency limits all but a few combinations: round-robin is the fastest in those.
@@ -182,7 +185,10 @@ fn of_equal_times_the_one_goes_first_that_wins_more_often() {
     let model = strategy(&RecordFigures::new(&record)).unwrap();
     let [first, second, ..] = &model.irregular.ranking;
     assert_eq!(first.strategy, PlacementStrategy::RoundRobin);
-    assert!((first.ns / second.ns - 1.0).abs() < 1e-9 && model.irregular.margin < 1e-9);
+    assert!(
+        (first.time.value / second.time.value - 1.0).abs() < 1e-9
+            && model.irregular.margin.value.0 < 1e-9
+    );
     assert!((first.wins_share - 1.0 / 3.0).abs() < 1e-9, "{first:?}");
     assert!(!model.irregular.is_decided());
     // Equal in all combinations: nothing wins.
@@ -201,8 +207,16 @@ fn where_placing_all_is_faster_interleaving_never_decides() {
     assert_eq!(model.regular.best().strategy, PlacementStrategy::RoundRobin);
     assert!(model.is_placing_faster() && !model.regular.is_decided());
     assert!((model.placed_margin - (2.9 / 2.4 - 1.0)).abs() < 1e-6, "{}", model.placed_margin);
+    assert!(model.deciding_share.is_some() && model.deciding_share == model.break_even_share);
     let share = model.break_even_share.unwrap();
-    assert!(PARAMETERS[2].least < share && share < PARAMETERS[2].most, "{share}");
+    assert_eq!(
+        model.advice,
+        [
+            StrategyAdvice::PlaceRegular,
+            StrategyAdvice::TakeFastest { access: Access::Irregular },
+            StrategyAdvice::InterleaveAbove { share }
+        ]
+    );
 }
 
 #[test]

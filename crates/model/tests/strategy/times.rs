@@ -58,6 +58,7 @@ fn what_a_line_costs_follows_from_latencies_and_roofs() {
     let model = model(&record(4, [100.0, 200.0], [8e9, 4e9, 2e9, 5e9]));
     let costs = &model.costs;
     assert_eq!((costs.basis, costs.line_bytes, costs.is_line_assumed), (Basis::Roofs, 64, false));
+    assert_eq!(model.interleave.to_string(), "cpus=0-7 mem=interleave:0-3");
     for (cost, latency, transfer) in [
         (costs.own, 100.0, 16.0),
         (costs.remote, 200.0, 32.0),
@@ -75,7 +76,7 @@ fn what_a_line_costs_follows_from_latencies_and_roofs() {
         (PlacementStrategy::MemoryBind, 0.1 * 64.0 + 0.9 * 16.0),
         (PlacementStrategy::ParallelInit, 0.1 * 64.0 + 0.9 * (0.95 * 16.0 + 0.05 * 32.0)),
     ] {
-        assert_near(model.regular.of(strategy).ns, ns, 1e-6);
+        assert_near(model.regular.of(strategy).time.value.0, ns, 1e-6);
     }
     // Irregular: 2 under way, so that an access takes half its latency, 87.5 ns, everywhere.
     for (strategy, ns) in [
@@ -84,11 +85,11 @@ fn what_a_line_costs_follows_from_latencies_and_roofs() {
         (PlacementStrategy::ParallelInit, 87.5),
         (PlacementStrategy::MemoryBind, 0.1 * 87.5 + 0.9 * 1.1 * 87.5),
     ] {
-        assert_near(model.irregular.of(strategy).ns, ns, 1e-6);
+        assert_near(model.irregular.of(strategy).time.value.0, ns, 1e-6);
     }
     let best = model.regular.best();
     assert_eq!(best.strategy, PlacementStrategy::MemoryBind);
-    assert_near(best.gain, 64.0 / 20.8 - 1.0, 1e-6);
+    assert_near(best.gain.value.0, 64.0 / 20.8 - 1.0, 1e-6);
 }
 
 /// A cluster that has a remote node to itself gets 10 GB/s of it, and 8 of its own when all run.

@@ -39,7 +39,7 @@ fn theta_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, Reproduce
                 (it.dominating.as_str(), it.beside.as_str()) == (dominating, beside)
             };
             let found = pair.overlaps.iter().find(is_own);
-            let ours = found.and_then(|it| it.value.as_ref().ok()).map(|it| it.overlap_theta);
+            let ours = found.and_then(|it| it.fit.found()).map(|it| it.overlap_theta.value.0);
             let comparison = Comparison {
                 item: format!(
                     "table {}, {machine}, {beside} beside {dominating}, overlap theta",
@@ -60,7 +60,7 @@ fn theta_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, Reproduce
 /// same side of zero where it holds.
 fn error_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, ReproduceError> {
     let model = model_of(machine, true)?;
-    let errors = first_pair(&model, machine)?.errors;
+    let errors = first_pair(&model, machine)?.errors.found();
     let bound = facts.error_percent_below;
     let row = |measure: &str, ours: Option<f64>| {
         Comparison {

@@ -1,7 +1,7 @@
 //! What a mix of loads and stores gets of a fast and a slow memory.
 
 use anyhow::{anyhow, bail};
-use nearfar_document::PredictHybridView;
+use nearfar_document::{ModelResult, predict_hybrid_text};
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures, hybrid};
 
 use crate::args::PredictArguments;
@@ -18,12 +18,14 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
             let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
             anyhow!("no hybrid model: {why}{remedy}")
         })?;
-    let view = PredictHybridView::new(&record, &model, load_share, &asked.fast_share);
-    let Some(view) = view else { bail!("a share is not between 0 and 1") };
+    let Some(answers) = model.answer(load_share, &asked.fast_share) else {
+        bail!("a share is not between 0 and 1")
+    };
+    let view = ModelResult::new("nearfar.predict-hybrid/2", &record, answers);
     if arguments.json {
         output::print_json(&view)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&predict_hybrid_text(&view))?;
     }
     Ok(ExitStatus::Done)
 }

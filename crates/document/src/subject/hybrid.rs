@@ -1,0 +1,324 @@
+//! Loads and stores over a fast and a slow memory.
+
+use nearfar_model::{
+    FEWEST_DRAWN_ROUNDS, HeldOutErrors, Hybrid, HybridAnswer, HybridOverlap, HybridPair,
+    HybridPlacement, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
+};
+use nearfar_record::{Outcome, TransferKind};
+
+use super::figures::{count, percent_words, rounded};
+use super::hybrid_advice::{Speaker, placement_words, program_words};
+use super::show_hybrid::HybridView;
+use crate::document::Section;
+use crate::figure::{Counted, Figure, Unit};
+use crate::grid::Grid;
+use crate::table::{Cell, Column, Table};
+
+/// The share of loads of the program that every pair's best placement is shown for.
+const TWO_THIRDS: f64 = 2.0 / 3.0;
+
+/// What was measured, what the model says of it, and where to put buffers.
+pub(crate) fn section(points: &[HybridView], model: Option<&Hybrid>) -> Option<Section> {
+    let mut tables: Vec<Table> = measured(points).into_iter().collect();
+    let mut about =
+        "A cluster's loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
+                     is a load from the fast one, ss a store to the slow one. t = t of the kind \
+                     that takes longest + the sum of theta t of the others (denoyelle2019, eq. 5)."
+            .to_string();
+    if let Some(model) = model {
+        tables.extend([corners(model), overlaps(model), errors(model)]);
+        if let Some(first) = model.pairs.first() {
+            let of = match model.pairs.len() {
+                1 => String::new(),
+                many => format!(", {}, the first of {many}", memories_words(first)),
+            };
+            tables.extend(surface(first, &of));
+            tables.push(best_shares(first, &of));
+        }
+        if model.bounds == OverlapBounds::None {
+            about += " Overlap thetas are fitted without bounds.";
+        }
+    }
+    (!tables.is_empty()).then(|| Section {
+        id: "hybrid",
+        title: "Fast and slow memory",
+        about,
+        tables,
+        findings: model.map(findings).unwrap_or_default(),
+        model_text: None,
+    })
+}
+
+/// What to do with programs on the first two memories, in sentences.
+pub(crate) fn findings(model: &Hybrid) -> Vec<String> {
+    let Some(pair) = model.pairs.first() else { return Vec::new() };
+    let of = if model.pairs.len() > 1 { memories_words(pair) + ", " } else { String::new() };
+    let sentences = |answer| Speaker::of_pair(pair, answer).sentences(&of);
+    pair.answers.iter().flat_map(sentences).collect()
+}
+
+fn measured(points: &[HybridView]) -> Option<Table> {
+    let rows = points.iter().map(|point| {
+        let share = |value: f64| Cell::Figure(Figure::new(value, None, Unit::One));
+        vec![
+            Cell::text(format!(
+                "cluster {}, fast node {}, slow node {}",
+                point.cluster, point.fast_node, point.slow_node
+            )),
+            Cell::text(point.point),
+            share(point.load_share),
+            share(point.fast_share),
+            Cell::of(&point.case, point.bandwidth.as_ref().map(Figure::sum), Counted::Bytes),
+        ]
+    });
+    (!points.is_empty()).then(|| Table {
+        caption: "Measured points".into(),
+        columns: vec![
+            Column::words("memories"),
+            Column::words("point"),
+            Column::of("share of loads", Unit::One),
+            Column::of("share of fast memory", Unit::One),
+            Column::of("bandwidth", Unit::GbPerS),
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    })
+}
+
+fn memories_words(pair: &HybridPair) -> String {
+    format!("cluster {}, nodes {} and {}", pair.cluster, pair.fast_node, pair.slow_node)
+}
+
+fn corners(model: &Hybrid) -> Table {
+    let rows = model.pairs.iter().map(|pair| {
+        let size = pair.fast_memory_bytes.map(|bytes| bytes as f64 / f64::from(1 << 30));
+        let size = size.map_or_else(String::new, |gib| format!(", {} GiB", rounded(gib, 1)));
+        let corners = pair.corners.iter();
+        let corners =
+            corners.map(|it| Cell::Figure(Figure::sampled(&it.bandwidth, Counted::Bytes)));
+        let words = [
+            memories_words(pair),
+            format!("{}{size}", pair.fast_kind),
+            pair.slow_kind.to_string(),
+            format!("{} {}", pair.threads, pair.variant),
+        ];
+        words.map(Cell::text).into_iter().chain(corners).collect()
+    });
+    let words = ["memories", "fast", "slow", "threads"].map(Column::words);
+    let kinds = TransferKind::ALL.map(|kind| Column::of(kind.as_str(), Unit::GbPerS));
+    let mut notes = vec![
+        "Two memories at a time are modelled, used by one cluster while the others are idle; what \
+         more memories or more clusters at once give is for the model flow."
+            .to_string(),
+    ];
+    notes.extend(model.left_out.iter().map(|it| {
+        format!(
+            "Cluster {}, nodes {} and {}: no model: {}.",
+            it.cluster, it.fast_node, it.slow_node, it.why
+        )
+    }));
+    notes.extend(model.pairs.iter().flat_map(doubts));
+    Table {
+        caption: "One kind alone (b): mean of the rounds without outliers".into(),
+        columns: words.into_iter().chain(kinds).collect(),
+        rows: rows.collect(),
+        notes,
+    }
+}
+
+fn doubts(pair: &HybridPair) -> Vec<String> {
+    let (of, node) = (memories_words(pair), pair.fast_node);
+    let mut doubts = Vec::new();
+    if !pair.is_fast_faster {
+        doubts.push(format!(
+            "{of}: loads from node {node}, which should be the faster, are not faster: \"fast\" and \
+             \"slow\" are names here."
+        ));
+    }
+    if pair.corners[0].bandwidth.interval.is_none() {
+        doubts.push(format!(
+            "{of}: {} rounds of a case are too few for intervals ({FEWEST_DRAWN_ROUNDS} are \
+             needed); times nearer than {} are taken as equally long, and no gain is claimed. `{}` \
+             measures more.",
+            pair.fewest_rounds,
+            percent_words(UNKNOWN_MARGIN),
+            pair.remedy
+        ));
+    }
+    doubts
+}
+
+fn overlaps(model: &Hybrid) -> Table {
+    let of_pair = |pair| {
+        TransferKind::ALL.map(|dominating| {
+            let cells = TransferKind::ALL.map(|beside| overlap_cell(pair, dominating, beside));
+            let label = match model.pairs.len() {
+                1 => dominating.as_str().into(),
+                _ => format!("{}: {}", memories_words(pair), dominating.as_str()),
+            };
+            std::iter::once(Cell::text(label)).chain(cells).collect::<Vec<Cell>>()
+        })
+    };
+    let kinds =
+        TransferKind::ALL.map(|kind| Column::of(format!("{} beside", kind.as_str()), Unit::One));
+    let of = |pair| if model.pairs.len() > 1 { memories_words(pair) + ": " } else { String::new() };
+    let notes = model.pairs.iter().flat_map(|pair| {
+        let of = of(pair);
+        overlap_notes(pair).into_iter().map(move |note| format!("{of}{note}"))
+    });
+    Table {
+        caption: "Overlap theta: of the time of the kind beside, the share that is not hidden \
+                  (95 % of the fits to drawn rounds)"
+            .into(),
+        columns: std::iter::once(Column::words("longest")).chain(kinds).collect(),
+        rows: model.pairs.iter().flat_map(of_pair).collect(),
+        notes: notes.collect(),
+    }
+}
+
+fn overlap_cell(pair: &HybridPair, dominating: TransferKind, beside: TransferKind) -> Cell {
+    let is_own = |it: &&HybridOverlap| (it.dominating, it.beside) == (dominating, beside);
+    match pair.overlaps.iter().find(is_own).map(|it| it.fit.as_result()) {
+        Some(Ok(fit)) => Cell::Figure(Figure::of(&fit.overlap_theta)),
+        Some(Err(why)) => Cell::not_measured(why),
+        None => Cell::Empty,
+    }
+}
+
+fn overlap_notes(pair: &HybridPair) -> Vec<String> {
+    let known = || pair.overlaps.iter().filter_map(|it| Some((it, it.fit.found()?)));
+    let words =
+        |it: &HybridOverlap| format!("{} beside {}", it.beside.as_str(), it.dominating.as_str());
+    let interfering = known().filter(|(_, fit)| fit.is_interference);
+    let interfering: Vec<String> = interfering.map(|(it, _)| words(it)).collect();
+    let interference = (!interfering.is_empty()).then(|| {
+        format!(
+            "{}: above 1, they hinder each other (interference): one after the other would be faster.",
+            interfering.join(", ")
+        )
+    });
+    let held = known().filter(|(_, fit)| fit.is_held).map(|(it, fit)| {
+        format!(
+            "{}: held at 0; without bounds {} (--unbounded), which would make a case faster than its \
+             longest part.",
+            words(it),
+            rounded(fit.unbounded, 3)
+        )
+    });
+    interference.into_iter().chain(held).collect()
+}
+
+fn errors(model: &Hybrid) -> Table {
+    let rows = model.pairs.iter().map(|pair| {
+        let errors = match pair.errors.as_result() {
+            Ok(HeldOutErrors { points, paper_measure, relative_rms, worst, .. }) => {
+                let off = [*relative_rms, *paper_measure, worst.abs()].map(percent_words);
+                let points = std::iter::once(points.to_string());
+                off.into_iter().chain(points).map(Cell::text).collect()
+            }
+            Err(why) => vec![Cell::not_measured(why), Cell::Empty, Cell::Empty, Cell::Empty],
+        };
+        let near = |it: &&HybridAnswer| (it.load_share - TWO_THIRDS).abs() < 1e-9;
+        let answer = pair.answers.iter().find(near);
+        let best = answer.and_then(|it| it.placement(it.recommended?));
+        let best = match best {
+            Some(best) => {
+                let figure = Figure::of(&best.prediction.bandwidth);
+                vec![Cell::text(placement_words(best.name)), Cell::Figure(figure)]
+            }
+            None => vec![Cell::Empty, Cell::Empty],
+        };
+        let label = Cell::text(memories_words(pair));
+        std::iter::once(label).chain(errors).chain(best).collect()
+    });
+    let words =
+        ["memories", "true relative RMS", "paper's measure", "worst", "points", "2/3 reads: best"];
+    let best = Column::of("gives", Unit::GbPerS);
+    Table {
+        caption: "Errors on points of the surface, which were never fitted (paper's measure: 1/n \
+                  sqrt of the sum of squares); the best placement for two thirds reads"
+            .into(),
+        columns: words.map(Column::words).into_iter().chain([best]).collect(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+pub(super) fn error_words(errors: &Outcome<HeldOutErrors>) -> String {
+    match errors.as_result() {
+        Ok(errors) => format!(
+            "The model's error: {} true relative RMS on {} that were never fitted; gains (?) that \
+             are not above {} by all that is uncertain are not claimed.",
+            percent_words(errors.relative_rms),
+            count(errors.points, "point"),
+            percent_words(errors.room)
+        ),
+        Err(why) => format!("The model's error is not known: {why}."),
+    }
+}
+
+fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
+    let mut grid = Grid::default();
+    for point in &pair.surface {
+        let cell = match point.bandwidth {
+            Some(bandwidth) => Cell::Figure(Figure::plain(bandwidth)),
+            None => Cell::not_measured("an overlap that it needs is not known"),
+        };
+        let [loads, fast] = [point.load_share, point.fast_share].map(|share| rounded(share, 2));
+        grid.add(format!("{loads} loads"), format!("{fast} fast"), cell);
+    }
+    let caption = format!(
+        "Predicted{of}: share of loads in all bytes (rows), of all buffers in the fast memory \
+         (columns)"
+    );
+    grid.table(caption, "", Unit::GbPerS)
+}
+
+/// What the usual placements and the best ones give, by share of loads.
+fn best_shares(pair: &HybridPair, of: &str) -> Table {
+    let value = |placement: Option<&HybridPlacement>| {
+        let bandwidth = placement.map(|it| it.prediction.bandwidth.value);
+        bandwidth.map_or(Cell::Empty, |it| Cell::Figure(Figure::plain(it)))
+    };
+    let share = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.2}"));
+    let mut is_any_open = false;
+    let rows = pair.answers.iter().map(|answer| {
+        let of = |name| answer.placement(name);
+        let (together, apart) =
+            (of(PlacementName::BestTogether), of(PlacementName::BestSeparately));
+        let apart_words = apart.map_or("-".into(), |it| {
+            let shares = &it.prediction.shares;
+            is_any_open |= !it.prediction.is_backed();
+            let mark = if it.prediction.is_backed() { "" } else { " (!)" };
+            format!("{}, {}{mark}", share(shares.of_reads()), share(shares.of_writes()))
+        });
+        vec![
+            Cell::text(program_words(answer.load_share)),
+            value(of(PlacementName::AllSlow)),
+            value(of(PlacementName::AllFast)),
+            value(of(PlacementName::Even)),
+            Cell::text(share(together.map(|it| it.prediction.fast_share))),
+            value(together),
+            Cell::text(apart_words),
+            value(apart),
+        ]
+    });
+    let rows = rows.collect();
+    let open = "(!): not validated: no point with different shares for reads and writes was \
+                measured; try it on the program itself.";
+    Table {
+        caption: format!("Best shares of the fast memory{of}"),
+        columns: vec![
+            Column::words("program"),
+            Column::of("all slow", Unit::GbPerS),
+            Column::of("all fast", Unit::GbPerS),
+            Column::of("even", Unit::GbPerS),
+            Column::words("one share"),
+            Column::of("best", Unit::GbPerS),
+            Column::words("reads, writes"),
+            Column::of("best", Unit::GbPerS),
+        ],
+        rows,
+        notes: is_any_open.then(|| open.into()).into_iter().collect(),
+    }
+}

@@ -1,0 +1,316 @@
+//! Where to put a program's buffers: what to do, and what `predict` says of it.
+
+use nearfar_machine::MemoryPolicy;
+use nearfar_model::{
+    HeldOutErrors, HybridAdvice, HybridAnswer, HybridAnswers, HybridMemories, HybridPair,
+    HybridPairAnswer, HybridPlacement, HybridPrediction, NoGain, PlacementName,
+};
+use nearfar_record::{Outcome, TransferKind};
+
+use super::figures::{percent_words, rounded};
+use super::hybrid::error_words;
+use super::result::ModelResult;
+use crate::document::Section;
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+use crate::terminal::section_text;
+
+pub(crate) fn placement_words(name: PlacementName) -> &'static str {
+    match name {
+        PlacementName::AllFast => "all fast",
+        PlacementName::AllSlow => "all slow",
+        PlacementName::Even => "even",
+        PlacementName::BestTogether => "best together",
+        PlacementName::BestSeparately => "best separately",
+        PlacementName::HalfFast => "half fast",
+        PlacementName::Asked => "asked",
+    }
+}
+
+/// `two thirds reads` for people.
+pub(super) fn program_words(load_share: f64) -> String {
+    let known = [
+        (1.0, "reads only"),
+        (0.0, "writes only"),
+        (0.5, "half reads, half writes"),
+        (2.0 / 3.0, "two thirds reads"),
+    ];
+    let near = |(share, _): &&(f64, &str)| (share - load_share).abs() < 1e-9;
+    known.iter().find(near).map_or_else(
+        || format!("{} % reads", rounded(100.0 * load_share, 1)),
+        |(_, words)| (*words).into(),
+    )
+}
+
+/// `lf, ls and ss`.
+fn kinds_words(prediction: &HybridPrediction, last: &str) -> String {
+    let kinds = std::iter::once(&prediction.dominating).chain(&prediction.may_dominate);
+    let kinds: Vec<&str> = kinds.map(|kind| kind.as_str()).collect();
+    match kinds.split_last() {
+        Some((end, first)) if !first.is_empty() => format!("{} {last} {end}", first.join(", ")),
+        _ => kinds.join(""),
+    }
+}
+
+/// With its interval; or that nothing validates it, where shares are different.
+fn expected(prediction: &HybridPrediction) -> String {
+    let figure = Figure::of(&prediction.bandwidth).words();
+    if prediction.is_backed() { figure } else { format!("{figure} (not validated)") }
+}
+
+fn gb(prediction: &HybridPrediction) -> String {
+    Figure::plain(prediction.bandwidth.value).words()
+}
+
+/// What sentences are about.
+pub(super) struct Speaker<'a> {
+    answer: &'a HybridAnswer,
+    memories: HybridMemories,
+    errors: &'a Outcome<HeldOutErrors>,
+    remedy: &'a str,
+}
+
+impl<'a> Speaker<'a> {
+    pub fn of_pair(pair: &'a HybridPair, answer: &'a HybridAnswer) -> Self {
+        Self { answer, memories: pair.memories(), errors: &pair.errors, remedy: &pair.remedy }
+    }
+
+    fn of_answer(of: &'a HybridPairAnswer) -> Self {
+        let HybridPairAnswer { memories, errors, remedy, answer } = of;
+        Self { answer, memories: *memories, errors, remedy }
+    }
+
+    /// Each begins with these words and the program.
+    pub fn sentences(&self, of: &str) -> Vec<String> {
+        let program = program_words(self.answer.load_share);
+        let advice = self.answer.advice.iter().filter_map(|advice| self.sentence(advice));
+        advice.map(|sentence| format!("{of}{program}: {sentence}")).collect()
+    }
+
+    fn sentence(&self, advice: &HybridAdvice) -> Option<String> {
+        let best = || self.answer.placement(self.answer.recommended?);
+        let named = |name| self.answer.placement(name);
+        Some(match advice {
+            HybridAdvice::Leave { because } => {
+                let verb = match self.memories.default_node {
+                    Some(_) => "leave the data where it comes to lie by itself,",
+                    None => "put",
+                };
+                format!(
+                    "{verb} {}; expect {}. {}.",
+                    self.place(best()?),
+                    expected(&best()?.prediction),
+                    self.no_gain(*because)
+                )
+            }
+            HybridAdvice::Put { rounding_cost } => self.put(best()?, *rounding_cost),
+            HybridAdvice::AvoidJump { placement } => {
+                let jump = named(*placement)?.unclaimed.as_ref()?;
+                format!(
+                    "with {} of the bytes in the fast memory {} take equally long, and the model \
+                     jumps from {} to {}: which it is there cannot be told, and nothing is claimed \
+                     of it.",
+                    percent_words(jump.fast_share),
+                    kinds_words(jump, "and"),
+                    Figure::plain(jump.lowest).text,
+                    Figure::plain(jump.highest).words()
+                )
+            }
+            HybridAdvice::TrySeparately => {
+                let apart = named(PlacementName::BestSeparately)?;
+                format!(
+                    "with {} the model gives {}. No point with different shares for reads and \
+                     writes was measured, so that nothing is claimed of it: try it on the program \
+                     itself.",
+                    self.place(apart),
+                    gb(&apart.prediction)
+                )
+            }
+            HybridAdvice::FillHalf => {
+                let half = named(PlacementName::HalfFast)?;
+                format!(
+                    "if only half of the data finds room on the fast node: {}; expect {}.",
+                    self.place(half),
+                    expected(&half.prediction)
+                )
+            }
+            HybridAdvice::MeasureOverlaps { missing, most } => {
+                let most = most.and_then(|position| self.answer.placements.get(position));
+                self.without_default(missing, most)
+            }
+            HybridAdvice::SuspectBetter => {
+                "overlaps are missing for some shares: a better one may not be seen.".into()
+            }
+        })
+    }
+
+    /// Where to put what, and what to expect of it.
+    fn put(&self, best: &HybridPlacement, rounding_cost: Option<f64>) -> String {
+        let itself = match self.memories.default_node {
+            Some(_) => ", where data comes to lie by itself",
+            None => "",
+        };
+        let usual = self.answer.placement(self.answer.default);
+        let gain = usual.and_then(|usual| Some((usual, best.gain_over(usual.name)?)));
+        let gain = gain.map_or_else(String::new, |(usual, gain)| {
+            format!(
+                ", {} more than with {} ({}){itself}",
+                percent_words(gain.gain),
+                self.place(usual),
+                gb(&usual.prediction)
+            )
+        });
+        let rounding = rounding_cost.map_or_else(String::new, |lost| {
+            format!(" The weights are rounded, which costs {} of it.", percent_words(lost))
+        });
+        let together = self.answer.placement(PlacementName::BestTogether);
+        let one_policy = match together.filter(|_| !best.prediction.shares.are_one()) {
+            Some(together) => format!(
+                " That takes a policy for each buffer (mbind); one for the whole program gives {} at \
+                 best, with {}.",
+                gb(&together.prediction),
+                self.place(together)
+            ),
+            None => String::new(),
+        };
+        let (place, expect) = (self.place(best), expected(&best.prediction));
+        format!("put {place}; expect {expect}{gain}.{rounding}{one_policy}")
+    }
+
+    /// What of a placement lies where, and its policies.
+    fn place(&self, placement: &HybridPlacement) -> String {
+        let HybridMemories { fast_node, slow_node, .. } = self.memories;
+        let of_buffer = |what: &str, share: f64, policy: &MemoryPolicy| {
+            let (part, speed, node) = match share {
+                share if share >= 1.0 => (String::new(), "fast", fast_node),
+                share if share <= 0.0 => (String::new(), "slow", slow_node),
+                share => (percent_words(share) + " of ", "fast", fast_node),
+            };
+            format!("{part}{what} on the {speed} node {node} (mem={policy})")
+        };
+        let shares = &placement.prediction.shares;
+        let read = shares.of_reads().zip(placement.load_policy.as_ref());
+        let written = shares.of_writes().zip(placement.store_policy.as_ref());
+        match (read, written) {
+            (Some((share, policy)), Some(_)) if shares.are_one() => {
+                of_buffer("all buffers", share, policy)
+            }
+            (None, None) => "nothing".into(),
+            _ => {
+                let read = read.map(|(share, policy)| of_buffer("what is read", share, policy));
+                let written =
+                    written.map(|(share, policy)| of_buffer("what is written", share, policy));
+                let both: Vec<String> = read.into_iter().chain(written).collect();
+                both.join(" and ")
+            }
+        }
+    }
+
+    /// How much a gain must be to count.
+    fn no_gain(&self, because: NoGain) -> String {
+        match (because, self.errors.found()) {
+            (NoGain::TooFewRounds, _) => {
+                "No gain is claimed, as the rounds are too few for intervals".into()
+            }
+            (NoGain::WithinError, Some(errors)) => format!(
+                "No other placement is sure to gain more than {}, as far as the model may be off",
+                percent_words(errors.room)
+            ),
+            _ => "No gain is claimed, as the model's error is not known".into(),
+        }
+    }
+
+    /// Why nothing can be said of a gain, and what is known nevertheless.
+    fn without_default(
+        &self,
+        missing: &[(TransferKind, TransferKind)],
+        most: Option<&HybridPlacement>,
+    ) -> String {
+        let HybridMemories { fast_node, slow_node, default_node, .. } = self.memories;
+        let (speed, node) = match self.answer.default {
+            PlacementName::AllSlow => ("slow", slow_node),
+            _ => ("fast", fast_node),
+        };
+        let thetas = missing.iter();
+        let thetas =
+            thetas.map(|(one, other)| format!("{} beside {}", other.as_str(), one.as_str()));
+        let most = most.map_or_else(String::new, |most| {
+            let (place, expect) = (self.place(most), expected(&most.prediction));
+            format!(" Of what can be predicted most comes with {place}: {expect}.")
+        });
+        format!(
+            "what all buffers on the {speed} node {node}{} give cannot be predicted, as {} ({}) is \
+             not known (`{}` measures it with more rounds), so that no gain over it can be told.{most}",
+            if default_node.is_some() { ", where data comes to lie by itself," } else { "" },
+            if missing.len() == 1 { "the overlap theta" } else { "an overlap theta" },
+            thetas.collect::<Vec<_>>().join(", "),
+            self.remedy
+        )
+    }
+}
+
+/// What `predict` says of a program over two memories.
+pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
+    let pairs = &answers.result.pairs;
+    let memories = |of: &HybridPairAnswer| {
+        let HybridMemories { cluster, fast_node, slow_node, .. } = of.memories;
+        format!("cluster {cluster}, fast node {fast_node}, slow node {slow_node}")
+    };
+    let findings = pairs.iter().flat_map(|of| {
+        let prefix = if pairs.len() > 1 { memories(of) + ", " } else { String::new() };
+        Speaker::of_answer(of).sentences(&prefix)
+    });
+    let program = pairs.first().map(|of| program_words(of.answer.load_share));
+    answers.measured.heading()
+        + &section_text(&Section {
+            id: "placements",
+            title: "Placements over two memories",
+            about: format!(
+                "What a program gets of a fast and a slow memory: {}. Useful bytes.",
+                program.unwrap_or_default()
+            ),
+            tables: pairs.iter().map(|of| placements(memories(of), of)).collect(),
+            findings: findings.collect(),
+            model_text: None,
+        })
+}
+
+fn placements(caption: String, of: &HybridPairAnswer) -> Table {
+    let share = |share: Option<f64>| share.map_or("-".into(), |share| rounded(share, 3));
+    let rows = of.answer.placements.iter().map(|placement| {
+        let prediction = &placement.prediction;
+        let gain = |over| {
+            let gain = placement.gain_over(over);
+            Cell::text(gain.map_or("-".into(), |gain| {
+                let claim = if gain.is_claimed { "" } else { "?" };
+                format!("{}{claim}", percent_words(gain.gain))
+            }))
+        };
+        let mark = if prediction.is_backed() { "" } else { " (!)" };
+        vec![
+            Cell::text(format!("{}{mark}", placement_words(placement.name))),
+            Cell::text(share(prediction.shares.of_reads())),
+            Cell::text(share(prediction.shares.of_writes())),
+            Cell::Figure(Figure::of(&prediction.bandwidth)),
+            Cell::text(kinds_words(prediction, "or")),
+            gain(PlacementName::AllFast),
+            gain(PlacementName::AllSlow),
+            gain(PlacementName::Even),
+        ]
+    });
+    Table {
+        caption,
+        columns: vec![
+            Column::words("placement"),
+            Column::words("reads fast"),
+            Column::words("writes fast"),
+            Column::of("gives", Unit::GbPerS),
+            Column::words("longest"),
+            Column::words("over all fast"),
+            Column::words("over all slow"),
+            Column::words("over even"),
+        ],
+        rows: rows.collect(),
+        notes: vec![error_words(&of.errors)],
+    }
+}

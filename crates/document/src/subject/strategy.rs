@@ -1,0 +1,266 @@
+//! Which way to place a program's memory is expected to win.
+
+use nearfar_model::{
+    Access, Basis, Expectation, LineCost, PlacementStrategy, Strategy, StrategyAdvice,
+    StrategyTime, StrategyVerdict,
+};
+use nearfar_record::Estimate;
+use nearfar_units::{Nanoseconds, Ratio, format_significant};
+
+use super::figures::significant;
+use crate::document::Section;
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+
+/// What a line of data costs, what that makes of each strategy, and what to do.
+pub(crate) fn section(model: &Strategy) -> Section {
+    Section {
+        id: "strategy",
+        title: "Ways to place a program's memory",
+        about: format!(
+            "Four ways to place memory (ribeiro2010), by the {} Claim of a gain its lower end, and none \
+             below 5 %; gains are of the time that the program waits for memory, and with fewer \
+             threads than cores they are smaller.",
+            basis(model)
+        ),
+        tables: vec![
+            costs(model),
+            strategies(&model.regular, model.deciding_share),
+            strategies(&model.irregular, None),
+            parameters(model),
+        ],
+        findings: findings(model),
+        model_text: None,
+    }
+}
+
+fn basis(model: &Strategy) -> String {
+    let costs = &model.costs;
+    let assumed = if costs.is_line_assumed { " (taken: the machine does not say)" } else { "" };
+    let from = match costs.basis {
+        Basis::Roofs => "bandwidths are those of all clusters at once",
+        Basis::Pairs => {
+            "bandwidths are computed from clusters that ran alone, which makes central and spread \
+             look slower than they are; roofs (--suite standard) would measure them"
+        }
+    };
+    format!(
+        "time of a thread for a line of data, {} bytes{assumed}, a thread on every core, {} nodes, {} \
+         {}; {from}.",
+        costs.line_bytes, costs.kind, costs.kernel, costs.variant
+    )
+}
+
+fn costs(model: &Strategy) -> Table {
+    let costs = &model.costs;
+    let rows = [
+        ("own", "each on its own node", costs.own),
+        ("remote", "on another node, that being idle", costs.remote),
+        ("central", "all on one node", costs.central),
+        ("spread", "page by page over all nodes", costs.spread),
+    ];
+    let row = |(place, about, cost): (&str, &str, LineCost)| {
+        let ns = |ns| Cell::Figure(Figure::plain(Nanoseconds(ns)));
+        let noise = format!("±{} %", significant(cost.noise * 100.0, 2));
+        vec![
+            Cell::text(place),
+            Cell::text(about),
+            ns(cost.latency_ns),
+            ns(cost.transfer_ns),
+            Cell::text(noise),
+        ]
+    };
+    Table {
+        caption: "A line of data by where it lies".into(),
+        columns: vec![
+            Column::words("where"),
+            Column::words(""),
+            Column::of("latency", Unit::Ns),
+            Column::of("transfer", Unit::Ns),
+            Column::words("noise"),
+        ],
+        rows: rows.map(row).into(),
+        notes: Vec::new(),
+    }
+}
+
+fn strategies(expectation: &Expectation, deciding_share: Option<f64>) -> Table {
+    let rows = expectation.ranking.iter().map(|of| {
+        let gain = match of.strategy {
+            PlacementStrategy::FirstTouch => "-".into(),
+            _ => signed(&of.gain),
+        };
+        vec![
+            Cell::text(of.strategy.as_str()),
+            Cell::Figure(Figure::plain(of.time.value)),
+            Cell::text(gain),
+            Cell::text(format!("{:.0} %", of.wins_share * 100.0)),
+        ]
+    });
+    let verdict = match (deciding_share, expectation.verdict) {
+        (Some(share), _) => format!(
+            "round-robin is ahead of memory-bind only if more than {} % is unplaced",
+            significant(share * 100.0, 2)
+        ),
+        (None, StrategyVerdict::Decided) => "decided".into(),
+        (None, _) => "not decided".into(),
+    };
+    Table {
+        caption: format!("{} accesses: {}", capital(expectation.access), words(expectation.access)),
+        columns: vec![
+            Column::words("strategy"),
+            Column::of("time", Unit::Ns),
+            Column::words("gain over first-touch"),
+            Column::words("fastest"),
+        ],
+        rows: rows.collect(),
+        notes: vec![format!("The second takes {} longer: {verdict}.", signed(&expectation.margin))],
+    }
+}
+
+fn capital(access: Access) -> &'static str {
+    match access {
+        Access::Regular => "Regular",
+        Access::Irregular => "Irregular",
+    }
+}
+
+fn words(access: Access) -> &'static str {
+    match access {
+        Access::Regular => "each thread keeps to its part of the data",
+        Access::Irregular => "threads access all data in no order",
+    }
+}
+
+fn parameters(model: &Strategy) -> Table {
+    let rows = model.parameters.iter().map(|of| {
+        let values = [of.expected, of.least, of.most].map(|value| value.to_string());
+        std::iter::once(of.name.to_string()).chain(values).map(Cell::text).collect()
+    });
+    Table {
+        caption: "Taken, not measured: ours".into(),
+        columns: ["parameter", "expected", "from", "to"].map(Column::words).into(),
+        rows: rows.collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// In whole percent with signs: `+4 % (-1 % to +15 %)`; nothing but 0 has none.
+fn signed(ratio: &Estimate<Ratio>) -> String {
+    let percent = |ratio: Ratio| {
+        let percent = (ratio.0 * 100.0).round();
+        if percent == 0.0 { "0 %".into() } else { format!("{percent:+} %") }
+    };
+    let [low, high] = ratio.ends().map(percent);
+    format!("{} ({low} to {high})", percent(ratio.value))
+}
+
+/// In whole percent: the number, its lowest, its highest.
+fn percents(ratio: &Estimate<Ratio>) -> [String; 3] {
+    let [low, high] = ratio.ends();
+    [ratio.value, low, high].map(|ratio| format!("{:.0}", ratio.0 * 100.0))
+}
+
+/// What to do, in sentences.
+pub(crate) fn findings(model: &Strategy) -> Vec<String> {
+    model.advice.iter().map(|advice| finding(model, advice)).collect()
+}
+
+fn finding(model: &Strategy, advice: &StrategyAdvice) -> String {
+    match *advice {
+        StrategyAdvice::PlaceRegular => {
+            let bound = model.regular.of(PlacementStrategy::MemoryBind);
+            format!(
+                "Where {}: {}; {}; with all of it placed, interleaved pages take {:.0} % longer.",
+                words(Access::Regular),
+                how(model, bound.strategy, Access::Regular),
+                gain(bound),
+                model.placed_margin * 100.0
+            )
+        }
+        StrategyAdvice::TakeFastest { access } => fastest(model, model.of(access)),
+        StrategyAdvice::InterleaveAbove { share } => format!(
+            "If more than {} % of the regular accesses go to data that was not placed (that one thread \
+             initialised, or that was not bound), interleave after all, `{}`; below that, place it.",
+            format_significant(share * 100.0, 2),
+            model.interleave
+        ),
+        StrategyAdvice::SpareBinding => {
+            "Interleaved pages are as fast here as own ones: however well regular data is placed, \
+             binding gains nothing."
+                .into()
+        }
+        StrategyAdvice::SpareInterleaving => {
+            "However much of the regular data is not placed, interleaving all of it gains nothing."
+                .into()
+        }
+    }
+}
+
+fn fastest(model: &Strategy, expectation: &Expectation) -> String {
+    let (best, second) = (expectation.best(), expectation.second().strategy.as_str());
+    let [longer, low, high] = percents(&expectation.margin);
+    let other = match expectation.verdict {
+        StrategyVerdict::Decided => format!("the second, {second}, takes {longer} % longer"),
+        StrategyVerdict::TooNear => {
+            format!("{second} takes {longer} % longer, too little to tell: take what is easier")
+        }
+        StrategyVerdict::Open => format!(
+            "{second} takes {longer} % longer, not whatever is taken ({low} to {high} %): try both"
+        ),
+    };
+    format!(
+        "Where {}: {}; {}; {other}.",
+        words(expectation.access),
+        how(model, best.strategy, expectation.access),
+        gain(best)
+    )
+}
+
+fn how(model: &Strategy, strategy: PlacementStrategy, access: Access) -> String {
+    match (strategy, access) {
+        (PlacementStrategy::FirstTouch, _) => {
+            "leave the data where one thread initialises it".into()
+        }
+        (PlacementStrategy::RoundRobin, _) => {
+            let nodes = model.interleave.memory.nodes();
+            format!(
+                "interleave its pages over the nodes, `numactl --interleave={}` or the binding `{}`",
+                nodes.map_or("all".into(), |nodes| nodes.to_string()),
+                model.interleave
+            )
+        }
+        (PlacementStrategy::ParallelInit, _) => {
+            "initialise the data in the loop that uses it (`#pragma omp parallel for \
+             schedule(static)` for both)"
+                .into()
+        }
+        (PlacementStrategy::MemoryBind, Access::Regular) => {
+            let first = model.costs.clusters.first();
+            format!(
+                "pin the threads (`OMP_PLACES=cores OMP_PROC_BIND=close`) and initialise the data in \
+                 the loop that uses it (`schedule(static)` for both), or bind a process to each node, \
+                 `numactl --cpunodebind=N --membind=N`, as the binding `{}`",
+                first.map_or_else(String::new, |first| first.binding.to_string())
+            )
+        }
+        (PlacementStrategy::MemoryBind, Access::Irregular) => {
+            "bind the main arrays to the nodes of their users and let pages follow".into()
+        }
+    }
+}
+
+fn gain(best: &StrategyTime) -> String {
+    let [gain, low, high] = percents(&best.gain);
+    match (best.strategy, best.claim) {
+        (PlacementStrategy::FirstTouch, _) => "no other way is expected to be faster".into(),
+        (_, Some(_)) => format!(
+            "expect {gain} % over data that one thread initialised ({low} to {high} %), and claim \
+             {low} %"
+        ),
+        (_, None) => format!(
+            "no gain over data that one thread initialised is claimed ({gain} %, anywhere from {low} \
+             to {high} %)"
+        ),
+    }
+}
