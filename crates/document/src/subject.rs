@@ -50,7 +50,6 @@ mod sensitivity_text;
 mod sharing;
 mod sharing_splits;
 mod show;
-mod show_hybrid;
 mod show_text;
 pub(crate) mod strategy;
 mod topo;
@@ -105,7 +104,6 @@ pub use sensitivity_counters::{CountedFigureView, CountedRunsView};
 pub(crate) use sharing::{measured_beta, section as sharing_section};
 pub use sharing_splits::predict_sharing_text;
 pub use show::ShowView;
-pub use show_hybrid::HybridView;
 pub use show_text::show_text;
 pub use topo::{ClusterView, DeviceView, NodeView, TopoView};
 pub use topology_export::{

@@ -12,23 +12,34 @@ use nearfar_record::{
     TransferKind,
 };
 use nearfar_stats::median;
+use serde::Serialize;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridFigures {
+    #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
+    #[serde(flatten)]
     pub place: HybridCoordinates,
-    /// All bytes; `None` without samples.
+    /// Share of loads in all bytes.
+    pub load_share: f64,
+    /// Share of the fast memory in all bytes, as asked for.
+    pub fast_share: f64,
+    /// All bytes; null without samples.
+    #[serde(rename = "bandwidth_gb_per_s")]
     pub total: Option<CaseSummary>,
-    /// Share of the read pages that were found in the fast memory; `None` without samples, or
+    /// Share of the read pages that were found in the fast memory; null without samples, or
     /// where nothing is read.
+    #[serde(rename = "found_load_fast_share")]
     pub load_fast_share: Option<f64>,
-    /// Share of the written pages that were found in the fast memory; `None` as above.
+    /// Share of the written pages that were found in the fast memory; null as above.
+    #[serde(rename = "found_store_fast_share")]
     pub store_fast_share: Option<f64>,
     /// Of a pair, t of the kind beside / t of the dominating one, below 1 where that dominates
-    /// indeed; `None` for other points, and where a corner or a sample is missing.
+    /// indeed; null for other points, and where a corner or a sample is missing.
     pub time_ratio: Option<f64>,
 }
 
@@ -43,6 +54,8 @@ pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
         .map(|(place, case)| HybridFigures {
             case: case.planned(),
             place: place.clone(),
+            load_share: load_share(place),
+            fast_share: fast_share(place),
             total: case.bandwidth(Part::Case),
             load_fast_share: found_share(case, place, Array::Read),
             store_fast_share: found_share(case, place, Array::Written),

@@ -1,6 +1,7 @@
 //! A fast and a slow memory: what shares of pages give.
 
-use nearfar_model::Hybrid;
+use nearfar_model::{Hybrid, HybridFigures};
+use nearfar_record::{HybridCoordinates, HybridPoint};
 use nearfar_units::format_significant;
 
 use super::heat_map::{Content, HeatMap, Place};
@@ -8,7 +9,7 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
-use crate::subject::{FittedView, HybridView, placement_words};
+use crate::subject::{FittedView, placement_words};
 use crate::table::AbsenceKind;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -83,25 +84,28 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
             }
             lines.add(&choice, series);
         }
-        let of_pair = |view: &&HybridView| {
-            (view.cluster, view.fast_node, view.slow_node)
-                == (pair.cluster, pair.fast_node, pair.slow_node)
+        let of_pair = |figures: &&HybridFigures| {
+            let HybridCoordinates { cluster, fast_node, slow_node, .. } = figures.place;
+            (cluster, fast_node, slow_node) == (pair.cluster, pair.fast_node, pair.slow_node)
         };
-        for (kind, name) in [
-            ("corner", "measured: one kind alone"),
-            ("pair", "measured: two kinds at once"),
-            ("surface", "measured: never fitted"),
-        ] {
+        type IsKind = fn(&HybridPoint) -> bool;
+        let kinds: [(IsKind, &str); 3] = [
+            (|it| matches!(it, HybridPoint::Corner { .. }), "measured: one kind alone"),
+            (|it| matches!(it, HybridPoint::Pair { .. }), "measured: two kinds at once"),
+            (|it| matches!(it, HybridPoint::Surface), "measured: never fitted"),
+        ];
+        for (is_kind, name) in kinds {
             let mut series = Series::new(name, Style::Points);
-            for view in sources.show.hybrid.iter().filter(of_pair).filter(|it| it.point == kind) {
-                let Some(bandwidth) = &view.bandwidth else { continue };
-                let figure = Figure::sum(bandwidth).of_samples(&view.case.id, Counted::Bytes);
+            let of_pair = sources.show.hybrid.iter().filter(of_pair);
+            for figures in of_pair.filter(|it| is_kind(&it.place.point)) {
+                let Some(total) = &figures.total else { continue };
+                let figure = Figure::sum(total).of_samples(&figures.case.id, Counted::Bytes);
                 let about = format!(
                     "{name}: {} loads, {} of the bytes in the fast memory",
-                    percent(view.load_share),
-                    percent(view.fast_share)
+                    percent(figures.load_share),
+                    percent(figures.fast_share)
                 );
-                series.point(view.fast_share, &figure, &about);
+                series.point(figures.fast_share, &figure, &about);
             }
             lines.add(&choice, series);
         }

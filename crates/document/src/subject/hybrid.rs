@@ -1,25 +1,24 @@
 //! Loads and stores over a fast and a slow memory.
 
 use nearfar_model::{
-    FEWEST_DRAWN_ROUNDS, HeldOutErrors, Hybrid, HybridAnswer, HybridOverlap, HybridPair,
-    HybridPlacement, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
+    FEWEST_DRAWN_ROUNDS, HeldOutErrors, Hybrid, HybridAnswer, HybridFigures, HybridOverlap,
+    HybridPair, HybridPlacement, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
 };
-use nearfar_record::{Outcome, TransferKind};
+use nearfar_record::{HybridPoint, Outcome, TransferKind};
 
 use super::figures::{count, percent_words, rounded};
 use super::hybrid_advice::{Speaker, placement_words, program_words};
-use super::show_hybrid::HybridView;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
-use crate::grid::Grid;
+use crate::grid::{Grid, groups};
 use crate::table::{Cell, Column, Table};
 
 /// The share of loads of the program that every pair's best placement is shown for.
 const TWO_THIRDS: f64 = 2.0 / 3.0;
 
 /// What was measured, what the model says of it, and where to put buffers.
-pub(crate) fn section(points: &[HybridView], model: Option<&Hybrid>) -> Option<Section> {
-    let mut tables: Vec<Table> = measured(points).into_iter().collect();
+pub(crate) fn section(points: &[HybridFigures], model: Option<&Hybrid>) -> Option<Section> {
+    let mut tables = measured(points);
     let mut about =
         "A cluster's loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
                      is a load from the fast one, ss a store to the slow one. t = t of the kind \
@@ -57,32 +56,49 @@ pub(crate) fn findings(model: &Hybrid) -> Vec<String> {
     pair.answers.iter().flat_map(sentences).collect()
 }
 
-fn measured(points: &[HybridView]) -> Option<Table> {
-    let rows = points.iter().map(|point| {
-        let share = |value: f64| Cell::Figure(Figure::new(value, None, Unit::One));
+/// A table for each two memories: the points, and what was found of the pages that were asked for.
+fn measured(points: &[HybridFigures]) -> Vec<Table> {
+    let memories =
+        |point: &HybridFigures| (point.place.cluster, point.place.fast_node, point.place.slow_node);
+    let share = |value: f64| Cell::Figure(Figure::new(value, None, Unit::One));
+    let row = |point: &&HybridFigures| {
+        let found = point.load_fast_share.map(|share| ("read", share));
+        let found = found.into_iter().chain(point.store_fast_share.map(|it| ("written", it)));
+        let found = found.map(|(pages, share)| format!("{pages} {}", percent_words(share)));
         vec![
-            Cell::text(format!(
-                "cluster {}, fast node {}, slow node {}",
-                point.cluster, point.fast_node, point.slow_node
-            )),
-            Cell::text(point.point),
+            Cell::text(point_words(point.place.point)),
             share(point.load_share),
             share(point.fast_share),
-            Cell::of(&point.case, point.bandwidth.as_ref().map(Figure::sum), Counted::Bytes),
+            Cell::Text(found.collect::<Vec<_>>().join(", ")),
+            Cell::of(&point.case, point.total.as_ref().map(Figure::sum), Counted::Bytes),
+            point.time_ratio.map_or(Cell::Empty, share),
         ]
-    });
-    (!points.is_empty()).then(|| Table {
-        caption: "Measured points".into(),
+    };
+    let table = |((cluster, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| Table {
+        caption: format!("Measured points: cluster {cluster}, fast node {fast}, slow node {slow}"),
         columns: vec![
-            Column::words("memories"),
             Column::words("point"),
-            Column::of("share of loads", Unit::One),
-            Column::of("share of fast memory", Unit::One),
+            Column::of("loads", Unit::One),
+            Column::of("fast", Unit::One),
+            Column::words("found fast"),
             Column::of("bandwidth", Unit::GbPerS),
+            Column::of("t beside / longest", Unit::One),
         ],
-        rows: rows.collect(),
+        rows: of.iter().map(row).collect(),
         notes: Vec::new(),
-    })
+    };
+    groups(points, memories).into_iter().map(table).collect()
+}
+
+/// `lf alone`, `lf with ss`: loads (l) and stores (s) of the fast (f) and the slow (s) memory.
+fn point_words(point: HybridPoint) -> String {
+    match point {
+        HybridPoint::Corner { of } => format!("{} alone", of.as_str()),
+        HybridPoint::Pair { dominating, beside } => {
+            format!("{} with {}", dominating.as_str(), beside.as_str())
+        }
+        HybridPoint::Surface => "surface".into(),
+    }
 }
 
 fn memories_words(pair: &HybridPair) -> String {

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 
 use nearfar_model::{
-    ChaseFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures, ScalingRuns,
-    SharingCell, TransferFigures, chases, links, mixes, scaling, transfers,
+    ChaseFigures, HybridFigures, LinkFigures, Mix, PlacedCell, RecordFigures, RoofFigures,
+    ScalingRuns, SharingCell, TransferFigures, chases, hybrid_points, links, mixes, scaling,
+    transfers,
 };
 use nearfar_record::{Absent, Experiment, Record, Suite, Warning};
 use serde::Serialize;
 
 use super::measured::MeasuredView;
-use super::show_hybrid::{HybridView, hybrid_views};
 
 /// A record in figures; `show --json` prints it. Each experiment is a list of its cases, empty
 /// where the record holds none.
@@ -59,7 +59,7 @@ pub struct ShowView {
     /// Roofs, and points below them.
     pub roofs: Vec<RoofFigures>,
     /// Fast and slow memory.
-    pub hybrid: Vec<HybridView>,
+    pub hybrid: Vec<HybridFigures>,
     /// Random sets of streams.
     pub mixes: Vec<Mix>,
     /// Times of an access.
@@ -109,7 +109,7 @@ impl ShowView {
             sharing: figures.sharing_grid().to_vec(),
             links: links(figures),
             roofs: figures.roofs().to_vec(),
-            hybrid: hybrid_views(figures),
+            hybrid: hybrid_points(figures),
             mixes: mixes(figures),
             latency: chases(figures),
             devices: transfers(figures),
