@@ -5,8 +5,7 @@ mod advise_device;
 mod advise_text;
 mod characterize;
 mod class_map;
-mod classes;
-mod classes_text;
+pub(crate) mod classes;
 mod compare;
 mod compare_text;
 mod counter_reasons;
@@ -34,7 +33,6 @@ mod model_roofline_text;
 mod model_strategy;
 mod model_strategy_advice;
 mod model_strategy_text;
-mod pair_position;
 mod pair_words;
 mod predict;
 mod predict_flow;
@@ -42,12 +40,10 @@ mod predict_hybrid;
 mod predict_roofline;
 mod predict_roofline_advice;
 mod predict_roofline_text;
-mod predict_text;
 mod profile;
 mod record_doctor;
 mod record_doctor_checks;
 mod record_doctor_text;
-mod relations;
 mod reproduce;
 mod reproduce_text;
 mod result;
@@ -86,9 +82,7 @@ pub use advise::{
 };
 pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
-pub use classes::{
-    ClassFigureView, ClassPairView, ClassView, ClassesView, LeftOutView, ThreadsView,
-};
+pub(crate) use class_map::class_map;
 pub use compare::{
     CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
     EnvironmentDifferenceView, UncomparedCaseView,
@@ -111,7 +105,7 @@ pub use model_roofline::RooflineView;
 pub use model_strategy::{
     ExpectationView, LineCostView, ParameterView, StrategyTimeView, StrategyView,
 };
-pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, PredictView};
+pub use predict::PredictView;
 pub use predict_flow::PredictFlowView;
 pub use predict_hybrid::PredictHybridView;
 pub use predict_roofline::{HybridRoofView, PredictRooflineView, ProgramShares};

@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
-    DryRunView, FlowView, HybridModelView, KernelsView, MachinesView, ModelResult, ModelView,
-    PredictFlowView, PredictHybridView, PredictRooflineView, PredictView, RecordDoctorView,
-    ReportView, ReproduceView, RooflineView, SensitivityView, ShowView, StrategyView, TopoView,
+    AdviseDeviceView, AdviseView, CharacterizeView, CompareView, DoctorView, DryRunView, FlowView,
+    HybridModelView, KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView,
+    PredictHybridView, PredictRooflineView, PredictView, RecordDoctorView, ReportView,
+    ReproduceView, RooflineView, SensitivityView, ShowView, StrategyView, TopoView,
     TopologyExportView, csv_row_schema,
 };
-use nearfar_model::{Devices, Distribution, Latency, Sharing, SplitAnswers};
+use nearfar_model::{Classes, Devices, Distribution, Latency, Sharing, SplitAnswers};
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
 use schemars::generate::{SchemaGenerator, SchemaSettings};
@@ -31,7 +31,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.advise/1", schema::<AdviseView>),
     ("nearfar.advise-device/1", schema::<AdviseDeviceView>),
     ("nearfar.characterize/1", schema::<CharacterizeView>),
-    ("nearfar.classes/1", schema::<ClassesView>),
+    ("nearfar.classes/2", schema::<ModelResult<Classes>>),
     ("nearfar.compare/1", schema::<CompareView>),
     ("nearfar.devices/2", schema::<ModelResult<Devices>>),
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
@@ -43,7 +43,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
     ("nearfar.model/1", schema::<ModelView>),
-    ("nearfar.predict/1", schema::<PredictView>),
+    ("nearfar.predict/2", schema::<PredictView>),
     ("nearfar.predict-flow/1", schema::<PredictFlowView>),
     ("nearfar.predict-hybrid/1", schema::<PredictHybridView>),
     ("nearfar.predict-roofline/1", schema::<PredictRooflineView>),

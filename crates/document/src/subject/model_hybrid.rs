@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use super::measured::MeasuredView;
 use super::model_hybrid_answer::HybridAnswerView;
-use super::relations::Relations;
 
 /// Loads and stores over a fast and a slow memory (denoyelle2019); `model RECORD hybrid --json`
 /// prints it.
@@ -162,7 +161,6 @@ const STEPS: u32 = 5;
 impl HybridModelView {
     /// The view of a record's model.
     pub fn new(record: &Record, model: &Hybrid) -> Self {
-        let relations = Relations::new(&record.header.machine);
         let left_out = model.left_out.iter().map(|it| {
             let HybridLeftOut { cluster, fast_node, slow_node, why } = it.clone();
             HybridLeftOutView { cluster, fast_node, slow_node, why }
@@ -174,14 +172,14 @@ impl HybridModelView {
                 OverlapBounds::NotNegative => "not_negative",
                 OverlapBounds::None => "none",
             },
-            pairs: model.pairs.iter().map(|it| pair_view(it, record, &relations)).collect(),
+            pairs: model.pairs.iter().map(|it| pair_view(it, record)).collect(),
             left_out: left_out.collect(),
             notes: notes(model),
         }
     }
 }
 
-fn pair_view(pair: &HybridPair, record: &Record, relations: &Relations<'_>) -> HybridPairView {
+fn pair_view(pair: &HybridPair, record: &Record) -> HybridPairView {
     let in_gb = |(low, high): (f64, f64)| [low / 1e9, high / 1e9];
     let corners = TransferKind::ALL.into_iter().zip(pair.rates);
     let steps = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
@@ -190,14 +188,14 @@ fn pair_view(pair: &HybridPair, record: &Record, relations: &Relations<'_>) -> H
     HybridPairView {
         cluster: pair.cluster,
         fast_node: pair.fast_node,
-        fast_kind: relations.kind(pair.fast_node),
+        fast_kind: record.header.machine.memory_kind(pair.fast_node),
         fast_memory_bytes: record
             .header
             .machine
             .node(pair.fast_node)
             .and_then(|it| it.memory_bytes),
         slow_node: pair.slow_node,
-        slow_kind: relations.kind(pair.slow_node),
+        slow_kind: record.header.machine.memory_kind(pair.slow_node),
         default_node: pair.default_node,
         threads: pair.threads,
         variant: pair.variant.clone(),

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, RecordFigures, classes};
+use nearfar_model::{ClassRule, Classes, RecordFigures, classes};
 use nearfar_record::{Absence, Experiment, Record, Suite, Warning};
 use serde::Serialize;
 
-use super::classes::ClassesView;
 use super::measured::MeasuredView;
 use super::show_devices::{TransferView, transfer_views};
 use super::show_figure::AbsentView;
@@ -62,7 +60,7 @@ pub struct ShowView {
     /// prints them, `show --json` does not: the matrix is what was measured, classes are what a model
     /// makes of it.
     #[serde(skip)]
-    pub classes: Option<ClassesView>,
+    pub classes: Option<Classes>,
     /// Runs by thread count and affinity.
     pub scaling: Vec<ScalingView>,
     /// Of each kernel the runs that spread most, for the histogram; `--json` prints every run.
@@ -132,7 +130,7 @@ impl ShowView {
             worst_share_deviation: evidence.worst_share,
             huge_page_share: evidence.huge_page_share,
             pairs: cell_views(figures.pairs()),
-            classes: classes_view(figures),
+            classes: classes_of_pairs(figures),
             scaling,
             widest_runs,
             sharing: sharing_views(figures),
@@ -150,10 +148,8 @@ impl ShowView {
     }
 }
 
-fn classes_view(figures: &RecordFigures<'_>) -> Option<ClassesView> {
-    let record = figures.record();
+fn classes_of_pairs(figures: &RecordFigures<'_>) -> Option<Classes> {
     let classes = classes(figures, &ClassRule::default()).ok()?;
-    let pairs = classes.sets.iter().flat_map(|set| &set.classes).flat_map(|class| &class.pairs);
-    let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
-    (pairs.count() > 1).then(|| ClassesView::new(record, &classes, &gamma))
+    let all = classes.sets.iter().flat_map(|set| &set.classes);
+    (all.map(|class| class.pairs.len()).sum::<usize>() > 1).then_some(classes)
 }

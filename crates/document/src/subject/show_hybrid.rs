@@ -1,12 +1,11 @@
 //! A fast and a slow memory as `show` prints them.
 
-use nearfar_machine::MemoryKind;
+use nearfar_machine::{Machine, MemoryKind};
 use nearfar_model::{HybridFigures, RecordFigures, fast_share, hybrid_points, load_share};
 use nearfar_record::{HybridPoint, PageSplit, TransferKind};
 use serde::Serialize;
 
 use super::figures::{count, rounded};
-use super::relations::Relations;
 use super::show_figure::{BandwidthView, CaseView, Footnotes, section};
 use super::show_grid::{Side, dotted_grid, groups, in_order};
 use crate::printable::printable;
@@ -60,11 +59,11 @@ pub struct HybridView {
 
 /// The points of a record.
 pub(crate) fn hybrid_views(figures: &RecordFigures<'_>) -> Vec<HybridView> {
-    let relations = Relations::new(&figures.record().header.machine);
-    hybrid_points(figures).iter().map(|point| view(point, &relations)).collect()
+    let machine = &figures.record().header.machine;
+    hybrid_points(figures).iter().map(|point| view(point, machine)).collect()
 }
 
-fn view(figures: &HybridFigures, relations: &Relations<'_>) -> HybridView {
+fn view(figures: &HybridFigures, machine: &Machine) -> HybridView {
     let place = &figures.place;
     let (point, of, dominating, beside) = match place.point {
         HybridPoint::Corner { of } => ("corner", Some(of), None, None),
@@ -75,9 +74,9 @@ fn view(figures: &HybridFigures, relations: &Relations<'_>) -> HybridView {
         case: CaseView::new(&figures.case),
         cluster: place.cluster,
         fast_node: place.fast_node,
-        fast_kind: relations.kind(place.fast_node),
+        fast_kind: machine.memory_kind(place.fast_node),
         slow_node: place.slow_node,
-        slow_kind: relations.kind(place.slow_node),
+        slow_kind: machine.memory_kind(place.slow_node),
         point,
         of,
         dominating,

@@ -5,6 +5,7 @@ use std::time::Duration;
 use nearfar_record::{Executor, Experiment};
 use nearfar_units::format_duration;
 
+use super::classes;
 use super::figures::{count, percent, simulated_line};
 use super::show::ShowView;
 use super::show_devices_text::devices_text;
@@ -38,8 +39,8 @@ impl ShowView {
     fn experiment(&self, experiment: Experiment) -> String {
         let (is_there, text): (bool, &dyn Fn() -> String) = match experiment {
             Experiment::Pairs => (!self.pairs.is_empty(), &|| {
-                let classes =
-                    self.classes.as_ref().map(|classes| format!("\n{}", classes.summary()));
+                let classes = self.classes.as_ref().map(classes::summary);
+                let classes = classes.map(|classes| format!("\n{classes}"));
                 pairs_text(&self.pairs) + &classes.unwrap_or_default()
             }),
             Experiment::Scaling => {
