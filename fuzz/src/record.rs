@@ -1,11 +1,11 @@
 //! Records, and what is shown of those that are read.
 
-use nearfar_document::{ClassesView, RecordDoctorView, ShowView};
+use nearfar_document::{ModelChoices, ModelKind, RecordDoctorView, ShowView, show_text};
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::{ClassRule, RecordFigures, classes};
+use nearfar_model::RecordFigures;
 use nearfar_record::{Line, ReadError, Record, read_record};
 
-use super::{Outcome, assert_printable, rejected};
+use super::{Outcome, assert_printable, rejected, rejected_words};
 
 /// Records: what is read is written and read again as the same, and every page about it
 /// can be made.
@@ -70,15 +70,18 @@ fn assert_written_alike(input: &[u8], record: &Record) {
 /// Makes every page; pages of a hostile record may be odd, but they come.
 fn show(record: &Record) {
     let show = ShowView::new(record);
-    let gamma = || TheoreticalMaximum::of_memory(&record.header.machine);
-    let doctor = RecordDoctorView::new(record, gamma());
-    let mut pages = vec![show.text(), doctor.text()];
+    let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
+    let doctor = RecordDoctorView::new(record, gamma);
+    let mut pages = vec![show_text(record), doctor.text()];
     let mut views = vec![serde_json::to_string(&show), serde_json::to_string(&doctor)];
-    match classes(&RecordFigures::new(record), &ClassRule::default()) {
-        Ok(classes) => {
-            let view = ClassesView::new(record, &classes, &gamma());
+    let figures = RecordFigures::new(record);
+    match ModelKind::Classes.fit(&figures, &ModelChoices::default()) {
+        Ok(Ok(view)) => {
             pages.push(view.text());
             views.push(serde_json::to_string(&view));
+        }
+        Ok(Err(lack)) => {
+            rejected_words(&lack.why);
         }
         Err(error) => {
             rejected(&error);

@@ -20,7 +20,7 @@ use nearfar_machine::TheoreticalMaximum;
 pub use advise::AdviseArguments;
 pub use characterize::{CharacterizeArguments, Noise};
 pub use compare::CompareArguments;
-pub use model::{ClassArguments, ModelArguments, ReproduceArguments};
+pub use model::{ModelArguments, ReproduceArguments};
 pub use predict::PredictArguments;
 pub use profile::ProfileArguments;
 pub use report::ReportArguments;

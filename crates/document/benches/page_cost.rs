@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     fs::write("/proc/self/clear_refs", "5").unwrap();
     let begin = Instant::now();
     let mut page = Vec::new();
-    write_page(&record, &ModelChoices::of(&record), None, &mut page).unwrap();
+    write_page(&record, &ModelChoices::default(), None, &mut page).unwrap();
     let seconds = begin.elapsed().as_secs_f64();
     let most = resident("VmHWM:") - before;
     println!("record  {before:>8.0} MB");

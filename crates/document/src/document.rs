@@ -86,7 +86,7 @@ pub(crate) struct Sources<'a> {
 
 impl Document {
     pub fn new(record: &Record) -> Self {
-        Self::with_choices(record, &ModelChoices::of(record))
+        Self::with_choices(record, &ModelChoices::default())
     }
 
     /// The document of a record with these choices about its models.

@@ -230,7 +230,7 @@ mod tests {
     }
 
     fn figures_among_samples(record: &Record) -> BTreeSet<Counted> {
-        let sources = Sources::new(record, &ModelChoices::of(record));
+        let sources = Sources::new(record, &ModelChoices::default());
         let document = Document::of(&sources);
         let cells = document.sections.iter().flat_map(|section| &section.tables);
         let figures: Vec<&Figure> = cells
@@ -279,7 +279,7 @@ mod tests {
     }
 
     fn points_among_samples(record: &Record, ids: &[&str]) {
-        let sources = Sources::new(record, &ModelChoices::of(record));
+        let sources = Sources::new(record, &ModelChoices::default());
         let charts = charts::all(&sources);
         let samples = Samples::new(&sources.figures, behind(&Document::of(&sources), &charts));
         let known = serde_json::to_value(&samples).unwrap();

@@ -5,8 +5,7 @@ mod advise_device;
 mod advise_text;
 mod characterize;
 mod class_map;
-mod classes;
-mod classes_text;
+pub(crate) mod classes;
 mod compare;
 mod compare_text;
 mod counter_reasons;
@@ -26,16 +25,13 @@ mod model_flow;
 mod model_flow_part;
 mod model_flow_text;
 mod model_kind;
-mod pair_position;
 mod pair_words;
 mod predict;
 mod predict_flow;
-mod predict_text;
 mod profile;
 mod record_doctor;
 mod record_doctor_checks;
 mod record_doctor_text;
-mod relations;
 mod reproduce;
 mod reproduce_text;
 mod result;
@@ -62,9 +58,7 @@ pub use advise::{
 };
 pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
-pub use classes::{
-    ClassFigureView, ClassPairView, ClassView, ClassesView, LeftOutView, ThreadsView,
-};
+pub(crate) use class_map::class_map;
 pub use compare::{
     CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
     EnvironmentDifferenceView, UncomparedCaseView,
@@ -84,7 +78,7 @@ pub use measured::MeasuredView;
 pub use model::{FittedView, ModelView, UnavailableView};
 pub use model_flow::FlowView;
 pub use model_kind::{Fit, ModelChoices, ModelKind};
-pub use predict::{AlphaKind, AlphaSource, PlaceKind, PlaceView, PredictRow, PredictView};
+pub use predict::PredictView;
 pub use predict_flow::PredictFlowView;
 pub use profile::profile_text;
 pub use record_doctor::{

@@ -24,7 +24,7 @@ pub use accelerator::{AbsentBackend, Accelerator, Backend, HostMemory, TransferD
 pub use binding::{Binding, BindingError, MemoryPolicy};
 pub use cluster::{Cluster, Initiator, InitiatorKind};
 pub use fnv1a::Fnv1a;
-pub use index_set::{CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
+pub use index_set::{CpuSet, IndexSet, IndexSetError, InitiatorSet, MAX_INDEX, NodeSet};
 pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
     MemoryKind, MemoryNode, Package, Source,
@@ -32,5 +32,5 @@ pub use machine::{
 pub use memory_attribute::{AttributeValue, MemoryAttribute};
 pub use memory_module::MemoryModule;
 pub use page_weights::{MOST_PAGES_IN_TURN, page_weights};
-pub use relation::Relation;
+pub use relation::{NodePosition, Relation, Relations};
 pub use theoretical_maximum::{Direction, Scope, TheoreticalMaximum, TheoreticalMaximumError};

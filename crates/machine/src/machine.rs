@@ -257,6 +257,11 @@ impl Machine {
         self.nodes.iter().find(|node| node.os_index == os_index)
     }
 
+    /// What the memory of a node is made of.
+    pub fn memory_kind(&self, node: u32) -> MemoryKind {
+        self.node(node).map_or(MemoryKind::Unknown, |node| node.kind)
+    }
+
     /// All CPUs of the machine, allowed or not.
     pub fn cpus(&self) -> CpuSet {
         self.cores.iter().flat_map(|core| core.cpus.iter()).collect()

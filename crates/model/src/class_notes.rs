@@ -1,11 +1,13 @@
-//! What to know about the classes of a record, in sentences.
+//! What to know about the classes of a record.
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{InitiatorKind, Machine};
+use nearfar_machine::Machine;
 use nearfar_stats::{GAP_IN_STANDARD_ERRORS, expected_range};
+use serde::Serialize;
 
-use crate::classes::{Class, ClassPair, ClassSet, Classes, ThreadChoice};
+use crate::class_rule::ThreadChoice;
+use crate::classes::{ClassPair, Classes};
 
 /// A pair that was judged, and what its figure rests on.
 pub(crate) struct Judged {
@@ -17,23 +19,77 @@ pub(crate) struct Judged {
 }
 
 /// A pair that the record knows and the rule could not judge.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
     /// The initiator's number.
+    #[serde(rename = "index")]
     pub initiator: u32,
     /// The node that would have been accessed.
     pub memory_node: u32,
-    /// Why the machine refused it; `None` when it was not measured in the way asked for.
+    /// Why the machine refused it; null when it was not measured in the way asked for.
     pub refused: Option<String>,
 }
 
-/// What the sentences need to know of the record.
-pub(crate) struct Surroundings<'a> {
-    pub machine: &'a Machine,
-    /// What the pairs' initiators are.
-    pub initiator: InitiatorKind,
-    /// The most threads that were planned for each initiator.
-    pub most_threads: &'a BTreeMap<u32, u32>,
+/// What to know about classes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub enum ClassNote {
+    /// All pairs are of cores and memory of their own.
+    AllLocal,
+    /// No pair is: class 0 is remote.
+    AllRemote,
+    /// "All threads" are the most that were measured, which these initiators have more cores than.
+    FewerThreads { initiators: Vec<FewerThreads> },
+    /// A pair has fewer rounds than its best should be taken from.
+    FewRounds { enough: usize },
+    /// Every window of these pairs was disturbed.
+    Disturbed { pairs: Vec<DisturbedPair> },
+    /// With one round a pair the scatter of rounds is unknown, and classes that it alone separates
+    /// are not merged.
+    UnknownNoise,
+    /// The scatter of rounds alone spreads the pairs of the largest class by this fraction.
+    MuchNoise { pairs: usize, spread: f64 },
+    /// A class spans this fraction of its maximum, which is more than the rule's span, and which the
+    /// standard error of its pairs explains.
+    Widened {
+        /// The initiator whose class it is, or null.
+        index: Option<u32>,
+        class: usize,
+        span: f64,
+        pairs: usize,
+    },
+    /// The gap between classes is less than so many standard errors: a continuum and not levels.
+    ArbitraryBorders { least_gap: f64, above: Vec<ClassAbove> },
+}
+
+/// An initiator that was measured with fewer threads than it has cores.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FewerThreads {
+    /// Its number.
+    pub index: u32,
+    pub threads: u32,
+    pub cores: usize,
+}
+
+/// A pair whose windows were all disturbed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DisturbedPair {
+    /// The initiator's number.
+    pub index: u32,
+    pub memory_node: u32,
+}
+
+/// The class above a border.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClassAbove {
+    /// The initiator whose class it is, or null.
+    pub index: Option<u32>,
+    pub class: usize,
 }
 
 /// Rounds that the thesis asks for (section 3.4).
@@ -42,53 +98,51 @@ const ENOUGH_ROUNDS: usize = 5;
 /// A class that noise widens by more than this asks for more rounds.
 const MUCH_NOISE: f64 = 0.03;
 
-pub(crate) fn describe(
+/// `most_threads` are the most that were planned for each initiator.
+pub(crate) fn notes(
     classes: &Classes,
     judged: &[Judged],
-    left_out: &[LeftOut],
-    around: &Surroundings<'_>,
-) -> Vec<String> {
-    let mut notes = Vec::new();
-    notes.extend(describe_left_out(left_out, around.initiator));
-    notes.extend(describe_locality(judged, around.machine));
-    notes.extend(describe_threads(classes, around));
-    notes.extend(describe_rounds(classes));
-    notes.extend(describe_disturbed(judged, around.initiator));
-    notes.extend(describe_width(classes));
-    for set in &classes.sets {
-        for class in &set.classes {
-            notes.extend(describe_wide(class, &of_set(set, around.initiator), classes));
-        }
+    machine: &Machine,
+    most_threads: &BTreeMap<u32, u32>,
+) -> Vec<ClassNote> {
+    let mut notes: Vec<ClassNote> = locality(judged, machine).into_iter().collect();
+    notes.extend(fewer_threads(classes, machine, most_threads));
+    if classes.fewest_rounds < ENOUGH_ROUNDS {
+        notes.push(ClassNote::FewRounds { enough: ENOUGH_ROUNDS });
     }
-    notes.extend(describe_borders(classes, around.initiator));
-    notes
-}
-
-fn describe_left_out(left_out: &[LeftOut], kind: InitiatorKind) -> Vec<String> {
-    let mut notes = Vec::new();
-    let name = |out: &LeftOut| name_pair(kind, out.initiator, out.memory_node);
-    let (refused, missing): (Vec<_>, Vec<_>) =
-        left_out.iter().partition(|out| out.refused.is_some());
-    if let Some(first) = refused.first() {
-        notes.push(format!(
-            "{} left out because the machine refused: {} ({})",
-            count_pairs(refused.len()),
-            name_some(refused.iter().map(|out| name(out))),
-            first.refused.as_deref().unwrap_or_default()
-        ));
+    let disturbed = judged.iter().filter(|judged| judged.only_disturbed);
+    let pairs: Vec<DisturbedPair> = disturbed
+        .map(|Judged { pair, .. }| DisturbedPair {
+            index: pair.initiator,
+            memory_node: pair.memory_node,
+        })
+        .collect();
+    if !pairs.is_empty() {
+        notes.push(ClassNote::Disturbed { pairs });
     }
-    if !missing.is_empty() {
-        notes.push(format!(
-            "{} left out because not measured with these kernels and threads: {}",
-            count_pairs(missing.len()),
-            name_some(missing.iter().map(|out| name(out)))
-        ));
+    notes.extend(noise(classes));
+    let of_sets = || {
+        let sets = classes.sets.iter();
+        sets.flat_map(|set| set.classes.iter().map(|class| (set.initiator, class)))
+    };
+    let widened = of_sets().filter(|(_, class)| class.widened_by_noise);
+    notes.extend(widened.map(|(index, class)| ClassNote::Widened {
+        index,
+        class: class.class,
+        span: 1.0 - class.min / class.max,
+        pairs: class.pairs.len(),
+    }));
+    let bordering = of_sets().filter(|(_, class)| class.border_within_noise);
+    let above: Vec<ClassAbove> =
+        bordering.map(|(index, class)| ClassAbove { index, class: class.class }).collect();
+    if !above.is_empty() {
+        notes.push(ClassNote::ArbitraryBorders { least_gap: GAP_IN_STANDARD_ERRORS, above });
     }
     notes
 }
 
-/// Says so when all pairs, or none, are of a cluster and memory of its own.
-fn describe_locality(judged: &[Judged], machine: &Machine) -> Option<String> {
+/// Whether all pairs, or none, are of a cluster and memory of its own.
+fn locality(judged: &[Judged], machine: &Machine) -> Option<ClassNote> {
     let clusters = machine.clusters();
     let is_own = |judged: &Judged| {
         let cluster = clusters.iter().find(|cluster| cluster.index == judged.pair.cluster);
@@ -97,139 +151,36 @@ fn describe_locality(judged: &[Judged], machine: &Machine) -> Option<String> {
     // Where the record does not know a cluster, nothing is said.
     let own: Vec<bool> = judged.iter().map(is_own).collect::<Option<_>>()?;
     let (first, rest) = own.split_first()?;
-    let said = match first {
-        _ if rest.iter().any(|own| own != first) => return None,
-        true => "all pairs are of cores and memory of their own: nothing here is remote",
-        false => "no pair is of cores and memory of their own: class 0 here is remote",
-    };
-    Some(said.into())
+    match first {
+        _ if rest.iter().any(|own| own != first) => None,
+        true => Some(ClassNote::AllLocal),
+        false => Some(ClassNote::AllRemote),
+    }
 }
 
-/// Says so when "all threads" are fewer than the cores.
-fn describe_threads(classes: &Classes, around: &Surroundings<'_>) -> Option<String> {
+/// Where "all threads" are fewer than the cores.
+fn fewer_threads(
+    classes: &Classes,
+    machine: &Machine,
+    most_threads: &BTreeMap<u32, u32>,
+) -> Option<ClassNote> {
     let mut shown = classes.sets.iter().flat_map(|set| &set.classes).flat_map(|it| &it.others);
     let speaks_of_all = classes.rule.threads == ThreadChoice::All
         || shown.any(|figure| figure.threads == ThreadChoice::All);
-    let mut fewer = Vec::new();
-    for initiator in around.machine.initiators(around.initiator) {
-        let Some(&most) = around.most_threads.get(&initiator.index) else { continue };
-        if usize::try_from(most).is_ok_and(|most| most < initiator.cores.len()) {
-            let (index, cores) = (initiator.index, initiator.cores.len());
-            fewer.push(format!("{most} of {cores} cores of {} {index}", around.initiator));
-        }
-    }
-    (speaks_of_all && !fewer.is_empty()).then(|| {
-        format!(
-            "all threads are here the most that were measured: {}",
-            name_some(fewer.into_iter())
-        )
-    })
-}
-
-fn describe_rounds(classes: &Classes) -> Option<String> {
-    let rounds = classes.fewest_rounds;
-    (rounds < ENOUGH_ROUNDS).then(|| {
-        format!(
-            "a pair has {rounds} round{} only; classes of single runs go wrong, and \
-             braithwaite2012 takes the best of at least {ENOUGH_ROUNDS}",
-            if rounds == 1 { "" } else { "s" }
-        )
-    })
-}
-
-fn describe_disturbed(judged: &[Judged], kind: InitiatorKind) -> Option<String> {
-    let disturbed: Vec<String> = judged
-        .iter()
-        .filter(|judged| judged.only_disturbed)
-        .map(|judged| name_pair(kind, judged.pair.initiator, judged.pair.memory_node))
-        .collect();
-    (!disturbed.is_empty()).then(|| {
-        format!(
-            "{} on disturbed windows only: {}",
-            if disturbed.len() == 1 {
-                "1 pair rests".into()
-            } else {
-                format!("{} pairs rest", disturbed.len())
-            },
-            name_some(disturbed.into_iter())
-        )
-    })
-}
-
-fn describe_width(classes: &Classes) -> Option<String> {
-    let Some(error) = classes.standard_error else {
-        return Some(
-            "with one round a pair the scatter of rounds is unknown, and classes that it alone \
-             separates are not merged"
-                .into(),
-        );
+    let of = |initiator: &nearfar_machine::Initiator| {
+        let (&threads, cores) = (most_threads.get(&initiator.index)?, initiator.cores.len());
+        let is_fewer = usize::try_from(threads).is_ok_and(|threads| threads < cores);
+        is_fewer.then_some(FewerThreads { index: initiator.index, threads, cores })
     };
-    let largest =
-        classes.sets.iter().flat_map(|set| &set.classes).map(|class| class.pairs.len()).max()?;
-    let width = error * expected_range(largest);
-    (width > MUCH_NOISE).then(|| {
-        format!(
-            "the scatter of rounds alone spreads the {largest} pairs of the largest class over {}: \
-             measure more rounds (--samples)",
-            percent(width)
-        )
-    })
+    let initiators = machine.initiators(classes.initiator);
+    let initiators: Vec<FewerThreads> = initiators.iter().filter_map(of).collect();
+    (speaks_of_all && !initiators.is_empty()).then_some(ClassNote::FewerThreads { initiators })
 }
 
-fn describe_wide(class: &Class, of: &str, classes: &Classes) -> Option<String> {
-    class.widened_by_noise.then(|| {
-        format!(
-            "class {}{of} spans {}: wider than {}, which a standard error of {} in each of its {} \
-             explains",
-            class.class,
-            percent(1.0 - class.min / class.max),
-            percent(classes.rule.span),
-            percent(classes.standard_error.unwrap_or_default()),
-            count_pairs(class.pairs.len())
-        )
-    })
-}
-
-/// All borders within the noise, in one sentence.
-fn describe_borders(classes: &Classes, kind: InitiatorKind) -> Option<String> {
-    let mut borders = Vec::new();
-    for set in &classes.sets {
-        for class in set.classes.iter().filter(|class| class.border_within_noise) {
-            borders.push(format!("{} and {}{}", class.class, class.class + 1, of_set(set, kind)));
-        }
-    }
-    let arbitrary = if borders.len() == 1 { "border" } else { "borders" };
-    (!borders.is_empty()).then(|| {
-        format!(
-            "arbitrary {arbitrary}, between classes {}: the gap is less than {GAP_IN_STANDARD_ERRORS} \
-             standard errors ({} each), so that they are a continuum and not levels",
-            name_some(borders.into_iter()),
-            percent(classes.standard_error.unwrap_or_default())
-        )
-    })
-}
-
-/// " of cluster 3" for the classes of one initiator.
-fn of_set(set: &ClassSet, kind: InitiatorKind) -> String {
-    set.initiator.map_or_else(String::new, |number| format!(" of {kind} {number}"))
-}
-
-fn name_pair(kind: InitiatorKind, initiator: u32, node: u32) -> String {
-    format!("{kind} {initiator} on node {node}")
-}
-
-fn count_pairs(count: usize) -> String {
-    if count == 1 { "1 pair".into() } else { format!("{count} pairs") }
-}
-
-/// The first few of many.
-fn name_some(names: impl ExactSizeIterator<Item = String>) -> String {
-    const SHOWN: usize = 4;
-    let more = names.len().saturating_sub(SHOWN);
-    let shown: Vec<String> = names.take(SHOWN).collect();
-    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
-}
-
-fn percent(fraction: f64) -> String {
-    format!("{} %", nearfar_units::format_significant(100.0 * fraction, 2))
+fn noise(classes: &Classes) -> Option<ClassNote> {
+    let Some(error) = classes.standard_error else { return Some(ClassNote::UnknownNoise) };
+    let all = classes.sets.iter().flat_map(|set| &set.classes);
+    let pairs = all.map(|class| class.pairs.len()).max()?;
+    let spread = error * expected_range(pairs);
+    (spread > MUCH_NOISE).then_some(ClassNote::MuchNoise { pairs, spread })
 }

@@ -8,121 +8,61 @@
 //! `border_within_noise` shows when noise alone bridges it.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
-use nearfar_machine::TheoreticalMaximum;
+use nearfar_machine::{InitiatorKind, NodePosition, TheoreticalMaximum};
+use nearfar_record::{Estimate, Outcome};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
-use nearfar_units::serialize_gb_per_s;
-use serde::{Serialize, Serializer};
+use nearfar_units::{BytesPerSecond, serialize_gb_per_s};
+use serde::Serialize;
 
-use crate::class_notes::{Judged, LeftOut, Surroundings, describe};
+use crate::class_notes::{ClassNote, Judged, LeftOut, notes};
+use crate::class_rule::{ClassRule, ThreadChoice};
+use crate::pair_groups::{PairGroup, pair_groups, positions};
 use crate::pairs::{Cell, Figure, Pairs};
 use crate::record_figures::RecordFigures;
 
-/// What the classes are made from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ClassRule {
-    /// Kernels of which a pair's best counts.
-    pub kernels: Vec<String>,
-    /// Threads of the cases that are classed.
-    pub threads: ThreadChoice,
-    /// One variant only, by name; `None` for the best of all.
-    pub variant: Option<String>,
-    /// A class spans at most this fraction of its maximum, and what noise explains.
-    pub span: f64,
-    /// Whether every initiator has classes of its own.
-    pub per_initiator: bool,
-}
-
-impl Default for ClassRule {
-    /// The best of triad and triad_nt by one thread. The span is 7 % and not the
-    /// thesis's ten, because its own tables 3.4 and 5.4 separate classes 9 % apart.
-    fn default() -> Self {
-        Self {
-            kernels: vec!["triad".into(), "triad_nt".into()],
-            threads: ThreadChoice::Count(1),
-            variant: None,
-            span: 0.07,
-            per_initiator: false,
-        }
-    }
-}
-
-impl ClassRule {
-    /// Whether the rule judges cases of so many threads on an initiator for which at most so
-    /// many were planned.
-    fn has_threads(&self, threads: u32, most: u32) -> bool {
-        match self.threads {
-            ThreadChoice::Count(count) => threads == count,
-            ThreadChoice::All => threads == most,
-        }
-    }
-}
-
-/// Which thread count is classed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(with = "String"),
-    schemars(extend("type" = ["integer", "string"], "minimum" = 1, "pattern" = "^all$"))
-)]
-pub enum ThreadChoice {
-    /// So many.
-    Count(u32),
-    /// The most that were planned for the initiator: all its cores, or a note says how many
-    /// of them.
-    All,
-}
-
-/// A count, or the word `all`.
-impl Serialize for ThreadChoice {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Count(count) => serializer.serialize_u32(*count),
-            Self::All => serializer.serialize_str("all"),
-        }
-    }
-}
-
-impl fmt::Display for ThreadChoice {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count(1) => out.write_str("one thread"),
-            Self::Count(threads) => write!(out, "{threads} threads"),
-            Self::All => out.write_str("all threads"),
-        }
-    }
-}
+/// What gives a theoretical maximum where the record does not.
+const GAMMA_REMEDY: &str =
+    "give the theoretical maximum by --gamma, for example DDR4-3200x8 or 204.8GB/s";
 
 /// The classes of a record.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Classes {
-    /// What they were made from.
+    /// How CPUs were grouped.
+    pub initiator: InitiatorKind,
+    /// Kernels of which a pair's best counts.
+    pub kernels: Vec<String>,
+    /// Kernels that would count and of which the record holds no figure, by these threads and this
+    /// variant.
+    pub absent_kernels: Vec<String>,
+    #[serde(flatten)]
     pub rule: ClassRule,
-    /// Pooled relative standard deviation of a pair's rounds; `None` with one round each.
+    /// What alphas are relative to.
+    pub gamma: Outcome<TheoreticalMaximum>,
+    /// Pooled relative standard deviation of a pair's rounds; null with one round each.
     pub noise: Option<f64>,
     /// Relative standard error of a pair's best round, which is that deviation times
-    /// what is left of it in the best of so many rounds; `None` as above.
+    /// what is left of it in the best of so many rounds; null as above.
     pub standard_error: Option<f64>,
     /// Fewest rounds that a pair has; the thesis asks for five.
     pub fewest_rounds: usize,
     /// One set, or one for each initiator.
     pub sets: Vec<ClassSet>,
-    /// Kernels of the rule of which the record holds no figure, by these threads and this
-    /// variant.
-    pub absent_kernels: Vec<String>,
     /// Pairs that the record knows and that are in no class, by initiator, then by node.
     pub left_out: Vec<LeftOut>,
-    /// What to know about them, in sentences.
-    pub notes: Vec<String>,
+    /// What to know about them.
+    pub notes: Vec<ClassNote>,
 }
 
-/// Classes that belong together, the fastest first.
-#[derive(Debug, Clone, PartialEq)]
+/// Classes that belong together.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassSet {
-    /// The initiator whose classes these are; `None` for the whole machine.
+    /// The initiator whose classes these are; null for the whole machine.
+    #[serde(rename = "index")]
     pub initiator: Option<u32>,
+    /// The fastest first.
     pub classes: Vec<Class>,
 }
 
@@ -151,27 +91,34 @@ pub struct Class<Pair = ClassPair> {
     pub border_within_noise: bool,
     /// Its pairs, by initiator or device, then by node.
     pub pairs: Vec<Pair>,
+    /// The same pairs of initiators and memory nodes, in few groups.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<PairGroup>,
     /// What other kernels and thread counts give on the same pairs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ClassFigure>,
 }
 
 /// A pair of an initiator and a memory node.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassPair {
     /// The initiator's number.
+    #[serde(rename = "index")]
     pub initiator: u32,
     pub cluster: u32,
-    /// The cluster's lowest node with CPUs.
+    /// The cluster's lowest node with CPUs, or null.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
-    /// Best round, useful bytes/s.
+    #[serde(flatten)]
+    pub position: NodePosition,
+    /// Best round, useful bytes.
+    #[serde(rename = "best_gb_per_s", serialize_with = "serialize_gb_per_s")]
     pub best: f64,
-    /// Median over rounds, useful bytes/s.
-    pub median: f64,
-    /// Its interval, useful bytes/s.
-    pub interval: (f64, f64),
+    /// Median over rounds, useful bytes.
+    #[serde(rename = "median_gb_per_s")]
+    pub median: Estimate<BytesPerSecond>,
     /// Kernel that gave the best.
     pub kernel: String,
     /// Variant that gave the best.
@@ -224,7 +171,9 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         return Err(NoClasses::NoPairs);
     }
     let most = most_threads(matrix);
-    let (judged, left_out) = judge(matrix, rule, &most);
+    let known = matrix.cells().map(|(initiator, node, ..)| (initiator, node)).collect();
+    let positions = positions(record, &known);
+    let (judged, left_out) = judge(matrix, rule, &most, &positions);
     if judged.is_empty() {
         return Err(NoClasses::NotMeasured {
             asked: format!("{} by {}", rule.kernels.join(" or "), describe_choice(rule)),
@@ -237,50 +186,61 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
     let standard_error = noise.map(|noise| noise * deviation_of_largest(usual_rounds(&judged)));
     let fewest_rounds = judged.iter().map(|judged| judged.pair.rounds).min().unwrap_or(0);
 
-    let absent = |kernel: &&String| {
+    let absent = |kernel: &String| {
         !matrix.cells().any(|(initiator, _, name, threads, cell)| {
-            name == *kernel
+            name == kernel
                 && rule.has_threads(threads, most[&initiator])
                 && best_figure(cell, rule).is_some()
         })
     };
-    let absent_kernels = rule.kernels.iter().filter(absent).cloned().collect();
+    let (absent_kernels, kernels) = rule.kernels.iter().cloned().partition(absent);
+    let machine = &record.header.machine;
+    let gamma: Outcome<TheoreticalMaximum> = match &rule.gamma {
+        Some(given) => Outcome::Found(given.clone()),
+        None => TheoreticalMaximum::of_memory(machine)
+            .map_err(|why| format!("{why}; {GAMMA_REMEDY}"))
+            .into(),
+    };
+    let whole = gamma.found().map(|gamma| gamma.bytes_per_s);
 
     let mut groups: BTreeMap<Option<u32>, Vec<&Judged>> = BTreeMap::new();
     for judged in &judged {
         let initiator = rule.per_initiator.then_some(judged.pair.initiator);
         groups.entry(initiator).or_default().push(judged);
     }
-    let mut sets: Vec<ClassSet> = groups
-        .into_iter()
-        .map(|(initiator, group)| ClassSet {
-            initiator,
-            classes: part(
-                &group,
-                |judged| (&judged.pair, judged.pair.best),
-                rule.span,
-                standard_error,
-                None,
-            ),
-        })
-        .collect();
+    let of_group = |(initiator, group): (Option<u32>, Vec<&Judged>)| {
+        let mut classes = part(
+            &group,
+            |judged| (&judged.pair, judged.pair.best),
+            rule.span,
+            standard_error,
+            whole,
+        );
+        let is_of = |of: u32| initiator.is_none_or(|initiator| initiator == of);
+        let all = positions.iter().filter(|((of, _), _)| is_of(*of));
+        let all = all.map(|(&pair, &position)| (pair, position)).collect();
+        for class in &mut classes {
+            let of_class = class.pairs.iter().map(|pair| (pair.initiator, pair.memory_node));
+            class.groups = pair_groups(&of_class.collect(), &all);
+        }
+        ClassSet { initiator, classes }
+    };
+    let mut sets: Vec<ClassSet> = groups.into_iter().map(of_group).collect();
     add_others(&mut sets, matrix, rule, &most);
     let mut found = Classes {
+        initiator: record.header.inputs.initiator,
+        kernels,
+        absent_kernels,
         rule: rule.clone(),
+        gamma,
         noise,
         standard_error,
         fewest_rounds,
         sets,
-        absent_kernels,
         left_out,
         notes: Vec::new(),
     };
-    let around = Surroundings {
-        machine: &record.header.machine,
-        initiator: record.header.inputs.initiator,
-        most_threads: &most,
-    };
-    found.notes = describe(&found, &judged, &found.left_out, &around);
+    found.notes = notes(&found, &judged, machine, &most);
     Ok(found)
 }
 
@@ -299,6 +259,7 @@ fn judge(
     matrix: &Pairs,
     rule: &ClassRule,
     most: &BTreeMap<u32, u32>,
+    positions: &BTreeMap<(u32, u32), NodePosition>,
 ) -> (Vec<Judged>, Vec<LeftOut>) {
     let rows: BTreeMap<u32, _> = matrix.initiators.iter().map(|row| (row.index, row)).collect();
     let mut best: BTreeMap<(u32, u32), Option<Judged>> = BTreeMap::new();
@@ -318,16 +279,20 @@ fn judge(
             continue;
         }
         // Every case that has samples has a row.
-        let Some(row) = rows.get(&initiator) else { continue };
+        let (Some(row), Some(&position)) =
+            (rows.get(&initiator), positions.get(&(initiator, node)))
+        else {
+            continue;
+        };
         *place = Some(Judged {
             pair: ClassPair {
                 initiator,
                 cluster: row.cluster,
                 cpu_node: row.cpu_node,
                 memory_node: node,
+                position,
                 best: figure.summary.best_sum,
-                median: figure.summary.sum.median,
-                interval: figure.summary.sum.interval,
+                median: Estimate::of_rounds(&figure.summary.sum, &figure.case),
                 kernel: kernel.into(),
                 variant: figure.variant.clone(),
                 threads,
@@ -395,6 +360,7 @@ pub(crate) fn part<Judged, Pair: Clone>(
             widened_by_noise: part.widened_by_noise,
             border_within_noise: part.border_within_noise,
             pairs: part.members.iter().map(|&index| pair_of(&judged[index]).0.clone()).collect(),
+            groups: Vec::new(),
             others: Vec::new(),
         })
         .collect()
@@ -467,27 +433,4 @@ fn describe_content(matrix: &Pairs) -> String {
         threads.join(", "),
         join(variants.into_iter().collect())
     )
-}
-
-/// The alphas of a set of classes: measured / theoretical maximum (eq. 4.3 of the thesis).
-#[derive(Debug, Clone, PartialEq)]
-pub struct Alphas {
-    /// Class maximum / theoretical maximum; `None` when that is unknown.
-    pub absolute: Option<Vec<f64>>,
-    /// Class maximum / maximum of class 0.
-    pub relative: Vec<f64>,
-    /// What the absolute ones are relative to, or why there is none.
-    pub gamma: Result<TheoreticalMaximum, String>,
-}
-
-/// The alphas of a set. They are relative to class 0 in any case, and to the theoretical
-/// maximum where there is one; above 1 they are real when it is the maximum of less than
-/// what was used (one channel of several).
-pub fn alphas<Pair>(classes: &[Class<Pair>], gamma: Result<TheoreticalMaximum, String>) -> Alphas {
-    let over = |whole: f64| classes.iter().map(|class| class.max / whole).collect();
-    Alphas {
-        absolute: gamma.as_ref().ok().map(|gamma| over(gamma.bytes_per_s)),
-        relative: classes.first().map_or_else(Vec::new, |fastest| over(fastest.max)),
-        gamma,
-    }
 }

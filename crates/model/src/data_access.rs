@@ -5,8 +5,11 @@
 //! Fails when: D is taken for a bandwidth. It is a mean of rates weighted by bytes;
 //! bytes that wait for each other take the mean of times, which is `d_serial`.
 
+use serde::Serialize;
+
 /// What a program gets whose accesses are shared out over classes.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DataAccess {
     /// Share of the accesses by class; their sum is 1.
     pub shares: Vec<f64>,

@@ -16,7 +16,8 @@ use nearfar_stats::{deviation_of_largest, pooled_deviation};
 use nearfar_units::{BytesPerSecond, serialize_gb_per_s};
 use serde::Serialize;
 
-use crate::classes::{Class, ClassRule, part};
+use crate::class_rule::ClassRule;
+use crate::classes::{Class, part};
 use crate::record_figures::RecordFigures;
 use crate::transfers::{CopyPlace, TransferFigures, largest_copies, transfers};
 
@@ -134,6 +135,10 @@ struct Judged {
     only_disturbed: bool,
 }
 
+/// What gives the theoretical maximum of a link where the record does not.
+const PHI_REMEDY: &str =
+    "give the link's theoretical maximum by --phi, for example 'PCIe 4.0 x16' or 25GB/s";
+
 /// A pair is judged by copies of at least this part of the largest that any pair of its interface
 /// and way has: smaller ones show what a copy takes to begin.
 const LEAST_PART: u64 = 8;
@@ -176,7 +181,7 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
         let links = Links { machine: &header.machine, accelerators };
         let phi = match &rule.phi {
             Some(given) => Ok(given.clone()),
-            None => links.maximum(&names),
+            None => links.maximum(&names).map_err(|why| format!("{why}; {PHI_REMEDY}")),
         };
         let phi = phi.map(|phi| of_all_ways(phi, direction));
         let whole = phi.as_ref().ok().map(|phi| phi.bytes_per_s);

@@ -1,8 +1,10 @@
 //! What records mean. One file per model, pure functions from a record to
 //! figures; nothing here knows how a number was measured or how it is shown.
 
+mod access_prediction;
 mod chases;
 mod class_notes;
+mod class_rule;
 mod classes;
 mod comparison;
 mod data_access;
@@ -22,6 +24,7 @@ mod mapping;
 mod memory_attributes;
 mod memory_limit;
 mod mixes;
+mod pair_groups;
 mod pairs;
 mod place;
 mod profiled_demand;
@@ -46,12 +49,14 @@ mod twins;
 mod unmeasured;
 mod unsteadiness;
 
-pub use chases::{AccessTime, ChaseFigures, Translation, chases, idle_matrix};
-pub use class_notes::LeftOut;
-pub use classes::{
-    Alphas, Class, ClassFigure, ClassPair, ClassRule, ClassSet, Classes, NoClasses, ThreadChoice,
-    alphas, classes,
+pub use access_prediction::{
+    AccessAnswer, AccessPrediction, AlphaKind, ClassAlphas, MappedProcesses, MappingOutcome,
+    ProgramAccess,
 };
+pub use chases::{AccessTime, ChaseFigures, Translation, chases, idle_matrix};
+pub use class_notes::{ClassAbove, ClassNote, DisturbedPair, FewerThreads, LeftOut};
+pub use class_rule::{ClassRule, ThreadChoice};
+pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, classes};
 pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord,
     ComparisonRule, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
@@ -93,11 +98,13 @@ pub use latency::{
 };
 pub use links::{LinkFigures, links};
 pub use mapping::{
-    Mapping, MappingError, MappingPlace, Reach, Target, mappings, reach_of_data, reach_of_devices,
+    Mapping, MappingError, MappingPlace, PlaceKind, Reach, Target, mappings, reach_of_data,
+    reach_of_devices, reach_of_positions,
 };
 pub use memory_attributes::{MeasuredAttribute, MemoryAttributes, memory_attributes};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
+pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, Figure, InitiatorRow, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};

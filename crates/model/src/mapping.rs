@@ -9,20 +9,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use nearfar_machine::InitiatorKind;
+use serde::{Serialize, Serializer};
+
 use crate::classes::ClassSet;
 use crate::data_access::{DataAccessError, count, data_access};
 use crate::device_classes::{DeviceClasses, DevicePair};
 
 /// What one process accesses: a device, or a memory node.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Target {
-    /// Class in which it is reached, by place; `None` where that is not known, and then
+    /// Class in which it is reached, by place; null where that is not known, and then
     /// its process is not mapped to that place.
     pub class_from: Vec<Option<usize>>,
 }
 
 /// The mappings that come to the same shares.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Mapping {
     /// Share of all accesses by class.
     pub shares: Vec<f64>,
@@ -31,10 +36,17 @@ pub struct Mapping {
     /// Alpha of the process that gets least. With equal work it ends last, and so decides
     /// the time.
     pub slowest_alpha: f64,
-    /// How many mappings there are of this kind; `u128::MAX` when that is not enough.
+    /// How many mappings there are of this kind, at most what 64 bits hold.
+    #[serde(rename = "mappings", serialize_with = "serialize_count")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub count: u128,
-    /// One of them: the place of each process.
+    /// One of them: the place of each process, by its position among the places.
     pub example: Vec<usize>,
+}
+
+/// JSON's readers take 64 bits at the most; what does not fit is the largest of these.
+fn serialize_count<S: Serializer>(count: &u128, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_u64(u64::try_from(*count).unwrap_or(u64::MAX))
 }
 
 /// Why there is no table of mappings.
@@ -229,28 +241,53 @@ fn give_away(
 }
 
 /// Where a process may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MappingPlace {
-    /// The initiator's number; of places that were only counted, the position.
+    /// The number of the initiator or memory node; of places that were only counted, the position.
     pub index: u32,
-    /// The lowest node with CPUs of its cluster; `None` where it has none, or where places
+    /// The lowest node with CPUs of its cluster; null where it has none, or where places
     /// were only counted.
     pub cpu_node: Option<u32>,
 }
 
-/// How the memory nodes of a record are reached.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What the places of mappings are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum PlaceKind {
+    /// They were only counted.
+    Positions,
+    /// Initiators of this kind, from which processes access memory.
+    Initiators(InitiatorKind),
+    /// Memory nodes, with the data that devices copy.
+    MemoryNodes,
+}
+
+/// How targets are reached from places.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Reach {
-    /// The places, which are the initiators of the classes, by their number.
+    /// What the places are.
+    pub places_are: PlaceKind,
+    /// The places, by their number.
     pub places: Vec<MappingPlace>,
-    /// One target for each memory node asked for.
+    /// What each process accesses.
     pub targets: Vec<Target>,
 }
 
-/// From each initiator of a set of classes, the class in which each of these memory nodes
-/// is reached: one process for each node of the list, with its data there. A node may be
-/// named several times. A node that the set does not hold is reached from nowhere.
-pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
+/// Targets reached from places that were only counted: as many as the most of a target.
+pub fn reach_of_positions(targets: Vec<Target>) -> Reach {
+    let places = targets.iter().map(|target| target.class_from.len()).max().unwrap_or(0);
+    let place = |index| MappingPlace { index, cpu_node: None };
+    let places = (0..).take(places).map(place).collect();
+    Reach { places_are: PlaceKind::Positions, places, targets }
+}
+
+/// From each initiator, which are of this kind, of a set of classes, the class in which each of
+/// these memory nodes is reached: one process for each node of the list, with its data there. A node
+/// may be named several times. A node that the set does not hold is reached from nowhere.
+pub fn reach_of_data(set: &ClassSet, kind: InitiatorKind, memory_nodes: &[u32]) -> Reach {
     let mut reached: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
     for class in &set.classes {
@@ -266,7 +303,8 @@ pub fn reach_of_data(set: &ClassSet, memory_nodes: &[u32]) -> Reach {
             class_from: places.iter().map(|place| class_of(place.index, node)).collect(),
         })
         .collect();
-    Reach { places: places.into_iter().collect(), targets }
+    let places_are = PlaceKind::Initiators(kind);
+    Reach { places_are, places: places.into_iter().collect(), targets }
 }
 
 /// From each memory node of a set of classes of copies, the class in which each of these devices
@@ -287,5 +325,9 @@ pub fn reach_of_devices(classes: &DeviceClasses, devices: &[String]) -> Reach {
     let target = |device: &String| Target {
         class_from: places.iter().map(|place| class_of(place.index, device)).collect(),
     };
-    Reach { targets: devices.iter().map(target).collect(), places: places.into_iter().collect() }
+    Reach {
+        places_are: PlaceKind::MemoryNodes,
+        targets: devices.iter().map(target).collect(),
+        places: places.into_iter().collect(),
+    }
 }

@@ -97,10 +97,12 @@ pub fn profiled_point(profile: &Profile) -> Result<ProfiledPoint, String> {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_record::{PairShare, ProfileFigures, read_profile};
+    use nearfar_machine::{InitiatorKind, MemoryKind, NodePosition};
+    use nearfar_record::{Estimate, PairShare, ProfileFigures, read_profile};
 
     use super::*;
-    use crate::classes::{Class, ClassPair, ClassRule};
+    use crate::class_rule::ClassRule;
+    use crate::classes::{Class, ClassPair};
 
     fn planted() -> Profile {
         let text = include_bytes!("../../document/tests/profiles/planted.json");
@@ -113,9 +115,13 @@ mod tests {
             cluster,
             cpu_node: Some(cluster),
             memory_node,
+            position: NodePosition {
+                memory_kind: MemoryKind::Dram,
+                relation: None,
+                distance: None,
+            },
             best: max,
-            median: max,
-            interval: (max, max),
+            median: Estimate::computed(max, (max, max), Vec::new()),
             kernel: "triad".into(),
             variant: "avx2".into(),
             threads: 1,
@@ -131,18 +137,22 @@ mod tests {
             widened_by_noise: false,
             border_within_noise: false,
             pairs: pairs.iter().map(pair).collect(),
+            groups: Vec::new(),
             others: Vec::new(),
         }
     }
 
     fn classes(classes: Vec<Class>) -> Classes {
         Classes {
+            initiator: InitiatorKind::Cluster,
+            kernels: Vec::new(),
+            absent_kernels: Vec::new(),
             rule: ClassRule::default(),
+            gamma: Err(String::new()).into(),
             noise: None,
             standard_error: None,
             fewest_rounds: 6,
             sets: vec![ClassSet { initiator: None, classes }],
-            absent_kernels: Vec::new(),
             left_out: Vec::new(),
             notes: Vec::new(),
         }

@@ -71,7 +71,7 @@ impl Ranking {
         }
         let mut rates: BTreeMap<(u32, u32), f64> = BTreeMap::new();
         for pair in classed() {
-            let rate = pair.median / f64::from(pair.threads);
+            let rate = pair.median.value.0 / f64::from(pair.threads);
             if rate.is_finite() && rate > 0.0 {
                 rates.insert((pair.initiator, pair.memory_node), rate);
             }

@@ -80,6 +80,7 @@ impl ClassArguments {
             variant: self.isa.clone(),
             span: self.class_span,
             per_initiator,
+            gamma: self.gamma.clone(),
         }
     }
 

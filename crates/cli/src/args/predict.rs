@@ -80,7 +80,7 @@ pub struct PredictArguments {
     /// of memory, by its operational intensity
     #[arg(long, value_name = "FILE", conflicts_with_all = ["alpha", "point"])]
     pub profile: Option<PathBuf>,
-    /// Print JSON (docs/schema/nearfar.predict-1.json; of --processes and --split
+    /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
     /// --profile nearfar.predict-roofline-1.json, of --stream nearfar.predict-flow-1.json)
     #[arg(long)]

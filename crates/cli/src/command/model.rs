@@ -6,11 +6,10 @@ use anyhow::{anyhow, bail};
 use nearfar_document::{
     FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, device_classes_text, printable,
 };
-use nearfar_machine::{Machine, TheoreticalMaximum};
 use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
 use nearfar_record::Record;
 
-use crate::args::{ClassArguments, ModelArguments};
+use crate::args::ModelArguments;
 use crate::exit_status::ExitStatus;
 use crate::{output, record_file};
 
@@ -110,7 +109,6 @@ impl Answer<'_> {
         let ModelArguments { classes: asked, per_initiator, unbounded, .. } = self.arguments;
         ModelChoices {
             class_rule: asked.rule(*per_initiator),
-            gamma: gamma(asked, &self.record.header.machine),
             device_rule: asked.device_rule(),
             overlap_bounds: if *unbounded {
                 OverlapBounds::None
@@ -118,13 +116,5 @@ impl Answer<'_> {
                 OverlapBounds::NotNegative
             },
         }
-    }
-}
-
-/// The theoretical maximum: as given, else by the memory modules, else why there is none.
-pub fn gamma(arguments: &ClassArguments, machine: &Machine) -> Result<TheoreticalMaximum, String> {
-    match &arguments.gamma {
-        Some(given) => Ok(given.clone()),
-        None => TheoreticalMaximum::of_memory(machine),
     }
 }

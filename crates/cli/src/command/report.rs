@@ -37,10 +37,8 @@ pub fn run(arguments: &ReportArguments) -> anyhow::Result<ExitStatus> {
             path.display()
         );
     }
-    let mut choices = ModelChoices::of(&record);
-    if let Some(gamma) = &arguments.gamma {
-        choices.gamma = Ok(gamma.clone());
-    }
+    let mut choices = ModelChoices::default();
+    choices.class_rule.gamma.clone_from(&arguments.gamma);
     out.write_by(|out| write_document(format, &record, &choices, profile.as_ref(), out))
         .with_context(cannot_write)?;
     output::say(&format!("report: {}", printable(&path.display().to_string())));

@@ -7,14 +7,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, ClassesView, CompareView, DoctorView,
-    DryRunView, FlowView, KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView,
-    PredictView, RecordDoctorView, ReportView, ReproduceView, SensitivityView, ShowView, TopoView,
+    AdviseDeviceView, AdviseView, CharacterizeView, CompareView, DoctorView, DryRunView, FlowView,
+    KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView, PredictView,
+    RecordDoctorView, ReportView, ReproduceView, SensitivityView, ShowView, TopoView,
     TopologyExportView, csv_row_schema,
 };
 use nearfar_model::{
-    Devices, Distribution, Hybrid, HybridAnswers, Latency, PlacedPrograms, Roofline, Sharing,
-    SplitAnswers, Strategy,
+    Classes, Devices, Distribution, Hybrid, HybridAnswers, Latency, PlacedPrograms, Roofline,
+    Sharing, SplitAnswers, Strategy,
 };
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
@@ -33,7 +33,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.advise/1", schema::<AdviseView>),
     ("nearfar.advise-device/2", schema::<AdviseDeviceView>),
     ("nearfar.characterize/1", schema::<CharacterizeView>),
-    ("nearfar.classes/1", schema::<ClassesView>),
+    ("nearfar.classes/2", schema::<ModelResult<Classes>>),
     ("nearfar.compare/1", schema::<CompareView>),
     ("nearfar.devices/2", schema::<ModelResult<Devices>>),
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
@@ -45,7 +45,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
     ("nearfar.model/1", schema::<ModelView>),
-    ("nearfar.predict/1", schema::<PredictView>),
+    ("nearfar.predict/2", schema::<PredictView>),
     ("nearfar.predict-flow/1", schema::<PredictFlowView>),
     ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),

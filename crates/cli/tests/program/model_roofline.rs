@@ -79,7 +79,7 @@ fn refuted_roofs_advise_nothing() {
     assert!(ask(&record, at_local).contains("its pages are as near as they can be"));
     slow_points(&mut record);
     let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
-    let choices = ModelChoices::of(&record);
+    let choices = ModelChoices::default();
     let fit = ModelKind::Roofline.fit(&RecordFigures::new(&record), &choices).unwrap();
     let text = flat(fit.unwrap().text());
     for text in [text, ask(&record, at_local), ask(&record, None), ask(&record, Some(0.1))] {

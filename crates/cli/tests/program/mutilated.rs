@@ -55,7 +55,7 @@ fn hold_models(record: &Record, what: &str) -> Vec<&'static str> {
     let mut unavailable = Vec::new();
     let mut names = Vec::new();
     let fits =
-        ModelKind::fit_all(&ModelKind::ALL, &RecordFigures::new(record), &ModelChoices::of(record));
+        ModelKind::fit_all(&ModelKind::ALL, &RecordFigures::new(record), &ModelChoices::default());
     for (kind, fit) in fits.unwrap() {
         let model = kind.as_str();
         match fit {
@@ -76,7 +76,7 @@ fn hold_models(record: &Record, what: &str) -> Vec<&'static str> {
             }
         }
     }
-    let report = ReportView::new(record, &ModelChoices::of(record));
+    let report = ReportView::new(record, &ModelChoices::default());
     assert_held(&report);
     let mut markdown = Vec::new();
     write_markdown(&report.document, &mut markdown).unwrap();
@@ -248,11 +248,8 @@ fn a_record_without_an_experiment_names_the_command_that_adds_it() {
         ..suite_inputs(Suite::Quick)
     };
     let record = simulate(&read_machine("e5520").unwrap(), inputs, false).unwrap();
-    let fits = ModelKind::fit_all(
-        &ModelKind::ALL,
-        &RecordFigures::new(&record),
-        &ModelChoices::of(&record),
-    );
+    let fits =
+        ModelKind::fit_all(&ModelKind::ALL, &RecordFigures::new(&record), &ModelChoices::default());
     for (kind, fit) in fits.unwrap() {
         let (model, why) = (kind.as_str(), fit.unwrap_err());
         let remedy = why.remedy.unwrap_or_else(|| panic!("{model}: {}", why.why));

@@ -377,7 +377,7 @@ mod tests {
         let suite = suite_inputs(Suite::Quick);
         let inputs = Inputs { experiments, initiator: InitiatorKind::Core, ..suite };
         let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
-        let drawing = drawing(&Sources::new(&record, &ModelChoices::of(&record))).unwrap();
+        let drawing = drawing(&Sources::new(&record, &ModelChoices::default())).unwrap();
         let is_of_core =
             |text: &&DrawnText| text.text.starts_with("core ") && text.text.ends_with(" GB/s");
         assert_eq!(drawing.texts.iter().filter(is_of_core).count(), 4);

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 
 use crate::subject::FittedView;
+use crate::subject::classes::kernels_and_threads;
+use nearfar_model::{Class, Classes};
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
@@ -64,29 +66,25 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
 
 /// Of what the classes are, which holds whatever is chosen.
 fn class_words(sources: &Sources<'_>) -> String {
-    let of_classes = sources.models.iter().find_map(|model| match model {
-        FittedView::Classes(view) => Some(view),
+    model(sources).map_or_else(String::new, |model| {
+        format!(", which are of the best round of {}", kernels_and_threads(model))
+    })
+}
+
+fn model<'a>(sources: &'a Sources<'_>) -> Option<&'a Classes> {
+    sources.models.iter().find_map(|model| match model {
+        FittedView::Classes(view) => Some(&view.result),
         _ => None,
-    });
-    of_classes.map_or_else(String::new, |view| {
-        format!(
-            ", which are of the best round of {}, {}",
-            view.kernels.join(", "),
-            view.threads.words()
-        )
     })
 }
 
 /// The class of each pair, where the whole machine has one set of classes.
 fn classes(sources: &Sources<'_>) -> HashMap<(u32, u32), usize> {
-    let classes = sources.models.iter().find_map(|model| match model {
-        FittedView::Classes(view) if !view.per_initiator => Some(view),
-        _ => None,
-    });
-    let classes = classes.into_iter().flat_map(|view| &view.classes);
-    classes
-        .flat_map(|class| {
-            class.pairs.iter().map(|pair| ((pair.index, pair.memory_node), class.class))
-        })
-        .collect()
+    let of_machine = model(sources).filter(|model| !model.rule.per_initiator);
+    let sets = of_machine.into_iter().flat_map(|model| &model.sets);
+    let of_class = |class: &'_ Class| {
+        let pairs = class.pairs.iter();
+        pairs.map(|pair| ((pair.initiator, pair.memory_node), class.class)).collect::<Vec<_>>()
+    };
+    sets.flat_map(|set| &set.classes).flat_map(of_class).collect()
 }

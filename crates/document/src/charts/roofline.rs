@@ -158,7 +158,7 @@ mod tests {
         let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
         let planted = include_bytes!("../../../document/tests/profiles/planted.json");
         let profile = read_profile(&planted[..]).unwrap();
-        let without = Sources::new(&record, &ModelChoices::of(&record));
+        let without = Sources::new(&record, &ModelChoices::default());
         let drawn = |sources: &Sources<'_>| -> Vec<Value> {
             let chart = serde_json::to_value(&charts(sources)[0]).unwrap();
             let mut found = Vec::new();

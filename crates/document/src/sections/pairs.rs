@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use crate::subject::{ClassView, ClassesView, FittedView, ModelKind};
-
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
 
-use super::{meaning, model};
+use crate::subject::{FittedView, ModelKind, class_map, classes};
+
+use super::{model, without_colours};
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Table};
 
 /// Which of a pair's thread counts.
 #[derive(Clone, Copy)]
@@ -33,9 +33,11 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         return None;
     }
     let mut tables = Vec::new();
-    if let Some(FittedView::Classes(classes)) = model(sources, ModelKind::Classes) {
-        tables.push(class_table(classes));
-    }
+    let classes = match model(sources, ModelKind::Classes) {
+        Some(FittedView::Classes(view)) => Some(&view.result),
+        _ => None,
+    };
+    tables.extend(classes.map(classes::tables).unwrap_or_default());
     let kernels: Vec<&str> = in_order(cells.iter().map(|cell| cell.kernel.as_str()));
     for kernel in kernels {
         for threads in [Threads::One, Threads::All, Threads::Paced, Threads::Peak] {
@@ -48,7 +50,6 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             tables.extend(table);
         }
     }
-    let (findings, model_text) = meaning(sources, &[ModelKind::Classes]);
     Some(Section {
         id: "pairs",
         title: "Bandwidth of each group of cores with each memory node",
@@ -56,8 +57,8 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
                 accesses; columns: whose memory. A class is a group of pairs that measure alike."
             .into(),
         tables,
-        findings,
-        model_text,
+        findings: Vec::new(),
+        model_text: classes.map(|model| without_colours(&class_map(model))),
     })
 }
 
@@ -142,56 +143,4 @@ fn variants_words(cells: &[&PlacedCell]) -> Option<String> {
         0 | 1 => format!("Variant {}.", variants.join(", ")),
         _ => format!("Best of {tried} variants: {}.", variants.join(", ")),
     })
-}
-
-/// The alpha of a class, or why there is none.
-pub(super) fn alpha(view: &ClassesView, class: &ClassView) -> Cell {
-    class.alpha.map_or_else(
-        || {
-            let why = view.gamma_unknown.clone();
-            Cell::not_measured(why.unwrap_or_else(|| "no theoretical maximum".into()))
-        },
-        |alpha| Cell::Figure(Figure::new(alpha, None, Unit::One)),
-    )
-}
-
-fn class_table(view: &ClassesView) -> Table {
-    let interval = |low: f64, high: f64| Some([low, high]);
-    let rows = view
-        .classes
-        .iter()
-        .map(|class| {
-            let max = class.max_gb_per_s;
-            let pairs: Vec<String> = class
-                .pairs
-                .iter()
-                .map(|pair| format!("{}-{}", pair.index, pair.memory_node))
-                .collect();
-            vec![
-                Cell::text(class.class.to_string()),
-                Cell::Figure(Figure::new(max, interval(class.min_gb_per_s, max), Unit::GbPerS)),
-                alpha(view, class),
-                Cell::Figure(Figure::new(class.alpha_relative, None, Unit::One)),
-                Cell::text(pairs.len().to_string()),
-                Cell::text(pairs.join(" ")),
-            ]
-        })
-        .collect();
-    Table {
-        caption: format!(
-            "Bandwidth classes: best round of {}, {}",
-            view.kernels.join(", "),
-            view.threads.words()
-        ),
-        columns: vec![
-            Column::words("class"),
-            Column::of("maximum (and minimum)", Unit::GbPerS),
-            Column::of("alpha", Unit::One),
-            Column::of("of class 0", Unit::One),
-            Column::words("pairs"),
-            Column::words(format!("{}-node", view.initiator)),
-        ],
-        rows,
-        notes: view.notes.clone(),
-    }
 }

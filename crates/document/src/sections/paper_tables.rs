@@ -1,13 +1,13 @@
 //! Bandwidth classes and pairs of memory and of devices as braithwaite2012 prints them (tables 5.2 to
 //! 5.5).
 
-use crate::subject::{ClassesView, FittedView, ModelKind};
+use crate::subject::classes::{alpha_figure, kernels_and_threads, rate};
+use crate::subject::{FittedView, ModelKind};
 use nearfar_machine::{TheoreticalMaximum, TransferDirection};
-use nearfar_model::{DeviceClasses, DevicePair};
+use nearfar_model::{Class, Classes, DeviceClasses, DevicePair, PlacedCell};
+use nearfar_record::Outcome;
 
-use super::{model, pairs::alpha};
-use nearfar_model::PlacedCell;
-
+use super::model;
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 use crate::grid::Grid;
@@ -17,8 +17,8 @@ use crate::table::{Cell, Column, Table};
 pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
     if let Some(FittedView::Classes(view)) = model(sources, ModelKind::Classes) {
-        tables.push(classes(view));
-        tables.extend(pairs(view, &sources.show.pairs));
+        tables.push(classes(&view.result));
+        tables.extend(pairs(&view.result, &sources.show.pairs));
     }
     if let Some(FittedView::Devices(view)) = model(sources, ModelKind::Devices) {
         let one_way = |set: &&DeviceClasses| {
@@ -41,30 +41,42 @@ fn way(direction: TransferDirection) -> &'static str {
     }
 }
 
-/// Class, maximum, alpha of the copies one way: table 5.4.
+/// Class, maximum, alpha of memory: table 5.2.
+fn classes(model: &Classes) -> Table {
+    let classes = model.sets.iter().flat_map(|set| &set.classes);
+    let caption = format!("Bandwidth classes (as table 5.2): {}", kernels_and_threads(model));
+    class_table(caption, classes, "gamma", &model.gamma)
+}
+
+/// The same of the copies one way: table 5.4.
 fn device_classes(set: &DeviceClasses) -> Table {
-    let rows = set.classes.iter().map(|class| {
-        let maximum = Figure::new(class.max / 1e9, None, Unit::GbPerS);
-        let alpha = match (class.alpha, set.phi.as_result()) {
-            (Some(alpha), _) => Cell::Figure(Figure::new(alpha, None, Unit::One)),
-            (None, phi) => Cell::not_measured(phi.err().unwrap_or("no theoretical maximum")),
+    let (backend, way) = (set.backend, way(set.direction));
+    let caption = format!("Bandwidth classes of devices (as table 5.4): {backend}, {way}");
+    class_table(caption, set.classes.iter(), "phi", &set.phi)
+}
+
+fn class_table<'a, Pair: 'a>(
+    caption: String,
+    classes: impl Iterator<Item = &'a Class<Pair>>,
+    name: &str,
+    whole: &Outcome<TheoreticalMaximum>,
+) -> Table {
+    let rows = classes.map(|class| {
+        let alpha = match (class.alpha, whole.as_result()) {
+            (Some(alpha), _) => Cell::Figure(alpha_figure(alpha)),
+            (None, whole) => Cell::not_measured(whole.err().unwrap_or("no theoretical maximum")),
         };
-        vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha]
+        vec![Cell::text(class.class.to_string()), Cell::Figure(rate(class.max)), alpha]
     });
-    let notes = set.phi.found().map(|phi| format!("phi: {}", paper_words(phi)));
     Table {
-        caption: format!(
-            "Bandwidth classes of devices (as table 5.4): {}, {}",
-            set.backend,
-            way(set.direction)
-        ),
+        caption,
         columns: vec![
             Column::words("class"),
             Column::of("maximum", Unit::GbPerS),
             Column::of("alpha", Unit::One),
         ],
         rows: rows.collect(),
-        notes: notes.into_iter().collect(),
+        notes: whole.found().map(|it| format!("{name}: {}", paper_words(it))).into_iter().collect(),
     }
 }
 
@@ -85,42 +97,16 @@ fn device_pairs(set: &DeviceClasses) -> Option<Table> {
     grid.table(caption, "device", Unit::GbPerS)
 }
 
-/// Class, maximum, alpha: table 5.2.
-fn classes(view: &ClassesView) -> Table {
-    let rows = view.classes.iter().map(|class| {
-        let maximum = Figure::new(class.max_gb_per_s, None, Unit::GbPerS);
-        vec![Cell::text(class.class.to_string()), Cell::Figure(maximum), alpha(view, class)]
-    });
-    let notes = view.gamma.as_ref().map(|gamma| format!("gamma: {}", paper_words(gamma)));
-    Table {
-        caption: format!(
-            "Bandwidth classes (as table 5.2): {}, {}",
-            view.kernels.join(", "),
-            view.threads.words()
-        ),
-        columns: vec![
-            Column::words("class"),
-            Column::of("maximum", Unit::GbPerS),
-            Column::of("alpha", Unit::One),
-        ],
-        rows: rows.collect(),
-        notes: notes.into_iter().collect(),
-    }
-}
-
 fn paper_words(maximum: &TheoreticalMaximum) -> String {
     let rate = Figure::new(maximum.gb_per_s(), None, Unit::GbPerS).words();
     format!("{}, {rate} ({})", maximum.name, maximum.source)
 }
 
 /// A row for each kernel and variant, a column for each pair that is in a class: table 5.3.
-fn pairs(view: &ClassesView, cells: &[PlacedCell]) -> Option<Table> {
-    let mut places: Vec<(u32, u32, u32)> = view
-        .classes
-        .iter()
-        .flat_map(|class| &class.pairs)
-        .map(|pair| (pair.index, pair.memory_node, pair.threads))
-        .collect();
+fn pairs(model: &Classes, cells: &[PlacedCell]) -> Option<Table> {
+    let classed = model.sets.iter().flat_map(|set| &set.classes).flat_map(|class| &class.pairs);
+    let mut places: Vec<(u32, u32, u32)> =
+        classed.map(|pair| (pair.initiator, pair.memory_node, pair.threads)).collect();
     places.sort_unstable();
     places.dedup();
     let mut grid = Grid::default();
@@ -138,8 +124,7 @@ fn pairs(view: &ClassesView, cells: &[PlacedCell]) -> Option<Table> {
     }
     let caption = format!(
         "Pairs of {} and memory node (as table 5.3): median of {}",
-        view.initiator,
-        view.threads.words()
+        model.initiator, model.rule.threads
     );
     grid.table(caption, "kernel, variant", Unit::GbPerS)
 }

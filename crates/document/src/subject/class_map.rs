@@ -2,37 +2,62 @@
 //! the class changes. The number in brackets is the class, so that nothing is told
 //! by colour alone.
 
+use std::collections::BTreeMap;
+
+use nearfar_machine::{InitiatorSet, NodeSet};
+use nearfar_model::Classes;
 use nearfar_units::format_significant;
 
-/// A matrix of classed values.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ClassMap {
-    /// Labels of the columns.
-    pub columns: Vec<String>,
-    /// Rows, each with as many cells as there are columns.
-    pub rows: Vec<MapRow>,
+use super::pair_words::initiator;
+use crate::terminal::paragraph::WIDTH;
+
+/// The map of a record's classes.
+pub(crate) fn class_map(model: &Classes) -> String {
+    let mut pairs: BTreeMap<(u32, u32), MapCell> = BTreeMap::new();
+    for out in &model.left_out {
+        let text = if out.refused.is_some() { "refused" } else { NOT_MEASURED };
+        pairs.insert((out.initiator, out.memory_node), MapCell::without_class(text));
+    }
+    for set in &model.sets {
+        for class in &set.classes {
+            pairs.extend(class.pairs.iter().map(|pair| {
+                let text = format!("{} ({})", format_significant(pair.best / 1e9, 3), class.class);
+                let class = Some((set.initiator, class.class));
+                ((pair.initiator, pair.memory_node), MapCell { text, class })
+            }));
+        }
+    }
+    let rows: InitiatorSet = pairs.keys().map(|&(index, _)| index).collect();
+    let columns: NodeSet = pairs.keys().map(|&(_, node)| node).collect();
+    let mut cell = |index: u32, node: u32| {
+        pairs.remove(&(index, node)).unwrap_or_else(|| MapCell::without_class(NOT_MEASURED))
+    };
+    let mut row = |index: u32| {
+        (initiator(model.initiator, index), columns.iter().map(|node| cell(index, node)).collect())
+    };
+    let map = ClassMap {
+        columns: columns.iter().map(|node| format!("node {node}")).collect(),
+        rows: rows.iter().map(&mut row).collect(),
+    };
+    format!("Map: GB/s and (class); rows: who accesses; columns: whose memory\n{}", map.text(WIDTH))
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct MapRow {
-    pub label: String,
-    pub cells: Vec<MapCell>,
+/// Of a pair that was not measured in the way that is classed.
+const NOT_MEASURED: &str = "-";
+
+/// A matrix of classed values.
+struct ClassMap {
+    columns: Vec<String>,
+    /// Labels and cells, as many as there are columns.
+    rows: Vec<(String, Vec<MapCell>)>,
 }
 
 /// A pair.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum MapCell {
-    /// It has a figure and is in a class.
-    Classed {
-        gb_per_s: f64,
-        /// Classes of different sets are different even where their numbers are equal.
-        set: Option<u32>,
-        class: usize,
-    },
-    /// The machine refused it.
-    Refused,
-    /// It was not measured in the way that is classed.
-    NotMeasured,
+#[derive(Debug, Clone, PartialEq)]
+struct MapCell {
+    text: String,
+    /// Set and number; classes of different sets are different even where their numbers are equal.
+    class: Option<(Option<u32>, usize)>,
 }
 
 /// Background and foreground of classes from the fastest to the slowest, as indexes
@@ -48,61 +73,54 @@ const JOINTS: [char; 16] =
 impl ClassMap {
     /// The map in lines of at most `width` characters where a single column fits
     /// into them; the columns of a wide machine are set in blocks below each other.
-    pub fn text(&self, width: usize) -> String {
-        let cell_texts = self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.text());
-        let cell_width = cell_texts
-            .chain(self.columns.iter().cloned())
-            .map(|text| text.chars().count() + 2)
-            .max()
-            .unwrap_or(0);
-        let label_width =
-            self.rows.iter().map(|row| row.label.chars().count()).max().unwrap_or(0) + 2;
+    fn text(&self, width: usize) -> String {
+        let cells = || self.rows.iter().flat_map(|(_, cells)| cells);
+        let longest = |texts: &mut dyn Iterator<Item = &String>| {
+            texts.map(|text| text.chars().count()).max().unwrap_or(0) + 2
+        };
+        let cell_width = longest(&mut cells().map(|cell| &cell.text).chain(&self.columns));
+        let label_width = longest(&mut self.rows.iter().map(|(label, _)| label));
         let columns = (width.saturating_sub(label_width + 1) / (cell_width + 1)).max(1);
-        let slowest = self.slowest();
-        let blocks: Vec<String> = (0..self.columns.len())
-            .step_by(columns)
-            .map(|first| {
-                let last = (first + columns).min(self.columns.len());
-                Block { map: self, first, last, cell_width, label_width, slowest }.text()
-            })
-            .collect();
+        let slowest = cells().filter_map(|cell| cell.class).map(|(_, class)| class).max();
+        let slowest = slowest.unwrap_or(0);
+        let block = |first: usize| {
+            let of_block = first..(first + columns).min(self.columns.len());
+            let row = |(label, cells): &'_ (String, Vec<MapCell>)| {
+                (label.clone(), cells[of_block.clone()].to_vec())
+            };
+            let map = Self {
+                columns: self.columns[of_block.clone()].to_vec(),
+                rows: self.rows.iter().map(row).collect(),
+            };
+            Block { map, cell_width, label_width, slowest }.text()
+        };
+        let blocks: Vec<String> = (0..self.columns.len()).step_by(columns).map(block).collect();
         blocks.join("\n")
     }
 
-    /// Number of the slowest class, over all sets.
-    fn slowest(&self) -> usize {
-        let cells = self.rows.iter().flat_map(|row| &row.cells);
-        cells.filter_map(|cell| cell.class()).max().unwrap_or(0)
+    /// The cell in a row and a column, both counted from 1; around all is nothing.
+    fn cell(&self, row: usize, column: usize) -> Option<&MapCell> {
+        let (_, cells) = self.rows.get(row.checked_sub(1)?)?;
+        cells.get(column.checked_sub(1)?)
+    }
+
+    /// Whether a line stands between two cells.
+    fn has_line(&self, one: (usize, usize), other: (usize, usize)) -> bool {
+        match (self.cell(one.0, one.1), self.cell(other.0, other.1)) {
+            (Some(one), Some(other)) => !one.is_like(other),
+            (one, other) => one.is_some() || other.is_some(),
+        }
     }
 }
 
 impl MapCell {
-    fn class(self) -> Option<usize> {
-        match self {
-            Self::Classed { class, .. } => Some(class),
-            Self::Refused | Self::NotMeasured => None,
-        }
+    fn without_class(text: &str) -> Self {
+        Self { text: text.into(), class: None }
     }
 
     /// Whether no border stands between the two.
-    fn is_like(self, other: Self) -> bool {
-        match (self, other) {
-            (
-                Self::Classed { set, class, .. },
-                Self::Classed { set: other_set, class: other_class, .. },
-            ) => (set, class) == (other_set, other_class),
-            _ => self == other,
-        }
-    }
-
-    fn text(self) -> String {
-        match self {
-            Self::Classed { gb_per_s, class, .. } => {
-                format!("{} ({class})", format_significant(gb_per_s, 3))
-            }
-            Self::Refused => "refused".into(),
-            Self::NotMeasured => "-".into(),
-        }
+    fn is_like(&self, other: &Self) -> bool {
+        self.class == other.class && (self.class.is_some() || self.text == other.text)
     }
 }
 
@@ -119,85 +137,62 @@ fn colour(class: usize, slowest: usize) -> String {
     format!("\u{1b}[48;5;{background}m\u{1b}[38;5;{foreground}m")
 }
 
-/// Columns `first..last` of a map.
-struct Block<'a> {
-    map: &'a ClassMap,
-    first: usize,
-    last: usize,
+/// Columns of a map that stand beside each other.
+struct Block {
+    map: ClassMap,
     cell_width: usize,
     label_width: usize,
     slowest: usize,
 }
 
-impl Block<'_> {
+impl Block {
     fn text(&self) -> String {
         let mut text = " ".repeat(self.label_width + 1);
-        for label in &self.map.columns[self.first..self.last] {
+        for label in &self.map.columns {
             text += &format!("{label:>width$}  ", width = self.cell_width - 1);
         }
         text.truncate(text.trim_end().len());
         text.push('\n');
-        let rows = self.map.rows.len();
-        for row in 0..rows {
+        for (row, (label, cells)) in (1..).zip(&self.map.rows) {
             text += &self.line_above(row);
-            text += &self.row(row);
+            text += &self.row(row, label, cells);
         }
-        text + &self.line_above(rows)
-    }
-
-    fn cell(&self, row: usize, column: usize) -> MapCell {
-        self.map.rows[row].cells[column]
-    }
-
-    /// Whether a line stands left of a column; no row is above the first or below the last.
-    fn line_left_of(&self, row: Option<usize>, column: usize) -> bool {
-        row.is_some_and(|row| {
-            column == self.first
-                || column == self.last
-                || !self.cell(row, column - 1).is_like(self.cell(row, column))
-        })
-    }
-
-    fn has_line_above(&self, row: usize, column: usize) -> bool {
-        (self.first..self.last).contains(&column)
-            && (row == 0
-                || row == self.map.rows.len()
-                || !self.cell(row - 1, column).is_like(self.cell(row, column)))
+        text + &self.line_above(self.map.rows.len() + 1)
     }
 
     /// Left out where the class changes in no column.
     fn line_above(&self, row: usize) -> String {
-        if !(self.first..self.last).any(|column| self.has_line_above(row, column)) {
+        let columns = self.map.columns.len();
+        let has_line = |column| self.map.has_line((row - 1, column), (row, column));
+        if !(1..=columns).any(has_line) {
             return String::new();
         }
-        let above = row.checked_sub(1);
-        let below = (row < self.map.rows.len()).then_some(row);
         let mut text = " ".repeat(self.label_width);
-        for column in self.first..=self.last {
-            let left = column > self.first && self.has_line_above(row, column - 1);
-            let right = self.has_line_above(row, column);
-            let joint = usize::from(self.line_left_of(above, column))
-                | usize::from(self.line_left_of(below, column)) << 1
-                | usize::from(left) << 2
-                | usize::from(right) << 3;
+        for column in 1..=columns + 1 {
+            let left_of = |row| self.map.has_line((row, column - 1), (row, column));
+            let joint = usize::from(left_of(row - 1))
+                | usize::from(left_of(row)) << 1
+                | usize::from(has_line(column - 1)) << 2
+                | usize::from(has_line(column)) << 3;
             text.push(JOINTS[joint]);
-            if column < self.last {
-                let line = if right { "─" } else { " " };
-                text += &line.repeat(self.cell_width);
+            if column <= columns {
+                text += &if has_line(column) { "─" } else { " " }.repeat(self.cell_width);
             }
         }
         text + "\n"
     }
 
-    fn row(&self, row: usize) -> String {
-        let MapRow { label, cells } = &self.map.rows[row];
+    fn row(&self, row: usize, label: &str, cells: &[MapCell]) -> String {
         let mut text = format!(" {label:<width$}", width = self.label_width - 1);
-        for (column, cell) in cells.iter().enumerate().take(self.last).skip(self.first) {
-            text.push(if self.line_left_of(Some(row), column) { '│' } else { ' ' });
-            let colour = cell.class().map_or(String::new(), |class| colour(class, self.slowest));
+        for (column, cell) in (1..).zip(cells) {
+            text.push(if self.map.has_line((row, column - 1), (row, column)) {
+                '│'
+            } else {
+                ' '
+            });
+            let colour = cell.class.map_or(String::new(), |(_, it)| colour(it, self.slowest));
             let reset = if colour.is_empty() { "" } else { "\u{1b}[0m" };
-            text +=
-                &format!("{colour}{:>width$} {reset}", cell.text(), width = self.cell_width - 1);
+            text += &format!("{colour}{:>width$} {reset}", cell.text, width = self.cell_width - 1);
         }
         text + "│\n"
     }
@@ -208,22 +203,23 @@ mod tests {
     use expect_test::expect_file;
 
     use super::*;
-    use crate::terminal::paragraph::WIDTH;
 
     /// A map from rows of (GB/s, class); a class of 9 stands for not measured, 8 for refused.
     fn map(rows: &[&[(f64, usize)]]) -> ClassMap {
         let cell = |&(gb_per_s, class): &(f64, usize)| match class {
-            9 => MapCell::NotMeasured,
-            8 => MapCell::Refused,
-            _ => MapCell::Classed { gb_per_s, set: None, class },
+            9 => MapCell::without_class(NOT_MEASURED),
+            8 => MapCell::without_class("refused"),
+            _ => MapCell {
+                text: format!("{} ({class})", format_significant(gb_per_s, 3)),
+                class: Some((None, class)),
+            },
         };
         ClassMap {
             columns: (0..rows[0].len()).map(|node| format!("node {node}")).collect(),
             rows: (0..)
                 .zip(rows)
-                .map(|(index, cells)| MapRow {
-                    label: format!("cluster {index}"),
-                    cells: cells.iter().map(cell).collect(),
+                .map(|(index, cells)| {
+                    (format!("cluster {index}"), cells.iter().map(cell).collect())
                 })
                 .collect(),
         }
@@ -248,7 +244,7 @@ mod tests {
         let rows_alike = map(&[&[(12.0, 0), (0.0, 9)], &[(11.9, 0), (0.0, 9)]]);
         let refused = map(&[&[(12.0, 0), (0.0, 8)], &[(0.0, 8), (0.0, 9)]]);
         let mut of_two_sets = map(&[&[(9.0, 0)], &[(9.0, 0)]]);
-        of_two_sets.rows[1].cells[0] = MapCell::Classed { gb_per_s: 9.0, set: Some(1), class: 0 };
+        of_two_sets.rows[1].1[0].class = Some((Some(1), 0));
         let wide = map(&[&[(9.0, 0), (3.0, 1), (3.0, 1), (3.0, 1), (3.0, 1)]]);
         let drawn = [
             plain(&two_packages.text(100)),

@@ -1,259 +1,339 @@
-//! Bandwidth classes as `model` prints them.
+//! Bandwidth classes: which levels there are, and how far from the theoretical maximum.
 
-use nearfar_machine::{InitiatorKind, MemoryKind, Relation, TheoreticalMaximum};
-use nearfar_model::{Class, ClassFigure, ClassPair, Classes, LeftOut, ThreadChoice, alphas};
-use nearfar_record::Record;
-use serde::{Serialize, Serializer};
+use nearfar_machine::{InitiatorKind, Scope, TheoreticalMaximum};
+use nearfar_model::{Class, ClassFigure, ClassNote, Classes, LeftOut, ThreadChoice};
+use nearfar_record::Outcome;
+use nearfar_units::format_significant;
 
-use super::classes_text::threads_words;
-use super::measured::MeasuredView;
-use super::pair_position::{PairPosition, positions};
-use super::relations::Relations;
+use super::class_map::class_map;
+use super::figures::{count, significant};
+use super::pair_words::{initiator, pair_words};
+use crate::document::Section;
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+use crate::terminal::section_text;
 
-/// What gives the theoretical maximum where the record does not.
-pub(crate) const GAMMA_REMEDY: &str =
-    "give the theoretical maximum by --gamma, for example DDR4-3200x8 or 204.8GB/s";
-
-/// Bandwidth classes of a record (braithwaite2012); `model RECORD classes --json` prints it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClassesView {
-    pub schema: &'static str,
-    #[serde(flatten)]
-    pub measured: MeasuredView,
-    /// How CPUs were grouped.
-    pub initiator: InitiatorKind,
-    /// Kernels of which a pair's best counts.
-    pub kernels: Vec<String>,
-    /// Kernels that would count and of which the record holds no such figure.
-    pub absent_kernels: Vec<String>,
-    /// Threads of the cases that were classed.
-    pub threads: ThreadsView,
-    /// The one variant that counts, or null for the best of all.
-    pub variant: Option<String>,
-    /// A class spans at most this fraction of its maximum, and what noise explains.
-    pub class_span: f64,
-    /// Whether every initiator has classes of its own.
-    pub per_initiator: bool,
-    /// The theoretical maximum, or null.
-    pub gamma: Option<TheoreticalMaximum>,
-    /// Why there is none, or null when there is.
-    pub gamma_unknown: Option<String>,
-    /// What gives one, or null when there is.
-    pub gamma_remedy: Option<String>,
-    /// Relative standard deviation of a pair's rounds, or null with one round each.
-    pub noise: Option<f64>,
-    /// Relative standard error of a pair's best round, or null as above.
-    pub standard_error: Option<f64>,
-    /// Fewest rounds that a pair has.
-    pub fewest_rounds: usize,
-    /// The classes, the fastest first; one set after the other.
-    pub classes: Vec<ClassView>,
-    /// Pairs that the record knows and that are in no class.
-    pub left_out: Vec<LeftOutView>,
-    /// What to know about them.
-    pub notes: Vec<String>,
-    /// All pairs of the classes' initiators and the machine's nodes, for words that must
-    /// not claim more than is there.
-    #[serde(skip)]
-    pub(crate) positions: Vec<PairPosition>,
-}
-
-/// A pair that is in no class.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LeftOutView {
-    /// The initiator's number.
-    pub index: u32,
-    /// The node that would have been accessed.
-    pub memory_node: u32,
-    /// Why the machine refused it, or null when it was not measured in the way that is classed.
-    pub refused: Option<String>,
-}
-
-/// A number of threads: a count, or the word `all`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(
-    feature = "schema",
-    derive(schemars::JsonSchema),
-    schemars(with = "serde_json::Value"),
-    schemars(extend("anyOf" = [{"type": "integer", "minimum": 1}, {"const": "all"}]))
-)]
-pub struct ThreadsView(pub ThreadChoice);
-
-impl ThreadsView {
-    /// `one thread`, `4 threads`, `all threads`.
-    pub fn words(self) -> String {
-        threads_words(self.0)
+/// The answer in a sentence.
+pub(crate) fn answer(model: &Classes) -> Option<String> {
+    let classes: Vec<&Class> = all(model).map(|(_, class)| class).collect();
+    let (first, last) = (classes.first()?, classes.last()?);
+    let (best, judged) = (rate(first.max).words(), judged(model));
+    if classes.len() == 1 {
+        return Some(format!(
+            "Every pair of cores and memory node that was measured is alike: {best} ({judged})."
+        ));
     }
+    Some(format!(
+        "Pairs of cores and memory node fall into {} bandwidth classes: the fastest reaches {best}, \
+         the slowest {}, {} of it ({judged}).",
+        classes.len(),
+        rate(last.max).words(),
+        format_significant(last.alpha_relative, 2)
+    ))
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClassView {
-    /// The initiator whose class it is, or null for the whole machine's.
-    pub index: Option<u32>,
-    /// 0 is the fastest.
-    pub class: usize,
-    /// Best value of its pairs, useful GB/s.
-    pub max_gb_per_s: f64,
-    /// Lowest best value of its pairs, useful GB/s.
-    pub min_gb_per_s: f64,
-    /// Maximum / theoretical maximum, or null when that is unknown.
-    pub alpha: Option<f64>,
-    /// Maximum / maximum of class 0.
-    pub alpha_relative: f64,
-    /// Whether it spans more than ten percent.
-    pub wide: bool,
-    /// Whether noise makes it wider than the span.
-    pub widened_by_noise: bool,
-    /// Whether the next slower class is nearer than the noise.
-    pub border_within_noise: bool,
-    pub pairs: Vec<ClassPairView>,
-    /// What other kernels and thread counts give on the same pairs.
-    pub others: Vec<ClassFigureView>,
-}
-
-/// A pair of an initiator and a memory node.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClassPairView {
-    /// The initiator's number.
-    pub index: u32,
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster, or null.
-    pub cpu_node: Option<u32>,
-    /// The node that is accessed.
-    pub memory_node: u32,
-    /// What it is made of.
-    pub memory_kind: MemoryKind,
-    /// How the two lie to each other, or null where that is not said.
-    pub relation: Option<Relation>,
-    /// Relative distance by the firmware from the cluster's node, or null.
-    pub distance: Option<u64>,
-    /// Best round, useful GB/s.
-    pub gb_per_s: f64,
-    /// Median over rounds, useful GB/s.
-    pub median_gb_per_s: f64,
-    pub interval_gb_per_s: [f64; 2],
-    /// Kernel that gave the best.
-    pub kernel: String,
-    /// Variant that gave the best.
-    pub variant: String,
-    pub threads: u32,
-    pub rounds: usize,
-}
-
-/// Another kernel or thread count on the pairs of a class.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClassFigureView {
-    pub kernel: String,
-    pub threads: ThreadsView,
-    /// Best value of the class's pairs, useful GB/s.
-    pub max_gb_per_s: f64,
-    /// Lowest best value of the class's pairs, useful GB/s.
-    pub min_gb_per_s: f64,
-}
-
-impl Serialize for ThreadsView {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            ThreadChoice::Count(count) => serializer.serialize_u32(count),
-            ThreadChoice::All => serializer.serialize_str("all"),
-        }
-    }
-}
-
-impl ClassesView {
-    /// The view of a record's classes. `gamma` is the theoretical maximum, or why
-    /// there is none.
-    pub fn new(
-        record: &Record,
-        classes: &Classes,
-        gamma: &Result<TheoreticalMaximum, String>,
-    ) -> Self {
-        let header = &record.header;
-        let relations = Relations::new(&header.machine);
-        let mut views = Vec::new();
-        for set in &classes.sets {
-            let alphas = alphas(&set.classes, gamma.clone());
-            for (position, (class, &relative)) in
-                set.classes.iter().zip(&alphas.relative).enumerate()
-            {
-                views.push(ClassView {
-                    index: set.initiator,
-                    class: class.class,
-                    max_gb_per_s: class.max / 1e9,
-                    min_gb_per_s: class.min / 1e9,
-                    alpha: alphas.absolute.as_ref().and_then(|all| all.get(position).copied()),
-                    alpha_relative: relative,
-                    wide: class.wide,
-                    widened_by_noise: class.widened_by_noise,
-                    border_within_noise: class.border_within_noise,
-                    pairs: pair_views(class, &relations),
-                    others: class.others.iter().map(figure_view).collect(),
-                });
-            }
-        }
-        Self {
-            schema: "nearfar.classes/1",
-            measured: MeasuredView::new(record),
-            initiator: header.inputs.initiator,
-            kernels: measured_kernels(classes),
-            absent_kernels: classes.absent_kernels.clone(),
-            threads: ThreadsView(classes.rule.threads),
-            variant: classes.rule.variant.clone(),
-            class_span: classes.rule.span,
-            per_initiator: classes.rule.per_initiator,
-            gamma: gamma.as_ref().ok().cloned(),
-            gamma_unknown: gamma.as_ref().err().cloned(),
-            gamma_remedy: gamma.as_ref().err().map(|_| GAMMA_REMEDY.into()),
-            noise: classes.noise,
-            standard_error: classes.standard_error,
-            fewest_rounds: classes.fewest_rounds,
-            classes: views,
-            left_out: classes.left_out.iter().map(left_out_view).collect(),
-            notes: classes.notes.clone(),
-            positions: positions(record, classes),
-        }
-    }
-}
-
-fn measured_kernels(classes: &Classes) -> Vec<String> {
-    let absent = &classes.absent_kernels;
-    classes.rule.kernels.iter().filter(|kernel| !absent.contains(kernel)).cloned().collect()
-}
-
-fn left_out_view(out: &LeftOut) -> LeftOutView {
-    LeftOutView { index: out.initiator, memory_node: out.memory_node, refused: out.refused.clone() }
-}
-
-fn pair_views(class: &Class, relations: &Relations<'_>) -> Vec<ClassPairView> {
-    let view = |pair: &ClassPair| ClassPairView {
-        index: pair.initiator,
-        cluster: pair.cluster,
-        cpu_node: pair.cpu_node,
-        memory_node: pair.memory_node,
-        memory_kind: relations.kind(pair.memory_node),
-        relation: relations.of(pair.cluster, pair.memory_node),
-        distance: relations.distance(pair.cpu_node, pair.memory_node),
-        gb_per_s: pair.best / 1e9,
-        median_gb_per_s: pair.median / 1e9,
-        interval_gb_per_s: [pair.interval.0 / 1e9, pair.interval.1 / 1e9],
-        kernel: pair.kernel.clone(),
-        variant: pair.variant.clone(),
-        threads: pair.threads,
-        rounds: pair.rounds,
+/// For a terminal: tables, and the map.
+pub(crate) fn text(model: &Classes) -> String {
+    let section = Section {
+        id: "classes",
+        title: "Bandwidth classes",
+        about:
+            "Useful bandwidth (STREAM's count of bytes) of each group of cores with each memory \
+                node. A class is a group of pairs that measure alike."
+                .into(),
+        tables: tables(model),
+        findings: Vec::new(),
+        model_text: None,
     };
-    class.pairs.iter().map(view).collect()
+    section_text(&section) + "\n" + &class_map(model)
 }
 
-fn figure_view(figure: &ClassFigure) -> ClassFigureView {
-    ClassFigureView {
-        kernel: figure.kernel.clone(),
-        threads: ThreadsView(figure.threads),
-        max_gb_per_s: figure.max / 1e9,
-        min_gb_per_s: figure.min / 1e9,
+/// The classes, and what other kernels and thread counts give on the same pairs.
+pub(crate) fn tables(model: &Classes) -> Vec<Table> {
+    let (others, note) = others(model);
+    let mut classes = class_table(model);
+    classes.notes.extend(note);
+    std::iter::once(classes).chain(others).collect()
+}
+
+fn all(model: &Classes) -> impl Iterator<Item = (Option<u32>, &Class)> {
+    let sets = model.sets.iter();
+    sets.flat_map(|set| set.classes.iter().map(|class| (set.initiator, class)))
+}
+
+/// `best round of triad by one thread (triad_nt was not measured)`.
+fn judged(model: &Classes) -> String {
+    let absent = model.absent_kernels.join(", ");
+    let absent = match model.absent_kernels.len() {
+        0 => String::new(),
+        1 => format!(" ({absent} was not measured)"),
+        _ => format!(" ({absent} were not measured)"),
+    };
+    format!("best round of {}{absent}", kernels_and_threads(model))
+}
+
+/// `triad, triad_nt by one thread`.
+pub(crate) fn kernels_and_threads(model: &Classes) -> String {
+    format!("{} by {}", model.kernels.join(", "), model.rule.threads)
+}
+
+fn class_table(model: &Classes) -> Table {
+    let own = model.rule.per_initiator;
+    let rows = all(model).map(|(index, class)| {
+        let who = index.map(|index| Cell::text(initiator(model.initiator, index)));
+        let pairs = pair_words(&class.groups, model.initiator).join("; ") + &class_marks(class);
+        who.into_iter().chain(class_cells(class)).chain([Cell::text(pairs)]).collect()
+    });
+    let who = own.then(|| Column::words(""));
+    let variant = match &model.rule.variant {
+        Some(variant) => format!("variant {variant}"),
+        None => "all variants".into(),
+    };
+    let columns = who.into_iter().chain(class_columns()).chain([Column::words("which")]);
+    Table {
+        caption: format!("Bandwidth classes: {}, {variant}", judged(model)),
+        columns: columns.collect(),
+        rows: rows.collect(),
+        notes: notes(model),
     }
+}
+
+/// The columns of classes, but for the one that names their pairs.
+pub(crate) fn class_columns() -> [Column; 6] {
+    [
+        Column::words("class"),
+        Column::of("maximum", Unit::GbPerS),
+        Column::of("minimum", Unit::GbPerS),
+        Column::of("alpha", Unit::One),
+        Column::of("of class 0", Unit::One),
+        Column::words("pairs"),
+    ]
+}
+
+/// What stands in them.
+pub(crate) fn class_cells<Pair>(class: &Class<Pair>) -> [Cell; 6] {
+    [
+        Cell::text(class.class.to_string()),
+        Cell::Figure(rate(class.max)),
+        Cell::Figure(rate(class.min)),
+        class.alpha.map_or(Cell::Empty, |alpha| Cell::Figure(alpha_figure(alpha))),
+        Cell::Figure(alpha_figure(class.alpha_relative)),
+        Cell::text(class.pairs.len().to_string()),
+    ]
+}
+
+pub(crate) fn rate(bytes_per_s: f64) -> Figure {
+    Figure::new(bytes_per_s / 1e9, None, Unit::GbPerS)
+}
+
+/// An alpha, or what is computed from alphas, with four digits as papers print them.
+pub(crate) fn alpha_figure(alpha: f64) -> Figure {
+    Figure { text: format_significant(alpha, 4), ..Figure::new(alpha, None, Unit::One) }
+}
+
+/// `9.29 - 9.26`.
+fn range_words(max: f64, min: f64) -> String {
+    let (max, min) = (rate(max).text, rate(min).text);
+    if max == min { max } else { format!("{max} - {min}") }
+}
+
+/// What to know of a class, in brackets behind its pairs.
+pub(crate) fn class_marks<Pair>(class: &Class<Pair>) -> String {
+    let marks = [
+        (class.wide, "spans over 10 %"),
+        (class.widened_by_noise, "wider by noise"),
+        (class.border_within_noise, "the next class is within the noise"),
+    ];
+    let words: Vec<&str> =
+        marks.into_iter().filter_map(|(holds, word)| holds.then_some(word)).collect();
+    if words.is_empty() { String::new() } else { format!(" [{}]", words.join("; ")) }
+}
+
+/// What alphas are relative to.
+pub(crate) fn alpha_note(maximum: &Outcome<TheoreticalMaximum>) -> String {
+    match maximum.as_result() {
+        Ok(maximum) => format!("alpha = maximum / {}.", maximum_words(maximum)),
+        Err(unknown) => format!("alpha is unknown: {unknown}."),
+    }
+}
+
+/// `17.07 GB/s (DDR3-2133, one channel; JEDEC ..)`, `51.20 GB/s (given)`.
+pub(crate) fn maximum_words(maximum: &TheoreticalMaximum) -> String {
+    let gb_per_s = format_significant(maximum.gb_per_s(), 4);
+    let scope = match maximum.scope {
+        Scope::Channel => ", one channel",
+        Scope::Stack => ", one stack",
+        Scope::Node => ", one memory node",
+        Scope::Link => ", one link",
+        Scope::Given => return format!("{gb_per_s} GB/s (given)"),
+    };
+    format!("{gb_per_s} GB/s ({}{scope}; {})", maximum.name, maximum.source)
+}
+
+/// How many rounds a pair has, and what they say of noise.
+pub(crate) fn rounds_note(fewest: usize, noise: Option<f64>) -> String {
+    match noise {
+        Some(noise) => {
+            format!("Rounds of a pair: {fewest} or more, which scatter by {}.", percent(noise))
+        }
+        None => "One round a pair: their noise is not known.".into(),
+    }
+}
+
+/// How far a class may span.
+pub(crate) fn span_words(span: f64) -> String {
+    format!(
+        "A class spans at most {} % of its maximum and what noise explains",
+        significant(span * 100.0, 2)
+    )
+}
+
+fn percent(fraction: f64) -> String {
+    format!("{} %", format_significant(100.0 * fraction, 2))
+}
+
+fn notes(model: &Classes) -> Vec<String> {
+    let own = if model.rule.per_initiator { "; every initiator by itself" } else { "" };
+    let mut notes = vec![
+        span_words(model.rule.span) + own + ".",
+        alpha_note(&model.gamma),
+        rounds_note(model.fewest_rounds, model.noise),
+    ];
+    notes.extend(left_out(model));
+    notes.extend(model.notes.iter().map(|note| note_words(note, model)));
+    notes
+}
+
+fn left_out(model: &Classes) -> Vec<String> {
+    let (refused, missing): (Vec<&LeftOut>, Vec<&LeftOut>) =
+        model.left_out.iter().partition(|out| out.refused.is_some());
+    let name = |out: &&LeftOut| pair_name(model.initiator, out.initiator, out.memory_node);
+    let words = |of: &[&LeftOut], why: &str| {
+        let (pairs, names) = (count(of.len(), "pair"), some(of.iter().map(name)));
+        format!("{pairs} left out because {why}: {names}")
+    };
+    let mut notes = Vec::new();
+    if let Some(reason) = refused.first().and_then(|first| first.refused.as_deref()) {
+        notes.push(format!("{} ({reason}).", words(&refused, "the machine refused")));
+    }
+    if !missing.is_empty() {
+        notes.push(words(&missing, "not measured with these kernels and threads") + ".");
+    }
+    notes
+}
+
+fn note_words(note: &ClassNote, model: &Classes) -> String {
+    let kind = model.initiator;
+    let of = |index: &Option<u32>| {
+        index.map_or_else(String::new, |index| format!(" of {}", initiator(kind, index)))
+    };
+    let error = || percent(model.standard_error.unwrap_or_default());
+    match note {
+        ClassNote::AllLocal => {
+            "All pairs are of cores and memory of their own: nothing here is remote.".into()
+        }
+        ClassNote::AllRemote => {
+            "No pair is of cores and memory of their own: class 0 here is remote.".into()
+        }
+        ClassNote::FewerThreads { initiators } => {
+            let fewer = initiators.iter().map(|it| {
+                format!("{} of {} cores of {}", it.threads, it.cores, initiator(kind, it.index))
+            });
+            format!("All threads are here the most that were measured: {}.", some(fewer))
+        }
+        ClassNote::FewRounds { enough } => format!(
+            "A pair has {} only; classes of single runs go wrong, and braithwaite2012 takes the best \
+             of at least {enough}.",
+            count(model.fewest_rounds, "round")
+        ),
+        ClassNote::Disturbed { pairs } => format!(
+            "{} on disturbed windows only: {}.",
+            if pairs.len() == 1 {
+                "1 pair rests".into()
+            } else {
+                format!("{} pairs rest", pairs.len())
+            },
+            some(pairs.iter().map(|pair| pair_name(kind, pair.index, pair.memory_node)))
+        ),
+        ClassNote::UnknownNoise => "With one round a pair the scatter of rounds is unknown, and \
+                                    classes that it alone separates are not merged."
+            .into(),
+        ClassNote::MuchNoise { pairs, spread } => format!(
+            "The scatter of rounds alone spreads the {pairs} pairs of the largest class over {}: \
+             measure more rounds (--samples).",
+            percent(*spread)
+        ),
+        ClassNote::Widened { index, class, span, pairs } => format!(
+            "Class {class}{} spans {}: wider than {}, which a standard error of {} in each of its {} \
+             explains.",
+            of(index),
+            percent(*span),
+            percent(model.rule.span),
+            error(),
+            count(*pairs, "pair")
+        ),
+        ClassNote::ArbitraryBorders { least_gap, above } => format!(
+            "Arbitrary {}, between classes {}: the gap is less than {least_gap} standard errors ({} \
+             each), so that they are a continuum and not levels.",
+            if above.len() == 1 { "border" } else { "borders" },
+            some(
+                above
+                    .iter()
+                    .map(|it| { format!("{} and {}{}", it.class, it.class + 1, of(&it.index)) })
+            ),
+            error()
+        ),
+    }
+}
+
+/// `cluster 0 on node 2`.
+fn pair_name(kind: InitiatorKind, index: u32, memory_node: u32) -> String {
+    format!("{} on node {memory_node}", initiator(kind, index))
+}
+
+/// The first few of many.
+fn some(names: impl ExactSizeIterator<Item = String>) -> String {
+    const SHOWN: usize = 4;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown: Vec<String> = names.take(SHOWN).collect();
+    if more == 0 { shown.join(", ") } else { format!("{} and {more} more", shown.join(", ")) }
+}
+
+/// What other kernels and thread counts give on the pairs of each class; of classes of every
+/// initiator a note, since the table would be as wide as the machine has initiators.
+fn others(model: &Classes) -> (Option<Table>, Option<String>) {
+    type Kind<'a> = (&'a str, ThreadChoice);
+    fn kind(figure: &ClassFigure) -> Kind<'_> {
+        (&figure.kernel, figure.threads)
+    }
+    let mut kinds: Vec<Kind<'_>> = Vec::new();
+    for figure in all(model).flat_map(|(_, class)| &class.others) {
+        if !kinds.contains(&kind(figure)) {
+            kinds.push(kind(figure));
+        }
+    }
+    if kinds.is_empty() {
+        return (None, None);
+    }
+    if model.rule.per_initiator {
+        let note = "What other kernels and thread counts give on the same pairs is in --json, and \
+                    without --per-initiator in a table.";
+        return (None, Some(note.into()));
+    }
+    let cell = |class: &Class, of: Kind<'_>| {
+        let figure = class.others.iter().find(|figure| kind(figure) == of);
+        figure.map_or(Cell::Empty, |it| Cell::text(range_words(it.max, it.min)))
+    };
+    let row = |&of: &Kind<'_>| {
+        let label = Cell::text(format!("{}, {}", of.0, of.1));
+        std::iter::once(label).chain(all(model).map(|(_, class)| cell(class, of))).collect()
+    };
+    let classes = all(model).map(|(_, class)| Column::words(format!("class {}", class.class)));
+    let table = Table {
+        caption: "The same pairs by other kernels and thread counts, GB/s".into(),
+        columns: std::iter::once(Column::words("")).chain(classes).collect(),
+        rows: kinds.iter().map(row).collect(),
+        notes: Vec::new(),
+    };
+    (Some(table), None)
 }

@@ -7,20 +7,18 @@ use nearfar_model::{
     AloneFigures, Class, DeviceClassNote, DeviceClasses, DevicePair, Devices, TransferFigures,
     TransferLaw, TransferLoss, TransferTime, largest_transfers,
 };
-use nearfar_record::{Outcome, TransferBeside, TransferCoordinates};
+use nearfar_record::{TransferBeside, TransferCoordinates};
 use nearfar_units::{Bytes, format_significant};
 
-use super::classes_text::{class_marks, maximum_words};
-use super::figures::{percent_words, significant};
+use super::classes::{
+    alpha_note, class_cells, class_columns, class_marks, rate, rounds_note, span_words,
+};
+use super::figures::percent_words;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
 use crate::table::{Cell, Column, Table};
 use crate::terminal::section_text;
-
-/// What gives the theoretical maximum of a link where the record does not.
-pub(crate) const PHI_REMEDY: &str =
-    "give the link's theoretical maximum by --phi, for example 'PCIe 4.0 x16' or 25GB/s";
 
 /// What was measured and what it means.
 pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) -> Option<Section> {
@@ -81,10 +79,6 @@ pub(crate) fn findings(model: &Devices) -> Vec<String> {
         })
     };
     model.class_sets.iter().filter_map(of_set).collect()
-}
-
-fn rate(bytes_per_s: f64) -> Figure {
-    Figure::new(bytes_per_s / 1e9, None, Unit::GbPerS)
 }
 
 pub(crate) fn cell(transfer: &TransferFigures) -> Cell {
@@ -342,13 +336,7 @@ fn losses(model: &Devices) -> Option<Table> {
 fn classes(model: &Devices) -> Vec<Table> {
     let mut tables: Vec<Table> = model.class_sets.iter().map(class_table).collect();
     if let Some(first) = tables.first_mut() {
-        first.notes.insert(
-            0,
-            format!(
-                "A class spans at most {} % of its maximum and what noise explains.",
-                significant(model.class_span * 100.0, 2)
-            ),
-        );
+        first.notes.insert(0, span_words(model.class_span) + ".");
         let named = model.devices.iter().filter(|(_, name)| !name.is_empty());
         let names: Vec<String> = named.map(|(id, name)| format!("{id} {name}")).collect();
         if !names.is_empty() {
@@ -367,31 +355,17 @@ fn class_table(set: &DeviceClasses) -> Table {
     };
     let (least, most) = (Bytes(set.least_bytes), Bytes(set.most_bytes));
     let sizes = if least == most { most.to_string() } else { format!("{least} to {most}") };
-    let ratio = |value| Cell::Figure(Figure::new(value, None, Unit::One));
     let rows = set.classes.iter().map(|class| {
-        vec![
-            Cell::text(class.class.to_string()),
-            Cell::Figure(rate(class.max)),
-            Cell::Figure(rate(class.min)),
-            class.alpha.map_or(Cell::Empty, ratio),
-            ratio(class.alpha_relative),
-            Cell::text(pairs_words(class)),
-        ]
+        class_cells(class).into_iter().chain([Cell::text(pairs_words(class))]).collect()
     });
+    let columns = class_columns().into_iter().chain([Column::words("memory nodes by device")]);
     Table {
         caption: format!(
             "Bandwidth classes by {}, {}{symbol}: best round of pinned copies of {sizes}",
             set.backend,
             set.direction.words()
         ),
-        columns: vec![
-            Column::words("class"),
-            Column::of("maximum", Unit::GbPerS),
-            Column::of("minimum", Unit::GbPerS),
-            Column::of("alpha", Unit::One),
-            Column::of("of class 0", Unit::One),
-            Column::words("memory nodes by device"),
-        ],
+        columns: columns.collect(),
         rows: rows.collect(),
         notes: set_notes(set),
     }
@@ -407,22 +381,11 @@ fn pairs_words(class: &Class<DevicePair>) -> String {
         format!("{device}: {}", nodes.into_iter().collect::<NodeSet>())
     };
     let words: Vec<String> = nodes.into_iter().map(of_device).collect();
-    words.join("; ") + &class_marks([class.wide, class.widened_by_noise, class.border_within_noise])
+    words.join("; ") + &class_marks(class)
 }
 
 fn set_notes(set: &DeviceClasses) -> Vec<String> {
-    let mut notes = vec![match &set.phi {
-        Outcome::Found(phi) => format!("alpha = maximum / {}.", maximum_words(phi)),
-        Outcome::Unknown { unknown } => format!("alpha is unknown: {unknown}; {PHI_REMEDY}."),
-    }];
-    notes.push(match set.noise {
-        Some(noise) => format!(
-            "Rounds of a pair: {} or more, which scatter by {} %.",
-            set.fewest_rounds,
-            format_significant(noise * 100.0, 2)
-        ),
-        None => "One round a pair: their noise is not known.".into(),
-    });
+    let mut notes = vec![alpha_note(&set.phi), rounds_note(set.fewest_rounds, set.noise)];
     notes.extend(set.left_out.iter().map(|out| {
         let why = out.refused.as_deref().unwrap_or("not measured with copies of such sizes");
         format!("{}, node {}: left out, {why}.", out.device, out.memory_node)

@@ -1,17 +1,16 @@
 //! The models of a record as `model` prints them.
 
 use nearfar_model::{
-    Devices, Distribution, Hybrid, Inapplicable, Latency, Roofline, Sharing, Strategy,
+    Classes, Devices, Distribution, Hybrid, Inapplicable, Latency, Roofline, Sharing, Strategy,
 };
 use nearfar_record::Record;
 use serde::Serialize;
 
-use super::classes::ClassesView;
 use super::measured::MeasuredView;
 use super::model_flow::FlowView;
 use super::model_kind::ModelKind;
 use super::result::ModelResult;
-use super::{devices, distribution, hybrid, latency, roofline, sharing, strategy};
+use super::{classes, devices, distribution, hybrid, latency, roofline, sharing, strategy};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -46,7 +45,7 @@ pub struct UnavailableView {
 #[serde(untagged)]
 pub enum FittedView {
     /// Bandwidth classes.
-    Classes(Box<ClassesView>),
+    Classes(Box<ModelResult<Classes>>),
     /// Times of an access and what load does to them.
     Latency(Box<ModelResult<Latency>>),
     /// Local and remote threads on one node.
@@ -76,7 +75,7 @@ impl FittedView {
     /// For people.
     pub fn text(&self) -> String {
         match self {
-            Self::Classes(view) => view.text(),
+            Self::Classes(view) => view.measured.heading() + &classes::text(&view.result),
             Self::Latency(view) => view.measured.heading() + &latency_text(&view.result),
             Self::Sharing(view) => view.measured.heading() + &sharing_text(&view.result),
             Self::Roofline(view) => view.measured.heading() + &roofline_text(&view.result),
@@ -109,7 +108,7 @@ impl FittedView {
     /// The text without what was measured.
     pub fn body(&self) -> String {
         match self {
-            Self::Classes(view) => view.body(),
+            Self::Classes(view) => classes::text(&view.result),
             Self::Latency(view) => latency_text(&view.result),
             Self::Sharing(view) => sharing_text(&view.result),
             Self::Roofline(view) => roofline_text(&view.result),

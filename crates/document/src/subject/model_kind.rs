@@ -3,14 +3,12 @@
 use std::panic::resume_unwind;
 use std::thread::{ScopedJoinHandle, scope};
 
-use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
     ClassRule, DeviceClassRule, Inapplicable, NoClasses, OverlapBounds, RecordFigures, classes,
     devices, distribution, flow, hybrid, latency, roofline, sharing, strategy,
 };
-use nearfar_record::{Experiment, Record};
+use nearfar_record::Experiment;
 
-use super::classes::ClassesView;
 use super::model::FittedView;
 use super::model_flow::FlowView;
 use super::result::ModelResult;
@@ -46,20 +44,16 @@ pub type Fit = Result<FittedView, Inapplicable>;
 pub struct ModelChoices {
     /// From what classes are made.
     pub class_rule: ClassRule,
-    /// The theoretical maximum that alphas are relative to, or why there is none.
-    pub gamma: Result<TheoreticalMaximum, String>,
     /// From what classes of copies to and from devices are made.
     pub device_rule: DeviceClassRule,
     /// What overlaps of the hybrid model may be.
     pub overlap_bounds: OverlapBounds,
 }
 
-impl ModelChoices {
-    /// What a record's models are without any choice.
-    pub fn of(record: &Record) -> Self {
+impl Default for ModelChoices {
+    fn default() -> Self {
         Self {
             class_rule: ClassRule::default(),
-            gamma: TheoreticalMaximum::of_memory(&record.header.machine),
             device_rule: DeviceClassRule::default(),
             overlap_bounds: OverlapBounds::NotNegative,
         }
@@ -107,14 +101,13 @@ impl ModelKind {
         let record = figures.record();
         Ok(match self {
             Self::Classes => match classes(figures, &choices.class_rule) {
-                Ok(model) => Ok(FittedView::Classes(Box::new(ClassesView::new(
-                    record,
-                    &model,
-                    &choices.gamma,
-                )))),
+                Ok(model) => {
+                    let view = ModelResult::new("nearfar.classes/2", record, model);
+                    Ok(FittedView::Classes(Box::new(view)))
+                }
                 Err(NoClasses::NoPairs) => Err(Inapplicable::without(record, Experiment::Pairs)),
                 // Without a choice of the reader it is the record that lacks something.
-                Err(lack) if choices.class_rule == ClassRule::default() => {
+                Err(lack) if choices.class_rule.is_default() => {
                     Err(Inapplicable { why: lack.to_string(), remedy: None })
                 }
                 Err(choice) => return Err(choice),

@@ -1,256 +1,231 @@
-//! Data-access performance as `predict` prints it.
+//! What programs get whose accesses are shared out over classes, and processes that are mapped to places.
 
-use nearfar_machine::{InitiatorKind, TheoreticalMaximum};
-use nearfar_model::{DataAccess, Mapping, Reach};
-use nearfar_record::{Executor, Record};
+use nearfar_machine::InitiatorKind;
+use nearfar_model::{
+    AccessAnswer, AccessPrediction, AlphaKind, ClassAlphas, MappedProcesses, MappingPlace,
+    PlaceKind, ProgramAccess,
+};
+use nearfar_record::Record;
+use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-use super::classes::GAMMA_REMEDY;
-use super::devices::PHI_REMEDY;
-use super::sealing::SealingView;
+use super::classes::{alpha_figure, maximum_words, rate};
+use super::figures::significant;
+use super::measured::MeasuredView;
+use super::pair_words::initiator;
+use crate::document::Section;
+use crate::figure::Unit;
+use crate::table::{Cell, Column, Table};
+use crate::terminal::section_text;
 
 /// What programs get whose accesses are shared out over classes; `predict --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictView {
     pub schema: &'static str,
-    /// Host of the record, or null without one.
-    pub host: Option<String>,
-    /// When its measuring began, or null.
-    pub started: Option<String>,
-    /// Whether a machine was measured or simulated, or null.
-    pub executor: Option<Executor>,
-    /// Whether the record is as it was written, or null without one.
-    pub sealing: Option<SealingView>,
-    /// Alpha of each class: a record's, the fastest first, or as given.
-    pub alphas: Vec<f64>,
-    /// What they are relative to.
-    pub alphas_are: AlphaKind,
-    /// The theoretical maximum, or null.
-    pub gamma: Option<TheoreticalMaximum>,
-    /// Why there is none, or null when there is.
-    pub gamma_unknown: Option<String>,
-    /// What gives one, or null when there is.
-    pub gamma_remedy: Option<String>,
-    /// What an alpha of 1 stands for, GB/s, or null.
-    pub unit_gb_per_s: Option<f64>,
-    /// What the places of mappings are, or null where shares were given.
-    pub places_are: Option<PlaceKind>,
-    /// What the initiators among places are, or null where they are none.
-    pub initiator: Option<InitiatorKind>,
-    /// The places of mappings, or null where shares were given.
-    pub places: Option<Vec<PlaceView>>,
-    /// `d` of the first row.
-    pub d: f64,
-    /// `d_serial` of the first row.
-    pub d_serial: Option<f64>,
-    /// `d_overlap` of the first row.
-    pub d_overlap: Option<f64>,
-    /// Why those two are null, or null.
-    pub bounds_unknown: Option<&'static str>,
-    /// The shares in the order given, or the outcomes of all mappings, the best first.
-    pub rows: Vec<PredictRow>,
+    /// The record that the alphas are of; nothing where they were given.
+    #[serde(flatten)]
+    pub measured: Option<MeasuredView>,
+    #[serde(flatten)]
+    pub result: AccessPrediction,
 }
-
-/// What alphas are relative to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum AlphaKind {
-    /// They were given; what they are relative to is the user's knowledge.
-    Given,
-    /// To the theoretical maximum.
-    Absolute,
-    /// To the maximum of class 0.
-    Relative,
-}
-
-/// What the places of mappings are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "snake_case")]
-pub enum PlaceKind {
-    /// They were only counted.
-    Positions,
-    /// Initiators, from which processes access memory.
-    Initiators,
-    /// Memory nodes, with the data that devices copy.
-    MemoryNodes,
-}
-
-/// Where a process may run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PlaceView {
-    /// The number of the initiator or memory node, or the position of a place that was only
-    /// counted.
-    pub index: u32,
-    /// The lowest node with CPUs of its cluster, or null.
-    pub cpu_node: Option<u32>,
-}
-
-/// Shares and what they give.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PredictRow {
-    /// Share of the accesses by class; their sum is 1.
-    pub shares: Vec<f64>,
-    /// Sum of alpha x share.
-    pub d: f64,
-    /// 1 / sum(share / alpha), or null for mappings.
-    pub d_serial: Option<f64>,
-    /// 1 / max(share / alpha), or null for mappings.
-    pub d_overlap: Option<f64>,
-    /// Alpha of the slowest process, or null where shares were given.
-    pub slowest_alpha: Option<f64>,
-    /// `d` x unit, or null.
-    pub d_gb_per_s: Option<f64>,
-    /// `d_serial` x unit, or null.
-    pub d_serial_gb_per_s: Option<f64>,
-    /// `d_overlap` x unit, or null.
-    pub d_overlap_gb_per_s: Option<f64>,
-    /// What the slowest process gets as if alone, or null.
-    pub slowest_lone_gb_per_s: Option<f64>,
-    /// Sum over processes of what each gets as if alone, or null.
-    pub sum_lone_gb_per_s: Option<f64>,
-    /// How many mappings come to these shares, or null where shares were given.
-    pub mappings: Option<u64>,
-    /// The place of each process in one of them, by its index, or null.
-    pub example: Option<Vec<u32>>,
-}
-
-/// Alphas and where they are from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct AlphaSource<'a> {
-    /// Their record; `None` when the alphas were given.
-    pub record: Option<&'a Record>,
-    /// Alpha of each class.
-    pub alphas: Vec<f64>,
-    /// What they are relative to.
-    pub alphas_are: AlphaKind,
-    /// The theoretical maximum, or why there is none.
-    pub gamma: Result<TheoreticalMaximum, String>,
-    /// What an alpha of 1 stands for, bytes/s; `None` when that is not known.
-    pub unit: Option<f64>,
-}
-
-/// Why mappings have no bounds by time.
-const NO_BOUNDS: &str = "the processes of a mapping run at the same time: accesses one after the \
-                         other, or all at once, are those of one program; the slowest process \
-                         tells the pace";
 
 impl PredictView {
-    /// The view of shares and of what they give, in the order given; `None` when there
-    /// are none.
-    pub fn of_shares(source: AlphaSource<'_>, accesses: &[DataAccess]) -> Option<Self> {
-        let unit = source.unit_gb_per_s();
-        let rows = accesses.iter().map(|access| PredictRow::of_shares(access, unit)).collect();
-        Self::new(source, rows)
+    /// A prediction by the alphas of a record, or by given ones.
+    pub fn new(record: Option<&Record>, result: AccessPrediction) -> Self {
+        let measured = record.map(MeasuredView::new);
+        Self { schema: "nearfar.predict/2", measured, result }
     }
 
-    /// The view of mappings to the places of `reach`, which are initiators of this kind, or
-    /// only counted; `None` when there are no mappings.
-    pub fn of_mappings(
-        source: AlphaSource<'_>,
-        mappings: &[Mapping],
-        reach: &Reach,
-        initiator: Option<InitiatorKind>,
-    ) -> Option<Self> {
-        let unit = source.unit_gb_per_s();
-        let places: Vec<PlaceView> = reach
-            .places
-            .iter()
-            .map(|place| PlaceView { index: place.index, cpu_node: place.cpu_node })
-            .collect();
-        let rows =
-            mappings.iter().map(|mapping| PredictRow::of_mapping(mapping, &places, unit)).collect();
-        let view = Self::new(source, rows)?;
-        let kind = initiator.map_or(PlaceKind::Positions, |_| PlaceKind::Initiators);
-        Some(Self {
-            places_are: Some(kind),
-            initiator,
-            places: Some(places),
-            bounds_unknown: Some(NO_BOUNDS),
-            ..view
-        })
-    }
-
-    /// The view of mappings of processes that copy to or from devices to the memory nodes of
-    /// `reach`; `None` when there are no mappings.
-    pub fn of_copies(source: AlphaSource<'_>, mappings: &[Mapping], reach: &Reach) -> Option<Self> {
-        let view = Self::of_mappings(source, mappings, reach, None)?;
-        let gamma_remedy = view.gamma_remedy.as_ref().map(|_| PHI_REMEDY.into());
-        Some(Self { places_are: Some(PlaceKind::MemoryNodes), gamma_remedy, ..view })
-    }
-
-    fn new(source: AlphaSource<'_>, rows: Vec<PredictRow>) -> Option<Self> {
-        let first = rows.first()?;
-        let header = || source.record.map(|record| &record.header);
-        Some(Self {
-            schema: "nearfar.predict/1",
-            host: header().map(|header| header.host.clone()),
-            started: header().map(|header| header.started.clone()),
-            executor: header().map(|header| header.executor),
-            sealing: source.record.map(|record| SealingView::new(&record.sealing)),
-            unit_gb_per_s: source.unit_gb_per_s(),
-            alphas: source.alphas,
-            alphas_are: source.alphas_are,
-            gamma: source.gamma.as_ref().ok().cloned(),
-            gamma_remedy: source.gamma.as_ref().err().map(|_| GAMMA_REMEDY.into()),
-            gamma_unknown: source.gamma.err(),
-            places_are: None,
-            initiator: None,
-            places: None,
-            d: first.d,
-            d_serial: first.d_serial,
-            d_overlap: first.d_overlap,
-            bounds_unknown: None,
-            rows,
-        })
+    /// For people.
+    pub fn text(&self) -> String {
+        let AccessPrediction { alphas, answer } = &self.result;
+        let mut table = match answer {
+            AccessAnswer::Programs(programs) => program_table(programs, alphas),
+            AccessAnswer::Processes(processes) => process_table(processes, alphas),
+        };
+        if let (AlphaKind::Relative, Err(why)) = (alphas.alphas_are, alphas.gamma.as_result()) {
+            table.notes.insert(0, format!("The theoretical maximum is unknown: {why}."));
+        }
+        let text = section_text(&Section {
+            id: "predict",
+            title: "What programs get",
+            about: alpha_words(alphas),
+            tables: vec![table],
+            findings: Vec::new(),
+            model_text: None,
+        });
+        match &self.measured {
+            Some(measured) => measured.heading() + &text,
+            None => text.trim_start().into(),
+        }
     }
 }
 
-impl AlphaSource<'_> {
-    fn unit_gb_per_s(&self) -> Option<f64> {
-        self.unit.map(|unit| unit / 1e9)
+fn alpha_words(of: &ClassAlphas) -> String {
+    let alphas: Vec<String> = of.alphas.iter().map(|&alpha| alpha_figure(alpha).text).collect();
+    // Given alphas may stand in any order.
+    let order = if of.alphas.is_sorted_by(|a, b| a >= b) { ", the fastest first" } else { "" };
+    let kind = match of.alphas_are {
+        AlphaKind::Given => "given",
+        AlphaKind::Absolute => "absolute",
+        AlphaKind::Relative => "RELATIVE to class 0",
+    };
+    let unit = match (of.gamma.found(), of.unit) {
+        (Some(gamma), _) => format!(", of {}", maximum_words(gamma)),
+        (None, Some(unit)) => format!(" ({})", rate(unit.0).words()),
+        (None, None) => String::new(),
+    };
+    format!("alpha by class{order}: {}; {kind}{unit}", alphas.join(", "))
+}
+
+fn share_words(shares: &[f64]) -> Cell {
+    let shares: Vec<String> = shares.iter().map(|&share| significant(share, 4)).collect();
+    Cell::text(shares.join(", "))
+}
+
+fn alpha_cell(alpha: f64) -> Cell {
+    Cell::Figure(alpha_figure(alpha))
+}
+
+/// Figures in bytes/s; nothing where what an alpha of 1 stands for is not known.
+fn rates<const COUNT: usize>(of: [Option<BytesPerSecond>; COUNT]) -> impl Iterator<Item = Cell> {
+    of.into_iter().flatten().map(|it| Cell::Figure(rate(it.0)))
+}
+
+/// Headings of these; none as above.
+fn rate_columns<const COUNT: usize>(
+    alphas: &ClassAlphas,
+    names: [&'static str; COUNT],
+) -> impl Iterator<Item = Column> {
+    let is_known = alphas.unit.is_some();
+    names.into_iter().filter(move |_| is_known).map(|name| Column::of(name, Unit::GbPerS))
+}
+
+fn program_table(programs: &[ProgramAccess], alphas: &ClassAlphas) -> Table {
+    let row = |program: &ProgramAccess| {
+        let access = &program.access;
+        let parts = [access.d, access.d_serial, access.d_overlap].map(alpha_cell);
+        let in_unit =
+            rates([program.d_gb_per_s, program.d_serial_gb_per_s, program.d_overlap_gb_per_s]);
+        std::iter::once(share_words(&access.shares)).chain(parts).chain(in_unit).collect()
+    };
+    let names = ["D", "serial", "overlap"];
+    let parts = names.map(|name| Column::of(name, Unit::One));
+    let columns = std::iter::once(Column::words("shares")).chain(parts);
+    Table {
+        caption: "What programs get, by the shares of their accesses".into(),
+        columns: columns.chain(rate_columns(alphas, names)).collect(),
+        rows: programs.iter().map(row).collect(),
+        notes: vec![
+            "D = sum(alpha x share), the paper's figure (braithwaite2012, eq. 4.6).".into(),
+            "By time, serial: 1 / sum(share / alpha), one access after the other; overlap: 1 / \
+             max(share / alpha), accesses to all classes at once."
+                .into(),
+        ],
     }
 }
 
-impl PredictRow {
-    fn of_shares(access: &DataAccess, unit_gb_per_s: Option<f64>) -> Self {
-        let in_unit = |d: f64| unit_gb_per_s.map(|unit| d * unit);
-        Self {
-            shares: access.shares.clone(),
-            d: access.d,
-            d_serial: Some(access.d_serial),
-            d_overlap: Some(access.d_overlap),
-            slowest_alpha: None,
-            d_gb_per_s: in_unit(access.d),
-            d_serial_gb_per_s: in_unit(access.d_serial),
-            d_overlap_gb_per_s: in_unit(access.d_overlap),
-            slowest_lone_gb_per_s: None,
-            sum_lone_gb_per_s: None,
-            mappings: None,
-            example: None,
+fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
+    let (kind, places) = (processes.reach.places_are, &processes.reach.places);
+    let rows = processes.outcomes.iter().map(|outcome| {
+        let mapping = &outcome.mapping;
+        let example = mapping.example.iter().filter_map(|&place| places.get(place));
+        let example: Vec<String> = example.map(|place| place_words(place, kind)).collect();
+        let in_unit = rates([outcome.slowest_lone_gb_per_s, outcome.sum_lone_gb_per_s]);
+        [Cell::text(mapping.count.to_string()), share_words(&mapping.shares)]
+            .into_iter()
+            .chain([mapping.slowest_alpha, mapping.d].map(alpha_cell))
+            .chain(in_unit)
+            .chain([Cell::text(example.join(", "))])
+            .collect()
+    });
+    let place = match kind {
+        PlaceKind::Positions => "place, by its position in --reach",
+        PlaceKind::MemoryNodes => "memory node with the data",
+        PlaceKind::Initiators(InitiatorKind::Cluster) => "cluster (and its node)",
+        PlaceKind::Initiators(InitiatorKind::L3) => "L3 domain (and its node)",
+        PlaceKind::Initiators(InitiatorKind::Core) => "core (and its node)",
+    };
+    let mut notes = vec![
+        format!(
+            "Example: the {place}, of each process, in one of so many mappings with these shares."
+        ),
+        "Slowest: alpha of the process that gets least; all run at the same time, so that with equal \
+         work it decides the time."
+            .into(),
+        "D = sum(alpha x share), the paper's figure (braithwaite2012, eq. 4.17), the mean of the \
+         processes."
+            .into(),
+    ];
+    notes.extend(alphas.unit.map(|_| {
+        "Alone: the slowest process, and the sum of all, each as if it ran alone; contention is not \
+         in it."
+            .into()
+    }));
+    let columns = [
+        Column::words("mappings"),
+        Column::words("shares"),
+        Column::of("slowest", Unit::One),
+        Column::of("D", Unit::One),
+    ];
+    let alone = rate_columns(alphas, ["slowest alone", "sum alone"]);
+    Table {
+        caption: "What processes get that run at the same time, by their mapping to places".into(),
+        columns: columns.into_iter().chain(alone).chain([Column::words("example")]).collect(),
+        rows: rows.collect(),
+        notes,
+    }
+}
+
+/// `cluster 0 (node 8)`, `node 3`, or the position.
+fn place_words(place: &MappingPlace, kind: PlaceKind) -> String {
+    match (kind, place.cpu_node) {
+        (PlaceKind::Positions, _) => place.index.to_string(),
+        (PlaceKind::MemoryNodes, _) => format!("node {}", place.index),
+        (PlaceKind::Initiators(kind), Some(node)) => {
+            format!("{} (node {node})", initiator(kind, place.index))
         }
+        (PlaceKind::Initiators(kind), None) => initiator(kind, place.index),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect_file;
+    use nearfar_model::{Reach, Target};
+
+    use super::*;
+
+    fn programs(alphas: &[f64], shares: &[&[f64]]) -> String {
+        let shares: Vec<Vec<f64>> = shares.iter().map(|shares| shares.to_vec()).collect();
+        let prediction = ClassAlphas::given(alphas.into(), None).programs(&shares).unwrap();
+        PredictView::new(None, prediction).text()
     }
 
-    fn of_mapping(mapping: &Mapping, places: &[PlaceView], unit_gb_per_s: Option<f64>) -> Self {
-        let processes = mapping.example.len() as f64;
-        let index = |&position: &usize| places.get(position).map(|place| place.index);
-        Self {
-            shares: mapping.shares.clone(),
-            d: mapping.d,
-            d_serial: None,
-            d_overlap: None,
-            slowest_alpha: Some(mapping.slowest_alpha),
-            d_gb_per_s: None,
-            d_serial_gb_per_s: None,
-            d_overlap_gb_per_s: None,
-            slowest_lone_gb_per_s: unit_gb_per_s.map(|unit| mapping.slowest_alpha * unit),
-            sum_lone_gb_per_s: unit_gb_per_s.map(|unit| processes * mapping.d * unit),
-            mappings: Some(u64::try_from(mapping.count).unwrap_or(u64::MAX)),
-            example: mapping.example.iter().map(index).collect(),
-        }
+    /// Two processes on places 0 and 3, whose cluster's nodes are 8 and 9.
+    fn processes(places_are: PlaceKind, unit: Option<f64>) -> String {
+        let unit = unit.map(BytesPerSecond);
+        let alphas = ClassAlphas { unit, ..ClassAlphas::given(vec![0.5, 0.3], None) };
+        let target = Target { class_from: vec![Some(0), Some(1)] };
+        let places =
+            [(0, 8), (3, 9)].map(|(index, node)| MappingPlace { index, cpu_node: Some(node) });
+        let targets = vec![target.clone(), target];
+        let reach = Reach { places_are, places: places.into(), targets };
+        PredictView::new(None, alphas.processes(reach).unwrap()).text()
+    }
+
+    #[test]
+    fn predictions_are_worded_as_in_their_golden_file() {
+        let texts = [
+            programs(&[0.5449, 0.3281, 0.1816], &[&[0.5, 0.25, 0.25], &[1.0, 0.0, 0.0]]),
+            // In another order than the fastest first.
+            programs(&[0.2, 0.5], &[&[0.5, 0.5]]),
+            // Shares as they count: (1e-5 + 2 x 2e-6) / 3; 3 / (1e5 + 1e6); 1.5 x 2e-6, all nearly.
+            programs(&[1e-5, 2e-6], &[&[0.333, 0.6665]]),
+            processes(PlaceKind::Initiators(InitiatorKind::Cluster), Some(10e9)),
+            processes(PlaceKind::Positions, None),
+        ];
+        expect_file!["../../tests/golden/predict.txt"].assert_eq(&texts.join("\n"));
     }
 }

@@ -21,7 +21,7 @@ use crate::terminal::tables_text;
 pub fn show_text(record: &Record) -> String {
     // What these say of a record is as good as measured: classes, factors, how runs spread.
     let kinds = [ModelKind::Classes, ModelKind::Latency, ModelKind::Distribution];
-    let sources = Sources::with_models(record, &ModelChoices::of(record), &kinds);
+    let sources = Sources::with_models(record, &ModelChoices::default(), &kinds);
     let show = &sources.show;
     let mut text = show.head();
     for experiment in Experiment::ALL {

@@ -7,7 +7,7 @@ use nearfar_record::{Better, RunSummary};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 
 use super::ProgramSensitivity;
-use crate::classes::ClassRule;
+use crate::class_rule::ClassRule;
 
 /// The program that is best where a cluster's CPUs use a node.
 #[derive(Debug, Clone, PartialEq)]

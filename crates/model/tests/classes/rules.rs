@@ -1,8 +1,9 @@
 //! What the rule's fields choose, and what is put on the classes.
 
+use nearfar_machine::{InitiatorKind, TheoreticalMaximum};
 use nearfar_model::{
-    ClassRule, Classes, MappingPlace, NoClasses, RecordFigures, Target, ThreadChoice, alphas,
-    classes, reach_of_data,
+    AlphaKind, ClassAlphas, ClassRule, Classes, MappingPlace, NoClasses, PlaceKind, RecordFigures,
+    Target, ThreadChoice, classes, reach_of_data,
 };
 use nearfar_record::{Coordinates, PairCoordinates, Record};
 use nearfar_specimen::{add_alone, pair, record};
@@ -59,7 +60,9 @@ fn a_pair_counts_by_the_best_of_kernels_and_variants() {
     assert!((local.max - 12e9).abs() < 1.0 && (local.min - 11.9e9).abs() < 1.0);
     let pair = &local.pairs[0];
     assert_eq!((pair.kernel.as_str(), pair.variant.as_str(), pair.rounds), ("triad_nt", "avx2", 6));
-    assert!(pair.interval.0 <= pair.median && pair.median <= pair.best);
+    let [low, _] = pair.median.ends();
+    assert!(low <= pair.median.value && pair.median.value.0 <= pair.best);
+    assert_eq!(pair.median.cases.len(), 1);
     assert_eq!(found.sets[0].classes[1].pairs[0].kernel, "triad");
     assert_eq!(found.fewest_rounds, 6);
 }
@@ -168,29 +171,34 @@ fn other_kernels_and_threads_stand_on_the_same_pairs() {
 
 #[test]
 fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
-    let found =
-        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
-    let set = &found.sets[0];
-    let known = alphas(
-        &set.classes,
-        nearfar_machine::TheoreticalMaximum::memory("24GB/s").map_err(|e| e.to_string()),
-    );
-    for (ours, theirs) in known.absolute.unwrap().iter().zip([0.5, 0.25, 5.0 / 24.0]) {
+    let record = record_of(&TWO_NODES);
+    let alphas_with = |gamma: Option<TheoreticalMaximum>| {
+        let rule = ClassRule { gamma, ..ClassRule::default() };
+        assert!(rule.is_default());
+        let found = classes(&RecordFigures::new(&record), &rule).unwrap();
+        let set = &found.sets[0];
+        for (class, theirs) in set.classes.iter().zip([1.0, 0.5, 5.0 / 12.0]) {
+            assert!((class.alpha_relative - theirs).abs() < 1e-9);
+        }
+        ClassAlphas::of(&set.classes, &found.gamma)
+    };
+    let known = alphas_with(Some(TheoreticalMaximum::memory("24GB/s").unwrap()));
+    assert_eq!((known.alphas_are, known.unit.unwrap().0), (AlphaKind::Absolute, 24e9));
+    for (ours, theirs) in known.alphas.iter().zip([0.5, 0.25, 5.0 / 24.0]) {
         assert!((ours - theirs).abs() < 1e-9);
     }
-    let unknown = alphas(&set.classes, Err("not readable".into()));
-    assert_eq!(unknown.absolute, None);
-    assert_eq!(unknown.gamma, Err("not readable".into()));
-    for (ours, theirs) in unknown.relative.iter().zip([1.0, 0.5, 5.0 / 12.0]) {
-        assert!((ours - theirs).abs() < 1e-9);
-    }
+    let unknown = alphas_with(None);
+    assert_eq!(unknown.alphas_are, AlphaKind::Relative);
+    assert!(unknown.gamma.as_result().unwrap_err().contains("--gamma"));
+    assert!((unknown.alphas[1] - 0.5).abs() < 1e-9);
 }
 
 #[test]
 fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
     let found =
         classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
-    let reach = reach_of_data(&found.sets[0], &[1, 0, 0, 7]);
+    let reach = reach_of_data(&found.sets[0], InitiatorKind::Core, &[1, 0, 0, 7]);
+    assert_eq!(reach.places_are, PlaceKind::Initiators(InitiatorKind::Core));
     let places = [0, 1].map(|index| MappingPlace { index, cpu_node: Some(index) });
     assert_eq!(reach.places, places);
     let of = |first, second| Target { class_from: vec![first, second] };

@@ -1,12 +1,12 @@
 //! Runs of programs on a machine of four nodes.
 
-use nearfar_machine::{Distances, Machine};
+use nearfar_machine::{Distances, Machine, Relations};
 use nearfar_model::{
     Class, ClassPair, ClassSet, PlacementChoice, ReferenceClasses, command_placements,
 };
 use nearfar_record::{
     Better, CommandCoordinates, CommandInputs, CommandPlacement, CommandProgram, Coordinates,
-    Experiment, Metric, Record,
+    Estimate, Experiment, Metric, Record,
 };
 use nearfar_specimen::{case_at, machine, record_of, run_of};
 
@@ -45,14 +45,15 @@ impl Machine4 {
     }
 
     pub fn classes(&self) -> ReferenceClasses {
+        let relations = Relations::new(&self.0);
         let pair = |cluster, memory_node| ClassPair {
             initiator: cluster,
             cluster,
             cpu_node: Some(cluster),
             memory_node,
+            position: relations.position(cluster, Some(cluster), memory_node),
             best: 1.0,
-            median: 1.0,
-            interval: (1.0, 1.0),
+            median: Estimate::computed(1.0, (1.0, 1.0), Vec::new()),
             kernel: "triad".into(),
             variant: "avx2".into(),
             threads: 1,
@@ -72,6 +73,7 @@ impl Machine4 {
                 .filter(|&(cluster, node)| class_of(cluster, node) == class)
                 .map(|(cluster, node)| pair(cluster, node))
                 .collect(),
+            groups: Vec::new(),
             others: Vec::new(),
         };
         let classes = ALPHAS.iter().enumerate().map(class).collect();

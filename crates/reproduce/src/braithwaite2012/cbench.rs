@@ -328,6 +328,7 @@ fn at_places<Pair>(classes: Vec<Class<Pair>>, place: impl Fn(&Pair) -> Place) ->
         widened_by_noise: class.widened_by_noise,
         border_within_noise: class.border_within_noise,
         pairs: class.pairs.iter().map(&place).collect(),
+        groups: class.groups,
         others: class.others,
     };
     classes.into_iter().map(class).collect()

@@ -1,43 +1,22 @@
 //! What processes get that copy to or from devices, by the memory nodes with their data.
 
 use anyhow::{Context, bail};
-use nearfar_document::{AlphaKind, AlphaSource, PredictView};
 use nearfar_model::{
-    DeviceClasses, DevicePair, RecordFigures, alphas, device_classes, mappings, reach_of_devices,
+    ClassAlphas, DeviceClasses, DevicePair, RecordFigures, device_classes, reach_of_devices,
 };
 use nearfar_record::Record;
 
+use super::tell;
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;
-use crate::{output, record_file};
+use crate::record_file;
 
 pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     let (_, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     let classes = device_classes(&RecordFigures::new(&record), &arguments.classes.device_rule());
     let set = of_devices(&record, &classes, arguments)?;
-    let alphas = alphas(&set.classes, set.phi.as_result().cloned().map_err(Into::into));
-    let fastest = set.classes.first().map(|class| class.max);
-    let (values, alphas_are, unit) = match (alphas.absolute, &alphas.gamma) {
-        (Some(absolute), Ok(phi)) => (absolute, AlphaKind::Absolute, Some(phi.bytes_per_s)),
-        _ => (alphas.relative, AlphaKind::Relative, fastest),
-    };
-    let reach = reach_of_devices(set, &arguments.device);
-    let mappings = mappings(&reach.targets, &values)?;
-    let source = AlphaSource {
-        record: Some(&record),
-        alphas: values,
-        alphas_are,
-        gamma: alphas.gamma,
-        unit,
-    };
-    let view = PredictView::of_copies(source, &mappings, &reach)
-        .context("nothing was asked for: give --device")?;
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
-    Ok(ExitStatus::Done)
+    let alphas = ClassAlphas::of(&set.classes, &set.phi);
+    tell(arguments, Some(&record), alphas.processes(reach_of_devices(set, &arguments.device))?)
 }
 
 /// The classes that hold all devices that are asked for.

@@ -7,8 +7,13 @@ mod hybrid;
 mod roofline;
 mod sharing;
 
+use nearfar_document::PredictView;
+use nearfar_model::AccessPrediction;
+use nearfar_record::Record;
+
 use crate::args::PredictArguments;
 use crate::exit_status::ExitStatus;
+use crate::output;
 
 pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     if arguments.sharing.processes.is_some() || !arguments.sharing.split.is_empty() {
@@ -26,4 +31,19 @@ pub fn run(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     } else {
         classes::answer(arguments)
     }
+}
+
+/// What programs get by the classes of a record, or by alphas that were given.
+fn tell(
+    arguments: &PredictArguments,
+    record: Option<&Record>,
+    prediction: AccessPrediction,
+) -> anyhow::Result<ExitStatus> {
+    let view = PredictView::new(record, prediction);
+    if arguments.json {
+        output::print_json(&view)?;
+    } else {
+        output::print(&view.text())?;
+    }
+    Ok(ExitStatus::Done)
 }
