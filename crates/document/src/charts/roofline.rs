@@ -85,7 +85,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         for validation in own_validations() {
             let roof = roof_words(validation.roof, validation.is_local);
             let mut series =
-                Series::new(&format!("points: {roof} {}", validation.variant), Style::Points);
+                Series::new(format!("points: {roof} {}", validation.variant), Style::Points);
             series.hidden_first(is_remote(validation.roof, validation.is_local));
             for point in &validation.points {
                 let about = format!(

@@ -221,17 +221,18 @@ fn errors(chart: &Chart) -> Option<Table> {
 
 /// Roofs of loads on memory, a line for each cluster.
 fn others_table(others: &[Chart]) -> Table {
-    let is_memory = |roof: &BandwidthRoof| matches!(roof.roof, Roof::Memory { .. });
-    let sorts: [(&str, &dyn Fn(&BandwidthRoof) -> bool); 6] = [
-        ("local", &|roof| is_memory(roof) && roof.is_local == Some(true)),
-        ("remote", &|roof| is_memory(roof) && roof.is_local == Some(false)),
-        ("interleaved", &|roof| matches!(roof.roof, Roof::Interleaved { .. })),
-        ("contended", &|roof| matches!(roof.roof, Roof::Contended { .. })),
-        ("all local", &|roof| matches!(roof.roof, Roof::AllLocal { .. })),
-        ("congested", &|roof| matches!(roof.roof, Roof::Congested { .. })),
-    ];
-    let range = |chart: &Chart, is_wanted: &dyn Fn(&BandwidthRoof) -> bool| {
-        let roofs = chart.roofs.iter().filter(|roof| roof.is_of_loads() && is_wanted(roof));
+    let sorts = ["local", "remote", "interleaved", "contended", "all local", "congested"];
+    let sort = |roof: &BandwidthRoof| match roof.roof {
+        Roof::Compute | Roof::Cache { .. } => "",
+        Roof::Memory { .. } if roof.is_local == Some(true) => "local",
+        Roof::Memory { .. } => "remote",
+        Roof::Interleaved { .. } => "interleaved",
+        Roof::Contended { .. } => "contended",
+        Roof::AllLocal { .. } => "all local",
+        Roof::Congested { .. } => "congested",
+    };
+    let range = |chart: &Chart, wanted: &str| {
+        let roofs = chart.roofs.iter().filter(|roof| roof.is_of_loads() && sort(roof) == wanted);
         let figures = roofs.map(|roof| roof.bandwidth.value);
         let least = figures.clone().min_by(|one, other| one.0.total_cmp(&other.0));
         let most = figures.max_by(|one, other| one.0.total_cmp(&other.0));
@@ -241,16 +242,15 @@ fn others_table(others: &[Chart]) -> Table {
         })
     };
     let row = |chart: &Chart| {
-        let ranges = sorts.iter().map(|(_, is_wanted)| range(chart, is_wanted));
+        let ranges = sorts.iter().map(|wanted| range(chart, wanted));
         std::iter::once(Cell::text(format!("cluster {}", chart.cluster))).chain(ranges).collect()
     };
-    let of_sorts = sorts.iter().map(|(name, _)| Column::words(*name));
     Table {
         caption:
             "The other clusters: roofs of loads on memory, GB/s, least - most (--json has their \
                   charts)"
                 .into(),
-        columns: std::iter::once(Column::words("")).chain(of_sorts).collect(),
+        columns: [""].into_iter().chain(sorts).map(Column::words).collect(),
         rows: others.iter().map(row).collect(),
         notes: Vec::new(),
     }
