@@ -113,14 +113,14 @@ fn corners(model: &Hybrid) -> Table {
         let corners =
             corners.map(|it| Cell::Figure(Figure::sampled(&it.bandwidth, Counted::Bytes)));
         let words = [
-            memories_words(pair),
-            format!("{}{size}", pair.fast_kind),
-            pair.slow_kind.to_string(),
+            pair.cluster.to_string(),
+            format!("{} ({}{size})", pair.fast_node, pair.fast_kind),
+            format!("{} ({})", pair.slow_node, pair.slow_kind),
             format!("{} {}", pair.threads, pair.variant),
         ];
         words.map(Cell::text).into_iter().chain(corners).collect()
     });
-    let words = ["memories", "fast", "slow", "threads"].map(Column::words);
+    let words = ["cluster", "fast node", "slow node", "threads"].map(Column::words);
     let kinds = TransferKind::ALL.map(|kind| Column::of(kind.as_str(), Unit::GbPerS));
     let mut notes = vec![
         "Two memories at a time are modelled, used by one cluster while the others are idle; what \
@@ -247,13 +247,13 @@ fn errors(model: &Hybrid) -> Table {
         let label = Cell::text(memories_words(pair));
         std::iter::once(label).chain(errors).chain(best).collect()
     });
-    let words =
-        ["memories", "true relative RMS", "paper's measure", "worst", "points", "2/3 reads: best"];
+    let words = ["memories", "relative RMS", "paper's", "worst", "points", "2/3 reads: best"];
     let best = Column::of("gives", Unit::GbPerS);
     Table {
-        caption: "Errors on points of the surface, which were never fitted (paper's measure: 1/n \
-                  sqrt of the sum of squares); the best placement for two thirds reads"
-            .into(),
+        caption:
+            "Errors on points of the surface, which were never fitted (relative RMS: the true one; \
+                  paper's: 1/n sqrt of the sum of squares), and the best placement of a program"
+                .into(),
         columns: words.map(Column::words).into_iter().chain([best]).collect(),
         rows: rows.collect(),
         notes: Vec::new(),
@@ -284,10 +284,12 @@ fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
         grid.add(format!("{loads} loads"), format!("{fast} fast"), cell);
     }
     let caption = format!(
-        "Predicted{of}: share of loads in all bytes (rows), of all buffers in the fast memory \
+        "Predicted GB/s{of}: share of loads in all bytes (rows), of all buffers in the fast memory \
          (columns)"
     );
-    grid.table(caption, "", Unit::GbPerS)
+    let mut table = grid.table(caption, "", Unit::GbPerS)?;
+    table.columns.iter_mut().for_each(|column| column.unit = None);
+    Some(table)
 }
 
 /// What the usual placements and the best ones give, by share of loads.
@@ -323,17 +325,19 @@ fn best_shares(pair: &HybridPair, of: &str) -> Table {
     let open = "(!): not validated: no point with different shares for reads and writes was \
                 measured; try it on the program itself.";
     Table {
-        caption: format!("Best shares of the fast memory{of}"),
-        columns: vec![
-            Column::words("program"),
-            Column::of("all slow", Unit::GbPerS),
-            Column::of("all fast", Unit::GbPerS),
-            Column::of("even", Unit::GbPerS),
-            Column::words("one share"),
-            Column::of("best", Unit::GbPerS),
-            Column::words("reads, writes"),
-            Column::of("best", Unit::GbPerS),
-        ],
+        caption: format!("Best shares of the fast memory, GB/s{of}"),
+        columns: [
+            "program",
+            "all slow",
+            "all fast",
+            "even",
+            "one share",
+            "best",
+            "reads, writes",
+            "best",
+        ]
+        .map(Column::words)
+        .into(),
         rows,
         notes: is_any_open.then(|| open.into()).into_iter().collect(),
     }

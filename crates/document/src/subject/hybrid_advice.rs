@@ -269,13 +269,13 @@ pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
                 "What a program gets of a fast and a slow memory: {}. Useful bytes.",
                 program.unwrap_or_default()
             ),
-            tables: pairs.iter().map(|of| placements(memories(of), of)).collect(),
+            tables: pairs.iter().map(|of| placements(&memories(of), of)).collect(),
             findings: findings.collect(),
             model_text: None,
         })
 }
 
-fn placements(caption: String, of: &HybridPairAnswer) -> Table {
+fn placements(memories: &str, of: &HybridPairAnswer) -> Table {
     let share = |share: Option<f64>| share.map_or("-".into(), |share| rounded(share, 3));
     let rows = of.answer.placements.iter().map(|placement| {
         let prediction = &placement.prediction;
@@ -299,15 +299,15 @@ fn placements(caption: String, of: &HybridPairAnswer) -> Table {
         ]
     });
     Table {
-        caption,
+        caption: format!("{memories}; gains over all fast, all slow and even"),
         columns: vec![
             Column::words("placement"),
             Column::words("reads fast"),
             Column::words("writes fast"),
             Column::of("gives", Unit::GbPerS),
             Column::words("longest"),
-            Column::words("over all fast"),
-            Column::words("over all slow"),
+            Column::words("over fast"),
+            Column::words("over slow"),
             Column::words("over even"),
         ],
         rows: rows.collect(),
