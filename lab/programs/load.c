@@ -6,6 +6,7 @@
  * load REPEAT programs N        the same, each of which becomes /bin/true
  * load REPEAT waves N W         N threads, W at a time, which end at once
  * load REPEAT threads N         N threads that live at the same time
+ * load REPEAT unborn N          N processes, one after the other, each of which ends while a thread of it starts
  * load REPEAT writes N          N writes of 64 bytes to /dev/null
  * load 1 copies N MIB MS        N children that have MIB MiB of this process's memory unchanged for MS ms
  * load 1 leaderless MIB MS      a thread that has MIB MiB for MS ms, after the first thread has ended
@@ -103,6 +104,23 @@ static void threads(long count) {
     pthread_barrier_destroy(&all_live);
 }
 
+static void *unborn(void *none) {
+    return none;
+}
+
+static void unborns(long count) {
+    for (long number = 0; number < count; number++) {
+        pid_t child = fork();
+        if (child < 0) fail("fork");
+        if (child == 0) {
+            pthread_t thread;
+            if (pthread_create(&thread, NULL, unborn, NULL) != 0) fail("pthread_create");
+            _exit(0);
+        }
+        wait_for(child);
+    }
+}
+
 static void writes(long count) {
     static const char bytes[64];
     int out = open("/dev/null", O_WRONLY);
@@ -172,6 +190,7 @@ int main(int count, char **words) {
         else if (strcmp(what, "programs") == 0) programs(number);
         else if (strcmp(what, "waves") == 0) waves(number, second);
         else if (strcmp(what, "threads") == 0) threads(number);
+        else if (strcmp(what, "unborn") == 0) unborns(number);
         else if (strcmp(what, "writes") == 0) writes(number);
         else if (strcmp(what, "copies") == 0) copies(number, second, third);
         else if (strcmp(what, "leaderless") == 0) leaderless(number, second);

@@ -27,7 +27,7 @@ pub enum PairGroup {
         except: Vec<PairBlock>,
     },
     /// Each of these initiators with each of these nodes.
-    Block(PairBlock),
+    Block { initiators: InitiatorSet, memory_nodes: NodeSet },
 }
 
 /// Initiators, each with each of some nodes.
@@ -80,7 +80,9 @@ pub fn pair_groups(
             left.retain(|pair| !there.contains(pair));
         }
     }
-    groups.extend(blocks(&left).into_iter().map(PairGroup::Block));
+    let block =
+        |PairBlock { initiators, memory_nodes }| PairGroup::Block { initiators, memory_nodes };
+    groups.extend(blocks(&left).into_iter().map(block));
     groups
 }
 

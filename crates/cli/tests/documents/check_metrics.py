@@ -92,12 +92,12 @@ for roof in roofs:
     labels["experiment"] = "roofs"
     for name, value in roof["roof"].items():
         labels["memory_kind" if name == "kind" else name] = str(value)
-    if roof["bandwidth"]:
+    if roof["bandwidth_gb_per_s"]:
         ours = find("nearfar_roof_bytes_per_second", statistic="median", **labels)
-        agree(ours, roof["bandwidth"]["sum_gb_per_s"] * 1e9)
-    elif roof["flops"]:
+        agree(ours, roof["bandwidth_gb_per_s"]["sum"]["value"] * 1e9)
+    elif roof["gflop_per_s"]:
         ours = find("nearfar_roof_flops_per_second", statistic="median", **labels)
-        agree(ours, roof["flops"]["sum_gflop_per_s"] * 1e9)
+        agree(ours, roof["gflop_per_s"]["sum"]["value"] * 1e9)
 
 # Of each place the largest copies, and the smallest where there are several sizes.
 places = {}

@@ -89,7 +89,7 @@ const FIGURES: &[(&str, &str, f64, f64)] = &[
     // Half in either memory of Knights Landing: 1 / (0.5 / 38.1 + 0.611 x 0.5 / 92).
     (
         "predict @knl-flat --load-share 1 --fast-share 0.5",
-        "/pairs/0/answer/placements/2/gb_per_s",
+        "/pairs/0/placements/2/gb_per_s/value",
         60.8,
         0.03,
     ),

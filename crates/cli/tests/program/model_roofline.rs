@@ -37,9 +37,9 @@ fn a_program_over_two_memories_has_its_own_roof() {
     }
     // At the jump of equation 5 the roof is an interval, the same that the hybrid model tells.
     let asked = json(&format!("{predict} 0.7065"));
-    let placements = asked["pairs"][0]["answer"]["placements"].as_array().unwrap();
+    let placements = asked["pairs"][0]["placements"].as_array().unwrap();
     let asked = placements.iter().find(|of| of["name"] == "asked").unwrap();
-    let [low, high] = ends(&asked["interval_gb_per_s"]);
+    let [low, high] = ends(&asked["gb_per_s"]["interval"]);
     let own = |gb_per_s: f64| {
         let view = json(&format!("{predict} 0.7065 --point 0.125,{}", gb_per_s / 8.0));
         view["points"][0]["clusters"][0]["hybrid_roofs"][0].clone()

@@ -66,6 +66,17 @@ pub fn first_node() -> u32 {
     nearfar_sys::usable_nodes(Path::new("/")).unwrap().first().unwrap()
 }
 
+/// A thread that its process ends before it has run never stops for whoever follows it.
+#[test]
+fn threads_that_end_before_they_begin_hold_nobody_up() {
+    let program = load(&["unborn", "300"]);
+    let program: Vec<&str> = program.iter().map(String::as_str).collect();
+    let told = report(&["--follow"], &program, 0);
+    let unlisted = told["processes_unlisted"].as_u64().unwrap();
+    let counted = told["processes"].as_array().unwrap().len() as u64 + unlisted;
+    assert_eq!(counted, 301, "{told}");
+}
+
 #[test]
 fn the_end_is_the_program_s_own() {
     for way in ways() {

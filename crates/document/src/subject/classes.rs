@@ -102,8 +102,8 @@ fn class_table(model: &Classes) -> Table {
 pub(crate) fn class_columns() -> [Column; 6] {
     [
         Column::words("class"),
-        Column::of("maximum", Unit::GbPerS),
-        Column::of("minimum", Unit::GbPerS),
+        Column::of("max", Unit::GbPerS),
+        Column::of("min", Unit::GbPerS),
         Column::of("alpha", Unit::One),
         Column::of("of class 0", Unit::One),
         Column::words("pairs"),

@@ -1,7 +1,7 @@
 //! Many pairs in few words.
 
-use nearfar_machine::{InitiatorKind, InitiatorSet, Relation};
-use nearfar_model::{PairBlock, PairGroup};
+use nearfar_machine::{InitiatorKind, InitiatorSet, NodeSet, Relation};
+use nearfar_model::PairGroup;
 
 /// Phrases that are printed before the rest is counted.
 const MOST: usize = 8;
@@ -20,7 +20,9 @@ pub(crate) fn pair_words(groups: &[PairGroup], kind: InitiatorKind) -> Vec<Strin
 /// `local: clusters 0-3 on their own node`. The kind of memory goes unsaid where there is only one.
 fn phrase(group: &PairGroup, kind: InitiatorKind) -> String {
     let (relation, memory_kind, distance, numbers, is_one, except) = match group {
-        PairGroup::Block(block) => return block_words(block, kind),
+        PairGroup::Block { initiators, memory_nodes } => {
+            return block_words(initiators, memory_nodes, kind);
+        }
         PairGroup::Alike {
             relation,
             memory_kind,
@@ -44,14 +46,14 @@ fn phrase(group: &PairGroup, kind: InitiatorKind) -> String {
         }
         Relation::OtherPackage => format!("{who} on{memory} nodes of other packages{distance}"),
     };
-    let but: Vec<String> = except.iter().map(|block| block_words(block, kind)).collect();
+    let but: Vec<String> =
+        except.iter().map(|it| block_words(&it.initiators, &it.memory_nodes, kind)).collect();
     if but.is_empty() { words } else { format!("{words}, except {}", but.join(", ")) }
 }
 
-fn block_words(block: &PairBlock, kind: InitiatorKind) -> String {
-    let nodes = &block.memory_nodes;
+fn block_words(who: &InitiatorSet, nodes: &NodeSet, kind: InitiatorKind) -> String {
     let plural = if nodes.len() == 1 { "" } else { "s" };
-    format!("{} on node{plural} {nodes}", initiators(kind, &block.initiators))
+    format!("{} on node{plural} {nodes}", initiators(kind, who))
 }
 
 /// `cluster 0`, `L3 domains 0-3,8`.

@@ -141,7 +141,7 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
             .collect()
     });
     let place = match kind {
-        PlaceKind::Positions => "place, by its position in --reach",
+        PlaceKind::Positions => "place, by its position in --reach,",
         PlaceKind::MemoryNodes => "memory node with the data",
         PlaceKind::Initiators(InitiatorKind::Cluster) => "cluster (and its node)",
         PlaceKind::Initiators(InitiatorKind::L3) => "L3 domain (and its node)",
@@ -149,7 +149,7 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
     };
     let mut notes = vec![
         format!(
-            "Example: the {place}, of each process, in one of so many mappings with these shares."
+            "Example: the {place} of each process, in one of so many mappings with these shares."
         ),
         "Slowest: alpha of the process that gets least; all run at the same time, so that with equal \
          work it decides the time."
