@@ -169,7 +169,7 @@ fn a_border_within_the_noise_says_so() {
     assert!(found.sets[0].classes[0].border_within_noise);
     let is_first = |note: &ClassNote| match note {
         ClassNote::ArbitraryBorders { least_gap, above } => {
-            *least_gap == 3.0 && above[0] == ClassAbove { index: None, class: 0 }
+            (*least_gap - 3.0).abs() < 1e-12 && above[0] == ClassAbove { index: None, class: 0 }
         }
         _ => false,
     };
