@@ -29,7 +29,9 @@ pub(crate) fn section(points: &[HybridFigures], model: Option<&Hybrid>) -> Optio
         if let Some(first) = model.pairs.first() {
             let of = match model.pairs.len() {
                 1 => String::new(),
-                many => format!(", {}, the first of {many}", memories_words(first)),
+                many => {
+                    format!(", {}, the first of {many} (--json has all)", memories_words(first))
+                }
             };
             tables.extend(surface(first, &of));
             tables.push(best_shares(first, &of));
