@@ -33,7 +33,7 @@ const FIRST_LOOK: Duration = Duration::from_millis(20);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// All looks together may take 1 / COST of the time.
 const COST: u32 = 100;
-/// The same while there are pages to move.
+/// The same while there are pages to move, and until the first were.
 const MOVING_COST: u32 = 4;
 /// Processes of a program that are looked at.
 const MOST_PROCESSES: usize = 4096;
@@ -322,7 +322,10 @@ impl Watch {
             true => self.begun.elapsed() + FIRST_LOOK.max(MOVING_COST * took),
             false => {
                 self.pause = (2 * self.pause).min(LONGEST_PAUSE);
-                (self.begun.elapsed() + self.pause).max(COST * (self.spent + cost))
+                // A program that has none to move yet will have them.
+                let awaits_pages = self.moved.as_ref().is_some_and(|moved| !moved.has_moved());
+                let most = if awaits_pages { MOVING_COST } else { COST };
+                (self.begun.elapsed() + self.pause).max(most * (self.spent + cost))
             }
         };
     }

@@ -122,6 +122,11 @@ impl MovedWeights {
         moved
     }
 
+    /// Whether any page has been moved.
+    pub fn has_moved(&self) -> bool {
+        self.moved > 0
+    }
+
     /// What could not be moved.
     pub fn losses(self) -> Vec<Loss> {
         let what = "moving pages to their nodes";

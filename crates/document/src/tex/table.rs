@@ -231,7 +231,7 @@ fn width(table: &Table, column: usize) -> Width {
 
 fn points(words: &str) -> f64 {
     let of_letter = |letter: char| match letter {
-        'A'..='Z' | 'm' | 'w' | '%' | '@' => WIDE_LETTER,
+        'A'..='Z' | 'm' | 'w' | '%' | '@' | '#' => WIDE_LETTER,
         // Named by its number.
         _ if !letter.is_ascii() => 8.0 * LETTER,
         _ => LETTER,
