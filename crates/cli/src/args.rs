@@ -219,7 +219,7 @@ pub struct DoctorArguments {
 pub struct ShowArguments {
     /// The record; - is standard input
     pub record: Option<PathBuf>,
-    /// Print JSON (docs/schema/nearfar.show-2.json)
+    /// Print JSON (docs/schema/nearfar.show-3.json)
     #[arg(long)]
     pub json: bool,
 }
