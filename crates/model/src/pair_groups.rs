@@ -119,6 +119,9 @@ fn joined<First, Second: PartialEq>(
     groups
 }
 
+/// Of more pairs those alone that are known: a stranger's record can name any nodes.
+const MOST_POSITIONS: usize = 1 << 18;
+
 /// Where all pairs lie of an initiator of `known` and a memory node of the machine or of `known`.
 pub(crate) fn positions(record: &Record, known: &BTreeSet<Pair>) -> BTreeMap<Pair, NodePosition> {
     let machine = &record.header.machine;
@@ -138,6 +141,9 @@ pub(crate) fn positions(record: &Record, known: &BTreeSet<Pair>) -> BTreeMap<Pai
         let &(cluster, cpu_node) = clusters.get(&initiator)?;
         Some(((initiator, node), relations.position(cluster, cpu_node, node)))
     };
+    if initiators.len().saturating_mul(nodes.len()) > MOST_POSITIONS {
+        return known.iter().filter_map(|&(initiator, node)| position(initiator, node)).collect();
+    }
     initiators
         .iter()
         .flat_map(|&initiator| nodes.iter().filter_map(move |&node| position(initiator, node)))
