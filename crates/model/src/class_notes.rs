@@ -60,7 +60,7 @@ pub enum ClassNote {
         span: f64,
         pairs: usize,
     },
-    /// The gap between classes is less than so many standard errors: a continuum and not levels.
+    /// The gap between classes is less than `least_gap` standard errors: a continuum and not levels.
     ArbitraryBorders { least_gap: f64, above: Vec<ClassAbove> },
 }
 

@@ -48,8 +48,8 @@ impl ClassRule {
         Self { gamma: None, ..self.clone() } == Self::default()
     }
 
-    /// Whether the rule judges cases of so many threads on an initiator for which at most so
-    /// many were planned.
+    /// Whether the rule judges cases of `threads` threads on an initiator for which at most `most`
+    /// were planned.
     pub(crate) fn has_threads(&self, threads: u32, most: u32) -> bool {
         match self.threads {
             ThreadChoice::Count(count) => threads == count,
@@ -67,7 +67,7 @@ impl ClassRule {
     schemars(extend("type" = ["integer", "string"], "minimum" = 1, "pattern" = "^all$"))
 )]
 pub enum ThreadChoice {
-    /// So many.
+    /// This number of threads.
     Count(u32),
     /// The most that were planned for the initiator: all its cores, or a note says how many
     /// of them.

@@ -160,8 +160,9 @@ fn loads(chases: &[ChaseFigures]) -> Option<Table> {
     });
     let rows: Vec<Vec<Cell>> = rows.collect();
     (!rows.is_empty()).then(|| Table {
-        caption: "Loaded: threads beside the chase pause so many cycles after 1 KiB of each array"
-            .into(),
+        caption:
+            "Loaded: by the cycles that threads beside the chase pause after each KiB of an array"
+                .into(),
         columns: vec![
             Column::words("cluster on node"),
             Column::words("beside"),

@@ -149,7 +149,7 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
     };
     let mut notes = vec![
         format!(
-            "Example: the {place} of each process, in one of so many mappings with these shares."
+            "Example: the {place} of each process, in one of the mappings with these shares."
         ),
         "Slowest: alpha of the process that gets least; all run at the same time, so that with equal \
          work it decides the time."

@@ -16,7 +16,7 @@ pub(super) const LINES: [(&str, &str, &str); 4] = [
     ("CC79A7", "diamond*", "dashdotted"),
 ];
 
-/// The runs of so many threads: their mean, and from the least to the most where the table says so.
+/// The runs of one number of threads: their mean, and from the least to the most where the table says so.
 struct Point {
     threads: u32,
     mean: f64,
