@@ -147,6 +147,31 @@ impl<'a> Sources<'a> {
     }
 }
 
+/// The result of each model, where the record has it.
+macro_rules! results {
+    ($($name:ident: $Model:ident),* $(,)?) => {
+        impl Sources<'_> {
+            $(pub fn $name(&self) -> Option<&nearfar_model::$Model> {
+                self.models.iter().find_map(|model| match model {
+                    FittedView::$Model(view) => Some(&view.result),
+                    _ => None,
+                })
+            })*
+        }
+    };
+}
+
+results!(
+    classes: Classes,
+    latency: Latency,
+    sharing: Sharing,
+    roofline: Roofline,
+    hybrid: Hybrid,
+    distribution: Distribution,
+    strategy: Strategy,
+    devices: Devices,
+);
+
 fn cautions(sources: &Sources<'_>) -> Vec<String> {
     let mut cautions = Vec::new();
     if sources.show.measured.executor == Executor::Simulated {

@@ -8,7 +8,6 @@ mod not_measured;
 mod pairs;
 mod paper_tables;
 
-use crate::subject::{FittedView, ModelKind};
 use nearfar_record::Experiment;
 pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;
@@ -30,7 +29,8 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
         Experiment::Devices,
     ];
     let measured = ORDER.into_iter().filter_map(|experiment| of(sources, experiment));
-    let rest = [strategy(sources), environment::section(sources), not_measured::section(sources)];
+    let strategy = sources.strategy().map(subject::strategy::section);
+    let rest = [strategy, environment::section(sources), not_measured::section(sources)];
     machine::section(sources)
         .into_iter()
         .chain(measured)
@@ -40,85 +40,25 @@ pub(crate) fn all(sources: &Sources<'_>) -> Vec<Section> {
 
 /// What the record holds of an experiment.
 pub(crate) fn of(sources: &Sources<'_>, experiment: Experiment) -> Option<Section> {
+    let show = &sources.show;
     match experiment {
         Experiment::Pairs => pairs::section(sources),
-        Experiment::Latency => latency(sources),
-        Experiment::Scaling => scaling(sources),
-        Experiment::Sharing => sharing(sources),
+        Experiment::Latency => subject::latency_section(&show.latency, sources.latency()),
+        Experiment::Scaling => sources.distribution().map(subject::distribution_section),
+        Experiment::Sharing => subject::sharing_section(&show.sharing, sources.sharing()),
         Experiment::Links => links::section(sources),
-        Experiment::Roofs => roofline(sources),
-        Experiment::Hybrid => hybrid(sources),
+        Experiment::Roofs => subject::roofline::section(&show.roofs, sources.roofline()),
+        Experiment::Hybrid => subject::hybrid::section(&show.hybrid, sources.hybrid()),
         Experiment::Mixes => mixes::section(sources),
         Experiment::Devices => devices(sources),
         Experiment::Commands => None,
     }
 }
 
-fn latency(sources: &Sources<'_>) -> Option<Section> {
-    let model = match model(sources, ModelKind::Latency) {
-        Some(FittedView::Latency(view)) => Some(&view.result),
-        _ => None,
-    };
-    subject::latency_section(&sources.show.latency, model)
-}
-
-fn scaling(sources: &Sources<'_>) -> Option<Section> {
-    match model(sources, ModelKind::Distribution)? {
-        FittedView::Distribution(view) => Some(subject::distribution_section(&view.result)),
-        _ => None,
-    }
-}
-
 fn devices(sources: &Sources<'_>) -> Option<Section> {
-    let model = match model(sources, ModelKind::Devices) {
-        Some(FittedView::Devices(view)) => Some(&view.result),
-        _ => None,
-    };
+    let model = sources.devices();
     let transfers = &sources.show.devices;
     if transfers.is_empty() { None } else { subject::devices::section(transfers, model) }
-}
-
-fn sharing(sources: &Sources<'_>) -> Option<Section> {
-    let model = match model(sources, ModelKind::Sharing) {
-        Some(FittedView::Sharing(view)) => Some(&view.result),
-        _ => None,
-    };
-    subject::sharing_section(&sources.show.sharing, model)
-}
-
-fn roofline(sources: &Sources<'_>) -> Option<Section> {
-    let model = match model(sources, ModelKind::Roofline) {
-        Some(FittedView::Roofline(view)) => Some(&view.result),
-        _ => None,
-    };
-    subject::roofline::section(&sources.show.roofs, model)
-}
-
-fn hybrid(sources: &Sources<'_>) -> Option<Section> {
-    let model = match model(sources, ModelKind::Hybrid) {
-        Some(FittedView::Hybrid(view)) => Some(&view.result),
-        _ => None,
-    };
-    subject::hybrid::section(&sources.show.hybrid, model)
-}
-
-fn strategy(sources: &Sources<'_>) -> Option<Section> {
-    match model(sources, ModelKind::Strategy)? {
-        FittedView::Strategy(view) => Some(subject::strategy::section(&view.result)),
-        _ => None,
-    }
-}
-
-fn model<'a>(sources: &'a Sources<'_>, kind: ModelKind) -> Option<&'a FittedView> {
-    sources.models.iter().find(|model| model.kind() == kind)
-}
-
-/// What these models say to do, and their texts.
-fn meaning(sources: &Sources<'_>, kinds: &[ModelKind]) -> (Vec<String>, Option<String>) {
-    let models = || kinds.iter().filter_map(|&kind| model(sources, kind));
-    let findings = models().flat_map(FittedView::advice).collect();
-    let texts: Vec<String> = models().map(|model| without_colours(&model.body())).collect();
-    (findings, (!texts.is_empty()).then(|| texts.join("\n").trim_start_matches('\n').into()))
 }
 
 /// A text without what colours it on a terminal: ESC [ to m.

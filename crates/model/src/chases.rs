@@ -7,7 +7,7 @@
 //! Fails when: the walk lets a prefetcher guess the next line, or pages are smaller than asked
 //! for (`page_sizes` of the samples).
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use nearfar_record::{
     Aggregate, CaseSummary, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages, Part,
@@ -141,27 +141,31 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
         figures.translation =
             both.map(|(anywhere, by_groups)| Translation::between(&anywhere.time, by_groups));
     }
-    let matrix: HashSet<String> =
-        idle_matrix(&all).into_iter().map(|figures| figures.case.id.clone()).collect();
-    for figures in &mut all {
-        figures.in_matrix = matrix.contains(&figures.case.id);
+    for position in matrix_positions(&all) {
+        all[position].in_matrix = true;
     }
     all
 }
 
-/// The idle matrix: of each cluster and node the chase over the most memory, by groups of pages
-/// and with huge pages if there is such a one.
+/// The idle matrix of these, by cluster, then by node.
 pub fn idle_matrix(all: &[ChaseFigures]) -> Vec<&ChaseFigures> {
-    let mut cells: BTreeMap<(u32, u32), &ChaseFigures> = BTreeMap::new();
-    let rank = |figures: &ChaseFigures| {
-        let LatencyCoordinates { working_set_bytes, pages, walk, .. } = figures.place;
+    all.iter().filter(|figures| figures.in_matrix).collect()
+}
+
+/// Of each cluster and node the chase over the most memory, by groups of pages and with huge pages if
+/// there is such a one.
+fn matrix_positions(all: &[ChaseFigures]) -> Vec<usize> {
+    let mut cells: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+    let rank = |position: usize| {
+        let LatencyCoordinates { working_set_bytes, pages, walk, .. } = all[position].place;
         (working_set_bytes, walk == ChaseWalk::PageGroups, pages != Pages::Small)
     };
-    for figures in all.iter().filter(|figures| figures.place.load.is_none()) {
-        let best =
-            cells.entry((figures.place.cluster, figures.place.memory_node)).or_insert(figures);
-        if rank(figures) > rank(best) {
-            *best = figures;
+    let idle = all.iter().enumerate().filter(|(_, figures)| figures.place.load.is_none());
+    for (position, figures) in idle {
+        let place = (figures.place.cluster, figures.place.memory_node);
+        let best = cells.entry(place).or_insert(position);
+        if rank(position) > rank(*best) {
+            *best = position;
         }
     }
     cells.into_values().collect()

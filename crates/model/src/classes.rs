@@ -43,7 +43,7 @@ pub struct Classes {
     /// Pooled relative standard deviation of a pair's rounds; null with one round each.
     pub noise: Option<f64>,
     /// Relative standard error of a pair's best round, which is that deviation times
-    /// what is left of it in the best of so many rounds; null as above.
+    /// what is left of it in the best of as many rounds as pairs have; null as above.
     pub standard_error: Option<f64>,
     /// Fewest rounds that a pair has; the thesis asks for five.
     pub fewest_rounds: usize,
@@ -216,8 +216,8 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
             standard_error,
             whole,
         );
-        let is_of = |of: u32| initiator.is_none_or(|initiator| initiator == of);
-        let all = positions.iter().filter(|((of, _), _)| is_of(*of));
+        let ends = initiator.map_or((0, u32::MAX), |only| (only, only));
+        let all = positions.range((ends.0, 0)..=(ends.1, u32::MAX));
         let all = all.map(|(&pair, &position)| (pair, position)).collect();
         for class in &mut classes {
             let of_class = class.pairs.iter().map(|pair| (pair.initiator, pair.memory_node));

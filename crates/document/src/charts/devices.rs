@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use crate::subject::FittedView;
 use crate::subject::devices::{cell, ends_words, half_words, sized, way_words};
 use nearfar_machine::NodeSet;
 use nearfar_model::{TransferFigures, TransferLaw, TransferPlace, largest_transfers};
@@ -57,10 +56,7 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     let places = sized(&sources.show.devices);
     let ends = Ends::new(sources, &places);
     let shown = shown_first(&places);
-    let laws = sources.models.iter().find_map(|model| match model {
-        FittedView::Devices(view) => Some(view.result.times.as_slice()),
-        _ => None,
-    });
+    let laws = sources.devices().map(|model| model.times.as_slice());
     for (of_place, is_shown) in places.iter().zip(shown) {
         let first = of_place[0];
         let choice = [way_words(first.place.direction, first.place.host_memory)];

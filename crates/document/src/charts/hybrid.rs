@@ -9,14 +9,11 @@ use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
-use crate::subject::{FittedView, placement_words};
+use crate::subject::placement_words;
 use crate::table::AbsenceKind;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
-    let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Hybrid(view) => Some(&view.result),
-        _ => None,
-    });
+    let model = sources.hybrid();
     let model = model.map(|model| [surface(model), shares(sources, model)]);
     model.into_iter().flatten().flatten().collect()
 }

@@ -1,6 +1,6 @@
 //! Times of an access: idle, by size, and beside traffic.
 
-use crate::subject::{FittedView, latency_cell, walk_words};
+use crate::subject::{latency_cell, walk_words};
 use nearfar_model::{ChaseFigures, Latency};
 use nearfar_units::Bytes;
 
@@ -11,10 +11,7 @@ use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
-    let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Latency(view) => Some(&view.result),
-        _ => None,
-    });
+    let model = sources.latency();
     let loaded = model.and_then(loaded);
     [idle(sources, model), sizes(sources), loaded].into_iter().flatten().collect()
 }

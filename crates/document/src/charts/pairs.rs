@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use crate::subject::FittedView;
 use crate::subject::classes::kernels_and_threads;
-use nearfar_model::{Class, Classes};
+use nearfar_model::Class;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
@@ -66,21 +65,14 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
 
 /// Of what the classes are, which holds whatever is chosen.
 fn class_words(sources: &Sources<'_>) -> String {
-    model(sources).map_or_else(String::new, |model| {
+    sources.classes().map_or_else(String::new, |model| {
         format!(", which are of the best round of {}", kernels_and_threads(model))
-    })
-}
-
-fn model<'a>(sources: &'a Sources<'_>) -> Option<&'a Classes> {
-    sources.models.iter().find_map(|model| match model {
-        FittedView::Classes(view) => Some(&view.result),
-        _ => None,
     })
 }
 
 /// The class of each pair, where the whole machine has one set of classes.
 fn classes(sources: &Sources<'_>) -> HashMap<(u32, u32), usize> {
-    let of_machine = model(sources).filter(|model| !model.rule.per_initiator);
+    let of_machine = sources.classes().filter(|model| !model.rule.per_initiator);
     let sets = of_machine.into_iter().flat_map(|model| &model.sets);
     let of_class = |class: &'_ Class| {
         let pairs = class.pairs.iter();

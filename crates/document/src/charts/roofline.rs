@@ -4,7 +4,6 @@ use nearfar_model::BandwidthRoof;
 use nearfar_record::Roof;
 use nearfar_units::{BytesPerSecond, format_significant};
 
-use crate::subject::FittedView;
 use crate::subject::roofline::roof_words;
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
@@ -21,11 +20,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let x = Axis { title: "arithmetic intensity, FLOPs per byte", scale: Scale::Log };
     let y = Axis { title: "attainable, GFLOP/s", scale: Scale::Log };
     let mut lines = Lines::new(x, y, &["Cluster"]);
-    let view = sources.models.iter().find_map(|model| match model {
-        FittedView::Roofline(view) => Some(view),
-        _ => None,
-    });
-    for chart in view.into_iter().flat_map(|view| &view.result.charts) {
+    for chart in sources.roofline().into_iter().flat_map(|model| &model.charts) {
         let choice = [format!("cluster {} (CPUs {})", chart.cluster, chart.cpus)];
         let corners = || chart.roofs.iter().flat_map(|roof| &roof.corners);
         let ends = corners().map(|corner| corner.intensity);

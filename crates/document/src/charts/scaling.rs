@@ -1,6 +1,5 @@
 //! Bandwidth against threads and affinity, and how runs spread.
 
-use crate::subject::FittedView;
 use nearfar_model::{Distribution, RunMode, RunModes, RunStatistics, ScalingRuns};
 use nearfar_units::{BytesPerSecond, Quantity, format_significant};
 
@@ -58,10 +57,7 @@ fn mean(runs: &RunStatistics) -> Figure {
 }
 
 fn runs(sources: &Sources<'_>) -> Option<Chart> {
-    let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Distribution(view) => Some(&view.result),
-        _ => None,
-    });
+    let model = sources.distribution();
     let mut spread = Spread::new("runs, paced, GB/s", &["Kernel", "Threads"]);
     // Most threads first: what is shown before anything is chosen.
     let mut all: Vec<&ScalingRuns> = sources.show.scaling.iter().collect();
@@ -108,7 +104,7 @@ fn modes(model: &Distribution, view: &ScalingRuns) -> (Vec<(f64, String)>, Strin
         RunModes::Shown { .. } => "several modes are shown",
     };
     let one = |mode: &RunMode| {
-        let figure = Figure::new(mode.place.in_unit(), None, Unit::GbPerS);
+        let figure = Figure::plain(mode.place);
         let share = format_significant(100.0 * mode.share.value.0, 2);
         (figure.value, format!("mode at {}, {share} % of the runs", figure.words()))
     };

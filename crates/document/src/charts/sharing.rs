@@ -1,6 +1,6 @@
 //! Near and far threads on one memory node, and the sharing factor.
 
-use crate::subject::{FittedView, measured_beta};
+use crate::subject::measured_beta;
 use nearfar_model::{GridPlace, SharedCell, Sharing, SharingCell};
 
 use super::heat_map::{Content, HeatMap, Place};
@@ -11,10 +11,7 @@ use crate::figure::{Counted, Figure, Unit};
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
-    let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Sharing(view) => Some(&view.result),
-        _ => None,
-    });
+    let model = sources.sharing();
     let factor = model.and_then(factor);
     [map(sources, model), factor].into_iter().flatten().collect()
 }

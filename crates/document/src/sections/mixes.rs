@@ -1,8 +1,8 @@
 //! Sets of streams at once.
 
-use crate::subject::ModelKind;
+use crate::subject::{FittedView, ModelKind};
 
-use super::meaning;
+use super::without_colours;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
@@ -30,7 +30,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             ]
         })
     });
-    let (findings, model_text) = meaning(sources, &[ModelKind::Flow]);
+    let flow = sources.models.iter().find(|model| model.kind() == ModelKind::Flow);
     Some(Section {
         id: "mixes",
         title: "Several streams at once",
@@ -48,7 +48,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             rows: rows.collect(),
             notes: Vec::new(),
         }],
-        findings,
-        model_text,
+        findings: flow.map(FittedView::advice).unwrap_or_default(),
+        model_text: flow.map(|model| without_colours(model.body().trim_start_matches('\n'))),
     })
 }

@@ -1,16 +1,14 @@
 //! The initiator x memory node matrix and its classes.
 
-use std::collections::BTreeSet;
-
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
 
-use crate::subject::{FittedView, ModelKind, class_map, classes};
+use crate::subject::{class_map, classes};
 
-use super::{model, without_colours};
+use super::without_colours;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
-use crate::grid::Grid;
+use crate::grid::{Grid, groups};
 use crate::table::{Cell, Table};
 
 /// Which of a pair's thread counts.
@@ -33,15 +31,11 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         return None;
     }
     let mut tables = Vec::new();
-    let classes = match model(sources, ModelKind::Classes) {
-        Some(FittedView::Classes(view)) => Some(&view.result),
-        _ => None,
-    };
+    let classes = sources.classes();
     tables.extend(classes.map(classes::tables).unwrap_or_default());
-    let kernels: Vec<&str> = in_order(cells.iter().map(|cell| cell.kernel.as_str()));
-    for kernel in kernels {
+    for (kernel, of_kernel) in groups(cells, |cell| cell.kernel.as_str()) {
         for threads in [Threads::One, Threads::All, Threads::Paced, Threads::Peak] {
-            let mut table = matrix(cells, kernel, threads);
+            let mut table = matrix(&of_kernel, kernel, threads);
             if let Some(table) = &mut table
                 && table.rows.iter().flatten().any(|cell| *cell == Cell::Empty)
             {
@@ -74,14 +68,8 @@ pub(crate) fn why_thinned(sources: &Sources<'_>) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("omitted, {}", reasons.join("; ")))
 }
 
-fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = BTreeSet::new();
-    names.filter(|name| seen.insert(*name)).collect()
-}
-
-fn matrix(cells: &[PlacedCell], kernel: &str, threads: Threads) -> Option<Table> {
-    let of_kernel = || cells.iter().filter(|cell| cell.kernel == kernel);
-    let counts = |index: u32| of_kernel().filter(move |cell| cell.row.index == index);
+fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table> {
+    let counts = |index: u32| cells.iter().filter(move |cell| cell.row.index == index);
     let chosen = |cell: &&PlacedCell| match threads {
         Threads::One => cell.threads == 1,
         Threads::All | Threads::Paced => {
@@ -93,7 +81,7 @@ fn matrix(cells: &[PlacedCell], kernel: &str, threads: Threads) -> Option<Table>
             cell.is_peak && cell.threads > 1 && more
         }
     };
-    let chosen: Vec<&PlacedCell> = of_kernel().filter(chosen).collect();
+    let chosen: Vec<&PlacedCell> = cells.iter().copied().filter(chosen).collect();
     let differs = |cell: &&PlacedCell| {
         let best = cell.cell.best();
         best.is_some_and(|best| {
@@ -136,8 +124,10 @@ fn row_words(cell: &PlacedCell) -> String {
 
 /// Which variants the figures are of.
 fn variants_words(cells: &[&PlacedCell]) -> Option<String> {
-    let best = cells.iter().filter_map(|cell| Some(cell.cell.best()?.variant.as_str()));
-    let variants = in_order(best);
+    let best: Vec<&str> =
+        cells.iter().filter_map(|cell| Some(cell.cell.best()?.variant.as_str())).collect();
+    let variants: Vec<&str> =
+        groups(&best, |name| *name).into_iter().map(|(name, _)| name).collect();
     let tried = cells.iter().map(|cell| cell.cell.figures.len()).max()?;
     (!variants.is_empty()).then(|| match tried {
         0 | 1 => format!("Variant {}.", variants.join(", ")),

@@ -2,12 +2,10 @@
 //! 5.5).
 
 use crate::subject::classes::{alpha_figure, kernels_and_threads, rate};
-use crate::subject::{FittedView, ModelKind};
 use nearfar_machine::{TheoreticalMaximum, TransferDirection};
 use nearfar_model::{Class, Classes, DeviceClasses, DevicePair, PlacedCell};
 use nearfar_record::Outcome;
 
-use super::model;
 use crate::document::Sources;
 use crate::figure::{Figure, Unit};
 use crate::grid::Grid;
@@ -16,15 +14,15 @@ use crate::table::{Cell, Column, Table};
 /// The tables; none where there are no classes.
 pub(crate) fn paper_tables(sources: &Sources<'_>) -> Vec<Table> {
     let mut tables = Vec::new();
-    if let Some(FittedView::Classes(view)) = model(sources, ModelKind::Classes) {
-        tables.push(classes(&view.result));
-        tables.extend(pairs(&view.result, &sources.show.pairs));
+    if let Some(model) = sources.classes() {
+        tables.push(classes(model));
+        tables.extend(pairs(model, &sources.show.pairs));
     }
-    if let Some(FittedView::Devices(view)) = model(sources, ModelKind::Devices) {
+    if let Some(model) = sources.devices() {
         let one_way = |set: &&DeviceClasses| {
             matches!(set.direction, TransferDirection::ToDevice | TransferDirection::ToHost)
         };
-        for set in view.result.class_sets.iter().filter(one_way) {
+        for set in model.class_sets.iter().filter(one_way) {
             tables.push(device_classes(set));
             tables.extend(device_pairs(set));
         }

@@ -70,16 +70,15 @@ fn runs(kernel: &KernelDistribution) -> Table {
         };
         let paced = &runs.paced;
         let mean = |of: &RunSpread, counted| {
-            let figure = Figure::new(of.mean.in_unit(), None, Unit::GbPerS);
+            let figure = Figure::plain(of.mean);
             let figure = figure.of_samples(&case.case, counted);
             Cell::Figure(Figure { only_disturbed: runs.only_disturbed, ..figure })
         };
-        let deviation = |it: BytesPerSecond| Figure::new(it.in_unit(), None, Unit::GbPerS);
         let [low, .., high] = paced.quantiles;
         row.extend([
             Cell::text(runs.runs.to_string()),
             mean(paced, Counted::PacedBytes),
-            paced.deviation.map_or(Cell::Empty, |it| Cell::Figure(deviation(it))),
+            paced.deviation.map_or(Cell::Empty, |it| Cell::Figure(Figure::plain(it))),
             Cell::Text(range([paced.min, paced.max])),
             Cell::Text(range([low, high])),
             mean(&runs.sum, Counted::Bytes),
@@ -184,7 +183,7 @@ fn widest(kernel: &KernelDistribution) -> Option<Table> {
         return None;
     }
     let most = histogram.counts.iter().copied().max()?;
-    // One character stands for so many runs.
+    // Runs that one character stands for.
     let each = most.div_ceil(LONGEST_BAR).max(1);
     let decimals = (-histogram.width.log10().floor()).clamp(0.0, 9.0);
     #[expect(clippy::cast_possible_truncation, reason = "0 to 9")]

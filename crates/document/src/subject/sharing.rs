@@ -9,7 +9,7 @@ use super::figures::{count, percent_words, rounded, significant};
 use super::sharing_splits::{advice, figure_cell, more_words, split_words};
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
-use crate::grid::Grid;
+use crate::grid::{Grid, groups};
 use crate::table::{Cell, Column, Table};
 
 /// So many cells are named that are worth measuring.
@@ -17,9 +17,8 @@ const MOST_NAMED: usize = 6;
 
 /// What was measured, what the laws say of it, and how to split processes.
 pub(crate) fn section(cells: &[SharingCell], model: Option<&Sharing>) -> Option<Section> {
-    let of_place =
-        cells.chunk_by(|one, next| GridPlace::of(&one.place) == GridPlace::of(&next.place));
-    let mut tables: Vec<Table> = of_place.flat_map(measured).collect();
+    let grids = groups(cells, |cell| GridPlace::of(&cell.place));
+    let mut tables: Vec<Table> = grids.iter().flat_map(|(place, of)| measured(place, of)).collect();
     if let Some(model) = model {
         tables.push(laws(model));
         if let Some(shown) = shown(model) {
@@ -48,8 +47,7 @@ pub(crate) fn findings(model: &Sharing) -> Vec<String> {
 }
 
 /// Both groups together, and the far one's part of it.
-fn measured(cells: &[SharingCell]) -> Vec<Table> {
-    let Some(first) = cells.first() else { return Vec::new() };
+fn measured(place: &GridPlace, cells: &[&SharingCell]) -> Vec<Table> {
     let sum = |of: &Option<_>| of.as_ref().map(Figure::sum);
     let mut both = grid_of(cells.iter().map(|cell| cell.place.remote_threads));
     let mut part = grid_of(cells.iter().map(|cell| cell.place.remote_threads));
@@ -63,7 +61,7 @@ fn measured(cells: &[SharingCell]) -> Vec<Table> {
             part.add(near(locals), far(remotes), remote);
         }
     }
-    let place = place_words(&GridPlace::of(&first.place));
+    let place = place_words(place);
     let both = both.table(place.clone(), "", Unit::GbPerS);
     let part = part.table(format!("{place}: the far threads' part"), "", Unit::GbPerS);
     both.into_iter().chain(part).collect()
