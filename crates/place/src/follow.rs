@@ -163,15 +163,21 @@ impl Follower {
         }
         // One that nobody may look into is not counted, and its last look stays.
         let Ok(mappings) = task_pages(Path::new("/"), process, tid) else { return };
-        let mut memory = ProcessMemory::of(&mappings, None);
+        let alone = ProcessMemory::of(&mappings, None);
+        let mut memory = alone.clone();
         // Of what is little it does not matter whose it is.
         if mappings.iter().any(|it| it.is_mapped_twice) && total(&memory.own) >= LEAST_BYTES {
             let shares = mapping_shares(Path::new("/"), process, tid).unwrap_or_default();
             memory = ProcessMemory::of(&mappings, Some(&shares));
         }
         self.list(process, &memory, at);
+        // The others were counted at other times, when more or fewer had the same pages.
+        let is_in_common = alone.bytes().saturating_sub(memory.bytes()) >= LEAST_BYTES;
         census.count(process, memory);
-        census.remember(CountMethod::AtEnd, at, true);
+        match is_in_common || census.is_mixed {
+            true => census.remember_one(CountMethod::AtEnd, at, alone),
+            false => census.remember(CountMethod::AtEnd, at),
+        }
         if !self.leaderless.contains_key(&process) {
             census.forget(process);
         }

@@ -29,6 +29,11 @@ pub(crate) struct ProcessMemory {
 }
 
 impl ProcessMemory {
+    /// Its own and what it has changed.
+    pub fn bytes(&self) -> u64 {
+        total(&self.own).saturating_add(self.changed_file_bytes)
+    }
+
     /// By a process's mappings. A page that several processes have unchanged since one started the
     /// other counts as a share of one, where the shares of the mappings are known
     /// ([`nearfar_sys::mapping_shares`]).
@@ -132,6 +137,8 @@ pub(crate) fn largest_deviation(found: &BTreeMap<u32, f64>, asked: &BTreeMap<u32
 #[derive(Debug, Default)]
 pub(crate) struct Census {
     living: BTreeMap<u32, ProcessMemory>,
+    /// They were counted while some came or went: their sums may hold twice what they have in common.
+    pub is_mixed: bool,
     /// Their sums.
     own: BTreeMap<u32, u64>,
     changed_file_bytes: u64,
@@ -168,20 +175,13 @@ impl Census {
         gone.into_iter().for_each(|pid| self.forget(pid));
     }
 
-    /// Remembers this moment, where there is as much as ever, about. While processes come and go
-    /// (unsteady), what they have in common may count more than once: such a moment serves until a
-    /// better one.
-    pub fn remember(&mut self, method: CountMethod, at: Duration, is_steady: bool) {
+    /// Remembers this moment, where there is as much as ever, about.
+    pub fn remember(&mut self, method: CountMethod, at: Duration) {
         let now = total(&self.own).saturating_add(self.changed_file_bytes);
-        if !is_steady && self.most > 0 {
-            return;
-        }
         let is_less_sure = self.kept.as_ref().is_some_and(|kept| {
             kept.method > method && total(&kept.own).saturating_add(kept.changed_file_bytes) >= now
         });
-        if is_steady {
-            self.most = self.most.max(now);
-        }
+        self.most = self.most.max(now);
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
             return;
         }
@@ -194,6 +194,19 @@ impl Census {
             changed_file_bytes: self.changed_file_bytes,
             shared: shared.cloned().unwrap_or_default(),
         });
+    }
+
+    /// Remembers what one process has by itself, where that is more than all had ever: while processes
+    /// come and go, what they have in common would count more than once in a sum, and the program has
+    /// at least this.
+    pub fn remember_one(&mut self, method: CountMethod, at: Duration, memory: ProcessMemory) {
+        let now = memory.bytes();
+        if now > self.most {
+            self.most = now;
+            let ProcessMemory { own, changed_file_bytes, shared } = memory;
+            self.kept =
+                Some(ProgramMemory { method, at, processes: 1, own, changed_file_bytes, shared });
+        }
     }
 
     /// What all have now of their own, by node, bytes.
@@ -245,7 +258,7 @@ mod tests {
         for pid in 1..=64 {
             census.count(pid, ProcessMemory::of(&mappings, Some(&shares)));
         }
-        census.remember(CountMethod::Seen, Duration::ZERO, true);
+        census.remember(CountMethod::Seen, Duration::ZERO);
         let kept = census.kept().unwrap();
         assert_eq!((kept.own, kept.processes), ([(0, 2 << 30)].into(), 64));
     }
@@ -254,17 +267,20 @@ mod tests {
         ProcessMemory { own: [(node, bytes)].into(), ..ProcessMemory::default() }
     }
 
+    /// While processes come and go the largest is what the program has at least.
     #[test]
-    fn a_moment_while_processes_come_and_go_serves_until_a_better_one() {
+    fn one_process_stands_for_the_program_until_all_had_more() {
         let mut census = Census::default();
-        census.count(1, own(1000, 0));
-        census.remember(CountMethod::Seen, Duration::ZERO, false);
+        census.remember_one(CountMethod::Seen, Duration::ZERO, own(1000, 0));
+        census.remember_one(CountMethod::Seen, Duration::ZERO, own(900, 3));
         assert_eq!(census.kept.clone().unwrap().own, [(0, 1000)].into());
         census.count(1, own(600, 1));
-        census.remember(CountMethod::Seen, Duration::ZERO, true);
-        census.count(1, own(5000, 2));
-        census.remember(CountMethod::Seen, Duration::ZERO, false);
-        assert_eq!(census.kept().unwrap().own, [(1, 600)].into());
+        census.remember(CountMethod::Seen, Duration::ZERO);
+        assert_eq!(census.kept.clone().unwrap().own, [(0, 1000)].into());
+        census.count(2, own(500, 2));
+        census.remember(CountMethod::Seen, Duration::ZERO);
+        let kept = census.kept().unwrap();
+        assert_eq!((kept.own, kept.processes), ([(1, 600), (2, 500)].into(), 2));
     }
 
     /// Processes that come one after the other are not added up, and memory that was freed before the
@@ -275,7 +291,7 @@ mod tests {
         let at = Duration::from_secs;
         let seen = |census: &mut Census, pid, memory, second| {
             census.count(pid, memory);
-            census.remember(CountMethod::Seen, at(second), true);
+            census.remember(CountMethod::Seen, at(second));
         };
         seen(&mut census, 1, own(1000, 0), 1);
         census.forget(1);
@@ -285,7 +301,7 @@ mod tests {
         let ProgramMemory { own: kept, at: then, processes, .. } = census.kept.clone().unwrap();
         assert_eq!((kept, then, processes), ([(1, 950)].into(), at(2), 1));
         census.count(4, own(950, 3));
-        census.remember(CountMethod::AtEnd, at(4), true);
+        census.remember(CountMethod::AtEnd, at(4));
         seen(&mut census, 4, own(940, 0), 5);
         let kept = census.kept().unwrap();
         assert_eq!((kept.method, kept.own), (CountMethod::AtEnd, [(2, 10), (3, 950)].into()));

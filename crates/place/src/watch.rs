@@ -341,6 +341,7 @@ impl Watch {
         let family: Vec<u32> =
             [self.program].into_iter().chain(children).take(MOST_PROCESSES).collect();
         let mut moved = 0;
+        let mut largest = ProcessMemory::default();
         for &process in &family {
             self.seen.note(process, &tasks(root, process).unwrap_or_default());
             let mut mappings = match process_pages(root, process) {
@@ -366,12 +367,20 @@ impl Watch {
             // Alone it has nothing in common with anybody.
             let shares = (family.len() > 1)
                 .then(|| mapping_shares(root, process, process).unwrap_or_default());
-            self.census.count(process, ProcessMemory::of(&mappings, shares.as_ref()));
+            let alone = ProcessMemory::of(&mappings, None);
+            let memory = shares.map(|shares| ProcessMemory::of(&mappings, Some(&shares)));
+            self.census.count(process, memory.unwrap_or_else(|| alone.clone()));
+            if alone.bytes() > largest.bytes() {
+                largest = alone;
+            }
         }
         self.census.keep_living(&family);
         let children = descendants(root, self.program).unwrap_or_default();
-        let is_steady = children.iter().eq(family.iter().skip(1));
-        self.census.remember(CountMethod::Seen, at, is_steady);
+        self.census.is_mixed = children.iter().ne(family.iter().skip(1));
+        match self.census.is_mixed {
+            true => self.census.remember_one(CountMethod::Seen, at, largest),
+            false => self.census.remember(CountMethod::Seen, at),
+        }
         moved
     }
 
