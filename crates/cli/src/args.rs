@@ -210,7 +210,7 @@ pub struct DoctorArguments {
     /// 204.8GB/s; without it, by the record's memory modules
     #[arg(long, value_name = "NAME", value_parser = TheoreticalMaximum::memory, requires = "record")]
     pub gamma: Option<TheoreticalMaximum>,
-    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-1.json)
+    /// Print JSON (docs/schema/nearfar.doctor-1.json, nearfar.record-doctor-2.json)
     #[arg(long)]
     pub json: bool,
 }

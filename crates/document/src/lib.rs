@@ -4,7 +4,6 @@
 
 mod chart_library;
 mod charts;
-mod comparison;
 mod csv;
 mod document;
 mod figure;

@@ -10,7 +10,7 @@ use std::panic::resume_unwind;
 use std::thread::scope;
 
 use crate::printable::printable;
-use crate::subject::{CompareView, ModelChoices};
+use crate::subject::{Comparison, ModelChoices};
 use base64ct::{Base64, Encoding};
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
 use nearfar_model::profiled_point;
@@ -82,9 +82,9 @@ pub fn write_page(
 ///
 /// # Errors
 /// As [`write_page`].
-pub fn write_comparison_page(view: &CompareView, out: &mut impl Write) -> io::Result<()> {
-    let document = Document::of_comparison(view);
-    let charts = charts::comparison(view);
+pub fn write_comparison_page(comparison: &Comparison, out: &mut impl Write) -> io::Result<()> {
+    let document = comparison.document();
+    let charts = charts::comparison(&comparison.found);
     let (document, charts, samples) = (&document, &charts, &Samples::default());
     let contents = Contents { document, drawing: None, charts, samples };
     write(&contents, PageData::of_charts(charts)?, out)

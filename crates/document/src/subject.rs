@@ -6,8 +6,7 @@ mod advise_text;
 mod characterize;
 mod class_map;
 pub(crate) mod classes;
-mod compare;
-mod compare_text;
+pub(crate) mod compare;
 mod counter_reasons;
 pub(crate) mod devices;
 mod distribution;
@@ -30,8 +29,7 @@ mod predict;
 mod predict_flow;
 mod profile;
 mod record_doctor;
-mod record_doctor_checks;
-mod record_doctor_text;
+mod record_doctor_words;
 mod reproduce;
 mod reproduce_text;
 mod result;
@@ -59,11 +57,7 @@ pub use advise::{
 pub use advise_device::{AdviseDeviceView, DevicePlaceView};
 pub use characterize::{CharacterizeView, DryRunView};
 pub(crate) use class_map::class_map;
-pub use compare::{
-    CommonShiftView, CompareView, ComparedCaseView, ComparedGroupView, ComparedPartView,
-    EnvironmentDifferenceView, UncomparedCaseView,
-};
-pub use compare_text::{Standings, group_words};
+pub use compare::Comparison;
 pub use devices::device_classes_text;
 pub(crate) use distribution::section as distribution_section;
 pub use doctor::DoctorView;
@@ -81,10 +75,7 @@ pub use model_kind::{Fit, ModelChoices, ModelKind};
 pub use predict::PredictView;
 pub use predict_flow::PredictFlowView;
 pub use profile::profile_text;
-pub use record_doctor::{
-    HiddenLevelView, NotComparedView, PartView, RecordDoctorView, ShortfallView, UnmeasuredView,
-    UnsteadinessView,
-};
+pub use record_doctor::RecordDoctor;
 pub use reproduce::{PaperView, ReproduceView};
 pub use result::ModelResult;
 pub use roofline_program::predict_roofline_text;
@@ -100,7 +91,4 @@ pub use sharing_splits::predict_sharing_text;
 pub use show::ShowView;
 pub use show_text::show_text;
 pub use topo::{ClusterView, DeviceView, NodeView, TopoView};
-pub use topology_export::{
-    ExportedAttributeView, ExportedTopology, ExportedValueView, TopologyExportView,
-    UnmeasuredAttributeView,
-};
+pub use topology_export::{ExportedTopology, TopologyExport};

@@ -1,10 +1,13 @@
 //! What hwloc calls memory attributes: how fast initiators reach nodes, by which `hwloc-bind`,
 //! Open MPI and others choose one (`hwloc/memattrs.h`).
 
+use serde::Serialize;
+
 use crate::index_set::CpuSet;
 
-/// An attribute of hwloc for which there are measurements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// An attribute of hwloc for which there are measurements, by its name there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MemoryAttribute {
     /// Reads and writes together.
     Bandwidth,
@@ -57,12 +60,16 @@ impl MemoryAttribute {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AttributeValue {
+    #[serde(skip)]
     pub attribute: MemoryAttribute,
     /// The CPUs that access.
+    #[serde(rename = "cpus")]
     pub initiator: CpuSet,
     /// The node that is accessed.
+    #[serde(rename = "memory_node")]
     pub node: u32,
     /// In the attribute's [unit](MemoryAttribute::unit), never 0.
     pub value: u64,

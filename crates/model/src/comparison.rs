@@ -23,11 +23,12 @@ use std::collections::BTreeMap;
 
 use matching::{Matched, match_cases};
 use noise::{CellNoise, GroupNoise};
+use serde::Serialize;
 use shift::common_shift;
 
 pub use compared_record::ComparedRecord;
 pub use environment::{EnvironmentDifference, environment_differences, environment_settings};
-pub use figure::{CaseStanding, FEWEST_COMPARED_ROUNDS, Quantity};
+pub use figure::{CaseStanding, ComparedFigures, FEWEST_COMPARED_ROUNDS};
 pub use matching::UncomparedCase;
 pub use parts::ComparedPart;
 pub use shift::CommonShift;
@@ -43,10 +44,13 @@ const FAMILY_ERROR: f64 = 0.001;
 const FEWEST_OF_GROUP: usize = 8;
 
 /// Two records beside each other.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RecordComparison {
     /// What differs around the measurements.
     pub environment: Vec<EnvironmentDifference>,
+    /// Findings by verdict: cases, and groups by what they have in common.
+    pub findings: BTreeMap<Verdict, usize>,
     /// The cases that have figures in both, in the order of the first.
     pub cases: Vec<ComparedCase>,
     pub not_compared: Vec<UncomparedCase>,
@@ -62,20 +66,19 @@ pub struct RecordComparison {
 }
 
 /// A case that has figures in both records.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedCase {
     /// Its id in the first record.
+    #[serde(rename = "case")]
     pub a_id: String,
     /// Its id in the second.
+    #[serde(rename = "b_case")]
     pub b_id: String,
-    /// What its figures are.
-    pub quantity: Quantity,
+    #[serde(flatten)]
+    pub figures: ComparedFigures,
     /// With which cases it is compared.
     pub group: ComparedGroup,
-    /// Median over rounds in the first record: bytes/s, FLOP/s or ns.
-    pub a: f64,
-    /// In the second.
-    pub b: f64,
     /// Rounds in the first.
     pub a_rounds: usize,
     /// Rounds in the second.
@@ -92,7 +95,9 @@ pub struct ComparedCase {
 }
 
 /// What a difference means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The second is worse, by more than the floor and than noise explains.
     Worse,
@@ -105,6 +110,9 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    /// What matters most first.
+    pub const ALL: [Self; 4] = [Self::Worse, Self::Better, Self::Unclear, Self::Same];
+
     /// The word for it.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -130,7 +138,9 @@ impl Verdict {
 }
 
 /// Cases whose noise, and whose common causes, are alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum ComparedGroup {
     /// Bandwidth of memory, threads pinned.
     Memory,
@@ -144,20 +154,11 @@ pub enum ComparedGroup {
 
 impl ComparedGroup {
     pub const ALL: [Self; 4] = [Self::Memory, Self::Unbound, Self::Cores, Self::AccessTimes];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::Unbound => "unbound",
-            Self::Cores => "cores",
-            Self::AccessTimes => "access_times",
-        }
-    }
 }
 
 /// What the cases of a group show together.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GroupComparison {
     pub group: ComparedGroup,
     /// Cases with figures in both records.
@@ -189,9 +190,7 @@ impl Default for ComparisonRule {
 impl RecordComparison {
     /// Findings with this verdict: cases, and groups by what they have in common.
     pub fn count(&self, verdict: Verdict) -> usize {
-        let shifts = self.groups.iter().filter_map(|group| group.shift.as_ref());
-        self.cases.iter().filter(|case| case.verdict == verdict).count()
-            + shifts.filter(|shift| shift.verdict == verdict).count()
+        self.findings.get(&verdict).copied().unwrap_or_default()
     }
 }
 
@@ -256,9 +255,15 @@ pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> 
         .collect();
     let resolution = resolution(&cells, rule.floor);
     let parts = parts::parts_in_common(&a.record().header.machine, &cells, &cases);
+    let shifts = groups.iter().filter_map(|group| Some(group.shift.as_ref()?.verdict));
+    let mut findings = BTreeMap::from(Verdict::ALL.map(|verdict| (verdict, 0)));
+    for verdict in cases.iter().map(|case| case.verdict).chain(shifts) {
+        *findings.entry(verdict).or_default() += 1;
+    }
     let environment = environment_differences(&a.record().header, &b.record().header);
     RecordComparison {
         environment,
+        findings,
         cases,
         not_compared,
         groups,
@@ -289,16 +294,14 @@ fn compared(
     let apart = cell.gain - common;
     // Beyond the floor by itself and beyond what its group has in common, both to the same side.
     let least = if apart * cell.gain > 0.0 { apart.abs().min(cell.gain.abs()) } else { 0.0 };
-    let sign = if a.quantity == Quantity::AccessTime { -1.0 } else { 1.0 };
+    let sign = if a.quantity == figure::Quantity::AccessTime { -1.0 } else { 1.0 };
     let half = cell.noise.half_interval();
     let ln_ratio = sign * cell.gain;
     ComparedCase {
         a_id: cell.matched.a_case.id.clone(),
         b_id: cell.matched.b_case.id.clone(),
-        quantity: a.quantity,
+        figures: a.quantity.of_both(a.median, b.median),
         group: a.group,
-        a: a.median,
-        b: b.median,
         a_rounds: a.rounds.len(),
         b_rounds: b.rounds.len(),
         ratio: b.median / a.median,

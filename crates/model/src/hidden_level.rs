@@ -7,13 +7,15 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use nearfar_stats::median;
+use serde::Serialize;
 
 use crate::place::{Parts, Place};
 use crate::shortfall::{Against, Explained, Shortfall};
 use crate::twin_cell::TwinCell;
 
 /// Pairs that form a level of their own below their twins.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HiddenLevel {
     /// What the pairs are pairs of.
     pub between: Between,
@@ -25,7 +27,9 @@ pub struct HiddenLevel {
 }
 
 /// What the pairs of a level are pairs of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Between {
     /// A cluster and a memory node.
     Nodes,

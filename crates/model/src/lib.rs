@@ -58,10 +58,10 @@ pub use class_notes::{ClassAbove, ClassNote, DisturbedPair, FewerThreads, LeftOu
 pub use class_rule::{ClassRule, ThreadChoice};
 pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, classes};
 pub use comparison::{
-    CaseStanding, CommonShift, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord,
-    ComparisonRule, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
-    PRACTICAL_FLOOR, Quantity, RecordComparison, UncomparedCase, Verdict, compare,
-    environment_differences, environment_settings,
+    CaseStanding, CommonShift, ComparedCase, ComparedFigures, ComparedGroup, ComparedPart,
+    ComparedRecord, ComparisonRule, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
+    PRACTICAL_FLOOR, RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
+    environment_settings,
 };
 pub use data_access::{DataAccess, DataAccessError, data_access};
 pub use device_classes::{
@@ -101,7 +101,9 @@ pub use mapping::{
     Mapping, MappingError, MappingPlace, PlaceKind, Reach, Target, mappings, reach_of_data,
     reach_of_devices, reach_of_positions,
 };
-pub use memory_attributes::{MeasuredAttribute, MemoryAttributes, memory_attributes};
+pub use memory_attributes::{
+    MeasuredAttribute, MemoryAttributes, UnmeasuredAttribute, memory_attributes,
+};
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};

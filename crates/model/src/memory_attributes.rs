@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use nearfar_machine::{AttributeValue, CpuSet, InitiatorKind, Machine, MemoryAttribute};
 use nearfar_record::Experiment;
+use serde::Serialize;
 
 use crate::inapplicable::Inapplicable;
 use crate::latency::{NumaFactor, latency};
@@ -19,25 +20,39 @@ use crate::pairs::Pairs;
 use crate::record_figures::RecordFigures;
 
 /// The values of one attribute.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredAttribute {
     pub attribute: MemoryAttribute,
-    /// The kernel that the threads ran; `None` for a chase.
+    /// hwloc's unit of the values.
+    pub unit: &'static str,
+    /// The kernel that the threads ran; null for a chase.
     pub kernel: Option<String>,
     /// By initiator, then by node.
     pub values: Vec<AttributeValue>,
     /// Pairs of an initiator and a node that have none: they were not measured, or refused, or
     /// caches answered.
+    #[serde(rename = "pairs_without")]
     pub without: usize,
 }
 
+/// An attribute without measurements.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct UnmeasuredAttribute {
+    pub attribute: MemoryAttribute,
+    pub why: String,
+}
+
 /// The attributes of a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryAttributes {
-    /// Those with values.
+    /// Those with values, in hwloc's order.
+    #[serde(rename = "attributes")]
     pub measured: Vec<MeasuredAttribute>,
     /// Those without, with the reason.
-    pub unmeasured: Vec<(MemoryAttribute, String)>,
+    pub unmeasured: Vec<UnmeasuredAttribute>,
 }
 
 /// The kernels that an attribute of bandwidth may be, the preferred one first.
@@ -62,16 +77,17 @@ pub fn memory_attributes(figures: &RecordFigures<'_>) -> Result<MemoryAttributes
         // Of equals the last would be taken.
         match candidates.rev().max_by_key(|candidate| candidate.values.len()) {
             Some(most) if !most.values.is_empty() => found.measured.push(most),
-            _ => found
-                .unmeasured
-                .push((attribute, format!("no pair has a bandwidth of {}", kernels.join(" or ")))),
+            _ => found.unmeasured.push(UnmeasuredAttribute {
+                attribute,
+                why: format!("no pair has a bandwidth of {}", kernels.join(" or ")),
+            }),
         }
     }
     for attribute in [MemoryAttribute::Latency, MemoryAttribute::ReadLatency] {
         let times = times(figures, attribute);
         if times.values.is_empty() {
             let why = "no idle access that caches did not answer has a time".into();
-            found.unmeasured.push((attribute, why));
+            found.unmeasured.push(UnmeasuredAttribute { attribute, why });
         } else {
             found.measured.push(times);
         }
@@ -101,7 +117,13 @@ fn bandwidth(
         }
     }
     let without = (matrix.initiators.len() * matrix.nodes.len()).saturating_sub(values.len());
-    MeasuredAttribute { attribute, kernel: Some(kernel.into()), values, without }
+    MeasuredAttribute {
+        attribute,
+        unit: attribute.unit(),
+        kernel: Some(kernel.into()),
+        values,
+        without,
+    }
 }
 
 /// The CPUs of each initiator that the process might use, by its number: for others nothing was
@@ -126,5 +148,5 @@ fn times(figures: &RecordFigures<'_>, attribute: MemoryAttribute) -> MeasuredAtt
     };
     let values: Vec<AttributeValue> = factors.iter().filter_map(value).collect();
     let without = factors.len() - values.len();
-    MeasuredAttribute { attribute, kernel: None, values, without }
+    MeasuredAttribute { attribute, unit: attribute.unit(), kernel: None, values, without }
 }

@@ -3,51 +3,58 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use serde::Serialize;
+
 use crate::twin_cell::TwinCell;
 
 /// A part of a machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "part", rename_all = "snake_case")]
 pub enum Place {
     /// A memory node, whoever accesses it.
     Memory {
-        /// Its number.
+        #[serde(rename = "memory_node")]
         node: u32,
     },
     /// The cores of a cluster, whatever they access.
-    Cluster {
-        /// Its number.
-        cluster: u32,
-    },
+    Cluster { cluster: u32 },
     /// One initiator of several in its cluster, whatever it accesses.
     Initiator {
         /// Its number among its kind.
+        #[serde(rename = "initiator")]
         index: u32,
         cluster: u32,
     },
     /// All pairs of two packages, both ways.
     PackageLink {
         /// The lower package.
+        #[serde(rename = "from_package")]
         first: u32,
         /// The higher package.
+        #[serde(rename = "to_package")]
         second: u32,
     },
     /// What one package asks of the memory of another.
     PackageToPackage {
         /// The package of the cores.
+        #[serde(rename = "from_package")]
         from: u32,
         /// The package of the memory.
+        #[serde(rename = "to_package")]
         to: u32,
     },
     /// What one cluster asks of the memory of another package.
     ClusterToPackage {
         cluster: u32,
         /// The package of the memory.
+        #[serde(rename = "to_package")]
         to: u32,
     },
     /// What one cluster asks of one memory node that is not its own.
     Path {
         cluster: u32,
-        /// The memory node.
+        #[serde(rename = "memory_node")]
         node: u32,
     },
 }

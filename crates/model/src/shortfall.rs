@@ -7,6 +7,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use nearfar_stats::estimate_median;
+use serde::Serialize;
 
 use crate::place::{Parts, Place};
 use crate::twin_cell::TwinCell;
@@ -17,7 +18,8 @@ use crate::twin_rule::{FEWEST_CELLS, MOST_FINDINGS, SCORE_OF_ONE};
 const EXPLAINED_PER_CONTRADICTION: usize = 4;
 
 /// A part of the machine that falls short of its twins.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Shortfall {
     /// Which part.
     pub place: Place,
@@ -28,12 +30,14 @@ pub struct Shortfall {
     /// Median over the cells that fall short of cell / median of its twins, or / the
     /// other direction.
     pub ratio: f64,
-    /// Its 95 % interval over the cells; with fewer than six, the outermost ends of
+    /// 95 % interval of the ratio over the cells; with fewer than six, the outermost ends of
     /// their own intervals.
+    #[serde(rename = "ratio_interval")]
     pub interval: (f64, f64),
     /// Cells that fall short.
     pub cells: usize,
     /// Cells of the place that were compared.
+    #[serde(rename = "cells_of_part")]
     pub of: usize,
     /// Twins of the cells that fall short, the fewest that one of them has. With one,
     /// figures cannot say which of the two is wrong: this is the lower one.
@@ -48,7 +52,9 @@ pub struct Shortfall {
 }
 
 /// What a cell falls short of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Against {
     /// The median of its twins.
     Twins,

@@ -1,5 +1,7 @@
 //! By what a cell falls short of its twins, and which cells are compared.
 
+use serde::Serialize;
+
 /// A cell that is below its twins by less is sound: machines differ by so much from
 /// one part to another.
 pub const FLOOR: f64 = 0.03;
@@ -17,7 +19,9 @@ pub const FEWEST_ROUNDS: usize = 3;
 pub const MOST_FINDINGS: usize = 64;
 
 /// Why a cell was not compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum NotCompared {
     /// No other cell should be equal to it.
     NoTwin,

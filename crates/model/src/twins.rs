@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 use nearfar_machine::Machine;
 use nearfar_record::Record;
 use nearfar_stats::median;
+use serde::Serialize;
 
 use crate::hidden_level::{HiddenLevel, hidden_level};
 use crate::pairs::pairs;
@@ -32,10 +33,13 @@ use crate::unsteadiness::{Unsteadiness, unsteady_parts};
 const MOST_LEVELS: usize = 8;
 
 /// What comparing twins found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Twins {
     /// Cells that have twins and were compared.
+    #[serde(rename = "cells_compared")]
     pub compared: usize,
+    /// Groups of twins.
     pub groups: usize,
     /// Standard deviation of a round that the cells have in common, a fraction.
     pub noise: Option<f64>,
@@ -51,8 +55,10 @@ pub struct Twins {
     /// Pairs that are further apart than the firmware says.
     pub hidden_levels: Vec<HiddenLevel>,
     /// Cells that fall short alone, too few for a finding.
+    #[serde(rename = "cells_alone")]
     pub alone: usize,
     /// Cells that were not compared, by the reason.
+    #[serde(rename = "cells_not_compared")]
     pub not_compared: BTreeMap<NotCompared, usize>,
 }
 

@@ -4,23 +4,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_record::{Absence, Coordinates, ReasonCode, Record};
+use serde::Serialize;
 
 use crate::pairs::{Pairs, pairs};
 use crate::record_figures::RecordFigures;
 
 /// Cells without a figure on one memory node, for one reason.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unmeasured {
+    #[serde(rename = "memory_node")]
     pub node: u32,
     /// Cells; 0 where none was even planned.
     pub cells: usize,
     /// Cells of the matrix on the node, with and without figures.
+    #[serde(rename = "cells_of_node")]
     pub of: usize,
+    #[serde(flatten)]
     pub why: WhyUnmeasured,
 }
 
 /// Why cells have no figure.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "reason", rename_all = "snake_case")]
 pub enum WhyUnmeasured {
     /// The machine said no.
     Refused {

@@ -10,6 +10,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use nearfar_stats::median;
+use serde::Serialize;
 
 use crate::place::{Parts, Place};
 use crate::twin_cell::TwinCell;
@@ -28,7 +29,8 @@ const LEAST_SHARE: f64 = 0.01;
 const UNSTEADY_PER_CONTRADICTION: usize = 4;
 
 /// A part of the machine whose rounds scatter more than its twins'.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Unsteadiness {
     /// Which part.
     pub place: Place,
@@ -40,6 +42,7 @@ pub struct Unsteadiness {
     /// Unsteady cells.
     pub cells: usize,
     /// Cells of the place that were compared.
+    #[serde(rename = "cells_of_part")]
     pub of: usize,
     /// Kernels with which it shows.
     pub kernels: BTreeSet<String>,

@@ -17,7 +17,7 @@ pub struct CompareArguments {
     /// Also write it as a document, in the form of the name's ending: .html, .md, .tex, .json
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Print JSON (docs/schema/nearfar.compare-1.json)
+    /// Print JSON (docs/schema/nearfar.compare-2.json)
     #[arg(long)]
     pub json: bool,
 }

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
-    CompareView, Document, Format, printable, write_comparison_page, write_json, write_markdown,
-    write_tex,
+    Comparison, Format, printable, write_comparison_page, write_json, write_markdown, write_tex,
 };
 use nearfar_model::{ComparedRecord, ComparisonRule};
 
@@ -30,8 +29,8 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
-    let view = CompareView::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
-    if view.cases.is_empty() {
+    let view = Comparison::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
+    if view.found.cases.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(
             "nothing to compare: no case has figures in both records{why}; measure both by \
@@ -74,12 +73,12 @@ fn form(path: &Path) -> anyhow::Result<Format> {
     Ok(format)
 }
 
-fn write_comparison(format: Format, view: &CompareView, out: &mut impl Write) -> io::Result<()> {
+fn write_comparison(format: Format, view: &Comparison, out: &mut impl Write) -> io::Result<()> {
     match format {
         Format::Html => write_comparison_page(view, out),
-        Format::Tex => write_tex(&Document::of_comparison(view), out),
+        Format::Tex => write_tex(&view.document(), out),
         Format::Json => write_json(out, view),
-        Format::Markdown => write_markdown(&Document::of_comparison(view), out),
+        Format::Markdown => write_markdown(&view.document(), out),
         // [`form`] lets neither through.
         Format::Csv | Format::Metrics => Err(io::Error::other("a comparison has no such form")),
     }

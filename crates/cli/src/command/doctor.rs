@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use nearfar_document::{DoctorView, RecordDoctorView};
+use nearfar_document::{DoctorView, RecordDoctor};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_measure::{check_accelerators, check_machine, read_environment};
 
@@ -48,7 +48,7 @@ fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<
     let (_, record) = record_file::read_named_or_newest(Some(path))?;
     let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
     let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
-    let view = RecordDoctorView::new(&record, gamma);
+    let view = RecordDoctor::new(&record, gamma);
     if arguments.json {
         output::print_json(&view)?;
     } else {

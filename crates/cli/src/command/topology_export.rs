@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use nearfar_document::{ExportedTopology, TopologyExportView, is_obeyed};
+use nearfar_document::{ExportedTopology, TopologyExport, is_obeyed};
 use nearfar_machine::{AttributeValue, FirmwareFigure, Machine, MemoryAttribute};
 use nearfar_model::{RecordFigures, memory_attributes};
 use nearfar_record::{Executor, Record};
@@ -43,8 +43,15 @@ pub fn run(arguments: &TopoArguments, file: &Path) -> anyhow::Result<ExitStatus>
     out.write(text.as_bytes()).with_context(cannot_write)?;
     let is_simulated = record.header.executor == Executor::Simulated;
     let (file, record) = (file.display().to_string(), path.display().to_string());
-    let view =
-        TopologyExportView::new(&file, &record, topology, is_simulated, &measured, &replaced);
+    let view = TopologyExport {
+        schema: "nearfar.topology-export/1",
+        file,
+        record,
+        topology,
+        is_simulated,
+        found: measured,
+        replaced,
+    };
     if arguments.json {
         output::print_json(&view)?;
     } else {

@@ -50,7 +50,7 @@ fn every_form_tells_of_the_slower_path() {
         "{markdown}"
     );
     let (json, _) = compare(&a, &b, "json", 1);
-    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["schema"], "nearfar.compare/1");
+    assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["schema"], "nearfar.compare/2");
     let (_, tex) = compare(&a, &b, "tex", 1);
     let words = compile(&tex).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(words.contains(&format!("Worse: {finding}")), "{words}");

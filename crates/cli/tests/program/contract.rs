@@ -7,10 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, CompareView, DoctorView, DryRunView, FlowView,
-    KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView, PredictView,
-    RecordDoctorView, ReportView, ReproduceView, SensitivityView, ShowView, TopoView,
-    TopologyExportView, csv_row_schema,
+    AdviseDeviceView, AdviseView, CharacterizeView, Comparison, DoctorView, DryRunView, FlowView,
+    KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView, PredictView, RecordDoctor,
+    ReportView, ReproduceView, SensitivityView, ShowView, TopoView, TopologyExport, csv_row_schema,
 };
 use nearfar_model::{
     Classes, Devices, Distribution, Hybrid, HybridAnswers, Latency, PlacedPrograms, Roofline,
@@ -34,7 +33,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.advise-device/2", schema::<AdviseDeviceView>),
     ("nearfar.characterize/1", schema::<CharacterizeView>),
     ("nearfar.classes/2", schema::<ModelResult<Classes>>),
-    ("nearfar.compare/1", schema::<CompareView>),
+    ("nearfar.compare/2", schema::<Comparison>),
     ("nearfar.devices/2", schema::<ModelResult<Devices>>),
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorView>),
@@ -52,7 +51,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
     ("nearfar.record/1", sealed_line),
-    ("nearfar.record-doctor/1", schema::<RecordDoctorView>),
+    ("nearfar.record-doctor/2", schema::<RecordDoctor>),
     ("nearfar.report/1", schema::<ReportView>),
     ("nearfar.reproduce/1", schema::<ReproduceView>),
     ("nearfar.roofline/2", schema::<ModelResult<Roofline>>),
@@ -62,7 +61,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.show/3", schema::<ShowView>),
     ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),
     ("nearfar.topo/1", schema::<TopoView>),
-    ("nearfar.topology-export/1", schema::<TopologyExportView>),
+    ("nearfar.topology-export/1", schema::<TopologyExport>),
 ];
 
 fn generator() -> SchemaGenerator {
@@ -97,7 +96,8 @@ fn tidy(schema: &mut Schema) {
     if schema.get("properties").is_none() {
         return;
     }
-    let Some(Value::Array(variants)) = schema.get_mut("oneOf") else {
+    let variants = if schema.get("anyOf").is_some() { "anyOf" } else { "oneOf" };
+    let Some(Value::Array(variants)) = schema.get_mut(variants) else {
         schema.insert("additionalProperties".into(), false.into());
         return;
     };

@@ -8,7 +8,7 @@
 use fastrand::Rng;
 use nearfar_advise::{Demand, Pattern, advise};
 use nearfar_document::{
-    AdviseView, CompareView, ModelChoices, ModelKind, ModelView, ReportView, UnavailableView,
+    AdviseView, Comparison, ModelChoices, ModelKind, ModelView, ReportView, UnavailableView,
     write_csv, write_markdown, write_metrics,
 };
 use nearfar_flow::read_machine;
@@ -114,10 +114,10 @@ fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
 
 /// Whether a comparison of two records has cases.
 fn compared(a: &Record, b: &Record, what: &str) -> bool {
-    let view = CompareView::new(&a.clone().into(), &b.clone().into(), ComparisonRule::default());
+    let view = Comparison::new(&a.clone().into(), &b.clone().into(), ComparisonRule::default());
     assert_held(&view);
     assert_finite(&view.text(), what);
-    !view.cases.is_empty()
+    !view.found.cases.is_empty()
 }
 
 /// The formats for programs have no word for a figure that is not finite.

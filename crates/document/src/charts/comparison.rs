@@ -1,20 +1,20 @@
 //! Every compared case: its figure in the first record, and how much of it the second reaches.
 
-use crate::subject::{CompareView, group_words};
+use nearfar_model::{ComparedGroup, RecordComparison, Verdict};
 
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
-use crate::comparison::{VERDICTS, quantity, values};
 use crate::figure::{Figure, Unit};
+use crate::subject::compare::{group_words, quantity, values};
 
-pub(crate) fn charts(view: &CompareView) -> Vec<Chart> {
+pub(crate) fn charts(found: &RecordComparison) -> Vec<Chart> {
     [Unit::GbPerS, Unit::GflopPerS, Unit::Ns]
         .into_iter()
-        .filter_map(|unit| chart(view, unit))
+        .filter_map(|unit| chart(found, unit))
         .collect()
 }
 
-fn chart(view: &CompareView, unit: Unit) -> Option<Chart> {
+fn chart(found: &RecordComparison, unit: Unit) -> Option<Chart> {
     let (id, x, title, better) = match unit {
         Unit::GbPerS => ("compared-bandwidth", "A, GB/s", "Bandwidth: B beside A", "higher"),
         Unit::GflopPerS => {
@@ -25,25 +25,30 @@ fn chart(view: &CompareView, unit: Unit) -> Option<Chart> {
     let x = Axis { title: x, scale: Scale::Log };
     let y = Axis { title: "B / A", scale: Scale::Near };
     let mut lines = Lines::new(x, y, &["Cases"]);
-    let has_cases = |group: &&str| {
-        view.cases.iter().any(|case| case.group == *group && values(case, unit).is_some())
+    let has_cases = |group: &ComparedGroup| {
+        found.cases.iter().any(|case| case.group == *group && values(case, unit).is_some())
     };
-    let groups: Vec<&str> = view.groups.iter().map(|group| group.group).filter(has_cases).collect();
+    let groups: Vec<ComparedGroup> =
+        found.groups.iter().map(|group| group.group).filter(has_cases).collect();
     // One group alone is all of them.
     let chosen = if groups.len() > 1 { groups } else { Vec::new() };
     for group in std::iter::once(None).chain(chosen.into_iter().map(Some)) {
         let choice = group.map_or("all", group_words);
-        for (look, verdict) in VERDICTS.into_iter().enumerate() {
+        for (look, verdict) in Verdict::ALL.into_iter().enumerate() {
             // A verdict looks the same in every chart, whatever others there are.
-            let mut series = Series::new(verdict, Style::Points).looking([look; 2]);
-            for case in view.cases.iter().filter(|case| case.verdict == verdict) {
+            let mut series = Series::new(verdict.as_str(), Style::Points).looking([look; 2]);
+            for case in found.cases.iter().filter(|case| case.verdict == verdict) {
                 let Some([a, b]) = values(case, unit) else { continue };
                 if group.is_some_and(|group| group != case.group) {
                     continue;
                 }
                 let [a_words, b_words] = [a, b].map(|value| Figure::new(value, None, unit).words());
-                let about = format!("{}\nA {a_words}, B {b_words}", case.case);
-                series.point(a, &Figure::new(case.ratio, Some(case.interval), Unit::One), &about);
+                let about = format!("{}\nA {a_words}, B {b_words}", case.a_id);
+                series.point(
+                    a,
+                    &Figure::new(case.ratio, Some(case.interval.into()), Unit::One),
+                    &about,
+                );
             }
             lines.add(&[choice.to_string()], series);
         }

@@ -1,267 +1,480 @@
 //! Two records beside each other.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use nearfar_machine::InitiatorKind;
 use nearfar_model::{
-    CommonShift, ComparedCase, ComparedPart, ComparedRecord, ComparisonRule, EnvironmentDifference,
-    GroupComparison, Quantity, RecordComparison, UncomparedCase, Verdict, compare,
+    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, ComparisonRule,
+    EnvironmentDifference, GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
 };
+use nearfar_record::Executor;
+use nearfar_units::{excerpt_of, format_significant};
 use serde::Serialize;
 
+use super::figures::{count, percent_words};
 use super::measured::MeasuredView;
-use super::record_doctor::PartView;
-use super::record_doctor_text::part_words;
+use super::record_doctor_words::part_words;
+use crate::document::{Document, PROGRAM, Section};
+use crate::figure::{Figure, Unit};
+use crate::printable::printable;
+use crate::table::{Cell, Column, Table};
+use crate::terminal::paragraph::paragraph;
+use crate::terminal::section_text;
+
+/// Rows of one table, in a document and on a terminal; `compare --json` has all.
+const MOST_ROWS: usize = 1000;
+const MOST_ROWS_OF_TERMINAL: usize = 20;
+
+/// Kinds of reasons for which cases were not compared that an error names.
+const MOST_REASONS: usize = 6;
+
+/// Characters of a value of the environment on a terminal.
+const MOST_VALUE: usize = 30;
+
+/// From so much on it is told that ratios scatter more than rounds.
+const NOTED_EXCESS: f64 = 1.5;
 
 /// Two records beside each other, a the first and b the second (docs/comparing.md); `compare A B
 /// --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CompareView {
+pub struct Comparison {
     pub schema: &'static str,
     /// The first record.
     pub a: MeasuredView,
     /// The second.
     pub b: MeasuredView,
-    /// What differs around the measurements.
-    pub environment: Vec<EnvironmentDifferenceView>,
-    /// A difference below this fraction does not matter.
-    pub floor: f64,
-    /// A loss that half of the cases would show, a fraction, or null.
-    pub resolution: Option<f64>,
-    /// Findings that are worse: cases, and groups by what they have in common.
-    pub worse: usize,
-    /// Likewise better.
-    pub better: usize,
-    /// Cases that differ by more than the floor, which noise may explain.
-    pub unclear: usize,
-    /// Groups of cases and what the cases of each have in common.
-    pub groups: Vec<ComparedGroupView>,
-    /// Parts of the machine that worse or better cases have in common.
-    pub parts: Vec<ComparedPartView>,
-    /// Every case that has figures in both records.
-    pub cases: Vec<ComparedCaseView>,
-    pub not_compared: Vec<UncomparedCaseView>,
-}
-
-/// Something around the measurements that is not the same.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct EnvironmentDifferenceView {
-    pub name: &'static str,
-    /// In the first record, or null.
-    pub a: Option<String>,
-    /// In the second, or null.
-    pub b: Option<String>,
-}
-
-/// What the cases of a group show together.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ComparedGroupView {
-    /// `memory`, `unbound`, `cores` or `access_times`.
-    pub group: &'static str,
-    /// Cases with figures in both records.
-    pub cases: usize,
-    /// Relative standard deviation of a round in the first record.
-    pub a_noise: f64,
-    /// In the second.
-    pub b_noise: f64,
-    /// How much more the ratios scatter than rounds explain.
-    pub excess: f64,
-    /// What all have in common, or null.
-    pub shift: Option<CommonShiftView>,
-}
-
-/// What all cases of a group have in common.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CommonShiftView {
-    /// Above 1 where the second is better.
-    pub gain_ratio: f64,
-    /// Its 95 % interval.
-    pub interval: [f64; 2],
-    /// `worse`, `better`, `unclear` or `same`.
-    pub verdict: &'static str,
-}
-
-/// A part of the machine that cases which differ have in common.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ComparedPartView {
-    pub part: PartView,
-    /// `worse` or `better`.
-    pub verdict: &'static str,
-    /// Cases with this verdict that use it.
-    pub cases: usize,
-    /// Compared cases that use it.
-    pub cases_of_part: usize,
-    /// Median over them, above 1 where the second is better.
-    pub gain_ratio: f64,
-    /// For people.
+    #[serde(flatten)]
+    pub found: RecordComparison,
+    /// Of what the parts of the machine are parts.
     #[serde(skip)]
-    pub(crate) words: String,
+    kind: InitiatorKind,
 }
 
-/// A case that has figures in both records.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ComparedCaseView {
-    /// Its id in the first record.
-    pub case: String,
-    /// Its id in the second.
-    pub b_case: String,
-    pub group: &'static str,
-    /// Useful GB/s in the first record, or null.
-    pub a_gb_per_s: Option<f64>,
-    /// In the second, or null.
-    pub b_gb_per_s: Option<f64>,
-    /// GFLOP/s in the first record, or null.
-    pub a_gflop_per_s: Option<f64>,
-    /// In the second, or null.
-    pub b_gflop_per_s: Option<f64>,
-    /// Time of an access in the first record, or null.
-    pub a_ns: Option<f64>,
-    /// In the second, or null.
-    pub b_ns: Option<f64>,
-    /// Undisturbed rounds of the first record.
-    pub a_rounds: usize,
-    /// Of the second.
-    pub b_rounds: usize,
-    /// Second / first.
-    pub ratio: f64,
-    /// Its 95 % interval.
-    pub interval: [f64; 2],
-    /// Standard deviations from what the group has in common.
-    pub score: f64,
-    /// `worse`, `better`, `unclear` or `same`.
-    pub verdict: &'static str,
-}
-
-/// A case that is not compared.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct UncomparedCaseView {
-    /// Its id.
-    pub case: String,
-    /// How it stands in the first record.
-    pub a: &'static str,
-    /// Why, in the record's words, or null.
-    pub a_reason: Option<String>,
-    /// How it stands in the second.
-    pub b: &'static str,
-    /// Why, in the record's words, or null.
-    pub b_reason: Option<String>,
-}
-
-impl CompareView {
+impl Comparison {
     /// Compares two records.
     pub fn new(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> Self {
-        let comparison = compare(a, b, rule);
-        let (a, b) = (a.record(), b.record());
-        let RecordComparison { environment, cases, not_compared, groups, parts, .. } = &comparison;
-        let kind = a.header.inputs.initiator;
-        let part = |part: &ComparedPart| ComparedPartView {
-            part: PartView::new(part.place),
-            verdict: part.verdict.as_str(),
-            cases: part.cases,
-            cases_of_part: part.of,
-            gain_ratio: part.ratio,
-            words: part_words(part.place, kind),
-        };
-        Self {
-            schema: "nearfar.compare/1",
-            a: MeasuredView::new(a),
-            b: MeasuredView::new(b),
-            environment: environment.iter().map(EnvironmentDifferenceView::new).collect(),
-            floor: comparison.floor,
-            resolution: comparison.resolution,
-            worse: comparison.count(Verdict::Worse),
-            better: comparison.count(Verdict::Better),
-            unclear: comparison.count(Verdict::Unclear),
-            groups: groups.iter().map(ComparedGroupView::new).collect(),
-            parts: parts.iter().map(part).collect(),
-            cases: cases.iter().map(ComparedCaseView::new).collect(),
-            not_compared: not_compared.iter().map(UncomparedCaseView::new).collect(),
-        }
+        let found = compare(a, b, rule);
+        let [of_a, of_b] = [a, b].map(|it| MeasuredView::new(it.record()));
+        let kind = a.record().header.inputs.initiator;
+        Self { schema: "nearfar.compare/2", a: of_a, b: of_b, found, kind }
     }
 
     /// Whether something is worse.
     pub fn has_failed(&self) -> bool {
-        self.worse > 0
+        self.found.count(Verdict::Worse) > 0
     }
-}
 
-impl ComparedPartView {
-    pub fn words(&self) -> &str {
-        &self.words
+    /// For people.
+    pub fn text(&self) -> String {
+        let said = self.sentences();
+        let said = said.iter().map(|sentence| paragraph("", &printable(sentence)));
+        let sections = [
+            environment(&self.found, MOST_VALUE),
+            Some(cases(&self.found, &[Verdict::Worse, Verdict::Better], MOST_ROWS_OF_TERMINAL)),
+            not_compared(&self.found),
+        ];
+        let sections = sections.into_iter().flatten().filter(|it| !it.tables.is_empty());
+        format!("A: {}B: {}\n", self.a.heading(), self.b.heading())
+            + &said.collect::<String>()
+            + &sections.map(|section| section_text(&section)).collect::<String>()
     }
-}
 
-impl EnvironmentDifferenceView {
-    fn new(difference: &EnvironmentDifference) -> Self {
-        let EnvironmentDifference { name, a, b } = difference.clone();
-        Self { name, a, b }
-    }
-}
-
-impl ComparedGroupView {
-    fn new(group: &GroupComparison) -> Self {
-        Self {
-            group: group.group.as_str(),
-            cases: group.cases,
-            a_noise: group.a_noise,
-            b_noise: group.b_noise,
-            excess: group.excess,
-            shift: group.shift.as_ref().map(CommonShiftView::new),
+    pub fn document(&self) -> Document {
+        let found = &self.found;
+        let is_simulated =
+            [&self.a, &self.b].into_iter().any(|of| of.executor == Executor::Simulated);
+        let sections = [
+            environment(found, usize::MAX),
+            Some(groups(found)),
+            (!found.parts.is_empty()).then(|| parts(&found.parts, self.kind)),
+            Some(cases(found, &Verdict::ALL, MOST_ROWS)),
+            not_compared(found),
+        ];
+        Document {
+            title: format!(
+                "A: {}, {}; B: {}, {}",
+                self.a.host, self.a.started, self.b.host, self.b.started
+            ),
+            is_simulated,
+            program: PROGRAM,
+            cautions: self.cautions(),
+            summary: self.summary(),
+            sections: sections.into_iter().flatten().collect(),
+            paper_tables: Vec::new(),
         }
     }
-}
 
-impl CommonShiftView {
-    fn new(shift: &CommonShift) -> Self {
-        Self {
-            gain_ratio: shift.ratio,
-            interval: shift.interval.into(),
-            verdict: shift.verdict.as_str(),
+    fn cautions(&self) -> Vec<String> {
+        let records = [("A", &self.a), ("B", &self.b)];
+        let simulated = records.iter().filter(|(_, of)| of.executor == Executor::Simulated);
+        let simulated: Vec<&str> = simulated.map(|(name, _)| *name).collect();
+        let mut cautions = Vec::new();
+        if !simulated.is_empty() {
+            let names = simulated.join(" and of ");
+            cautions
+                .push(format!("SIMULATED: the figures of {names} were computed, not measured."));
         }
+        cautions.extend(
+            records.iter().filter_map(|(name, of)| {
+                Some(format!("WARNING: {name}: {}.", of.sealing.finding()?))
+            }),
+        );
+        cautions
     }
-}
 
-impl ComparedCaseView {
-    fn new(case: &ComparedCase) -> Self {
-        let of = |quantity, unit: f64| {
-            let [a, b] = [case.a, case.b].map(|value| value / unit);
-            if case.quantity == quantity { [Some(a), Some(b)] } else { [None, None] }
+    fn summary(&self) -> Vec<String> {
+        let names: Vec<String> = differing(&self.found).map(name_of).collect();
+        let differing = format!("Beside the figures differ: {}.", names.join(", "));
+        self.sentences().into_iter().chain((!names.is_empty()).then_some(differing)).collect()
+    }
+
+    fn sentences(&self) -> Vec<String> {
+        let mut sentences = vec![self.counts()];
+        sentences.extend(self.findings().iter().map(|(label, words)| format!("{label}: {words}.")));
+        if differing(&self.found).next().is_none() {
+            let none = "Machine, system and inputs differ in nothing that both records tell.";
+            sentences.push(none.into());
+        }
+        sentences
+    }
+
+    /// How many cases were compared and how they stand, and which loss would show.
+    fn counts(&self) -> String {
+        let found = &self.found;
+        let of = |verdict| found.cases.iter().filter(|case| case.verdict == verdict).count();
+        let resolution = found.resolution.map_or_else(String::new, |loss| {
+            format!("; a loss of {} would show in half of them", percent_words(loss))
+        });
+        format!(
+            "{} compared: {} worse and {} better by more than {} and than noise explains, {} \
+             unclear (noise may explain it), {} the same{resolution}.",
+            count(found.cases.len(), "case"),
+            of(Verdict::Worse),
+            of(Verdict::Better),
+            percent_words(found.floor),
+            of(Verdict::Unclear),
+            of(Verdict::Same),
+        )
+    }
+
+    /// What cases have in common, each behind its label: a verdict, or a note.
+    fn findings(&self) -> Vec<(&'static str, String)> {
+        let of_groups = self.found.groups.iter().flat_map(|group| {
+            let shift = group.shift.as_ref().filter(|shift| shift.verdict != Verdict::Same);
+            let shift = shift.map(|shift| {
+                let (low, high) = shift.interval;
+                // Of times the inverse of what is gained is what is seen.
+                let (verb, ratio, ends) = if group.group == ComparedGroup::AccessTimes {
+                    ("takes", 1.0 / shift.ratio, [1.0 / high, 1.0 / low])
+                } else {
+                    ("reaches", shift.ratio, [low, high])
+                };
+                let [low, high] = ends.map(three);
+                let words = format!(
+                    "B {verb} {} ({low} to {high}) of A in all of {} ({}); single cases are named \
+                     where they differ from that as well",
+                    three(ratio),
+                    group_words(group.group),
+                    count(group.cases, "case"),
+                );
+                (label(shift.verdict), words)
+            });
+            let excess = (group.excess > NOTED_EXCESS).then(|| {
+                let words = format!(
+                    "ratios of {} scatter {} times as much as their rounds explain; intervals and \
+                     verdicts allow for that",
+                    group_words(group.group),
+                    format_significant(group.excess, 2)
+                );
+                ("Note", words)
+            });
+            [shift, excess].into_iter().flatten()
+        });
+        let of_parts = self.found.parts.iter().map(|part| {
+            let words = format!(
+                "{}: in {} of {} that use it, median {} of what A reaches",
+                part_words(part.place, self.kind),
+                part.cases,
+                count(part.of, "case"),
+                three(part.ratio)
+            );
+            (label(part.verdict), words)
+        });
+        of_groups.chain(of_parts).collect()
+    }
+
+    /// Of how many cases, and how they stand, most that are not compared are; `None` where all
+    /// are compared.
+    pub fn reasons(&self) -> Option<String> {
+        let kinds = kinds_of_uncompared(&self.found);
+        let words = |((a, b), cases): &(Standings, Vec<&UncomparedCase>)| {
+            let [a, b] = [a, b].map(|it| it.replace('_', " "));
+            format!("{}: {a} in A, {b} in B", count(cases.len(), "case"))
         };
-        let [a_gb_per_s, b_gb_per_s] = of(Quantity::Bandwidth, 1e9);
-        let [a_gflop_per_s, b_gflop_per_s] = of(Quantity::Arithmetic, 1e9);
-        let [a_ns, b_ns] = of(Quantity::AccessTime, 1.0);
-        Self {
-            case: case.a_id.clone(),
-            b_case: case.b_id.clone(),
-            group: case.group.as_str(),
-            a_gb_per_s,
-            b_gb_per_s,
-            a_gflop_per_s,
-            b_gflop_per_s,
-            a_ns,
-            b_ns,
-            a_rounds: case.a_rounds,
-            b_rounds: case.b_rounds,
-            ratio: case.ratio,
-            interval: case.interval.into(),
-            score: case.score,
-            verdict: case.verdict.as_str(),
-        }
+        let reasons: Vec<String> = kinds.iter().take(MOST_REASONS).map(words).collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 }
 
-impl UncomparedCaseView {
-    fn new(case: &UncomparedCase) -> Self {
-        Self {
-            case: case.id.clone(),
-            a: case.a.as_str(),
-            a_reason: case.a.reason().map(Into::into),
-            b: case.b.as_str(),
-            b_reason: case.b.reason().map(Into::into),
+/// A verdict at the beginning of a line.
+fn label(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Worse => "Worse",
+        Verdict::Better => "Better",
+        Verdict::Unclear => "Unclear",
+        Verdict::Same => "Same",
+    }
+}
+
+/// What a group of cases is, in words.
+pub(crate) fn group_words(group: ComparedGroup) -> &'static str {
+    match group {
+        ComparedGroup::Memory => "memory's bandwidth with pinned threads",
+        ComparedGroup::Unbound => "memory's bandwidth with unpinned threads",
+        ComparedGroup::Cores => "what caches and arithmetic give",
+        ComparedGroup::AccessTimes => "times of accesses",
+    }
+}
+
+fn name_of(difference: &EnvironmentDifference) -> String {
+    difference.name.replace('_', " ")
+}
+
+/// Values are told up to so many characters.
+fn environment(found: &RecordComparison, most: usize) -> Option<Section> {
+    if found.environment.is_empty() {
+        return None;
+    }
+    let value = |text: &Option<String>| {
+        let value = text.as_ref().map(|text| Cell::text(excerpt_of(text, most)));
+        value.unwrap_or_else(|| Cell::not_measured("the record does not say"))
+    };
+    let row =
+        |it: &EnvironmentDifference| vec![Cell::text(name_of(it)), value(&it.a), value(&it.b)];
+    let one_sided = found.environment.iter().filter(|it| it.a.is_none() || it.b.is_none());
+    let table = |caption: &str, rows: Vec<Vec<Cell>>| Table {
+        caption: caption.into(),
+        columns: ["", "A", "B"].map(Column::words).into(),
+        rows,
+        notes: Vec::new(),
+    };
+    let tables = [
+        table("What differs beside the figures", differing(found).map(row).collect()),
+        table("Known of one record only, which is no difference", one_sided.map(row).collect()),
+    ];
+    Some(section(
+        "environment",
+        "What differs beside the figures",
+        "Machine, system and inputs as the records tell of them.",
+        tables.into_iter().filter(|table| !table.rows.is_empty()).collect(),
+    ))
+}
+
+/// What both records know and do not agree about.
+fn differing(found: &RecordComparison) -> impl Iterator<Item = &EnvironmentDifference> {
+    found.environment.iter().filter(|it| it.a.is_some() && it.b.is_some())
+}
+
+fn groups(found: &RecordComparison) -> Section {
+    let percent = |fraction: f64| Cell::text(format!("{} %", three(100.0 * fraction)));
+    let row = |group: &GroupComparison| {
+        let shift = group.shift.as_ref();
+        vec![
+            Cell::text(group_words(group.group)),
+            Cell::text(group.cases.to_string()),
+            percent(group.a_noise),
+            percent(group.b_noise),
+            Cell::Figure(Figure::new(group.excess, None, Unit::One)),
+            shift.map_or(
+                Cell::not_measured("too few of its cases, or they do not agree"),
+                |shift| {
+                    let interval = Some(shift.interval.into());
+                    Cell::Figure(Figure::new(shift.ratio, interval, Unit::One))
+                },
+            ),
+            shift.map_or(Cell::Empty, |shift| Cell::text(shift.verdict.as_str())),
+        ]
+    };
+    let table = Table {
+        caption: "Groups of cases, their noise, and what all of a group have in common".into(),
+        columns: vec![
+            Column::words("group"),
+            Column::words("cases"),
+            Column::words("noise of a round in A"),
+            Column::words("in B"),
+            Column::of("scatter beyond it", Unit::One),
+            Column::of("gain in common", Unit::One),
+            Column::words("verdict"),
+        ],
+        rows: found.groups.iter().map(row).collect(),
+        notes: vec![
+            "A gain above 1 is better: of times, A / B. Scatter beyond noise widens intervals."
+                .into(),
+        ],
+    };
+    section(
+        "groups",
+        "What cases have in common",
+        "Cases whose noise and common causes are alike are judged together.",
+        vec![table],
+    )
+}
+
+fn parts(parts: &[ComparedPart], kind: InitiatorKind) -> Section {
+    let row = |part: &ComparedPart| {
+        vec![
+            Cell::text(part.verdict.as_str()),
+            Cell::text(part_words(part.place, kind)),
+            Cell::text(format!("{} of {}", part.cases, part.of)),
+            Cell::Figure(Figure::new(part.ratio, None, Unit::One)),
+        ]
+    };
+    let table = Table {
+        caption: "Parts of the machine that worse or better cases use".into(),
+        columns: vec![
+            Column::words("verdict"),
+            Column::words("part"),
+            Column::words("cases that use it"),
+            Column::of("median gain", Unit::One),
+        ],
+        rows: parts.iter().map(row).collect(),
+        notes: vec!["What cases have in common need not be the cause.".into()],
+    };
+    section(
+        "parts",
+        "Parts in common",
+        "The parts that most of the cases with a finding use.",
+        vec![table],
+    )
+}
+
+fn cases(found: &RecordComparison, verdicts: &[Verdict], most_rows: usize) -> Section {
+    let mut tables = Vec::new();
+    for &verdict in verdicts {
+        for unit in [Unit::GbPerS, Unit::GflopPerS, Unit::Ns] {
+            let of = found.cases.iter().filter(|case| case.verdict == verdict);
+            let cases: Vec<_> = of.filter_map(|case| Some((case, values(case, unit)?))).collect();
+            tables.extend(table(verdict, unit, cases, most_rows));
         }
     }
+    section(
+        "cases",
+        "Case by case",
+        "Medians of the undisturbed rounds of both records, and B / A with its 95 % interval, each \
+         by itself.",
+        tables,
+    )
+}
+
+fn table(
+    verdict: Verdict,
+    unit: Unit,
+    mut cases: Vec<(&ComparedCase, [f64; 2])>,
+    most_rows: usize,
+) -> Option<Table> {
+    let all = cases.len();
+    if all == 0 {
+        return None;
+    }
+    // The clearest first.
+    cases.sort_by(|(one, _), (other, _)| other.score.abs().total_cmp(&one.score.abs()));
+    cases.truncate(most_rows);
+    let figure = |value, interval, unit| Cell::Figure(Figure::new(value, interval, unit));
+    let row = |(case, [a, b]): &(&ComparedCase, [f64; 2])| {
+        vec![
+            Cell::text(&case.a_id),
+            figure(*a, None, unit),
+            figure(*b, None, unit),
+            figure(case.ratio, Some(case.interval.into()), Unit::One),
+            Cell::text(format!("{}, {}", case.a_rounds, case.b_rounds)),
+        ]
+    };
+    let more = all - cases.len();
+    let note = format!("{more} more are in what `nearfar compare --json` prints.");
+    Some(Table {
+        caption: format!("{}, {}: {all}", label(verdict), quantity(unit)),
+        columns: vec![
+            Column::words("case"),
+            Column::of("A", unit),
+            Column::of("B", unit),
+            Column::of("B / A", Unit::One),
+            Column::words("rounds of A, of B"),
+        ],
+        rows: cases.iter().map(row).collect(),
+        notes: (more > 0).then_some(note).into_iter().collect(),
+    })
+}
+
+pub(crate) fn quantity(unit: Unit) -> &'static str {
+    match unit {
+        Unit::GbPerS => "bandwidth",
+        Unit::GflopPerS => "arithmetic",
+        Unit::Ns => "time of an access",
+        Unit::One => "ratio",
+    }
+}
+
+/// Both figures of a case; `None` where its figures have another unit.
+pub(crate) fn values(case: &ComparedCase, unit: Unit) -> Option<[f64; 2]> {
+    let (values, own) = case.figures.shown();
+    (own == unit).then_some(values)
+}
+
+/// How a case stands in both records.
+type Standings = (&'static str, &'static str);
+
+/// Cases that are not compared by how they stand in A and in B, most first.
+fn kinds_of_uncompared(found: &RecordComparison) -> Vec<(Standings, Vec<&UncomparedCase>)> {
+    let mut kinds: BTreeMap<Standings, Vec<&UncomparedCase>> = BTreeMap::new();
+    for case in &found.not_compared {
+        kinds.entry((case.a.as_str(), case.b.as_str())).or_default().push(case);
+    }
+    let mut kinds: Vec<_> = kinds.into_iter().collect();
+    kinds.sort_by_key(|(_, cases)| Reverse(cases.len()));
+    kinds
+}
+
+fn not_compared(found: &RecordComparison) -> Option<Section> {
+    let kinds = kinds_of_uncompared(found);
+    if kinds.is_empty() {
+        return None;
+    }
+    let rows = kinds.iter().map(|((a, b), cases)| {
+        let first = cases.first();
+        let reason = first.and_then(|first| first.a.reason().or(first.b.reason()));
+        vec![
+            Cell::text(cases.len().to_string()),
+            Cell::text(a.replace('_', " ")),
+            Cell::text(b.replace('_', " ")),
+            first.map_or(Cell::Empty, |first| Cell::text(&first.id)),
+            reason.map_or(Cell::Empty, Cell::text),
+        ]
+    });
+    let has = |standings: Standings| kinds.iter().any(|(known, _)| *known == standings);
+    let (one, other) = (CaseStanding::Measured.as_str(), CaseStanding::NotPlanned.as_str());
+    let screening = "Screening can keep other variants each time: the same --isa, --kernel and --seed \
+                     for both records give more cases in common.";
+    let is_screened = has((one, other)) && has((other, one));
+    let table = Table {
+        caption: "Cases that are not compared, by how they stand".into(),
+        columns: ["cases", "in A", "in B", "the first", "why"].map(Column::words).into(),
+        rows: rows.collect(),
+        notes: is_screened.then(|| screening.into()).into_iter().collect(),
+    };
+    Some(section(
+        "not-compared",
+        "What is not compared",
+        "A case is compared where both records have at least three undisturbed rounds of it.",
+        vec![table],
+    ))
+}
+
+fn section(id: &'static str, title: &'static str, about: &str, tables: Vec<Table>) -> Section {
+    Section { id, title, about: about.into(), tables, findings: Vec::new(), model_text: None }
+}
+
+fn three(value: f64) -> String {
+    format_significant(value, 3)
 }

@@ -25,9 +25,10 @@ pub(crate) fn percent_words(fraction: f64) -> String {
     format!("{} %", rounded(percent, decimals))
 }
 
-/// `1 core`, `2 cores`.
+/// `1 core`, `2 cores`, `2 processes`.
 pub(crate) fn count(number: usize, noun: &str) -> String {
-    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+    let plural = if noun.ends_with('s') { "es" } else { "s" };
+    format!("{number} {noun}{}", if number == 1 { "" } else { plural })
 }
 
 /// A number to at most so many significant digits, without zeros at its end.
@@ -64,6 +65,12 @@ mod tests {
         assert_eq!(significant(0.5, 4), "0.5");
         assert_eq!(significant(120.0, 4), "120");
         assert_eq!(significant(0.0, 4), "0");
+    }
+
+    #[test]
+    fn more_than_one_is_plural() {
+        assert_eq!(["core", "process"].map(|it| count(1, it)), ["1 core", "1 process"]);
+        assert_eq!(["core", "process"].map(|it| count(0, it)), ["0 cores", "0 processes"]);
     }
 
     #[test]

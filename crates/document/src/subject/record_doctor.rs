@@ -1,172 +1,49 @@
-//! Which part of a machine falls short of its twins, by a record of it.
+//! Which part of a machine falls short of its twins, by a record of it: what is wrong, what was compared,
+//! what could not be.
 
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::{
-    Against, Between, HiddenLevel, NotCompared, Place, Shortfall, Twins, Unmeasured, Unsteadiness,
-    WhyUnmeasured, twins, unmeasured,
+    FEWEST_ROUNDS, FLOOR, MemoryLimit, NotCompared, Twins, Unmeasured, memory_limit, twins,
+    unmeasured,
 };
-use nearfar_record::{Check, Record, Standing};
+use nearfar_record::{Check, Executor, Record, Standing};
+use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
+use super::doctor::check_lines;
+use super::figures::simulated_line;
 use super::measured::MeasuredView;
-use super::record_doctor_checks::checks;
+use super::record_doctor_words::{
+    level_remedy, level_words, remedy, shortfall_words, unmeasured_remedy, unmeasured_words,
+    unsteady_remedy, unsteady_words,
+};
+use super::sealing::seal_check;
+use crate::printable::printable;
 
 /// Which part of a machine falls short of its twins (docs/models/twins.md); `doctor RECORD --json`
 /// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RecordDoctorView {
+pub struct RecordDoctor {
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
-    /// Cells of the pairs matrix that were compared with their twins.
-    pub cells_compared: usize,
-    /// Cells that were not, by the reason.
-    pub cells_not_compared: NotComparedView,
-    /// Groups of twins.
-    pub groups: usize,
-    /// Relative standard deviation of a cell's rounds, or null.
-    pub noise: Option<f64>,
-    /// Loss of any memory node or cluster that half of its cells would show, a
-    /// fraction, or null.
-    pub resolution: Option<f64>,
-    /// Cells that fall short alone, too few for a finding.
-    pub cells_alone: usize,
-    /// Parts that fall short, the one that explains most cells first.
-    pub findings: Vec<ShortfallView>,
-    /// Parts whose rounds scatter more than their twins'.
-    pub unsteady: Vec<UnsteadinessView>,
-    /// Pairs that are further apart than the firmware says.
-    pub hidden_levels: Vec<HiddenLevelView>,
+    #[serde(flatten)]
+    pub twins: Twins,
     /// Cells without a figure, by memory node and reason.
-    pub unmeasured: Vec<UnmeasuredView>,
+    pub unmeasured: Vec<Unmeasured>,
     /// The findings and what else was looked at, in words.
     pub checks: Vec<Check>,
 }
 
-/// Cells that were not compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct NotComparedView {
-    /// No other cell should be equal.
-    pub no_twin: usize,
-    /// Too few undisturbed rounds.
-    pub few_rounds: usize,
-    /// No figure, or no bytes.
-    pub no_figure: usize,
-}
-
-/// A part whose rounds scatter more than its twins'.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct UnsteadinessView {
-    pub part: PartView,
-    /// Relative standard deviation between rounds, median over its unsteady cells.
-    pub scatter: f64,
-    /// The same of their twins.
-    pub twins_scatter: f64,
-    /// Unsteady cells.
-    pub cells: usize,
-    /// Cells of the part that were compared.
-    pub cells_of_part: usize,
-    /// Kernels with which it shows.
-    pub kernels: Vec<String>,
-    /// Numbers of threads with which it shows.
-    pub threads: Vec<u32>,
-}
-
-/// Pairs that form a level of their own below their twins by the firmware.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct HiddenLevelView {
-    /// `nodes` (a cluster and a memory node) or `packages`.
-    pub between: &'static str,
-    /// The pairs, both directions of each.
-    pub pairs: Vec<[u32; 2]>,
-    /// Pair / twins by the firmware, median over the pairs.
-    pub ratio: f64,
-}
-
-/// Cells of a memory node that have no figure.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct UnmeasuredView {
-    pub memory_node: u32,
-    /// Cells without a figure; 0 where none was planned.
-    pub cells: usize,
-    pub cells_of_node: usize,
-    /// A code of a refusal, or `no_sample`, `no_bytes`, `not_planned`.
-    pub reason: &'static str,
-    /// For people, of the first cell; or null.
-    pub text: Option<String>,
-}
-
-/// A part of the machine that falls short of its twins.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ShortfallView {
-    /// The part; two where the figures cannot tell which.
-    pub parts: Vec<PartView>,
-    /// `twins` or `other_direction`.
-    pub against: &'static str,
-    /// Cell / median of its twins (or other direction), median over the cells that fall
-    /// short.
-    pub ratio: f64,
-    pub ratio_interval: [f64; 2],
-    /// Cells that fall short.
-    pub cells: usize,
-    /// Cells of the part that were compared.
-    pub cells_of_part: usize,
-    /// Twins of the cells that fall short, the fewest that one has.
-    pub fewest_twins: usize,
-    /// Of a memory node: its size / median of the other nodes of its kind, or null.
-    pub memory_share: Option<f64>,
-    /// Kernels with which it shows.
-    pub kernels: Vec<String>,
-    /// Numbers of threads with which it shows.
-    pub threads: Vec<u32>,
-}
-
-/// A part of a machine. What does not say which part it is is null.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PartView {
-    /// `memory`, `cluster`, `initiator`, `package_link`, `package_to_package`,
-    /// `cluster_to_package` or `path`.
-    pub part: &'static str,
-    /// The cluster, or null.
-    pub cluster: Option<u32>,
-    /// The initiator, or null.
-    pub initiator: Option<u32>,
-    /// The memory node, or null.
-    pub memory_node: Option<u32>,
-    /// The package of the cores, or null.
-    pub from_package: Option<u32>,
-    /// The package of the memory, or null.
-    pub to_package: Option<u32>,
-}
-
-impl RecordDoctorView {
+impl RecordDoctor {
     /// Looks a record over. `gamma` is what a memory node can carry at most, or why it
     /// is not known.
     pub fn new(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Self {
-        let twins = twins(record);
-        let unmeasured = unmeasured(record);
-        Self {
-            schema: "nearfar.record-doctor/1",
-            measured: MeasuredView::new(record),
-            cells_compared: twins.compared,
-            cells_not_compared: NotComparedView::new(&twins),
-            groups: twins.groups,
-            noise: twins.noise,
-            resolution: twins.resolution,
-            cells_alone: twins.alone,
-            findings: twins.findings.iter().map(ShortfallView::new).collect(),
-            unsteady: twins.unsteady.iter().map(UnsteadinessView::new).collect(),
-            hidden_levels: twins.hidden_levels.iter().map(HiddenLevelView::new).collect(),
-            unmeasured: unmeasured.iter().map(UnmeasuredView::new).collect(),
-            checks: checks(record, &twins, &unmeasured, gamma),
-        }
+        let (twins, unmeasured) = (twins(record), unmeasured(record));
+        let checks = checks(record, &twins, &unmeasured, gamma);
+        let (schema, measured) = ("nearfar.record-doctor/2", MeasuredView::new(record));
+        Self { schema, measured, twins, unmeasured, checks }
     }
 
     /// Whether the record was changed, a part falls short or is unsteady, or a figure is
@@ -174,122 +51,187 @@ impl RecordDoctorView {
     pub fn has_failed(&self) -> bool {
         self.checks.iter().any(|check| check.standing == Standing::Failed)
     }
-}
 
-impl NotComparedView {
-    fn new(twins: &Twins) -> Self {
-        let cells = |why| twins.not_compared.get(&why).copied().unwrap_or(0);
-        Self {
-            no_twin: cells(NotCompared::NoTwin),
-            few_rounds: cells(NotCompared::FewRounds),
-            no_figure: cells(NotCompared::NoFigure),
-        }
-    }
-}
-
-impl UnsteadinessView {
-    fn new(unsteady: &Unsteadiness) -> Self {
-        Self {
-            part: PartView::new(unsteady.place),
-            scatter: unsteady.scatter,
-            twins_scatter: unsteady.twins_scatter,
-            cells: unsteady.cells,
-            cells_of_part: unsteady.of,
-            kernels: unsteady.kernels.iter().cloned().collect(),
-            threads: unsteady.threads.iter().copied().collect(),
-        }
-    }
-}
-
-impl HiddenLevelView {
-    fn new(level: &HiddenLevel) -> Self {
-        Self {
-            between: match level.between {
-                Between::Nodes => "nodes",
-                Between::Packages => "packages",
-            },
-            pairs: level.pairs.iter().map(|&(from, to)| [from, to]).collect(),
-            ratio: level.ratio,
-        }
-    }
-}
-
-impl UnmeasuredView {
-    fn new(unmeasured: &Unmeasured) -> Self {
-        let (reason, text) = match &unmeasured.why {
-            WhyUnmeasured::Refused { code, text } => (code.as_str(), Some(text.clone())),
-            WhyUnmeasured::NoSample => ("no_sample", None),
-            WhyUnmeasured::NoBytes => ("no_bytes", None),
-            WhyUnmeasured::NotPlanned => ("not_planned", None),
+    /// For people.
+    pub fn text(&self) -> String {
+        let made = match self.measured.executor {
+            Executor::Native => "measured",
+            Executor::Simulated => "worked out",
         };
-        Self {
-            memory_node: unmeasured.node,
-            cells: unmeasured.cells,
-            cells_of_node: unmeasured.of,
-            reason,
-            text,
-        }
+        let is_even = self.twins.findings.is_empty() && self.twins.unsteady.is_empty();
+        format!(
+            "{}{}, {made} {}\n{}{}",
+            simulated_line(self.measured.executor),
+            printable(&self.measured.host),
+            printable(&self.measured.started),
+            if is_even { "" } else { LEGEND },
+            check_lines(&self.checks)
+        )
     }
 }
 
-impl ShortfallView {
-    fn new(finding: &Shortfall) -> Self {
-        let parts = [Some(finding.place), finding.or_place];
-        Self {
-            parts: parts.into_iter().flatten().map(PartView::new).collect(),
-            against: match finding.against {
-                Against::Twins => "twins",
-                Against::OtherDirection => "other_direction",
-            },
-            ratio: finding.ratio,
-            ratio_interval: [finding.interval.0, finding.interval.1],
-            cells: finding.cells,
-            cells_of_part: finding.of,
-            fewest_twins: finding.fewest_twins,
-            memory_share: finding.memory_share,
-            kernels: finding.kernels.iter().cloned().collect(),
-            threads: finding.threads.iter().copied().collect(),
-        }
+/// What the words of the findings mean.
+const LEGEND: &str = "cell: one initiator, memory node, kernel and number of threads; twins: cells \
+                      that should be equal; in brackets: 95 % interval\n";
+
+/// All checks of a record, failures first.
+fn checks(
+    record: &Record,
+    twins: &Twins,
+    unmeasured: &[Unmeasured],
+    gamma: Result<TheoreticalMaximum, String>,
+) -> Vec<Check> {
+    let kind = record.header.inputs.initiator;
+    let check = |check: &str, standing, finding, remedy: String| Check {
+        check: check.into(),
+        standing,
+        finding,
+        remedy: Some(remedy),
+    };
+    let low = twins.findings.iter().map(|finding| {
+        let words = shortfall_words(finding, kind);
+        check("twins", Standing::Failed, words, remedy(finding))
+    });
+    let unsteady = twins.unsteady.iter().map(|part| {
+        check("unsteady", Standing::Failed, unsteady_words(part, kind), unsteady_remedy())
+    });
+    let levels = twins.hidden_levels.iter().map(|level| {
+        check("hidden_level", Standing::Warning, level_words(level), level_remedy(level))
+    });
+    let missing = unmeasured.iter().map(|missing| {
+        let words = unmeasured_words(missing);
+        check("unmeasured", Standing::Warning, words, unmeasured_remedy(missing))
+    });
+    let edited = seal_check(&record.sealing);
+    let (first, last) = match edited.standing {
+        Standing::Failed => (Some(edited), None),
+        _ => (None, Some(edited)),
+    };
+    let found = low.chain(unsteady).chain(levels).chain(missing);
+    let mut checks: Vec<Check> = first.into_iter().chain(found).collect();
+    checks.extend(comparison_check(record, twins));
+    checks.extend(last);
+    checks.push(limit_check(record, gamma));
+    checks
+}
+
+/// Losses below this should be seen on a machine that is quiet and built evenly.
+const COARSE: f64 = 0.1;
+
+/// What was compared where nothing was found, or why nothing could be.
+fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
+    let check =
+        |standing, finding, remedy| Check { check: "twins".into(), standing, finding, remedy };
+    if twins.compared == 0 {
+        let (why, remedy) = nothing_to_compare(record, twins);
+        let finding = format!("nothing to compare with: {why}");
+        return Some(check(Standing::Unknown, finding, Some(remedy)));
+    }
+    if !twins.findings.is_empty() || !twins.unsteady.is_empty() {
+        return None;
+    }
+    let resolution = twins.resolution.unwrap_or(FLOOR);
+    let mut finding = format!(
+        "{} cells in {} groups of twins were compared; no part of the machine falls short of its \
+         twins (any memory node or cluster that lost more than {:.1} % would show)",
+        twins.compared,
+        twins.groups,
+        resolution * 100.0
+    );
+    let more = "measure with more --samples on a quiet machine";
+    let mut remedy = None;
+    if twins.alone > 0 {
+        finding += &format!("; {} single cells do, as noise can make them", twins.alone);
+        remedy = Some(more.to_string());
+    }
+    if resolution > COARSE {
+        remedy = Some(format!("to see smaller losses {more}; machines built unevenly hide them"));
+    }
+    Some(check(Standing::Fine, finding, remedy))
+}
+
+fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
+    let measure = "measure with `nearfar characterize --only pairs`";
+    let Some((most, cells)) = twins.not_compared.iter().max_by_key(|(_, cells)| **cells) else {
+        return ("the record holds no cells of pairs".into(), measure.into());
+    };
+    match most {
+        NotCompared::FewRounds => (
+            format!("{cells} cells have fewer than {FEWEST_ROUNDS} undisturbed rounds"),
+            format!("{measure} and more --samples, on a quiet machine"),
+        ),
+        NotCompared::NoFigure => (
+            format!("{cells} cells have no figure: they were refused or moved no bytes"),
+            "see why with `nearfar show`".into(),
+        ),
+        NotCompared::NoTwin if record.header.machine.nodes.len() < 2 => (
+            "the machine has one memory node, and no cell has a twin".into(),
+            "compare with a record of a machine of the same kind".into(),
+        ),
+        NotCompared::NoTwin => (
+            "no two cells are at the same distance from memory of the same kind".into(),
+            "compare with a record of a machine of the same kind".into(),
+        ),
     }
 }
 
-impl PartView {
-    pub(crate) fn new(place: Place) -> Self {
-        let none = Self {
-            part: "",
-            cluster: None,
-            initiator: None,
-            memory_node: None,
-            from_package: None,
-            to_package: None,
-        };
-        match place {
-            Place::Memory { node } => Self { part: "memory", memory_node: Some(node), ..none },
-            Place::Cluster { cluster } => Self { part: "cluster", cluster: Some(cluster), ..none },
-            Place::Initiator { index, cluster } => {
-                Self { part: "initiator", cluster: Some(cluster), initiator: Some(index), ..none }
-            }
-            Place::PackageLink { first, second } => Self {
-                part: "package_link",
-                from_package: Some(first),
-                to_package: Some(second),
-                ..none
-            },
-            Place::PackageToPackage { from, to } => Self {
-                part: "package_to_package",
-                from_package: Some(from),
-                to_package: Some(to),
-                ..none
-            },
-            Place::ClusterToPackage { cluster, to } => Self {
-                part: "cluster_to_package",
-                cluster: Some(cluster),
-                to_package: Some(to),
-                ..none
-            },
-            Place::Path { cluster, node } => {
-                Self { part: "path", cluster: Some(cluster), memory_node: Some(node), ..none }
-            }
-        }
+/// Nothing may exceed what the memory can carry.
+fn limit_check(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Check {
+    let limit =
+        gamma.and_then(|maximum| memory_limit(record, maximum).map_err(|why| why.to_string()));
+    let check = |standing, finding, remedy| Check {
+        check: "theoretical_maximum".into(),
+        standing,
+        finding,
+        remedy,
+    };
+    match limit {
+        Err(why) => check(
+            Standing::Unknown,
+            format!("figures are not held against what the memory can carry at most: {why}"),
+            None,
+        ),
+        Ok(limit) if limit.above.is_empty() => check(
+            Standing::Fine,
+            format!(
+                "no figure is above what a memory node can carry ({}, {}); the highest of {} cells \
+                 is at {:.0} % of it",
+                limit.maximum.name,
+                BytesPerSecond(limit.maximum.bytes_per_s),
+                limit.cells,
+                limit.highest_share * 100.0
+            ),
+            None,
+        ),
+        Ok(limit) => check(Standing::Failed, above_words(&limit), Some(above_remedy(&limit))),
+    }
+}
+
+fn above_words(limit: &MemoryLimit) -> String {
+    let highest = limit.above.first().map_or_else(String::new, |cell| {
+        format!(": {} moves {} at least", cell.case, BytesPerSecond(cell.traffic_bytes_per_s))
+    });
+    format!(
+        "{} of {} cells are above what a memory node can carry ({}, {}){highest}",
+        limit.above.len(),
+        limit.cells,
+        limit.maximum.name,
+        BytesPerSecond(limit.maximum.bytes_per_s)
+    )
+}
+
+fn above_remedy(limit: &MemoryLimit) -> String {
+    /// Working sets below this multiple of the caches may be served by them.
+    const ENOUGH: f64 = 4.0;
+    let cached =
+        limit.above.iter().all(|cell| cell.llc_multiple.is_none_or(|multiple| multiple < ENOUGH));
+    if cached {
+        "the working sets are below 4 x the caches, or the caches are not known: measure with a \
+         larger --working-set"
+            .into()
+    } else {
+        "the maximum is too low, or pages were not where they should be: check --gamma and the \
+         memory modules (`nearfar topo`), and the proofs (`nearfar show`)"
+            .into()
     }
 }

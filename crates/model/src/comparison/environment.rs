@@ -6,9 +6,11 @@ use std::hash::Hasher;
 
 use nearfar_machine::{Fnv1a, Machine};
 use nearfar_record::{Executor, Header};
+use serde::Serialize;
 
 /// Something that is not the same in both records.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EnvironmentDifference {
     pub name: &'static str,
     /// In the first record; `None` where it does not know.

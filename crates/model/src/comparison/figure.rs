@@ -5,6 +5,8 @@ use nearfar_record::{
     round_values,
 };
 use nearfar_stats::median;
+use nearfar_units::{BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity as _, Unit};
+use serde::Serialize;
 
 use super::ComparedGroup;
 
@@ -13,7 +15,7 @@ pub const FEWEST_COMPARED_ROUNDS: usize = 3;
 
 /// What a case's figure is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Quantity {
+pub(super) enum Quantity {
     /// Useful bytes/s of all actors together.
     Bandwidth,
     /// Floating-point operations/s of all actors together.
@@ -22,8 +24,52 @@ pub enum Quantity {
     AccessTime,
 }
 
-/// How a case stands in a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// The median over rounds of a case's figure in both records.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ComparedFigures {
+    /// Useful bytes of all actors together.
+    Bandwidth { a_gb_per_s: BytesPerSecond, b_gb_per_s: BytesPerSecond },
+    /// Floating-point operations of all actors together.
+    Arithmetic { a_gflop_per_s: FlopsPerSecond, b_gflop_per_s: FlopsPerSecond },
+    /// Of an access of the case's chase: less is better.
+    AccessTime { a_ns: Nanoseconds, b_ns: Nanoseconds },
+}
+
+impl Quantity {
+    pub fn of_both(self, a: f64, b: f64) -> ComparedFigures {
+        match self {
+            Self::Bandwidth => {
+                ComparedFigures::Bandwidth { a_gb_per_s: a.into(), b_gb_per_s: b.into() }
+            }
+            Self::Arithmetic => {
+                ComparedFigures::Arithmetic { a_gflop_per_s: a.into(), b_gflop_per_s: b.into() }
+            }
+            Self::AccessTime => ComparedFigures::AccessTime { a_ns: a.into(), b_ns: b.into() },
+        }
+    }
+}
+
+impl ComparedFigures {
+    /// Both as they are shown, and in which unit.
+    pub fn shown(self) -> ([f64; 2], Unit) {
+        match self {
+            Self::Bandwidth { a_gb_per_s: a, b_gb_per_s: b } => {
+                ([a.in_unit(), b.in_unit()], Unit::GbPerS)
+            }
+            Self::Arithmetic { a_gflop_per_s: a, b_gflop_per_s: b } => {
+                ([a.in_unit(), b.in_unit()], Unit::GflopPerS)
+            }
+            Self::AccessTime { a_ns: a, b_ns: b } => ([a.in_unit(), b.in_unit()], Unit::Ns),
+        }
+    }
+}
+
+/// How a case stands in a record; of what was refused or omitted, with why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum CaseStanding {
     Measured,
     /// The machine said no; why.

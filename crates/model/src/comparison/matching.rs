@@ -3,14 +3,17 @@
 use std::collections::{HashMap, HashSet};
 
 use nearfar_record::{Actor, Case, Coordinates, Record};
+use serde::Serialize;
 
 use super::compared_record::ComparedRecord;
 use super::figure::{CaseStanding, Figure};
 
 /// A case that is not compared.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncomparedCase {
     /// Its id in the first record that knows it.
+    #[serde(rename = "case")]
     pub id: String,
     /// How it stands in the first record.
     pub a: CaseStanding,

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::{Cluster, Machine, MemoryPolicy};
 use nearfar_record::{Actor, Case};
 use nearfar_stats::median;
+use serde::Serialize;
 
 use super::{Cell, ComparedCase, Verdict};
 use crate::place::Place;
@@ -20,7 +21,8 @@ const FEWEST_CASES: usize = 2;
 const ONE_IN: usize = 4;
 
 /// A part of the machine that cases which differ have in common.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedPart {
     pub place: Place,
     /// Whether they are worse or better.
@@ -28,8 +30,10 @@ pub struct ComparedPart {
     /// Cases with this verdict that use the part.
     pub cases: usize,
     /// Compared cases that use the part.
+    #[serde(rename = "cases_of_part")]
     pub of: usize,
     /// Median over them of B / A, of times A / B: above 1 where B is better.
+    #[serde(rename = "gain_ratio")]
     pub ratio: f64,
 }
 

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_stats::median;
+use serde::Serialize;
 
 use super::noise::{OF_MAD, OF_MEDIAN};
 use super::significance::{critical_score, score_of_t, t_of_score};
@@ -20,16 +21,19 @@ const AGREES_WITHIN: f64 = 4.0;
 const FEWEST_ROUNDS: usize = 3;
 
 /// What all figures of a group have in common.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommonShift {
     /// Median over the cases of B / A for bandwidth and arithmetic, of A / B for times: above 1
     /// where B is better.
+    #[serde(rename = "gain_ratio")]
     pub ratio: f64,
     /// Its 95 % interval.
     pub interval: (f64, f64),
     /// What it means.
     pub verdict: Verdict,
     /// ln(ratio).
+    #[serde(skip)]
     pub(super) gain: f64,
 }
 

