@@ -1,6 +1,6 @@
 //! Records, and what is shown of those that are read.
 
-use nearfar_document::{ModelChoices, ModelKind, RecordDoctorView, ShowView, show_text};
+use nearfar_document::{ModelChoices, ModelKind, RecordDoctor, ShowView, show_text};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::RecordFigures;
 use nearfar_record::{Line, ReadError, Record, read_record};
@@ -71,7 +71,7 @@ fn assert_written_alike(input: &[u8], record: &Record) {
 fn show(record: &Record) {
     let show = ShowView::new(record);
     let gamma = TheoreticalMaximum::of_memory(&record.header.machine);
-    let doctor = RecordDoctorView::new(record, gamma);
+    let doctor = RecordDoctor::new(record, gamma);
     let mut pages = vec![show_text(record), doctor.text()];
     let mut views = vec![serde_json::to_string(&show), serde_json::to_string(&doctor)];
     let figures = RecordFigures::new(record);
