@@ -45,10 +45,7 @@ fn every_form_tells_of_the_slower_path() {
     let finding = "path from cluster 0 to node 1";
     let (markdown, _) = compare(&a, &b, "md", 1);
     assert!(markdown.contains(&format!("Worse: {finding}")), "{markdown}");
-    assert!(
-        markdown.contains("SIMULATED: the figures of A and of B were worked out"),
-        "{markdown}"
-    );
+    assert!(markdown.contains("SIMULATED: the figures of A and of B were computed"), "{markdown}");
     let (json, _) = compare(&a, &b, "json", 1);
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap()["schema"], "nearfar.compare/2");
     let (_, tex) = compare(&a, &b, "tex", 1);
