@@ -1,5 +1,5 @@
 # The index of what can be done here. Each target says what it is for.
-.PHONY: help demo build test host devices documents guest web check docs bench accuracy man clean
+.PHONY: help demo build test outer host devices documents guest web check docs bench accuracy man clean
 
 STAGE = scripts/stage
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release/nearfar
@@ -42,6 +42,13 @@ test: ## install what is missing, check, run every tier of tests: what a submiss
 	@$(STAGE) devices $(MAKE) --no-print-directory devices
 	@$(STAGE) documents $(MAKE) --no-print-directory documents
 	@$(STAGE) guests $(MAKE) --no-print-directory guest
+
+outer: ## what is slower: every guest under both kernels, every program under every placement; accuracy
+	@scripts/install-packages build guest
+	@$(STAGE) build-guests $(CARGO_TEST) --no-run --test under_filter $(GUESTS)
+	@$(STAGE) kernels $(DEBUG)/guest --fetch
+	@$(STAGE) guests $(CARGO_TEST) $(GUESTS) -- --include-ignored
+	@$(STAGE) accuracy $(MAKE) --no-print-directory accuracy
 
 host: ## a tier: measure this machine, also as in a container, beside hwloc's own programs
 	@scripts/install-packages build host

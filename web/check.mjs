@@ -120,6 +120,9 @@ async function isDrawn(page, problems) {
   return false;
 }
 
+/* Charts, by their names, whose lists and boxes some page tried. */
+const operatedOn = new Set();
+
 async function look(browser, file) {
   const address = pathToFileURL(resolve(file)).href;
   const problems = [];
@@ -140,7 +143,11 @@ async function look(browser, file) {
       const kind = marks.heat || marks.absent ? "heat" : "other";
       if (!Object.values(marks).some((count) => count > 0)) problems.push(`${id}: nothing is drawn`);
       if (marks.heat && !marks.numbers) problems.push(`${id}: no number is written`);
-      operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"));
+      // What its lists and boxes do is the same on every page.
+      if (!operatedOn.has(id)) {
+        operatedOn.add(id);
+        operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"));
+      }
       opened += await (id === "scaling-runs" ? openRun : openSamples)(page, chart, problems);
     }
     await pictures(page, name, problems);

@@ -1,7 +1,7 @@
 //! A way to place a program's threads and pages, and what is expected of it.
 
 use nearfar_machine::{Binding, MemoryPolicy};
-use nearfar_model::FlowPart;
+use nearfar_model::MachinePart;
 
 use crate::room::Room;
 use crate::team::Team;
@@ -81,7 +81,7 @@ pub struct Candidate {
     pub room: Room,
     /// What slows the slowest threads most; `None` where they wait for themselves, or the model
     /// does not say.
-    pub limit: Option<FlowPart>,
+    pub limit: Option<MachinePart>,
     /// Whether no policy gives it: the program itself would have to be changed.
     pub needs_change: bool,
 }

@@ -246,7 +246,7 @@ impl<'a> Placing<'a> {
             gain: None,
             is_claimed: false,
             room: room(self.machine, self.demand.working_set_bytes, &on),
-            limit: first_cause(&flows, slowest),
+            limit: first_cause(&flows, slowest).and_then(|part| self.flow.layout.part(part)),
             needs_change: false,
         })
     }

@@ -144,6 +144,11 @@ impl Figure {
         Self { behind: Some(Behind { case: case.into(), counted }), ..self }
     }
 
+    /// The same in brackets, for what is only known to be about so much or more.
+    pub fn bracketed(self) -> Self {
+        Self { text: format!("({})", self.text), ..self }
+    }
+
     /// The same, marked as what a model says and nobody measured.
     pub fn predicted(self) -> Self {
         Self { text: format!("~{}", self.text), ..self }

@@ -7,9 +7,9 @@ use paragraph::{folded, paragraph, paragraph_with_code};
 use table::{columns_in_blocks, room_for};
 
 use crate::document::Section;
-use crate::figure::Figure;
+use crate::figure::{Figure, Unit};
 use crate::printable::printable;
-use crate::table::{Cell, Reasons, Table};
+use crate::table::{Cell, Column, Reasons, Table};
 
 /// A section: what it shows, its tables, what follows from it.
 pub(crate) fn section_text(section: &Section) -> String {
@@ -29,15 +29,20 @@ pub(crate) fn tables_text(section: &Section) -> String {
 }
 
 fn table_text(table: &Table) -> String {
-    let header: Vec<String> =
-        table.columns.iter().map(|column| printable(&column.heading()).into_owned()).collect();
+    let unit = common_unit(table);
+    let heading = |column: &Column| match unit {
+        Some(_) => printable(&column.name).into_owned(),
+        None => printable(&column.heading()).into_owned(),
+    };
+    let header: Vec<String> = table.columns.iter().map(heading).collect();
+    let of_all = unit.map_or_else(String::new, |unit| format!(", {}", unit.as_str()));
     let mut reasons = Reasons::default();
     let mut rows: Vec<Vec<String>> = table
         .rows
         .iter()
         .map(|row| row.iter().map(|cell| cell_text(cell, &mut reasons)).collect())
         .collect();
-    let mut text = format!("\n{}", paragraph("", &printable(&table.caption)));
+    let mut text = format!("\n{}", paragraph("", &printable(&(table.caption.clone() + &of_all))));
     let is_number = |column: usize| is_number(table, column);
     let last = header.len().saturating_sub(1);
     if !is_number(last) {
@@ -56,6 +61,14 @@ fn table_text(table: &Table) -> String {
     }
     text.extend(table.notes.iter().map(|note| paragraph(" - ", &printable(note))));
     text
+}
+
+/// What all figures of a table count, where several columns have them: said once, above it.
+fn common_unit(table: &Table) -> Option<Unit> {
+    let mut units = table.columns.iter().filter_map(|column| column.unit);
+    let first = units.next().filter(|unit| !unit.as_str().is_empty())?;
+    let others: Vec<Unit> = units.collect();
+    (others.len() > 1 && others.iter().all(|unit| *unit == first)).then_some(first)
 }
 
 /// Whether a column holds figures, or words that begin with a number.

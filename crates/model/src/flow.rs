@@ -27,23 +27,32 @@
 
 mod case;
 mod fit;
+mod machine_part;
 mod observed;
 mod parameters;
 mod placements;
 mod possible;
 mod prediction;
+mod summary;
 
 use std::collections::BTreeSet;
 
-use nearfar_record::Experiment;
+use nearfar_record::{Estimate, Experiment};
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 pub use nearfar_flow::Part as FlowPart;
 
 pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 pub use fit::{FittedFlow, FlowEstimate, fit_flow};
+pub use machine_part::MachinePart;
 pub use parameters::FlowParameter;
-pub use placements::{FlowPlacement, PlacementKind, PlacementLimit, first_cause};
-pub use prediction::{FlowPrediction, PredictedStream, StreamError};
+pub use placements::{ClusterRate, FlowPlacement, PlacementKind, PlacementLimit, first_cause};
+pub use prediction::{ClusterThreads, FilledPart, FlowPrediction, PredictedStream, StreamError};
+pub use summary::{
+    Fitted, FlowKernel, FlowSummary, FlowTrust, JudgedCases, JudgedErrors, KernelRatio, OneThread,
+    PartCapacity,
+};
 
 use self::observed::{Observed, observe};
 use self::parameters::pairs_of;
@@ -76,17 +85,21 @@ pub struct Flow {
 }
 
 /// Errors of predictions: predicted / measured - 1, sizes.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowErrors {
     /// The experiment that the cases are of.
     pub experiment: Experiment,
     pub cases: usize,
     pub streams: usize,
     /// Mean over streams, a fraction.
+    #[serde(rename = "mean_error")]
     pub mean: f64,
     /// 95 % of the streams are off by no more, a fraction; of fewer than 20 all are.
+    #[serde(rename = "error_of_most")]
     pub most: f64,
     /// The worst stream, a fraction.
+    #[serde(rename = "worst_error")]
     pub worst: f64,
 }
 
@@ -142,6 +155,13 @@ impl Flow {
     pub fn least_difference(&self) -> f64 {
         LEAST_DIFFERENCE.max(2.0 * self.judged_by().mean)
     }
+
+    /// A prediction, give or take [`Flow::reach`].
+    pub(crate) fn expected(&self, bytes_per_s: f64) -> Estimate<BytesPerSecond> {
+        let reach = self.reach();
+        let ends = (bytes_per_s * (1.0 - reach).max(0.0), bytes_per_s * (1.0 + reach));
+        Estimate::computed(bytes_per_s, ends, Vec::new())
+    }
 }
 
 /// Fits the flow law to a record.
@@ -180,8 +200,10 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
     let held_out: Vec<(Experiment, Vec<f64>)> = held_out.collect();
     let machine = &figures.record().header.machine;
     let measured: Vec<&FlowCase> = observed.fitted.iter().chain(&observed.held_out).collect();
-    Ok(Flow {
-        placements: placements::placements(machine, &fitted, &reached, &measured),
+    let placements =
+        placements::placements(machine, &observed.layout, &fitted, &reached, &measured);
+    let mut flow = Flow {
+        placements,
         layout: observed.layout,
         variants: observed.variants,
         lone_variants: observed.lone_variants,
@@ -191,7 +213,14 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
         in_sample: by_experiment(&in_sample),
         held_out: by_experiment(&held_out),
         left_out,
-    })
+    };
+    // How far predictions reach follows from the errors.
+    let totals: Vec<f64> = flow.placements.iter().map(|it| it.total.value.0).collect();
+    let totals: Vec<_> = totals.into_iter().map(|total| flow.expected(total)).collect();
+    for (placement, total) in flow.placements.iter_mut().zip(totals) {
+        placement.total = total;
+    }
+    Ok(flow)
 }
 
 /// The experiment whose cases judge the model: mixes, else the one with the most cases of several

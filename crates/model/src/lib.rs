@@ -76,9 +76,11 @@ pub use distribution::{
 };
 pub use evidence::Evidence;
 pub use flow::{
-    FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowLayout, FlowLink, FlowParameter,
-    FlowPart, FlowPlacement, FlowPrediction, FlowStream, LinkEnds, PlacementKind, PlacementLimit,
-    PredictedStream, StreamError, first_cause, fit_flow, flow,
+    ClusterRate, ClusterThreads, FilledPart, Fitted, FittedFlow, Flow, FlowCase, FlowErrors,
+    FlowEstimate, FlowKernel, FlowLayout, FlowLink, FlowParameter, FlowPart, FlowPlacement,
+    FlowPrediction, FlowStream, FlowSummary, FlowTrust, JudgedCases, JudgedErrors, KernelRatio,
+    LinkEnds, MachinePart, OneThread, PartCapacity, PlacementKind, PlacementLimit, PredictedStream,
+    StreamError, first_cause, fit_flow, flow,
 };
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;

@@ -14,12 +14,13 @@ mod memory_share;
 mod placements;
 mod reference;
 
-use nearfar_machine::{CpuSet, MemoryPolicy};
+use nearfar_machine::Binding;
 use nearfar_record::{
-    Absence, Absent, Better, CommandCoordinates, Coordinates, Metric, PageNodes, Record,
-    RunSummary, Sample, summarize_runs,
+    Absence, Absent, Better, CommandCoordinates, CommandInputs, Coordinates, Metric, Outcome,
+    PageNodes, Record, RunSummary, Sample, summarize_runs,
 };
 use nearfar_stats::median;
+use serde::Serialize;
 
 pub use best_programs::{BestOfPair, ProgramClass};
 pub use counted_runs::CountedRuns;
@@ -30,9 +31,10 @@ pub use reference::{PlacementBounds, ReferenceClasses};
 use crate::record_figures::{CaseFigures, RecordFigures};
 
 /// The programs of a record at their placements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sensitivity {
-    /// What is read in their output; `None` where their time counts.
+    /// What is read in the programs' output; null where their time counts.
     pub metric: Option<Metric>,
     /// Which figures are good.
     pub better: Better,
@@ -46,62 +48,63 @@ pub struct Sensitivity {
 }
 
 /// A program at its placements.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramSensitivity {
     pub label: String,
     /// Its placements, in the order of the plan.
     pub placements: Vec<PlacedRuns>,
-    /// The share of its local time that moves with bandwidth, or why that is not known.
-    pub memory_share: Result<MemoryShare, &'static str>,
+    /// The share of its local time that moves with bandwidth.
+    pub memory_share: Outcome<MemoryShare>,
 }
 
 /// The runs of a program at one placement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacedRuns {
     /// The case, by its id.
     pub case: String,
     /// The cluster of its CPUs.
     pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The lowest node with CPUs of that cluster; null without.
     pub cpu_node: Option<u32>,
-    /// The node that its memory was asked for on; `None` where pages are dealt out.
+    /// The node that its memory was asked for on; null where pages are dealt out.
     pub memory_node: Option<u32>,
-    /// CPUs that it could use.
-    pub cpus: CpuSet,
-    /// How its pages were to be placed.
-    pub memory: MemoryPolicy,
+    /// The CPUs that it could use, and how its pages were to be placed.
+    pub binding: Binding,
     /// Whether the node is the cluster's own.
     pub is_local: bool,
-    /// Time, s, or the metric; `None` without runs.
+    /// Time, s, or the metric; null without runs.
     pub runs: Option<RunSummary>,
-    /// Performance / that of the local placement with the same CPUs; `None` without both.
+    /// Performance / that of the local placement with the same CPUs; null without both.
     pub performance: Option<Relative>,
-    /// Median over runs of the fraction of its pages that was on the nodes asked for; `None` where
+    /// Median over runs of the fraction of its pages that was on the nodes asked for; null where
     /// nobody could look.
-    pub placed: Option<f64>,
-    /// Median over runs of the bytes that were seen; `None` as above.
+    pub placed_share: Option<f64>,
+    /// Median over runs of the bytes that were seen; null as above.
     pub seen_bytes: Option<f64>,
-    /// Why no run could be looked at.
+    /// Why no run could be looked at; null where one was, or without runs.
     pub not_seen: Option<String>,
     /// Runs of which threads were seen on other CPUs than asked for.
-    pub strayed: usize,
-    /// What counters say of them; `None` where nobody asked for any, nothing ran, or no figure
+    pub strayed_runs: usize,
+    /// What counters say of them; null where nobody asked for any, nothing ran, or no figure
     /// follows from those that are believed.
     pub counted: Option<CountedRuns>,
-    /// What classes of bandwidth give against the local placement; `None` where they are not
+    /// What classes of bandwidth give against the local placement; null where they are not
     /// known.
     pub bounds: Option<PlacementBounds>,
-    /// Whether its performance is where the bounds allow; `None` where one of them is not known.
+    /// Whether its performance is where the bounds allow; null where one of them is not known.
     pub standing: Option<BoundsStanding>,
-    /// Performance by the program's memory share, from the serial to the overlapping bound;
-    /// `None` where that is not known.
-    pub expected: Option<(f64, f64)>,
+    /// Performance by the program's memory share, by the serial and the overlapping bound, the
+    /// lower first; null where that is not known.
+    pub expected: Option<[f64; 2]>,
     /// Refusals.
     pub refused: Vec<Absent>,
 }
 
 /// A ratio with what its parts' intervals leave open.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Relative {
     /// Of medians.
     pub ratio: f64,
@@ -110,7 +113,9 @@ pub struct Relative {
 }
 
 /// Where performance is against the bounds by bandwidth.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum BoundsStanding {
     /// Between that of a program that only moves data and that of one that moves none.
     Within,
@@ -118,6 +123,19 @@ pub enum BoundsStanding {
     Below,
     /// Better than bandwidth explains.
     Above,
+}
+
+impl Sensitivity {
+    /// Of no program.
+    pub fn of_none(commands: Option<&CommandInputs>) -> Self {
+        Self {
+            metric: commands.and_then(|commands| commands.metric.clone()),
+            better: commands.map_or(Better::Lower, CommandInputs::better),
+            programs: Vec::new(),
+            best: Vec::new(),
+            classes: Vec::new(),
+        }
+    }
 }
 
 /// The programs of a record; `None` where it holds none. `reference` has the classes of the same
@@ -137,7 +155,7 @@ pub fn sensitivity(
             None => programs.push(ProgramSensitivity {
                 label: place.command.clone(),
                 placements: vec![runs],
-                memory_share: Err("the record's classes were not given"),
+                memory_share: Err("the record's classes were not given".to_string()).into(),
             }),
         }
     }
@@ -146,13 +164,8 @@ pub fn sensitivity(
     }
     let best = best_programs::best_of_pairs(&programs, better);
     let classes = best_programs::classes_of(&best, better);
-    (!programs.is_empty()).then(|| Sensitivity {
-        metric: commands.metric.clone(),
-        better,
-        programs,
-        best,
-        classes,
-    })
+    let none = Sensitivity::of_none(Some(commands));
+    (!programs.is_empty()).then_some(Sensitivity { programs, best, classes, ..none })
 }
 
 fn place_of_command(place: &Coordinates) -> Option<&CommandCoordinates> {
@@ -169,11 +182,11 @@ fn placed_runs(
     case: &CaseFigures<'_>,
 ) -> Option<PlacedRuns> {
     let actor = case.actors().first()?;
-    let memory = actor.memory()?.clone();
+    let binding = Binding { cpus: actor.cpus().clone(), memory: actor.memory()?.clone() };
     let samples = case.samples();
     let pages = |sample: &&Sample| sample.run.as_ref().and_then(|run| run.pages.clone());
     let pages: Vec<PageNodes> = samples.iter().filter_map(pages).collect();
-    let asked = memory.nodes();
+    let asked = binding.memory.nodes();
     let placed = |pages: &PageNodes| -> Option<f64> {
         Some(asked.as_ref()?.iter().map(|node| pages.fraction_on(node)).sum())
     };
@@ -187,19 +200,18 @@ fn placed_runs(
         cluster: place.cluster,
         cpu_node: place.cpu_node,
         memory_node: place.memory_node,
-        cpus: actor.cpus().clone(),
         is_local: place.memory_node.is_some() && place.memory_node == own,
         runs: summarize_runs(samples.iter().copied()),
         performance: None,
-        placed: median(&pages.iter().filter_map(placed).collect::<Vec<_>>()),
+        placed_share: median(&pages.iter().filter_map(placed).collect::<Vec<_>>()),
         seen_bytes: median(&pages.iter().map(bytes_of).collect::<Vec<_>>()),
         not_seen: if pages.is_empty() {
             runs().find_map(|run| run.pages_unknown.clone())
         } else {
             None
         },
-        strayed: runs().filter(|run| !run.cpus_seen.is_subset(actor.cpus())).count(),
-        memory,
+        strayed_runs: runs().filter(|run| !run.cpus_seen.is_subset(actor.cpus())).count(),
+        binding,
         counted: CountedRuns::of(tried, samples),
         bounds: None,
         standing: None,
@@ -232,7 +244,7 @@ impl ProgramSensitivity {
                 (Some(runs), Some(local)) => relative(runs, local, better),
                 _ => None,
             };
-            let bounds = |node: u32| reference?.bounds(runs.cluster, &runs.memory, node);
+            let bounds = |node: u32| reference?.bounds(runs.cluster, &runs.binding.memory, node);
             runs.bounds = node.and_then(bounds);
             runs.standing = runs.bounds.as_ref().and_then(|bounds| {
                 let (low, high) = runs.performance?.interval;
@@ -246,14 +258,17 @@ impl ProgramSensitivity {
             });
         }
         if reference.is_some() {
-            self.memory_share = MemoryShare::of(&self.placements);
+            self.memory_share = MemoryShare::of(&self.placements).map_err(str::to_string).into();
         }
-        if let Ok(share) = &self.memory_share {
+        if let Outcome::Found(share) = &self.memory_share {
             for runs in &mut self.placements {
-                let expected = |bounds: &PlacementBounds| {
-                    (share.performance(bounds.d_serial), share.performance(bounds.d_overlap))
+                let of = |bounds: &PlacementBounds| {
+                    [bounds.d_serial, bounds.d_overlap].map(|d| share.performance(d))
                 };
-                runs.expected = runs.bounds.as_ref().map(expected);
+                let expected = runs.bounds.as_ref().map(of);
+                // A share of a faster memory can foretell a time of nothing.
+                let expected = expected.filter(|both| both.iter().all(|it| it.is_finite()));
+                runs.expected = expected.map(|[one, other]| [one.min(other), one.max(other)]);
             }
         }
     }

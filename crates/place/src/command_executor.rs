@@ -200,7 +200,8 @@ mod tests {
     /// A child of the shell holds 64 MiB, and only they are looked at who are of the family.
     #[test]
     fn pages_and_cpus_of_children_are_seen() {
-        let script = "dd if=/dev/zero of=/dev/null bs=64M count=12; true";
+        // Its memory is written when it waits for somebody to read what it sends.
+        let script = "dd if=/dev/zero bs=64M count=1 2>&- | (sleep 1; cat >/dev/null)";
         let windows = run(None, None, &case("sh", &["-c", script])).unwrap();
         let run = windows[0].run.clone().unwrap();
         let pages = run.pages.unwrap_or_else(|| panic!("{:?}", run.pages_unknown));

@@ -1,6 +1,6 @@
 //! Numbers that were measured or fitted, as every result holds them.
 
-use nearfar_stats::Estimate as Median;
+pub use nearfar_stats::Estimate as Median;
 use nearfar_units::Quantity;
 use serde::Serialize;
 

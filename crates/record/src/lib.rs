@@ -50,7 +50,7 @@ pub use device_coordinates::{
 };
 pub use disturbance::{Disturbance, disturbances_of_threads, is_disturbing};
 pub use environment::{Cgroup, Cpu, Environment, Firmware};
-pub use estimate::{Estimate, Outcome};
+pub use estimate::{Estimate, Median, Outcome};
 pub use experiment::{Experiment, Grid, Rounds};
 pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};

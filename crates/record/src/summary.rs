@@ -87,15 +87,17 @@ fn serialize_median<S: Serializer>(of: &Estimate, serializer: S) -> Result<S::Ok
 }
 
 /// What the runs of a program at one placement say.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunSummary {
     /// Time, s, or the metric, over round values.
+    #[serde(flatten)]
     pub figure: Estimate,
     /// The least round value.
     pub least: f64,
     /// The highest round value.
     pub most: f64,
-    /// Standard deviation / mean of the round values; `None` with one round.
+    /// Standard deviation / mean of the round values; null with one round.
     pub deviation: Option<f64>,
     pub samples: usize,
     /// Samples that something disturbed.

@@ -138,7 +138,8 @@ fn measured_roofs_are_told_and_what_the_fit_misses_counts() {
     assert_eq!(model.placements.iter().filter(is_measured).count(), 2);
     // The controllers of this machine lose where both clusters use one node, which the law lacks: each
     // alone on its own moves more than a law that is fitted to both says.
-    let off = |it: &FlowPlacement| it.measured.map(|measured| (it.total / measured - 1.0).abs());
+    let off =
+        |it: &FlowPlacement| it.measured.map(|measured| (it.total.value / measured - 1.0).abs());
     let worst = model.placements.iter().filter_map(off).fold(0.0, f64::max);
     assert!(worst > 0.07, "{:?}", model.placements);
     // Few differences are told where little is missed.

@@ -1,12 +1,15 @@
 //! The median and its distribution-free interval by order statistics.
 //! Source: David and Nagaraja, Order Statistics, 3rd ed. (2003), section 7.1.
 
+use serde::Serialize;
+
 /// A median with its interval.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The median of the values.
     pub median: f64,
-    /// Interval that holds the true median with at least [`Estimate::confidence`].
+    /// It holds the true median with at least `confidence`.
     pub interval: (f64, f64),
     /// The interval's exact coverage, a fraction. Below 0.95 when there are too
     /// few values (fewer than six) for any interval of 95 %.

@@ -82,7 +82,7 @@ pub struct PredictArguments {
     pub profile: Option<PathBuf>,
     /// Print JSON (docs/schema/nearfar.predict-2.json; of --processes and --split
     /// nearfar.predict-sharing-2.json, of --load-share nearfar.predict-hybrid-2.json, of --point and
-    /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-1.json)
+    /// --profile nearfar.predict-roofline-2.json, of --stream nearfar.predict-flow-2.json)
     #[arg(long)]
     pub json: bool,
 }

@@ -79,7 +79,7 @@ pub struct SensitivityArguments {
     /// Run nothing, and show a record of runs again; - is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = RUN_OPTIONS)]
     pub from: Option<PathBuf>,
-    /// Print JSON (docs/schema/nearfar.sensitivity-2.json)
+    /// Print JSON (docs/schema/nearfar.sensitivity-3.json)
     #[arg(long)]
     pub json: bool,
 }

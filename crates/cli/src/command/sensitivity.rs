@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use nearfar_document::SensitivityView;
+use nearfar_document::ProgramRuns;
 use nearfar_machine::Machine;
 use nearfar_measure::{Engine, HostLock, Interrupt, Outcome, before_measuring, suite_inputs};
 use nearfar_model::{
@@ -68,7 +68,7 @@ pub fn run(
     let inputs = inputs(arguments.rounds, commands);
     let record = record_header::new_of_this_machine(inputs, machine);
     if let Some(why) = nothing {
-        print(arguments, &SensitivityView::new(&record, Err(why), None))?;
+        print(arguments, &ProgramRuns::new(&record, Err(why), None))?;
         return Ok(ExitStatus::Done);
     }
     let (outcome, path) = measure(arguments, record, metric, hwloc_overrides)?;
@@ -186,12 +186,12 @@ fn show(
     let found = sensitivity(&RecordFigures::new(record), classes)
         .context("the record holds no runs of programs; `nearfar sensitivity -- CMD` makes one")?;
     let reference = reference.map(|(name, classes)| (name.clone(), classes));
-    let mut view = SensitivityView::new(record, Ok(&found), reference);
+    let mut view = ProgramRuns::new(record, Ok(found), reference);
     view.record = path;
     print(arguments, &view)
 }
 
-fn print(arguments: &SensitivityArguments, view: &SensitivityView) -> anyhow::Result<()> {
+fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<()> {
     match arguments.json {
         true => output::print_json(view),
         false => output::print(&view.text()),

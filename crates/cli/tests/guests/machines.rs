@@ -144,6 +144,7 @@ fn intel_2p_with_a_full_node() {
 
 /// Nodes without CPUs are targets and never initiators.
 #[test]
+#[ignore = "make outer: as with the other kernel"]
 fn knl_with_linux_6_1() {
     let mut runs = vec![plain(Root)];
     runs.extend(experiments_of_memory(Nobody));

@@ -136,6 +136,7 @@ fn launches(machine: &'static str, suite: &'static str, of: Vec<Launch>) -> Laun
 }
 
 #[test]
+#[ignore = "make outer: as with the other kernel"]
 fn run_on_4_nodes_with_linux_6_1() {
     check(&launches("amd-2p", OLD, some(0, 4, 2)));
 }
@@ -153,6 +154,7 @@ fn run_on_8_nodes_with_linux_6_1() {
 }
 
 #[test]
+#[ignore = "make outer: as with the other kernel"]
 fn run_on_8_nodes_with_linux_6_12() {
     check(&launches("amd-4p", NEW, some(3, 8, 1)));
 }

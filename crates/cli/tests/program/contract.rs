@@ -7,13 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, Comparison, DoctorView, DryRunView, FlowView,
-    KernelsView, MachinesView, ModelResult, ModelView, PredictFlowView, PredictView, RecordDoctor,
-    ReportView, ReproduceView, SensitivityView, ShowView, TopoView, TopologyExport, csv_row_schema,
+    AdviseDeviceView, AdviseView, CharacterizeView, Comparison, DoctorView, DryRunView,
+    KernelsView, MachinesView, ModelResult, ModelView, PredictView, ProgramRuns, RecordDoctor,
+    ReportView, ReproduceView, ShowView, TopoView, TopologyExport, csv_row_schema,
 };
 use nearfar_model::{
-    Classes, Devices, Distribution, Hybrid, HybridAnswers, Latency, PlacedPrograms, Roofline,
-    Sharing, SplitAnswers, Strategy,
+    Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
+    PlacedPrograms, Roofline, Sharing, SplitAnswers, Strategy,
 };
 use nearfar_place::RunReport;
 use nearfar_record::{Line, Profile, Seal};
@@ -38,14 +38,14 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.distribution/2", schema::<ModelResult<Distribution>>),
     ("nearfar.doctor/1", schema::<DoctorView>),
     ("nearfar.dry-run/1", schema::<DryRunView>),
-    ("nearfar.flow/1", schema::<FlowView>),
+    ("nearfar.flow/2", schema::<ModelResult<FlowSummary>>),
     ("nearfar.hybrid/2", schema::<ModelResult<Hybrid>>),
     ("nearfar.kernels/1", schema::<KernelsView>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
     ("nearfar.model/1", schema::<ModelView>),
     ("nearfar.predict/2", schema::<PredictView>),
-    ("nearfar.predict-flow/1", schema::<PredictFlowView>),
+    ("nearfar.predict-flow/2", schema::<ModelResult<FlowPrediction>>),
     ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
@@ -56,7 +56,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.reproduce/1", schema::<ReproduceView>),
     ("nearfar.roofline/2", schema::<ModelResult<Roofline>>),
     ("nearfar.run/2", schema::<RunReport>),
-    ("nearfar.sensitivity/2", schema::<SensitivityView>),
+    ("nearfar.sensitivity/3", schema::<ProgramRuns>),
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/3", schema::<ShowView>),
     ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),

@@ -102,7 +102,7 @@ const FIGURES: &[(&str, &str, f64, f64)] = &[
     ("model @e5520 sharing", "/grids/0/fit/a", 0.384, 0.13),
     ("predict @e5520 --split 3,1 --node 1", "/grids/0/splits/0/sum_gb_per_s/value", 13.842, 0.03),
     // The machine's file: controllers of 36 GB/s of the triad, of which load moves 1.3 times.
-    ("model @eight flow", "/parts/64/gb_per_s", 36.0 * 1.3, 0.04),
+    ("model @eight flow", "/parts/64/capacity_gb_per_s/value", 36.0 * 1.3, 0.04),
 ];
 
 #[test]

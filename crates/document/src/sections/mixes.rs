@@ -1,8 +1,7 @@
 //! Sets of streams at once.
 
-use crate::subject::{FittedView, ModelKind};
+use crate::subject::{FittedView, flow};
 
-use super::without_colours;
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
 use crate::table::{Cell, Column, Table};
@@ -30,25 +29,21 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
             ]
         })
     });
-    let flow = sources.models.iter().find(|model| model.kind() == ModelKind::Flow);
-    Some(Section {
-        id: "mixes",
-        title: "Several streams at once",
-        about: "Random sets of streams over the whole machine: what each gets beside the others."
-            .into(),
-        tables: vec![Table {
-            caption: "Streams of each set".into(),
-            columns: vec![
-                Column::words("set"),
-                Column::words("who"),
-                Column::words("kernel"),
-                Column::words("memory"),
-                Column::of("bandwidth", Unit::GbPerS),
-            ],
-            rows: rows.collect(),
-            notes: Vec::new(),
-        }],
-        findings: flow.map(FittedView::advice).unwrap_or_default(),
-        model_text: flow.map(|model| without_colours(model.body().trim_start_matches('\n'))),
-    })
+    let model = sources.models.iter().find_map(|model| match model {
+        FittedView::Flow(model) => Some(&model.result),
+        _ => None,
+    });
+    let streams = Table {
+        caption: "Streams of each set".into(),
+        columns: vec![
+            Column::words("set"),
+            Column::words("who"),
+            Column::words("kernel"),
+            Column::words("memory"),
+            Column::of("bandwidth", Unit::GbPerS),
+        ],
+        rows: rows.collect(),
+        notes: Vec::new(),
+    };
+    Some(flow::section(Some(streams), model))
 }

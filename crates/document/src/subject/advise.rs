@@ -1,13 +1,13 @@
 //! The view of where a program's threads and pages belong.
 
 use nearfar_advise::{Advice, AdvisingModel, Candidate, Demand, Ranking, Room};
-use nearfar_model::ProfiledDemand;
+use nearfar_model::{MachinePart, ProfiledDemand};
 use nearfar_place::Verification;
 use nearfar_record::{Experiment, Profile, Record};
 use serde::Serialize;
 
+use super::flow::part_words;
 use super::measured::MeasuredView;
-use super::model_flow_part::FlowPartView;
 
 /// Where a program's threads and pages belong, by ranked placements; `advise RECORD --json` prints
 /// it.
@@ -151,7 +151,7 @@ pub struct CandidateView {
     pub fits: Option<bool>,
     /// The part that slows the slowest threads most; null where they wait for themselves, and of
     /// the hybrid model.
-    pub limit: Option<FlowPartView>,
+    pub limit: Option<MachinePart>,
     /// Why it is as good as it is, in a sentence.
     pub reason: String,
     /// The command that applies it; null where there is none, or one for each cluster.
@@ -232,13 +232,13 @@ impl AdviseView {
         let shown: Vec<usize> = (0..ranking.candidates.len()).filter(|&it| is_shown(it)).collect();
         self.recommended = shown.iter().position(|&it| Some(it) == ranking.recommended);
         self.not_shown = ranking.candidates.len() - shown.len();
-        let view = |&place: &usize| candidate_view(ranking, &ranking.candidates[place]);
+        let view = |&place: &usize| candidate_view(&ranking.candidates[place]);
         self.candidates = shown.iter().map(view).collect();
         self.advice = self.sentences(ranking);
     }
 }
 
-fn candidate_view(ranking: &Ranking, candidate: &Candidate) -> CandidateView {
+fn candidate_view(candidate: &Candidate) -> CandidateView {
     let bindings: Vec<String> = candidate.bindings().iter().map(ToString::to_string).collect();
     let commands = candidate.commands();
     let (binding, cluster_bindings) = one_or_many(bindings);
@@ -248,7 +248,6 @@ fn candidate_view(ranking: &Ranking, candidate: &Candidate) -> CandidateView {
         cluster: it.cluster,
         threads: it.threads,
     };
-    let limit = candidate.limit.and_then(|part| FlowPartView::new(&ranking.flow.layout, part));
     CandidateView {
         placement: candidate.kind.as_str(),
         is_default: candidate.is_default,
@@ -265,8 +264,8 @@ fn candidate_view(ranking: &Ranking, candidate: &Candidate) -> CandidateView {
             Room::TooSmall { .. } => Some(false),
             Room::Unknown => None,
         },
-        reason: reason(candidate, limit.as_ref()),
-        limit,
+        reason: reason(candidate),
+        limit: candidate.limit,
         command,
         cluster_commands,
     }
@@ -277,7 +276,7 @@ fn one_or_many(texts: Vec<String>) -> (Option<String>, Vec<String>) {
     if texts.len() == 1 { (texts.into_iter().next(), Vec::new()) } else { (None, texts) }
 }
 
-fn reason(candidate: &Candidate, limit: Option<&FlowPartView>) -> String {
+fn reason(candidate: &Candidate) -> String {
     use nearfar_advise::CandidateKind::{
         ByCluster, FirstTouch, Interleave, Local, OneNode, Weighted,
     };
@@ -289,8 +288,8 @@ fn reason(candidate: &Candidate, limit: Option<&FlowPartView>) -> String {
         Weighted => "Each node gives as much as it can beside the others",
         ByCluster => "Each cluster takes from each node what is left for it there",
     };
-    let slowed = match (limit, candidate.model) {
-        (Some(part), _) => format!("the slowest threads wait most for {}", part.words()),
+    let slowed = match (&candidate.limit, candidate.model) {
+        (Some(part), _) => format!("the slowest threads wait most for {}", part_words(part)),
         (None, AdvisingModel::Flow) => "the threads wait for themselves (latency)".into(),
         (None, AdvisingModel::Hybrid) => {
             "loads and stores overlap as they were measured on these two memories".into()

@@ -6,8 +6,8 @@ use nearfar_units::{Bytes, format_significant};
 use serde::Serialize;
 
 use super::figures::gb_per_s;
+use super::flow::percents;
 use super::measured::MeasuredView;
-use super::model_flow_text::percents;
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::table::table_with_numbers;

@@ -4,7 +4,7 @@ use nearfar_advise::{AdvisingModel, Candidate, Ranking, Room};
 
 use super::advise::{AdviceProfileView, AdviseView, CandidateView, NodeAccessView};
 use super::figures::{count, significant};
-use super::model_flow_text::percents;
+use super::flow::percents;
 use super::run_text::verification_text;
 use crate::printable::printable;
 use crate::terminal::paragraph::{folded, paragraph};

@@ -1,16 +1,16 @@
 //! The models of a record as `model` prints them.
 
 use nearfar_model::{
-    Classes, Devices, Distribution, Hybrid, Inapplicable, Latency, Roofline, Sharing, Strategy,
+    Classes, Devices, Distribution, FlowSummary, Hybrid, Inapplicable, Latency, Roofline, Sharing,
+    Strategy,
 };
 use nearfar_record::Record;
 use serde::Serialize;
 
 use super::measured::MeasuredView;
-use super::model_flow::FlowView;
 use super::model_kind::ModelKind;
 use super::result::ModelResult;
-use super::{classes, devices, distribution, hybrid, latency, roofline, sharing, strategy};
+use super::{classes, devices, distribution, flow, hybrid, latency, roofline, sharing, strategy};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
@@ -57,7 +57,7 @@ pub enum FittedView {
     /// How runs spread, and what affinity does to that.
     Distribution(Box<ModelResult<Distribution>>),
     /// What streams get that share the machine's parts.
-    Flow(Box<FlowView>),
+    Flow(Box<ModelResult<FlowSummary>>),
     /// Which way to place memory is expected to win.
     Strategy(Box<ModelResult<Strategy>>),
     /// Copies to and from devices.
@@ -83,7 +83,7 @@ impl FittedView {
             Self::Distribution(view) => {
                 view.measured.heading() + &section_text(&distribution::section(&view.result))
             }
-            Self::Flow(view) => view.text(),
+            Self::Flow(view) => view.measured.heading() + &flow_text(&view.result),
             Self::Strategy(view) => {
                 view.measured.heading() + &section_text(&strategy::section(&view.result))
             }
@@ -114,7 +114,7 @@ impl FittedView {
             Self::Roofline(view) => roofline_text(&view.result),
             Self::Hybrid(view) => hybrid_text(&view.result),
             Self::Distribution(view) => section_text(&distribution::section(&view.result)),
-            Self::Flow(view) => view.body(),
+            Self::Flow(view) => flow_text(&view.result),
             Self::Strategy(view) => section_text(&strategy::section(&view.result)),
             Self::Devices(view) => devices_text(&view.result),
         }
@@ -131,6 +131,10 @@ fn roofline_text(model: &Roofline) -> String {
 
 fn devices_text(model: &Devices) -> String {
     devices::section(&[], Some(model)).as_ref().map(section_text).unwrap_or_default()
+}
+
+fn flow_text(model: &FlowSummary) -> String {
+    section_text(&flow::section(None, Some(model)))
 }
 
 fn hybrid_text(model: &Hybrid) -> String {

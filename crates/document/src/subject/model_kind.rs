@@ -10,7 +10,6 @@ use nearfar_model::{
 use nearfar_record::Experiment;
 
 use super::model::FittedView;
-use super::model_flow::FlowView;
 use super::result::ModelResult;
 
 /// A model by its name.
@@ -132,9 +131,10 @@ impl ModelKind {
                 let view = ModelResult::new("nearfar.distribution/2", record, model);
                 FittedView::Distribution(Box::new(view))
             }),
-            Self::Flow => {
-                flow(figures).map(|model| FittedView::Flow(Box::new(FlowView::new(record, &model))))
-            }
+            Self::Flow => flow(figures).map(|model| {
+                let summary = ModelResult::new("nearfar.flow/2", record, model.summary());
+                FittedView::Flow(Box::new(summary))
+            }),
             Self::Strategy => strategy(figures).map(|model| {
                 let view = ModelResult::new("nearfar.strategy/2", record, model);
                 FittedView::Strategy(Box::new(view))

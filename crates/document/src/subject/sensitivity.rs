@@ -1,20 +1,30 @@
-//! The view of programs at their placements.
+//! Programs at their placements, in words and tables.
 
-use nearfar_machine::Binding;
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::MemoryPolicy;
 use nearfar_model::{
-    BestOfPair, BoundsStanding, MemoryShare, PlacedRuns, PlacementBounds, ProgramClass,
-    ProgramSensitivity, ReferenceClasses, Sensitivity,
+    BoundsStanding, PlacedRuns, ProgramSensitivity, ReferenceClasses, Sensitivity,
 };
-use nearfar_record::{Absent, Better, Metric, Record, RunSummary, TriedCounter};
+use nearfar_record::{Better, Record, RunSummary, TriedCounter};
+use nearfar_units::format_significant;
 use serde::Serialize;
 
+use super::figures::{count, percent_words, rounded, significant};
 use super::measured::MeasuredView;
-use super::sensitivity_counters::CountedRunsView;
+use super::sensitivity_counters::{self, counted, counted_matrix, unavailable};
+use crate::printable::printable;
+use crate::terminal::paragraph::{folded, paragraph};
+use crate::terminal::table::{table, table_in_blocks, table_with_numbers};
 
-/// How sensitive programs are to where their memory is; `sensitivity --json` prints it.
+/// Below this fraction of the pages a line says that they were elsewhere.
+const PLACED: f64 = 0.9;
+
+/// How sensitive programs are to where their memory is (docs/sensitivity.md); `sensitivity --json`
+/// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SensitivityView {
+pub struct ProgramRuns {
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
@@ -26,288 +36,344 @@ pub struct SensitivityView {
     pub reference: Option<String>,
     /// Alpha of its classes relative to class 0; null as above.
     pub alphas: Option<Vec<f64>>,
-    /// What is read in the programs' output; null where their time counts.
-    pub metric: Option<MetricView>,
-    /// Unit of every figure of a run: `s` of times, what the user said of a metric, or null.
-    pub unit: Option<String>,
-    /// Which figures are good.
-    pub better: Better,
     /// Counters that were to be read of every run, as they were tried out before; null where
     /// nobody asked for them.
     pub counters: Option<Vec<TriedCounter>>,
-    /// The programs, in the order in which they were given.
-    pub programs: Vec<ProgramView>,
-    /// The best program of each pair; empty where programs ran on one cluster only.
-    pub best: Vec<BestOfPairView>,
-    /// Classes of these pairs; empty as above.
-    pub classes: Vec<ProgramClassView>,
+    #[serde(flatten)]
+    pub found: Sensitivity,
 }
 
-/// What is read in a program's output.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MetricView {
-    /// The regular expression.
-    pub pattern: String,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProgramView {
-    pub label: String,
-    /// The share of its local time that moves with bandwidth; null where that is not known.
-    pub sensitivity: Option<MemoryShareView>,
-    /// Why that is not known; null where it is.
-    pub sensitivity_unknown: Option<&'static str>,
-    /// Its placements, in the order of the plan.
-    pub placements: Vec<PlacedRunsView>,
-}
-
-/// The share of a program's local time that moves with bandwidth.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct MemoryShareView {
-    /// 0: indifferent; 1: it only moves data; above: more than bandwidth holds it up.
-    pub time_share: f64,
-    /// What the intervals of the times leave open.
-    pub interval: [f64; 2],
-    /// Largest relative error of the times that it gives.
-    pub worst_error: f64,
-    pub placements: usize,
-}
-
-/// The runs of a program at a placement.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PlacedRunsView {
-    /// The case, by its id.
-    pub case: String,
-    /// The cluster of its CPUs.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster, or null.
-    pub cpu_node: Option<u32>,
-    /// The node that its memory was asked for on; null where pages are dealt out.
-    pub memory_node: Option<u32>,
-    /// CPUs and policy, as text.
-    pub binding: String,
-    /// Whether the node is the cluster's own.
-    pub is_local: bool,
-    /// Time or metric; null without runs.
-    pub figure: Option<RunFigureView>,
-    /// Performance against the local placement of the same CPUs; null without both.
-    pub performance: Option<f64>,
-    /// What the intervals of both leave open; null as above.
-    pub performance_interval: Option<[f64; 2]>,
-    /// Fraction of its pages that was on the nodes asked for; null where nobody could look.
-    pub placed_share: Option<f64>,
-    /// Bytes of the pages that were seen; null as above.
-    pub seen_bytes: Option<f64>,
-    /// Why nobody could look; null where somebody did, or without runs.
-    pub not_seen: Option<String>,
-    /// Runs of which threads were seen on other CPUs.
-    pub strayed_runs: usize,
-    /// What counters say of them; null where nobody asked for any, without runs, and where no figure
-    /// follows from those that are believed.
-    pub counted: Option<CountedRunsView>,
-    /// What classes of bandwidth give; null where they are not known.
-    pub bounds: Option<PlacementBoundsView>,
-    /// `within`, `below` or `above` the bounds; null where one of them is not known.
-    pub standing: Option<&'static str>,
-    /// Performance by the memory share, from the serial to the overlapping bound; null where that
-    /// is not known.
-    pub expected: Option<[f64; 2]>,
-    /// Refusals.
-    pub refused: Vec<Absent>,
-}
-
-/// Time, s, or metric of runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct RunFigureView {
-    /// Median over runs.
-    pub median: f64,
-    pub interval: [f64; 2],
-    /// How often such an interval holds the true median, a fraction.
-    pub confidence: f64,
-    pub least: f64,
-    /// The highest of all.
-    pub most: f64,
-    /// Runs that count.
-    pub runs: usize,
-}
-
-/// What a placement gives a program that only moves data, against the local one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PlacementBoundsView {
-    /// Share of the pages by class.
-    pub shares: Vec<f64>,
-    /// Eq. 4.6 of braithwaite2012.
-    pub d: f64,
-    /// Accesses to classes one after the other.
-    pub d_serial: f64,
-    /// Accesses to different classes at the same time.
-    pub d_overlap: f64,
-}
-
-/// The program that is best on a pair.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct BestOfPairView {
-    pub cluster: u32,
-    /// Its lowest node with CPUs, or null.
-    pub cpu_node: Option<u32>,
-    pub memory_node: u32,
-    /// The program's label.
-    pub label: String,
-    pub figure: RunFigureView,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProgramClassView {
-    /// 0 is the best.
-    pub class: usize,
-    /// The best run on any of its pairs.
-    pub best: f64,
-    /// The best run on its worst pair.
-    pub worst: f64,
-    /// Its best performance / that of class 0.
-    pub alpha_relative: f64,
-    /// Whether the border to the next class is within what noise explains.
-    pub border_within_noise: bool,
-    pub pairs: Vec<ProgramPairView>,
-}
-
-/// A cluster and a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ProgramPairView {
-    pub cluster: u32,
-    pub memory_node: u32,
-}
-
-impl SensitivityView {
-    /// The view of a record's programs; without them, of why nothing was run.
+impl ProgramRuns {
+    /// The programs of a record; without them, why nothing was run.
     pub fn new(
         record: &Record,
-        found: Result<&Sensitivity, String>,
+        found: Result<Sensitivity, String>,
         reference: Option<(String, &ReferenceClasses)>,
     ) -> Self {
         let commands = record.header.inputs.commands.as_ref();
-        let metric = commands.and_then(|commands| commands.metric.as_ref());
-        let (name, alphas) =
+        let (reference, alphas) =
             reference.map(|(name, classes)| (name, classes.alphas.clone())).unzip();
-        let some = found.as_ref().ok();
+        let nothing_to_choose = found.as_ref().err().cloned();
         Self {
-            schema: "nearfar.sensitivity/2",
+            schema: "nearfar.sensitivity/3",
             measured: MeasuredView::new(record),
             record: None,
-            nothing_to_choose: found.as_ref().err().cloned(),
-            reference: name,
+            nothing_to_choose,
+            reference,
             alphas,
-            metric: metric.map(|metric| MetricView { pattern: metric.pattern.clone() }),
-            unit: metric.map_or_else(|| Some("s".into()), unit),
-            better: metric.map_or(Better::Lower, |metric| metric.better),
             counters: commands.and_then(|commands| commands.counters.clone()),
-            programs: some.map_or_else(Vec::new, |it| it.programs.iter().map(program).collect()),
-            best: some.map_or_else(Vec::new, |it| it.best.iter().map(best).collect()),
-            classes: some.map_or_else(Vec::new, |it| it.classes.iter().map(class).collect()),
+            found: found.unwrap_or_else(|_| Sensitivity::of_none(commands)),
         }
     }
-}
 
-fn unit(metric: &Metric) -> Option<String> {
-    metric.unit.clone()
-}
+    /// For people.
+    pub fn text(&self) -> String {
+        let mut text = self.measured.heading();
+        if let Some(why) = &self.nothing_to_choose {
+            return text + &paragraph("", &printable(why));
+        }
+        if let Some(record) = &self.record {
+            text += &format!("record of the runs: {}\n", printable(record));
+        }
+        text += &paragraph("", &self.what_counts());
+        text += &paragraph("", &self.where_bounds_are_from());
+        text += &unavailable(self.counters.as_deref().unwrap_or_default());
+        for program in &self.found.programs {
+            text += &self.program(program);
+        }
+        text + &self.best_programs()
+    }
 
-fn program(program: &ProgramSensitivity) -> ProgramView {
-    ProgramView {
-        label: program.label.clone(),
-        sensitivity: program.memory_share.as_ref().ok().map(share),
-        sensitivity_unknown: program.memory_share.as_ref().err().copied(),
-        placements: program.placements.iter().map(placed).collect(),
+    fn is_matrix(&self) -> bool {
+        let placements = self.found.programs.iter().flat_map(|program| &program.placements);
+        placements.map(|runs| runs.cluster).collect::<BTreeSet<u32>>().len() > 1
+    }
+
+    /// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
+    fn figure_name(&self) -> &'static str {
+        if self.found.metric.is_some() { "metric" } else { "time, s" }
+    }
+
+    fn what_counts(&self) -> String {
+        let better = match self.found.better {
+            Better::Higher => "the higher the better",
+            Better::Lower => "the lower the better",
+        };
+        let what = match &self.found.metric {
+            Some(metric) => {
+                let unit = metric.unit.as_ref();
+                let unit = unit.map_or_else(String::new, |unit| format!("{}, ", printable(unit)));
+                format!("{unit}what '{}' finds last in a run's output", printable(&metric.pattern))
+            }
+            None => "from the start of a run to its end".into(),
+        };
+        format!(
+            "{}: {what}, {better}; median over runs, give or take half its interval. performance: \
+             against the same CPUs with their own memory.",
+            self.figure_name()
+        )
+    }
+
+    fn where_bounds_are_from(&self) -> String {
+        match (&self.reference, &self.alphas) {
+            (Some(reference), Some(alphas)) => {
+                let alphas: Vec<String> = alphas.iter().map(|it| significant(*it, 3)).collect();
+                format!(
+                    "serial, D, overlap: what a program gets that only moves data, by the classes \
+                     of {} (alpha {}); expected: with the program's own share of such time.",
+                    printable(reference),
+                    alphas.join(", ")
+                )
+            }
+            _ => "What bandwidth allows is not known: give a record of this machine by --record \
+                  (`nearfar characterize` makes one)."
+                .into(),
+        }
+    }
+
+    fn program(&self, program: &ProgramSensitivity) -> String {
+        let mut text = format!("\n{}\n", name(&program.label));
+        if self.is_matrix() {
+            text += &self.matrix(program);
+        } else {
+            text += &self.placements(program);
+        }
+        text += &share_line(program, self.reference.is_some());
+        text + &notes(program) + &sensitivity_counters::notes(program)
+    }
+
+    fn placements(&self, program: &ProgramSensitivity) -> String {
+        let has_bounds = program.placements.iter().any(|runs| runs.bounds.is_some());
+        let mut header = vec!["memory", "pages\nthere", self.figure_name(), "give or\ntake"];
+        header.push("perform-\nance");
+        if has_bounds {
+            header.extend(["serial", "D", "overlap", "expected"]);
+        }
+        let header: Vec<String> = header.into_iter().map(String::from).collect();
+        let rows = program.placements.iter().map(|runs| {
+            let figure =
+                |of: fn(&RunSummary) -> String| runs.runs.as_ref().map_or_else(|| "-".into(), of);
+            let mut row = vec![
+                memory_words(runs),
+                runs.placed_share.map_or_else(|| "-".into(), percent_words),
+                figure(|figure| format_significant(figure.figure.median, 4)),
+                figure(give_or_take),
+                runs.performance.map_or_else(|| "-".into(), |it| ratio(it.ratio)),
+            ];
+            if has_bounds {
+                let bound = |value: Option<f64>| value.map_or_else(|| "-".into(), ratio);
+                let bounds = runs.bounds.as_ref();
+                row.push(bound(bounds.map(|bounds| bounds.d_serial)));
+                row.push(bound(bounds.map(|bounds| bounds.d)));
+                row.push(bound(bounds.map(|bounds| bounds.d_overlap)));
+                row.push(runs.expected.map_or_else(|| "-".into(), ratio_span));
+            }
+            row
+        });
+        let rows: Vec<Vec<String>> = rows.collect();
+        let cpus = program.placements.first().map_or_else(String::new, |runs| {
+            format!(
+                "on CPUs {} (cluster {}), {}\n",
+                runs.binding.cpus,
+                runs.cluster,
+                runs_of(program)
+            )
+        });
+        cpus + &table(header, rows, 1) + &counted(program, &self.costs(program))
+    }
+
+    /// Time or metric, and performance, of each placement.
+    fn costs(&self, program: &ProgramSensitivity) -> [(String, Vec<String>); 2] {
+        let each = |of: fn(&PlacedRuns) -> Option<String>| {
+            program.placements.iter().map(|runs| of(runs).unwrap_or_else(|| "-".into())).collect()
+        };
+        let figure = |runs: &PlacedRuns| {
+            runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4))
+        };
+        let performance = |runs: &PlacedRuns| runs.performance.map(|it| ratio(it.ratio));
+        [(self.figure_name().into(), each(figure)), ("perform-\nance".into(), each(performance))]
+    }
+
+    /// Clusters against nodes: figures, and performance below them.
+    fn matrix(&self, program: &ProgramSensitivity) -> String {
+        let figures = cells(program, |runs| {
+            runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4))
+        });
+        let ratios = cells(program, |runs| runs.performance.map(|it| ratio(it.ratio)));
+        let what = format!("{}, {}", self.figure_name(), runs_of(program));
+        format!("{what}\n{figures}performance\n{ratios}{}", counted_matrix(program))
+    }
+
+    fn best_programs(&self) -> String {
+        if self.found.best.is_empty() {
+            return String::new();
+        }
+        let mut text = String::new();
+        if self.found.programs.len() > 1 {
+            text += "\nthe best program of each pair\n";
+            let header =
+                ["cluster", "memory node", "program", self.figure_name()].map(String::from);
+            let rows = self.found.best.iter().map(|pair| {
+                vec![
+                    pair.cluster.to_string(),
+                    pair.memory_node.to_string(),
+                    name(&pair.label),
+                    format_significant(pair.runs.figure.median, 4),
+                ]
+            });
+            text += &table(header.into(), rows.collect(), 3);
+        }
+        if self.found.classes.is_empty() {
+            return text;
+        }
+        text += &format!("\nclasses by the best run of each pair, {}\n", self.figure_name());
+        let header = ["class", "best", "worst", "alpha to class 0", "pairs (cluster-node)"];
+        let rows = self.found.classes.iter().map(|class| {
+            let pairs: Vec<String> =
+                class.pairs.iter().map(|(cluster, node)| format!("{cluster}-{node}")).collect();
+            vec![
+                class.class.to_string(),
+                format_significant(class.best, 4),
+                format_significant(class.worst, 4),
+                significant(class.alpha_relative, 4),
+                folded(pairs.iter().map(String::as_str), 48).join("\n"),
+            ]
+        });
+        let header: Vec<String> = header.map(String::from).into();
+        text += &table_with_numbers(header, rows.collect(), 1..4);
+        if self.found.classes.iter().any(|class| class.border_within_noise) {
+            text +=
+                "note: a border between classes is within the runs' noise; give more --rounds\n";
+        }
+        text
     }
 }
 
-fn share(share: &MemoryShare) -> MemoryShareView {
-    MemoryShareView {
-        time_share: share.share,
-        interval: [share.interval.0, share.interval.1],
-        worst_error: share.worst_error,
-        placements: share.placements,
+/// A table of a cell for each cluster and node.
+pub(crate) fn cells(
+    program: &ProgramSensitivity,
+    cell: impl Fn(&PlacedRuns) -> Option<String>,
+) -> String {
+    let mut rows: BTreeMap<u32, BTreeMap<u32, String>> = BTreeMap::new();
+    let mut nodes: BTreeSet<u32> = BTreeSet::new();
+    for runs in &program.placements {
+        let Some(node) = runs.memory_node else { continue };
+        nodes.insert(node);
+        let text = cell(runs).unwrap_or_else(|| "-".into());
+        rows.entry(runs.cluster).or_default().insert(node, text);
     }
-}
-
-fn placed(runs: &PlacedRuns) -> PlacedRunsView {
-    let binding = Binding { cpus: runs.cpus.clone(), memory: runs.memory.clone() };
-    let standing = |standing| match standing {
-        BoundsStanding::Within => "within",
-        BoundsStanding::Below => "below",
-        BoundsStanding::Above => "above",
+    let mut header = vec!["cluster".into()];
+    header.extend(nodes.iter().map(|node| format!("node {node}")));
+    let row = |(cluster, of): (&u32, &BTreeMap<u32, String>)| {
+        let cell = |node: &u32| of.get(node).cloned().unwrap_or_else(|| "-".into());
+        std::iter::once(cluster.to_string()).chain(nodes.iter().map(cell)).collect()
     };
-    // A share of a faster memory can foretell a time of nothing.
-    let expected = runs.expected.filter(|(low, high)| low.is_finite() && high.is_finite());
-    PlacedRunsView {
-        case: runs.case.clone(),
-        cluster: runs.cluster,
-        cpu_node: runs.cpu_node,
-        memory_node: runs.memory_node,
-        binding: binding.to_string(),
-        is_local: runs.is_local,
-        figure: runs.runs.as_ref().map(figure),
-        performance: runs.performance.map(|performance| performance.ratio),
-        performance_interval: runs.performance.map(|it| [it.interval.0, it.interval.1]),
-        placed_share: runs.placed,
-        seen_bytes: runs.seen_bytes,
-        not_seen: runs.not_seen.clone(),
-        strayed_runs: runs.strayed,
-        counted: runs.counted.as_ref().map(CountedRunsView::new),
-        bounds: runs.bounds.as_ref().map(bounds),
-        standing: runs.standing.map(standing),
-        expected: expected.map(|(low, high)| [low.min(high), low.max(high)]),
-        refused: runs.refused.clone(),
+    let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+    table_in_blocks(&header, &rows)
+}
+
+pub(crate) fn memory_words(runs: &PlacedRuns) -> String {
+    match (runs.memory_node, runs.is_local) {
+        (Some(node), true) => format!("node {node}, its own"),
+        (Some(node), false) => format!("node {node}"),
+        (None, _) => match &runs.binding.memory {
+            MemoryPolicy::Interleave(nodes) => format!("nodes {nodes} in turn"),
+            _ => "several nodes".into(),
+        },
     }
 }
 
-pub(crate) fn figure(runs: &RunSummary) -> RunFigureView {
-    RunFigureView {
-        median: runs.figure.median,
-        interval: [runs.figure.interval.0, runs.figure.interval.1],
-        confidence: runs.figure.confidence,
-        least: runs.least,
-        most: runs.most,
-        runs: runs.figure.count,
+fn ratio(value: f64) -> String {
+    rounded(value, 3)
+}
+
+fn ratio_span([low, high]: [f64; 2]) -> String {
+    let (low, high) = (ratio(low), ratio(high));
+    if low == high { low } else { format!("{low} to {high}") }
+}
+
+fn give_or_take(runs: &RunSummary) -> String {
+    let half = runs.figure.relative_half_width();
+    if half.is_finite() { percent_words(half) } else { "-".into() }
+}
+
+/// `6 runs`, `6 to 15 runs`.
+fn runs_of(program: &ProgramSensitivity) -> String {
+    let runs =
+        program.placements.iter().filter_map(|at| at.runs.as_ref()).map(|it| it.figure.count);
+    let (least, most) =
+        runs.fold((usize::MAX, 0), |(least, most), runs| (least.min(runs), most.max(runs)));
+    match (least, most) {
+        (_, 0) => "no run that ended well".into(),
+        (least, most) if least == most => count(most, "run"),
+        (least, most) => format!("{least} to {most} runs"),
     }
 }
 
-fn bounds(bounds: &PlacementBounds) -> PlacementBoundsView {
-    PlacementBoundsView {
-        shares: bounds.shares.clone(),
-        d: bounds.d,
-        d_serial: bounds.d_serial,
-        d_overlap: bounds.d_overlap,
+/// A program's label, of which a stranger's record may have any length.
+fn name(label: &str) -> String {
+    const LONGEST: usize = 40;
+    let short: String = label.chars().take(LONGEST).collect();
+    let more = if short.len() < label.len() { ".." } else { "" };
+    format!("{}{more}", printable(&short))
+}
+
+fn share_line(program: &ProgramSensitivity, has_reference: bool) -> String {
+    match program.memory_share.as_result() {
+        Ok(share) => {
+            let words = format!(
+                "{} of its local time moves with bandwidth ({} to {}), by {}; its times are off by \
+                 {} at most",
+                percent_words(share.share),
+                percent_words(share.interval.0),
+                percent_words(share.interval.1),
+                count(share.placements, "placement"),
+                percent_words(share.worst_error)
+            );
+            paragraph("sensitivity: ", &words)
+        }
+        Err(why) if has_reference => paragraph("sensitivity: ", &format!("not known: {why}")),
+        Err(_) => String::new(),
     }
 }
 
-fn best(pair: &BestOfPair) -> BestOfPairView {
-    BestOfPairView {
-        cluster: pair.cluster,
-        cpu_node: pair.cpu_node,
-        memory_node: pair.memory_node,
-        label: pair.label.clone(),
-        figure: figure(&pair.runs),
+/// What to know of a program's runs.
+fn notes(program: &ProgramSensitivity) -> String {
+    let mut text = String::new();
+    let mut note = |words: &str| text += &paragraph("note: ", words);
+    for runs in &program.placements {
+        let place = format!("cluster {}, {}", runs.cluster, memory_words(runs));
+        for refusal in &runs.refused {
+            note(&format!("{place}: refused: {}", printable(&refusal.reason.text)));
+        }
+        if runs.placed_share.is_some_and(|share| share < PLACED) {
+            let share = runs.placed_share.map_or_else(String::new, percent_words);
+            note(&format!(
+                "{place}: {share} of the program's pages were there; it places some itself, or the \
+                 node had no room"
+            ));
+        }
+        match runs.standing {
+            Some(BoundsStanding::Below) => note(&format!(
+                "{place}: slower than bandwidth explains: latency, or links that its threads share"
+            )),
+            Some(BoundsStanding::Above) => note(&format!(
+                "{place}: faster than bandwidth explains: more of the machine serves it than one \
+                 thread's streams use"
+            )),
+            Some(BoundsStanding::Within) | None => {}
+        }
     }
-}
-
-fn class(class: &ProgramClass) -> ProgramClassView {
-    let pair = |&(cluster, memory_node): &(u32, u32)| ProgramPairView { cluster, memory_node };
-    ProgramClassView {
-        class: class.class,
-        best: class.best,
-        worst: class.worst,
-        alpha_relative: class.alpha_relative,
-        border_within_noise: class.border_within_noise,
-        pairs: class.pairs.iter().map(pair).collect(),
+    let strayed: usize = program.placements.iter().map(|runs| runs.strayed_runs).sum();
+    if strayed > 0 {
+        note(&format!(
+            "in {} its threads were seen on other CPUs than asked for; it sets its own affinity",
+            count(strayed, "run")
+        ));
     }
+    let unseen = program.placements.iter().find_map(|runs| runs.not_seen.as_ref());
+    if let Some(why) = unseen {
+        note(&format!("where its pages were is not known everywhere: {}", printable(why)));
+    }
+    text
 }

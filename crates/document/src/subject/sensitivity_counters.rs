@@ -1,72 +1,190 @@
-//! The view of what counters of the CPU say of runs.
+//! What counters say of a program's runs, in tables and words.
 
-use std::collections::BTreeMap;
+use nearfar_model::{CountedRuns, PlacedRuns, ProgramSensitivity};
+use nearfar_record::{Median, TriedCounter};
+use nearfar_units::format_significant;
 
-use nearfar_model::CountedRuns;
-use serde::Serialize;
+use super::counter_reasons::unavailable_lines;
+use super::figures::{count, percent_words};
+use super::sensitivity::{cells, memory_words};
+use crate::printable::printable;
+use crate::terminal::paragraph::paragraph;
+use crate::terminal::table::table;
 
-/// Figures of the runs at a placement by counters.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CountedRunsView {
-    /// Misses of the last-level cache / its requests; null is not known, see `unknown`.
-    pub llc_miss_rate: Option<CountedFigureView>,
-    /// Misses of the last-level cache for 1000 instructions; null as above.
-    pub llc_misses_per_1000_instructions: Option<CountedFigureView>,
-    /// Instructions a cycle; null as above.
-    pub instructions_per_cycle: Option<CountedFigureView>,
-    /// Runs of which every believed counter has a count.
-    pub counted_runs: usize,
-    pub runs: usize,
-    /// Why one of the others has not; null where there are none.
-    pub uncounted: Option<String>,
-    /// The least share of a run's time in which a counter counted; null without counts.
-    pub least_counted_share: Option<f64>,
-    /// Why a figure is null, by its name.
-    pub unknown: BTreeMap<&'static str, String>,
+/// A figure with its words and how it is written.
+type Column = (&'static str, fn(&CountedRuns) -> Option<String>);
+
+/// The figures in the order in which they are printed.
+const COLUMNS: [Column; 3] = [
+    ("misses of the last-level cache, of its requests", |it| {
+        it.llc_miss_rate.found().map(|figure| percent_words(figure.median))
+    }),
+    ("its misses for 1000 instructions", |it| {
+        it.llc_misses_per_1000_instructions.found().map(median)
+    }),
+    ("instructions a cycle", |it| it.instructions_per_cycle.found().map(median)),
+];
+
+fn median(figure: &Median) -> String {
+    format_significant(figure.median, 3)
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CountedFigureView {
-    /// Median over runs.
-    pub median: f64,
-    pub interval: [f64; 2],
-    /// How often such an interval holds the true median, a fraction.
-    pub confidence: f64,
-    pub runs: usize,
+/// Counters that were asked for and are not believed, once for all runs; nothing where all are.
+pub(crate) fn unavailable(counters: &[TriedCounter]) -> String {
+    let missing = counters.iter().filter(|it| it.unavailable.is_some()).count();
+    let mut text = String::new();
+    if missing > 0 {
+        let words = match missing == counters.len() {
+            true => "none is to be had here; runs have their times alone.",
+            false => "not all are to be had here; figures that need them are not known.",
+        };
+        text += &paragraph("counters: ", words);
+    }
+    let reasons = counters.iter().filter_map(|it| Some((it.quantity, it.unavailable.as_deref()?)));
+    text + &unavailable_lines(reasons)
 }
 
-impl CountedRunsView {
-    pub(crate) fn new(counted: &CountedRuns) -> Self {
-        let mut unknown = BTreeMap::new();
-        let figures = [
-            ("llc_miss_rate", &counted.llc_miss_rate),
-            ("llc_misses_per_1000_instructions", &counted.llc_misses_per_1000_instructions),
-            ("instructions_per_cycle", &counted.instructions_per_cycle),
-        ];
-        let [llc_miss_rate, llc_misses_per_1000_instructions, instructions_per_cycle] = figures
-            .map(|(name, found)| match found {
-                Ok(found) => Some(CountedFigureView {
-                    median: found.median,
-                    interval: [found.interval.0, found.interval.1],
-                    confidence: found.confidence,
-                    runs: found.count,
-                }),
-                Err(why) => {
-                    unknown.insert(name, why.clone());
-                    None
-                }
-            });
-        Self {
-            llc_miss_rate,
-            llc_misses_per_1000_instructions,
-            instructions_per_cycle,
-            counted_runs: counted.counted,
-            runs: counted.runs,
-            uncounted: counted.uncounted.clone(),
-            least_counted_share: counted.least_counted_share,
-            unknown,
+/// Figures of a program's placements, beside what they cost it; nothing where nothing was counted.
+pub(crate) fn counted(program: &ProgramSensitivity, figures: &[(String, Vec<String>)]) -> String {
+    let of = |runs: &PlacedRuns, column: &Column| runs.counted.as_ref().and_then(column.1);
+    if !is_counted(program) {
+        return String::new();
+    }
+    let mut header = vec!["memory".to_string()];
+    header.extend(figures.iter().map(|(name, _)| name.clone()));
+    let short = ["misses, of\nrequests", "for 1000\ninstructions", "instructions\na cycle"];
+    header.extend(short.map(String::from));
+    let rows = program.placements.iter().enumerate().map(|(number, runs)| {
+        let mut row = vec![memory_words(runs)];
+        row.extend(figures.iter().map(|(_, of)| of.get(number).cloned().unwrap_or_default()));
+        row.extend(COLUMNS.iter().map(|column| of(runs, column).unwrap_or_else(|| "-".into())));
+        row
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    format!(
+        "misses of the last-level cache, and instructions, by the CPU's counters, median over runs\n{}",
+        table(header, rows, 1)
+    )
+}
+
+/// The same with clusters against nodes, a table for each figure.
+pub(crate) fn counted_matrix(program: &ProgramSensitivity) -> String {
+    let mut text = String::new();
+    for (words, of) in COLUMNS.iter().filter(|_| is_counted(program)) {
+        let table = cells(program, |runs| runs.counted.as_ref().and_then(of));
+        text += &format!("{words}\n{table}");
+    }
+    text
+}
+
+fn is_counted(program: &ProgramSensitivity) -> bool {
+    program.placements.iter().any(|runs| runs.counted.is_some())
+}
+
+/// What to know of the counts.
+pub(crate) fn notes(program: &ProgramSensitivity) -> String {
+    let mut text = String::new();
+    let mut note = |words: &str| text += &paragraph("note: ", words);
+    let views = || program.placements.iter().filter_map(|runs| runs.counted.as_ref());
+    if let Some(why) = views().find_map(|view| view.uncounted.as_ref()) {
+        let sum = |of: fn(&CountedRuns) -> usize| views().map(of).sum::<usize>();
+        note(&format!(
+            "{} of {} could be counted throughout: {}",
+            sum(|view| view.counted_runs),
+            count(sum(|view| view.runs), "run"),
+            printable(why)
+        ));
+    }
+    let shares = views().filter_map(|view| view.least_counted_share);
+    if let Some(least) = shares.reduce(f64::min).filter(|least| *least < 1.0) {
+        note(&format!(
+            "counters took turns with others: counts are scaled up to all of the time, from {} of it \
+             at least",
+            percent_words(least)
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect_file;
+    use nearfar_record::{CountedQuantity, Outcome};
+
+    use super::*;
+
+    /// Runs of a cluster on a node with this share of misses, of which cycles were not counted.
+    fn runs(cluster: u32, node: u32, misses: Option<f64>) -> PlacedRuns {
+        let figure = |median| {
+            let interval = (median, median);
+            Outcome::Found(Median { median, interval, confidence: 0.5, count: 1 })
+        };
+        let counted = misses.map(|misses| CountedRuns {
+            llc_miss_rate: figure(misses),
+            llc_misses_per_1000_instructions: figure(100.0 * misses),
+            instructions_per_cycle: Outcome::Unknown { unknown: "no counter".into() },
+            counted_runs: 1,
+            runs: 1,
+            uncounted: None,
+            least_counted_share: Some(1.0),
+        });
+        PlacedRuns {
+            case: format!("commands/it/cluster{cluster}/node{node}"),
+            cluster,
+            cpu_node: Some(cluster),
+            memory_node: Some(node),
+            binding: format!("cpus={cluster} mem=preferred:{node}").parse().unwrap(),
+            is_local: cluster == node,
+            runs: None,
+            performance: None,
+            placed_share: None,
+            seen_bytes: None,
+            not_seen: None,
+            strayed_runs: 0,
+            counted,
+            bounds: None,
+            standing: None,
+            expected: None,
+            refused: Vec::new(),
         }
+    }
+
+    #[test]
+    fn a_matrix_has_a_table_for_each_figure() {
+        let program = |placements: &[(u32, u32, Option<f64>)]| ProgramSensitivity {
+            label: "it".into(),
+            memory_share: Outcome::Unknown { unknown: "nobody asked".into() },
+            placements: placements.iter().map(|&(a, b, misses)| runs(a, b, misses)).collect(),
+        };
+        let some =
+            program(&[(0, 0, Some(0.1)), (0, 1, Some(0.2)), (1, 0, Some(0.3)), (1, 1, None)]);
+        assert_eq!(notes(&some), "");
+        expect_file!["../../tests/golden/sensitivity_counters.txt"]
+            .assert_eq(&counted_matrix(&some));
+        let none = program(&[(0, 0, None), (1, 1, None)]);
+        assert_eq!(counted_matrix(&none) + &counted(&none, &[]), "");
+    }
+
+    #[test]
+    fn counters_that_are_not_to_be_had_are_told_of_once() {
+        let tried = |quantity, unavailable: Option<&str>| TriedCounter {
+            quantity,
+            events: Vec::new(),
+            meaning: None,
+            source: None,
+            check: None,
+            unavailable: unavailable.map(Into::into),
+        };
+        let [cycles, instructions] = [CountedQuantity::Cycles, CountedQuantity::Instructions];
+        let refusal =
+            |event: &str| format!("perf_event_open({event}) failed with ENOENT\u{1b}: no counters");
+        let [one, other] = ["cycles", "instructions"].map(refusal);
+        let none = [tried(cycles, Some(&one)), tried(instructions, Some(&other))];
+        let text = unavailable(&none);
+        assert_eq!(text.matches("ENOENT").count(), 1, "{text}");
+        assert!(text.contains("none is to be had") && !text.contains('\u{1b}'), "{text}");
+        let some = unavailable(&[tried(cycles, Some("not believed")), tried(instructions, None)]);
+        assert!(some.contains("not all") && some.contains("cycles: not believed"), "{some}");
+        assert_eq!(unavailable(&[tried(cycles, None)]) + &unavailable(&[]), "");
     }
 }

@@ -4,12 +4,18 @@ use std::mem::discriminant;
 
 use nearfar_flow::{Flows, Load, Part, ScaledLoad, UsedPart};
 use nearfar_machine::{Machine, MemoryKind};
+use nearfar_record::Estimate;
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
-use super::case::{FlowCase, FlowStream};
+use super::case::{FlowCase, FlowLayout, FlowStream};
 use super::fit::FittedFlow;
+use super::machine_part::MachinePart;
 
 /// Threads and data of the whole machine in some order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "placement", rename_all = "snake_case")]
 pub enum PlacementKind {
     /// Every cluster on memory of its own.
     OwnNodes,
@@ -18,29 +24,43 @@ pub enum PlacementKind {
     /// Every cluster's pages in turn over the ordinary nodes of other packages.
     OtherPackages,
     /// All clusters on one node.
-    OneNode { node: u32 },
+    OneNode { memory_node: u32 },
 }
 
 /// What a placement comes to.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowPlacement {
+    #[serde(flatten)]
     pub kind: PlacementKind,
-    /// What all clusters move together with all their cores, useful bytes/s.
-    pub total: f64,
-    /// What a case of the record moved that is the same, useful bytes/s; `None` where there is none.
-    pub measured: Option<f64>,
-    /// What each cluster moves, by cluster.
-    pub by_cluster: Vec<(u32, f64)>,
-    /// What holds most of it up; `None` where the threads themselves do.
+    /// What all clusters move together with all their cores, useful bytes.
+    #[serde(rename = "predicted_gb_per_s")]
+    pub total: Estimate<BytesPerSecond>,
+    /// What a case of the record moved that is the same, useful bytes; null where there is none.
+    #[serde(rename = "measured_gb_per_s")]
+    pub measured: Option<BytesPerSecond>,
+    /// What each cluster moves.
+    pub clusters: Vec<ClusterRate>,
+    /// What holds most of it up; null where the threads themselves do.
     pub limit: Option<PlacementLimit>,
 }
 
+/// What a cluster moves.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClusterRate {
+    pub cluster: u32,
+    #[serde(rename = "gb_per_s")]
+    pub rate: BytesPerSecond,
+}
+
 /// The part that holds a placement up most.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacementLimit {
-    pub part: Part,
+    pub part: MachinePart,
     /// What it carries / its capacity, below 1.
-    pub filled: f64,
+    pub filled_share: f64,
     /// The clusters of which a part of its sort is the first cause.
     pub clusters: Vec<u32>,
 }
@@ -54,12 +74,13 @@ const SAME_SHARE: f64 = 1e-6;
 /// Threads with all cores of each cluster, on the placements that the machine has.
 pub(crate) fn placements(
     machine: &Machine,
+    layout: &FlowLayout,
     fitted: &FittedFlow,
     pairs: &Reached,
     measured: &[&FlowCase],
 ) -> Vec<FlowPlacement> {
-    let whole = Whole::of(machine);
-    let one_node = |&node: &u32| PlacementKind::OneNode { node };
+    let whole = Whole::of(machine, layout);
+    let one_node = |&memory_node: &u32| PlacementKind::OneNode { memory_node };
     let kinds = [PlacementKind::OwnNodes, PlacementKind::AllNodes, PlacementKind::OtherPackages]
         .into_iter()
         .chain(whole.ordinary.iter().map(one_node));
@@ -71,6 +92,7 @@ pub(crate) type Reached = std::collections::BTreeSet<(u32, u32)>;
 
 struct Whole<'a> {
     machine: &'a Machine,
+    layout: &'a FlowLayout,
     /// Clusters with cores that may be used, and how many.
     clusters: Vec<(nearfar_machine::Cluster, u32)>,
     /// Nodes of the kinds that nodes with CPUs have.
@@ -78,7 +100,7 @@ struct Whole<'a> {
 }
 
 impl<'a> Whole<'a> {
-    fn of(machine: &'a Machine) -> Self {
+    fn of(machine: &'a Machine, layout: &'a FlowLayout) -> Self {
         let cores = |cluster: &nearfar_machine::Cluster| {
             u32::try_from(machine.allowed_cores(&cluster.cpus).len()).unwrap_or(u32::MAX)
         };
@@ -88,6 +110,7 @@ impl<'a> Whole<'a> {
         let ordinary = machine.nodes.iter().filter(|node| kinds.contains(&node.kind));
         Self {
             machine,
+            layout,
             clusters: clusters
                 .filter(|(cores, _)| *cores > 0)
                 .map(|(cores, it)| (it, cores))
@@ -114,7 +137,7 @@ impl<'a> Whole<'a> {
             let nodes: Vec<u32> = match kind {
                 PlacementKind::OwnNodes => cluster.memory_nodes.first().into_iter().collect(),
                 PlacementKind::AllNodes => self.ordinary.clone(),
-                PlacementKind::OneNode { node } => vec![node],
+                PlacementKind::OneNode { memory_node } => vec![memory_node],
                 PlacementKind::OtherPackages => self.nodes_of_others(cluster),
             };
             if nodes.is_empty()
@@ -131,10 +154,20 @@ impl<'a> Whole<'a> {
         let by_cluster = loads.iter().zip(&flows.rates);
         Some(FlowPlacement {
             kind,
-            total: flows.rates.iter().sum(),
+            total: Estimate {
+                value: BytesPerSecond(flows.rates.iter().sum()),
+                interval: None,
+                confidence: None,
+                cases: Vec::new(),
+            },
             measured: measured.iter().find(|case| is_of(case, &loads)).map(|case| moved(case)),
-            by_cluster: by_cluster.map(|(load, &rate)| (load.load.cluster, rate)).collect(),
-            limit: limit(&flows, &loads),
+            clusters: by_cluster
+                .map(|(load, &rate)| ClusterRate {
+                    cluster: load.load.cluster,
+                    rate: BytesPerSecond(rate),
+                })
+                .collect(),
+            limit: limit(&flows, &loads, self.layout),
         })
     }
 
@@ -165,12 +198,12 @@ fn is_of(case: &FlowCase, loads: &[ScaledLoad]) -> bool {
         && loads.iter().all(|it| case.streams.iter().any(|stream| is_same(stream, &it.load)))
 }
 
-fn moved(case: &FlowCase) -> f64 {
-    case.streams.iter().map(|stream| stream.rate).sum()
+fn moved(case: &FlowCase) -> BytesPerSecond {
+    BytesPerSecond(case.streams.iter().map(|stream| stream.rate).sum())
 }
 
 /// The part that takes most of what the streams ask for and do not get.
-fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
+fn limit(flows: &Flows, loads: &[ScaledLoad], layout: &FlowLayout) -> Option<PlacementLimit> {
     let lost = |stream: usize| (flows.demands[stream] - flows.rates[stream]).max(0.0);
     let taken = |slows: &[f64]| -> f64 {
         slows.iter().enumerate().map(|(stream, share)| share * lost(stream)).sum()
@@ -195,8 +228,8 @@ fn limit(flows: &Flows, loads: &[ScaledLoad]) -> Option<PlacementLimit> {
     };
     let clusters = loads.iter().enumerate().filter(|(stream, _)| is_first(*stream));
     Some(PlacementLimit {
-        part: worst.part,
-        filled: worst.filled,
+        part: layout.part(worst.part)?,
+        filled_share: worst.filled,
         clusters: clusters.map(|(_, load)| load.load.cluster).collect(),
     })
 }

@@ -2,36 +2,73 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_flow::{Load, Part, ScaledLoad};
+use nearfar_flow::{Load, ScaledLoad};
 use nearfar_machine::{Binding, Cluster, CpuSet, Machine, MemoryPolicy};
+use nearfar_record::Estimate;
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 use super::Flow;
+use super::machine_part::MachinePart;
 use super::observed::shares;
 use super::placements::first_cause;
+use super::summary::{FlowKernel, FlowTrust};
 
 /// What streams get that run at the same time.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FlowPrediction {
+    /// The kernel that the streams run.
+    #[serde(flatten)]
+    pub kernel: FlowKernel,
+    #[serde(flatten)]
+    pub trust: FlowTrust,
+    /// Cores of the machine without a stream.
+    pub free_cores: usize,
     /// Each stream, in the order in which they were asked.
     pub streams: Vec<PredictedStream>,
-    /// The parts that they use, the fullest first, with what each carries / its capacity.
-    pub parts: Vec<(Part, f64)>,
+    /// What all get together.
+    #[serde(rename = "sum_gb_per_s")]
+    pub sum: Estimate<BytesPerSecond>,
+    /// The parts that they use, the fullest first.
+    pub parts: Vec<FilledPart>,
     /// What to know of it, in sentences.
     pub notes: Vec<String>,
 }
 
+/// How full a part is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FilledPart {
+    pub part: MachinePart,
+    /// What it carries / its capacity.
+    pub filled_share: f64,
+}
+
 /// What one stream gets.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedStream {
     pub binding: Binding,
-    /// The clusters that its CPUs are of, with the threads on each: one on each core.
-    pub threads: BTreeMap<u32, u32>,
-    /// What it gets with the machine to itself, useful bytes/s.
-    pub alone: f64,
-    /// What it gets beside the others, useful bytes/s.
-    pub together: f64,
-    /// What slows it most beside the others; `None` where its own threads are what it waits for.
-    pub limit: Option<Part>,
+    /// Its threads, one on each core, by cluster.
+    pub threads: Vec<ClusterThreads>,
+    /// What it gets with the machine to itself, useful bytes.
+    #[serde(rename = "alone_gb_per_s")]
+    pub alone: Estimate<BytesPerSecond>,
+    /// What it gets beside the others, useful bytes.
+    #[serde(rename = "together_gb_per_s")]
+    pub together: Estimate<BytesPerSecond>,
+    /// Together / alone.
+    pub kept_share: f64,
+    /// What slows it most beside the others; null where its own threads are what it waits for.
+    pub limit: Option<MachinePart>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ClusterThreads {
+    pub cluster: u32,
+    pub threads: u32,
 }
 
 /// Why a question has no answer.
@@ -114,7 +151,8 @@ impl Flow {
             let own: Vec<usize> =
                 (0..loads.len()).filter(|&index| loads[index].0 == stream).collect();
             let alone: Vec<ScaledLoad> = own.iter().map(|&index| all[index].clone()).collect();
-            let alone = rates_of(&alone).map_err(failed)?;
+            let alone: f64 = rates_of(&alone).map_err(failed)?.rates.iter().sum();
+            let beside: f64 = own.iter().map(|&index| together.rates[index]).sum();
             let slowest = own.iter().copied().max_by(|&a, &b| {
                 let lost = |index: usize| together.demands[index] - together.rates[index];
                 lost(a).total_cmp(&lost(b))
@@ -123,17 +161,34 @@ impl Flow {
                 binding: binding.clone(),
                 threads: own
                     .iter()
-                    .map(|&it| (all[it].load.cluster, all[it].load.threads))
+                    .map(|&it| ClusterThreads {
+                        cluster: all[it].load.cluster,
+                        threads: all[it].load.threads,
+                    })
                     .collect(),
-                alone: alone.rates.iter().sum(),
-                together: own.iter().map(|&index| together.rates[index]).sum(),
-                limit: slowest.and_then(|index| first_cause(&together, index)),
+                alone: self.expected(alone),
+                together: self.expected(beside),
+                kept_share: beside / alone,
+                limit: slowest
+                    .and_then(|index| first_cause(&together, index))
+                    .and_then(|part| self.layout.part(part)),
             });
         }
-        let mut parts: Vec<(Part, f64)> =
-            together.parts.iter().map(|used| (used.part, used.filled)).collect();
-        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-        Ok(FlowPrediction { streams, parts, notes: question.notes })
+        let filled = |used: &nearfar_flow::UsedPart| {
+            Some(FilledPart { part: self.layout.part(used.part)?, filled_share: used.filled })
+        };
+        let mut parts: Vec<FilledPart> = together.parts.iter().filter_map(filled).collect();
+        parts.sort_by(|a, b| b.filled_share.total_cmp(&a.filled_share));
+        let cores = machine.allowed_cores(&machine.allowed_cpus).len();
+        Ok(FlowPrediction {
+            kernel: self.kernel(0),
+            trust: self.trust(),
+            free_cores: cores.saturating_sub(question.users.len()),
+            sum: self.expected(streams.iter().map(|it| it.together.value.0).sum()),
+            streams,
+            parts,
+            notes: question.notes,
+        })
     }
 
     fn unmeasured(&self, load: &Load) -> Option<(u32, u32)> {

@@ -5,15 +5,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_record::{Better, RunSummary};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
+use serde::Serialize;
 
 use super::ProgramSensitivity;
 use crate::class_rule::ClassRule;
 
 /// The program that is best where a cluster's CPUs use a node.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BestOfPair {
     pub cluster: u32,
-    /// Its lowest node with CPUs.
+    /// Its lowest node with CPUs, or null.
     pub cpu_node: Option<u32>,
     pub memory_node: u32,
     /// The program's label.
@@ -23,7 +25,8 @@ pub struct BestOfPair {
 }
 
 /// Pairs on which programs are about as good.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramClass {
     /// 0 is the best.
     pub class: usize,

@@ -7,26 +7,28 @@
 //! Fails when: one thread waits and others work: all are added up.
 
 use nearfar_record::{
-    CommandRun, CountedQuantity, RunCount, Sample, TriedCounter, counted_ratio, counted_share,
-    estimate_runs,
+    CommandRun, CountedQuantity, Outcome, RunCount, Sample, TriedCounter, counted_ratio,
+    counted_share, estimate_runs,
 };
 use nearfar_stats::Estimate;
+use serde::Serialize;
 
-/// Figures of the runs at a placement, medians over rounds, or why there is none.
-#[derive(Debug, Clone, PartialEq)]
+/// Figures of the runs at a placement, medians over rounds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CountedRuns {
     /// Misses of the last-level cache / its requests.
-    pub llc_miss_rate: Result<Estimate, String>,
+    pub llc_miss_rate: Outcome<Estimate>,
     /// Misses of the last-level cache for 1000 instructions: what the program asks of memory,
     /// however many requests its caches see.
-    pub llc_misses_per_1000_instructions: Result<Estimate, String>,
-    pub instructions_per_cycle: Result<Estimate, String>,
-    /// The least share of a run's time in which one of the counters counted; `None` without counts.
+    pub llc_misses_per_1000_instructions: Outcome<Estimate>,
+    pub instructions_per_cycle: Outcome<Estimate>,
+    /// The least share of a run's time in which one of the counters counted; null without counts.
     pub least_counted_share: Option<f64>,
     /// Runs of which every believed counter has a count.
-    pub counted: usize,
+    pub counted_runs: usize,
     pub runs: usize,
-    /// Why the first of the others has not.
+    /// Why the first of the others has not; null where there are none.
     pub uncounted: Option<String>,
 }
 
@@ -57,15 +59,18 @@ impl CountedRuns {
         Some(Self {
             llc_miss_rate: figure(pairs[0], |misses, requests| {
                 counted_share(misses, requests, "no request reached the last-level cache")
-            }),
+            })
+            .into(),
             llc_misses_per_1000_instructions: figure(pairs[1], |misses, instructions| {
                 counted_ratio(1000.0 * misses, instructions, "no instruction was counted")
-            }),
+            })
+            .into(),
             instructions_per_cycle: figure(pairs[2], |instructions, cycles| {
                 counted_ratio(instructions, cycles, "no cycle was counted")
-            }),
+            })
+            .into(),
             least_counted_share: counts().filter_map(|it| it.counted_share).reduce(f64::min),
-            counted: runs.iter().filter(is_counted).count(),
+            counted_runs: runs.iter().filter(is_counted).count(),
             runs: runs.len(),
             uncounted: counts().find_map(reason),
         })

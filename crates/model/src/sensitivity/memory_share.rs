@@ -1,12 +1,15 @@
 //! The share of a program's time that moves with bandwidth.
 
+use serde::Serialize;
+
 use super::PlacedRuns;
 
 /// Placements whose bandwidth is less than this off the local one tell nothing of the share.
 const LEAST_DIFFERENCE: f64 = 0.05;
 
 /// s in time = 1 - s + s / d, both against the local placement.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryShare {
     /// By least squares. 0: indifferent to where its memory is; 1: all of its time moves data;
     /// above: more than bandwidth holds it up.

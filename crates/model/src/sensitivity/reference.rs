@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::MemoryPolicy;
+use serde::Serialize;
 
 use crate::classes::ClassSet;
 use crate::data_access::data_access;
@@ -16,11 +17,12 @@ pub struct ReferenceClasses {
 }
 
 /// What a placement gives a program that does nothing but move data, against the local placement.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacementBounds {
     /// Share of the pages by class.
     pub shares: Vec<f64>,
-    /// Eq. 4.6.
+    /// Eq. 4.6 of braithwaite2012.
     pub d: f64,
     /// Accesses to classes one after the other.
     pub d_serial: f64,

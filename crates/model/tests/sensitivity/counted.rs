@@ -2,7 +2,7 @@
 
 use nearfar_model::{CountedRuns, RecordFigures, sensitivity};
 use nearfar_record::{
-    Better, CountedQuantity, CounterCheck, Disturbance, Record, RunCount, TriedCounter,
+    Better, CountedQuantity, CounterCheck, Disturbance, Outcome, Record, RunCount, TriedCounter,
 };
 use nearfar_stats::Estimate;
 
@@ -47,8 +47,8 @@ fn counted(record: &Record) -> Vec<Option<CountedRuns>> {
     placements.map(|runs| runs.counted).collect()
 }
 
-fn near(found: &Result<Estimate, String>, median: f64) {
-    let found = found.as_ref().unwrap();
+fn near(found: &Outcome<Estimate>, median: f64) {
+    let found = found.found().unwrap();
     assert!((found.median / median - 1.0).abs() < 1e-12, "{found:?} instead of {median}");
 }
 
@@ -66,7 +66,7 @@ fn figures_are_medians_over_runs_at_each_placement() {
         near(&counted.llc_miss_rate, 0.2 * 1.045);
         near(&counted.llc_misses_per_1000_instructions, 10.0 * 1.045);
         near(&counted.instructions_per_cycle, [0.5, 0.25, 0.5 / 3.0, 0.125][placement]);
-        assert_eq!((counted.counted, counted.runs, counted.uncounted), (10, 10, None));
+        assert_eq!((counted.counted_runs, counted.runs, counted.uncounted), (10, 10, None));
         assert_eq!(counted.least_counted_share, Some(1.0));
     }
 }
@@ -86,14 +86,14 @@ fn runs_without_a_count_are_told_of_and_left_out() {
         (counts[0].count, counts[3].counted_share) = (Some(1.0), Some(0.25));
     }
     let counted = counted(&record)[1].clone().unwrap();
-    assert_eq!((counted.counted, counted.runs), (6, 10));
+    assert_eq!((counted.counted_runs, counted.runs), (6, 10));
     assert_eq!(
         counted.uncounted.as_deref(),
         Some("requests to the last-level cache: it was never its turn to be counted")
     );
     assert_eq!(counted.least_counted_share, Some(0.25));
-    assert_eq!(counted.llc_miss_rate.as_ref().unwrap().count, 5);
-    assert_eq!(counted.instructions_per_cycle.as_ref().unwrap().count, 9);
+    assert_eq!(counted.llc_miss_rate.found().unwrap().count, 5);
+    assert_eq!(counted.instructions_per_cycle.found().unwrap().count, 9);
     near(&counted.llc_miss_rate, 0.2);
     near(&counted.instructions_per_cycle, 0.5);
 }
@@ -104,11 +104,11 @@ fn what_is_not_believed_leaves_the_other_figures() {
     let record_of = |unavailable: &[CountedQuantity]| record(unavailable, |_, _| AT_HOME);
     let counted_of = |unavailable| counted(&record_of(unavailable))[0].clone();
     let without_requests = counted_of(&[LlcRequests]).unwrap();
-    let why = without_requests.llc_miss_rate.unwrap_err();
+    let why = without_requests.llc_miss_rate.as_result().unwrap_err();
     assert_eq!(why, "requests to the last-level cache: not believed");
     near(&without_requests.llc_misses_per_1000_instructions, 10.0);
     near(&without_requests.instructions_per_cycle, 0.5);
-    assert_eq!(without_requests.counted, 10);
+    assert_eq!(without_requests.counted_runs, 10);
     // Without figures there is nothing to show; why stands with the counters.
     assert_eq!(counted_of(&[Instructions, LlcMisses]), None);
     assert_eq!(counted_of(&CountedQuantity::ALL), None);
@@ -125,7 +125,7 @@ fn what_is_not_believed_leaves_the_other_figures() {
 fn counts_that_cannot_be_give_reasons() {
     let contradictory = record(&[], |_, _| [4e9, 2e9, 1e8, 2e8]);
     let counted_runs = counted(&contradictory)[0].clone().unwrap();
-    assert!(counted_runs.llc_miss_rate.unwrap_err().contains("contradict"));
+    assert!(counted_runs.llc_miss_rate.as_result().unwrap_err().contains("contradict"));
     near(&counted_runs.llc_misses_per_1000_instructions, 100.0);
     for counts in [[0.0; 4], [f64::MAX; 4], [f64::MIN_POSITIVE, f64::MAX, f64::MIN_POSITIVE, 0.0]] {
         for counted in counted(&record(&[], |_, _| counts)).into_iter().flatten() {
@@ -135,7 +135,7 @@ fn counts_that_cannot_be_give_reasons() {
                 counted.instructions_per_cycle,
             ];
             for figure in figures {
-                match figure {
+                match figure.as_result() {
                     Ok(figure) => assert!(figure.median.is_finite(), "{figure:?}"),
                     Err(why) => assert!(why.len() > 10, "{why}"),
                 }
@@ -145,6 +145,6 @@ fn counts_that_cannot_be_give_reasons() {
     // A record that lacks counts where its header promises them, as only a reader refuses.
     let mut bare = record(&[], |_, _| AT_HOME);
     bare.samples.iter_mut().for_each(|sample| sample.run.as_mut().unwrap().counts.clear());
-    let why = counted(&bare)[0].clone().unwrap().instructions_per_cycle.unwrap_err();
-    assert_eq!(why, "instructions: it was not counted");
+    let why = counted(&bare)[0].clone().unwrap().instructions_per_cycle;
+    assert_eq!(why.as_result().unwrap_err(), "instructions: it was not counted");
 }

@@ -25,7 +25,7 @@ fn the_share_of_data_is_recovered_and_the_bounds_hold() {
         let record = machine.record(&[("solver", program)], false, &mut random);
         let found = sensitivity(&RecordFigures::new(&record), Some(&machine.classes())).unwrap();
         let [solver] = &found.programs[..] else { panic!("{found:?}") };
-        let fitted = solver.memory_share.as_ref().unwrap();
+        let fitted = solver.memory_share.found().unwrap();
         worst = worst.max((fitted.share - share).abs());
         assert!(fitted.interval.0 <= fitted.share && fitted.share <= fitted.interval.1);
         assert_eq!(fitted.placements, 2, "the two farther nodes");
@@ -34,7 +34,7 @@ fn the_share_of_data_is_recovered_and_the_bounds_hold() {
         for runs in &solver.placements {
             assert_eq!(runs.standing, Some(BoundsStanding::Within), "{share} {runs:?}");
             let performance = runs.performance.unwrap().ratio;
-            let (low, high) = runs.expected.unwrap();
+            let [low, high] = runs.expected.unwrap();
             assert!(low * 0.95 < performance && performance < high * 1.05, "{share} {runs:?}");
         }
         assert!((solver.placements[0].performance.unwrap().ratio - 1.0).abs() < f64::EPSILON);
@@ -62,7 +62,7 @@ fn bounds_are_those_of_the_classes() {
         let off = [found.0 - expected.0, found.1 - expected.1, found.2 - expected.2];
         assert!(off.iter().all(|off| off.abs() < 1e-9), "{found:?} instead of {expected:?}");
     }
-    let share = found.programs[0].memory_share.as_ref().unwrap();
+    let share = found.programs[0].memory_share.found().unwrap();
     assert!((share.share - 1.0).abs() < 1e-6 && share.worst_error < 1e-6, "{share:?}");
 }
 
@@ -96,7 +96,7 @@ fn what_bandwidth_does_not_explain_is_said() {
         let found = sensitivity(&RecordFigures::new(&record), Some(&machine.classes())).unwrap();
         let far = &found.programs[0].placements[2];
         assert_eq!(far.standing, Some(standing), "{far:?}");
-        assert!((found.programs[0].memory_share.as_ref().unwrap().share - share).abs() < 0.05);
+        assert!((found.programs[0].memory_share.found().unwrap().share - share).abs() < 0.05);
     }
 }
 
@@ -124,5 +124,5 @@ fn the_best_program_of_each_pair_gives_the_classes() {
         assert!((class.alpha_relative / alpha - 1.0).abs() < 0.02, "{class:?}");
     }
     // Nobody gave the classes of bandwidth.
-    assert!(found.programs.iter().all(|program| program.memory_share.is_err()));
+    assert!(found.programs.iter().all(|program| program.memory_share.found().is_none()));
 }

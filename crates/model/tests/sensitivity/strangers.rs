@@ -54,9 +54,9 @@ fn a_program_that_never_ran_well_is_there_with_its_refusals() {
     }
     let reference = machine.classes();
     let found = sensitivity(&RecordFigures::new(&record), Some(&reference)).unwrap();
-    assert!(found.programs[0].memory_share.is_err());
+    assert!(found.programs[0].memory_share.found().is_none());
     for runs in &found.programs[0].placements {
-        assert!(runs.runs.is_none() && runs.performance.is_none() && runs.placed.is_none());
+        assert!(runs.runs.is_none() && runs.performance.is_none() && runs.placed_share.is_none());
         assert_eq!(runs.refused[0].reason.text, "no licence");
         assert!(runs.bounds.is_some(), "they do not need the runs");
     }
@@ -74,7 +74,7 @@ fn without_local_runs_there_is_no_performance() {
     let found = sensitivity(&RecordFigures::new(&record), Some(&reference)).unwrap();
     let placements = &found.programs[0].placements;
     assert!(placements.iter().all(|runs| runs.performance.is_none()));
-    assert!(placements[1].runs.is_some() && found.programs[0].memory_share.is_err());
+    assert!(placements[1].runs.is_some() && found.programs[0].memory_share.found().is_none());
     record.cases.clear();
     record.samples.clear();
     assert!(sensitivity(&RecordFigures::new(&record), Some(&reference)).is_none());

@@ -1,7 +1,7 @@
 //! What streams get that run at the same time.
 
 use anyhow::anyhow;
-use nearfar_document::PredictFlowView;
+use nearfar_document::{ModelResult, predict_flow_text};
 use nearfar_model::{Inapplicable, RecordFigures, flow};
 
 use crate::args::PredictArguments;
@@ -15,11 +15,11 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
         anyhow!("no flow model: {why}{remedy}")
     })?;
     let prediction = model.predict(&record.header.machine, &arguments.stream)?;
-    let view = PredictFlowView::new(&record, &model, &prediction);
+    let answer = ModelResult::new("nearfar.predict-flow/2", &record, prediction);
     if arguments.json {
-        output::print_json(&view)?;
+        output::print_json(&answer)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&predict_flow_text(&answer))?;
     }
     Ok(ExitStatus::Done)
 }

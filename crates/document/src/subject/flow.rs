@@ -1,0 +1,355 @@
+//! What streams get that share the parts of a machine, by the flow model.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use nearfar_machine::CpuSet;
+use nearfar_model::{
+    Fitted, FlowErrors, FlowPlacement, FlowSummary, JudgedCases, JudgedErrors, MachinePart,
+    PartCapacity, PlacementKind, PlacementLimit,
+};
+use nearfar_units::{BytesPerSecond, Quantity, Ratio};
+
+use super::figures::{count, rounded, significant};
+use crate::document::Section;
+use crate::figure::{Figure, Unit};
+use crate::table::{Cell, Column, Table};
+
+/// Fewer cases say little of an error.
+const FEW: usize = 4;
+
+/// What was measured of streams beside each other, and what the model makes of it.
+pub(crate) fn section(streams: Option<Table>, model: Option<&FlowSummary>) -> Section {
+    let mut about = Vec::new();
+    if streams.is_some() {
+        about.push(
+            "Random sets of streams over the whole machine: what each gets beside the others."
+                .to_string(),
+        );
+    }
+    about.extend(model.map(law));
+    Section {
+        id: "mixes",
+        title: "Several streams at once",
+        about: about.join(" "),
+        tables: streams.into_iter().chain(model.into_iter().flat_map(tables)).collect(),
+        findings: model.map(findings).unwrap_or_default(),
+        model_text: None,
+    }
+}
+
+fn law(model: &FlowSummary) -> String {
+    format!(
+        "Flow model of {} ({}), useful GB/s: streams share paths, controllers, issue limits and \
+         links, which fill up smoothly (p = {}) and are divided with fairness {} (0: every thread \
+         alike, 1: by demand). In brackets: not bound by any case, so it is at least about so much.",
+        model.kernel.kernel,
+        model.kernel.variant,
+        exponent(&model.saturation),
+        exponent(&model.fairness),
+    )
+}
+
+fn tables(model: &FlowSummary) -> Vec<Table> {
+    let asked = model.one_thread.iter().map(|it| (it.cluster, it.memory_node, &it.demand));
+    let paths = model.parts.iter().filter_map(|it| match it.part {
+        MachinePart::Path { cluster, memory_node } => Some((cluster, memory_node, &it.capacity)),
+        _ => None,
+    });
+    let tables = [
+        Some(pair_table("What one thread of a cluster asks", asked)),
+        Some(pair_table("What a path carries", paths)),
+        shared_parts(model),
+        Some(error_table(model)),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+/// Clusters against nodes.
+fn pair_table<'a>(
+    caption: &str,
+    cells: impl Iterator<Item = (u32, u32, &'a Fitted<BytesPerSecond>)>,
+) -> Table {
+    let cells: BTreeMap<(u32, u32), Cell> = cells
+        .map(|(cluster, node, rate)| {
+            ((cluster, node), Cell::Figure(bounded(rate, Figure::plain(rate.value))))
+        })
+        .collect();
+    let clusters: BTreeSet<u32> = cells.keys().map(|(cluster, _)| *cluster).collect();
+    let nodes: BTreeSet<u32> = cells.keys().map(|(_, node)| *node).collect();
+    let row = |cluster: &u32| {
+        let cell = |node: &u32| cells.get(&(*cluster, *node)).cloned().unwrap_or(Cell::Empty);
+        let first = std::iter::once(Cell::Text(format!("cluster {cluster}")));
+        first.chain(nodes.iter().map(cell)).collect()
+    };
+    let of_node = |node: &u32| Column::of(format!("node {node}"), Unit::GbPerS);
+    Table {
+        caption: caption.into(),
+        columns: std::iter::once(Column::words("")).chain(nodes.iter().map(of_node)).collect(),
+        rows: clusters.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+fn shared_parts(model: &FlowSummary) -> Option<Table> {
+    let is_path = |it: &&PartCapacity| matches!(it.part, MachinePart::Path { .. });
+    let row = |it: &PartCapacity| {
+        let Fitted { value, interval, is_bound } = it.capacity;
+        let interval = is_bound.then(|| interval.map(Quantity::in_unit));
+        let figure = Figure::new(value.in_unit(), interval, Unit::GbPerS);
+        vec![Cell::Text(part_words(&it.part)), Cell::Figure(bounded(&it.capacity, figure))]
+    };
+    let rows: Vec<Vec<Cell>> = model.parts.iter().filter(|it| !is_path(it)).map(row).collect();
+    let ratio = |it: &nearfar_model::KernelRatio| {
+        format!(
+            "{} ({}) moves {} times the useful bytes of {} through the same full parts.",
+            it.kernel.kernel,
+            it.kernel.variant,
+            exponent(&it.bytes),
+            model.kernel.kernel
+        )
+    };
+    let notes: Vec<String> = model.kernels.iter().map(ratio).collect();
+    (!rows.is_empty() || !notes.is_empty()).then(|| Table {
+        caption: "What shared parts carry".into(),
+        columns: vec![Column::words("part"), Column::of("carries", Unit::GbPerS)],
+        rows,
+        notes,
+    })
+}
+
+/// A number that no case binds stands in brackets.
+fn bounded<U>(fitted: &Fitted<U>, figure: Figure) -> Figure {
+    if fitted.is_bound { figure } else { figure.bracketed() }
+}
+
+fn error_table(model: &FlowSummary) -> Table {
+    let row = |it: &JudgedErrors| {
+        let words = match it.cases_are {
+            JudgedCases::Fitted => "fitted",
+            JudgedCases::HeldOut => "not fitted",
+            JudgedCases::LeftOut => "each foretold by all others",
+        };
+        let errors = &it.errors;
+        let words = [errors.experiment.to_string(), words.into()];
+        let counts = [errors.cases.to_string(), errors.streams.to_string()];
+        let errors = [errors.mean, errors.worst].map(percents);
+        words.into_iter().chain(counts).chain(errors).map(Cell::Text).collect()
+    };
+    let names = ["cases of", "", "cases", "streams", "mean error", "worst"];
+    Table {
+        caption: "How far the model's streams are off".into(),
+        columns: names.map(Column::words).into(),
+        rows: model.errors.iter().map(row).collect(),
+        notes: Vec::new(),
+    }
+}
+
+/// What to do about it.
+pub(crate) fn findings(model: &FlowSummary) -> Vec<String> {
+    let mut sentences = Vec::new();
+    let own = placement(model, PlacementKind::OwnNodes);
+    if let Some(own) = own {
+        sentences.push(format!(
+            "Every cluster on its own node, all cores: expect {} in sum; {}.",
+            expected(own),
+            held_up(model, own.limit.as_ref())
+        ));
+    }
+    if let (Some(own), Some(all)) = (own, placement(model, PlacementKind::AllNodes)) {
+        sentences.push(format!(
+            "Interleaving every cluster's pages over all nodes instead: expect {}, {}; {}.",
+            expected(all),
+            against(model, all, own),
+            held_up(model, all.limit.as_ref())
+        ));
+    }
+    if let (Some(own), Some(other)) = (own, placement(model, PlacementKind::OtherPackages)) {
+        sentences.push(format!(
+            "If every package's data lies in other packages: expect {}, {}; {}.",
+            expected(other),
+            against(model, other, own),
+            held_up(model, other.limit.as_ref())
+        ));
+    }
+    sentences.extend(one_node(model));
+    sentences.extend(links(model));
+    sentences.extend(trust(model));
+    if model.lone_variant != model.kernel.variant {
+        sentences.push(format!(
+            "The record has no lone figures of {} ({variant}): those of {} stand for them, which is \
+             sound where memory bounds both; `nearfar characterize --isa {variant} --only \
+             pairs,mixes` measures them in one variant.",
+            model.kernel.kernel,
+            model.lone_variant,
+            variant = model.kernel.variant
+        ));
+    }
+    if !model.has_converged {
+        sentences.push(
+            "The fit had not come to rest after 12 steps: its numbers may be off by more than \
+             their intervals say; the errors above are what it reaches."
+                .into(),
+        );
+    }
+    sentences
+}
+
+fn placement(model: &FlowSummary, kind: PlacementKind) -> Option<&FlowPlacement> {
+    model.placements.iter().find(|it| it.kind == kind)
+}
+
+/// How far to believe it.
+fn trust(model: &FlowSummary) -> Vec<String> {
+    let trust = &model.trust;
+    let sentence = |judged: &FlowErrors| {
+        let few = " So few cases tell little of the error: `nearfar characterize --suite full \
+                   --only pairs,mixes` measures more.";
+        format!(
+            "A stream of {} is foretold by all other cases within {} on average, {} at worst ({}); \
+             the model's error, the largest mean above, is {} ({}): expect figures within {}, and \
+             believe no difference below {}.{}",
+            judged.experiment,
+            percents(judged.mean),
+            percents(judged.worst),
+            count(judged.streams, "stream"),
+            percents(trust.model_error),
+            trust.judged_by,
+            percents(trust.interval_error),
+            percents(trust.least_difference_share),
+            if judged.cases < FEW { few } else { "" }
+        )
+    };
+    let judged = model.errors.iter().find(|it| it.cases_are == JudgedCases::LeftOut);
+    let left = model.not_foretold_cases;
+    let more = (left > 0).then(|| {
+        let cases = count(left, "case");
+        format!("Of {cases} the others say nothing when left out: not counted in these errors.")
+    });
+    judged.map(|it| sentence(&it.errors)).into_iter().chain(more).collect()
+}
+
+fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>) -> String {
+    let Some(limit) = limit else {
+        return "the threads themselves are the limit (latency)".into();
+    };
+    let capacity = model.parts.iter().find(|it| it.part == limit.part);
+    let of = capacity.map_or_else(String::new, |it| {
+        let capacity = shown(it.capacity.value);
+        format!(" (it carries {} of its {capacity} GB/s)", percents(limit.filled_share))
+    });
+    let clusters: CpuSet = limit.clusters.iter().copied().collect();
+    let whom = match limit.clusters.len() {
+        0 => String::new(),
+        1 => format!("; parts of its sort hold up cluster {clusters} first"),
+        _ => format!("; parts of its sort hold up clusters {clusters} first"),
+    };
+    format!("most is lost at {}{of}{whom}", part_words(&limit.part))
+}
+
+/// What a placement gains or costs against another, where the model can tell.
+fn against(model: &FlowSummary, one: &FlowPlacement, other: &FlowPlacement) -> String {
+    let gain = best_known(one) / best_known(other) - 1.0;
+    let least = model.trust.least_difference_share;
+    if gain.abs() < least {
+        return format!(
+            "no difference that the model can tell ({}, it tells those from {} on)",
+            signed(gain),
+            percents(least)
+        );
+    }
+    format!("{} against own nodes", signed(gain))
+}
+
+fn one_node(model: &FlowSummary) -> Option<String> {
+    let node = |it: &FlowPlacement| match it.kind {
+        PlacementKind::OneNode { memory_node } => Some(memory_node),
+        _ => None,
+    };
+    let of_nodes = model.placements.iter().filter_map(|it| Some((node(it)?, it)));
+    let mut of_nodes: Vec<(u32, &FlowPlacement)> = of_nodes.collect();
+    of_nodes.sort_by(|(_, a), (_, b)| best_known(a).0.total_cmp(&best_known(b).0));
+    let ((slow, least), (fast, most)) = (of_nodes.first()?, of_nodes.last()?);
+    Some(format!(
+        "All cores on one node's memory: expect {} on node {slow} up to {} on node {fast}; if a \
+         program of all cores asks for more, spread its data (interleave, or first touch by its \
+         users).",
+        expected(least),
+        expected(most),
+    ))
+}
+
+fn links(model: &FlowSummary) -> Vec<String> {
+    let sentence = |it: &PartCapacity| {
+        let MachinePart::Link { from_package: from, to_package: to } = it.part else { return None };
+        let [low, high] = it.capacity.interval.map(shown);
+        Some(if it.capacity.is_bound {
+            format!(
+                "The cores of package {from} reach at most {} GB/s ({low} to {high}) of package \
+                 {to}'s memory together: keep threads and data in one package where they ask for \
+                 more.",
+                shown(it.capacity.value),
+            )
+        } else {
+            format!(
+                "No case fills a link from package {from} to package {to} of its own: the paths \
+                 and controllers behind it are full before."
+            )
+        })
+    };
+    model.parts.iter().filter_map(sentence).collect()
+}
+
+/// `the controller of node 3`.
+pub(crate) fn part_words(part: &MachinePart) -> String {
+    match part {
+        MachinePart::Path { cluster, memory_node } => {
+            format!("the path from cluster {cluster} to node {memory_node}")
+        }
+        MachinePart::Controller { memory_node } => format!("the controller of node {memory_node}"),
+        MachinePart::Issue { cluster } => format!("what cluster {cluster} can issue"),
+        MachinePart::Link { from_package, to_package } => {
+            format!("the link from package {from_package} to package {to_package}")
+        }
+        MachinePart::ClusterLink { cluster, to_package } => {
+            format!("the link from cluster {cluster} to package {to_package}")
+        }
+        MachinePart::Channels { package, memory_kind } => {
+            format!("the {memory_kind} channels of package {package}")
+        }
+    }
+}
+
+fn shown(rate: BytesPerSecond) -> String {
+    significant(rate.in_unit(), 3)
+}
+
+fn exponent(number: &Fitted<Ratio>) -> String {
+    let [low, high] = number.interval.map(|end| significant(end.0, 2));
+    let told = if number.is_bound { "" } else { "; not bound by any case" };
+    format!("{} ({low} to {high}{told})", significant(number.value.0, 2))
+}
+
+/// What was measured, else what is foretold.
+fn best_known(placement: &FlowPlacement) -> BytesPerSecond {
+    placement.measured.unwrap_or(placement.total.value)
+}
+
+/// `240 GB/s (230 to 250)`; `238 GB/s as measured (the model: 240)`.
+fn expected(placement: &FlowPlacement) -> String {
+    let foretold = shown(placement.total.value);
+    if let Some(measured) = placement.measured {
+        return format!("{} GB/s as measured (the model: {foretold})", shown(measured));
+    }
+    let [low, high] = placement.total.ends().map(shown);
+    format!("{foretold} GB/s ({low} to {high})")
+}
+
+pub(crate) fn percents(fraction: f64) -> String {
+    format!("{} %", rounded(fraction * 100.0, 1))
+}
+
+/// Over or under something else.
+pub(crate) fn signed(fraction: f64) -> String {
+    let sign = if fraction < 0.0 { "-" } else { "+" };
+    format!("{sign}{}", percents(fraction.abs()))
+}
