@@ -1,8 +1,8 @@
 //! Records, and what is shown of those that are read.
 
-use nearfar_document::{ModelChoices, ModelKind, RecordDoctor, ShowView, show_text};
+use nearfar_document::{ModelResult, RecordDoctor, ShowView, model_text, show_text};
 use nearfar_machine::TheoreticalMaximum;
-use nearfar_model::RecordFigures;
+use nearfar_model::{ModelChoices, ModelKind, RecordFigures};
 use nearfar_record::{Line, ReadError, Record, read_record};
 
 use super::{Outcome, assert_printable, rejected, rejected_words};
@@ -76,9 +76,9 @@ fn show(record: &Record) {
     let mut views = vec![serde_json::to_string(&show), serde_json::to_string(&doctor)];
     let figures = RecordFigures::new(record);
     match ModelKind::Classes.fit(&figures, &ModelChoices::default()) {
-        Ok(Ok(view)) => {
-            pages.push(view.text());
-            views.push(serde_json::to_string(&view));
+        Ok(Ok(model)) => {
+            pages.push(model_text(&model));
+            views.push(serde_json::to_string(&ModelResult::of(record, &model)));
         }
         Ok(Err(lack)) => {
             rejected_words(&lack.why);

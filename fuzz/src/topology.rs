@@ -1,6 +1,6 @@
 //! Foreign topologies, by hwloc. Whoever calls these must stand a crash of the process.
 
-use nearfar_document::TopoView;
+use nearfar_document::Topology;
 use nearfar_machine::Machine;
 use nearfar_topology::{TopologyError, parse_synthetic, parse_xml};
 
@@ -29,7 +29,7 @@ fn sound(read: Result<Machine, TopologyError>) -> Outcome {
         Ok(Ok(again)) => assert!(again == machine, "its JSON is another machine"),
         Ok(Err(error)) | Err(error) => panic!("its JSON does not read back: {error}"),
     }
-    let page = TopoView::new(&machine).text();
+    let page = Topology::new(&machine).text();
     assert_printable(&page);
     Outcome::Accepted
 }

@@ -197,7 +197,8 @@ fn measure_by_default(
             |it: &Candidate| it.team == candidate.team && it.policies == candidate.policies;
         // The default of private data is the local placement of its team.
         let is_alike = |it: &Candidate| {
-            it.room == candidate.room && (candidate.predicted / it.predicted - 1.0).abs() <= SAME
+            it.room == candidate.room
+                && (candidate.predicted.value / it.predicted.value - 1.0).abs() <= SAME
         };
         let is_default =
             default.is_some_and(|it| is_known(it) && !candidate.needs_change && is_alike(it));
@@ -205,7 +206,7 @@ fn measure_by_default(
             continue;
         }
         if let Some(default) = default {
-            let gain = candidate.predicted / default.predicted - 1.0;
+            let gain = candidate.predicted.value / default.predicted.value - 1.0;
             (candidate.gain, candidate.is_claimed) = (Some(gain), gain >= least_gain);
         }
         distinct.push(candidate);

@@ -2,12 +2,17 @@
 
 use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_model::MachinePart;
+use nearfar_record::Estimate;
+use nearfar_units::BytesPerSecond;
+use serde::Serialize;
 
 use crate::room::Room;
 use crate::team::Team;
 
 /// How pages are placed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum CandidateKind {
     /// As the program does it by itself.
     FirstTouch,
@@ -22,22 +27,10 @@ pub enum CandidateKind {
     ByCluster,
 }
 
-impl CandidateKind {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FirstTouch => "first_touch",
-            Self::Local => "local",
-            Self::OneNode => "one_node",
-            Self::Interleave => "interleave",
-            Self::Weighted => "weighted",
-            Self::ByCluster => "by_cluster",
-        }
-    }
-}
-
 /// The model that foretells a candidate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum AdvisingModel {
     /// [`nearfar_model::Flow`].
     Flow,
@@ -45,41 +38,34 @@ pub enum AdvisingModel {
     Hybrid,
 }
 
-impl AdvisingModel {
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Flow => "flow",
-            Self::Hybrid => "hybrid",
-        }
-    }
-}
-
 /// A way to place threads and pages.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Candidate {
     /// How pages are placed.
+    #[serde(rename = "placement")]
     pub kind: CandidateKind,
     /// Whether this is what happens without advice.
     pub is_default: bool,
     /// Where threads run.
+    #[serde(flatten)]
     pub team: Team,
     /// The policy of all pages, or one for each cluster of the team, in its order.
+    #[serde(skip)]
     pub policies: Vec<MemoryPolicy>,
     /// Who foretells it.
     pub model: AdvisingModel,
-    /// Threads x the slowest thread's rate, useful bytes/s.
-    pub predicted: f64,
-    /// That, give or take the model's error.
-    pub interval: (f64, f64),
-    /// Predicted / that of the default by the same model - 1; `None` where the default finds no
+    /// Threads x the slowest thread's rate, useful bytes, give or take the model's error.
+    #[serde(rename = "predicted_gb_per_s")]
+    pub predicted: Estimate<BytesPerSecond>,
+    /// Predicted / that of the default by the same model - 1; null where the default finds no
     /// room.
     pub gain: Option<f64>,
     /// Whether that is more than the model can be wrong.
     pub is_claimed: bool,
     /// Whether the data finds room.
     pub room: Room,
-    /// What slows the slowest threads most; `None` where they wait for themselves, or the model
+    /// What slows the slowest threads most; null where they wait for themselves, or the model
     /// does not say.
     pub limit: Option<MachinePart>,
     /// Whether no policy gives it: the program itself would have to be changed.
@@ -117,7 +103,7 @@ impl Candidate {
     /// What it is ranked by: predicted / that of the default, or where there is no default what is
     /// predicted.
     pub(crate) fn worth(&self) -> f64 {
-        self.gain.map_or(self.predicted, |gain| 1.0 + gain)
+        self.gain.map_or(self.predicted.value.0, |gain| 1.0 + gain)
     }
 
     /// Whether it may be recommended: it is not known not to fit, and a command applies it.

@@ -1,9 +1,12 @@
 //! What a program asks of memory, as far as its user knows or a profile told.
 
 use nearfar_model::SeenAccess;
+use serde::Serialize;
 
 /// How the threads of a program use its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Pattern {
     /// All threads use all data, over and over; one thread wrote it first.
     Shared,
@@ -16,19 +19,21 @@ pub enum Pattern {
 }
 
 /// A program's demand.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Demand {
-    /// Threads, one on a core; `None` for one on every core of its clusters.
+    /// Threads, one on a core; null for one on every core of its clusters.
     pub threads: Option<u32>,
-    /// The clusters that it runs on; `None` where that may be chosen.
+    /// The clusters that it runs on; null where that may be chosen.
     pub clusters: Option<Vec<u32>>,
-    /// Bytes of all its data; `None` where not known, and then no placement is said to fit.
+    /// Bytes of all its data; null where not known, and then no placement is said to fit.
     pub working_set_bytes: Option<u64>,
-    /// Share of loads in all bytes, 0 to 1; `None` where not known.
+    /// Share of loads in all bytes, 0 to 1; null where not known.
     pub load_share: Option<f64>,
     /// How threads use the data.
     pub pattern: Pattern,
     /// Where its accesses went when nobody placed it; `None` where that was not seen.
+    #[serde(skip)]
     pub seen: Option<SeenAccess>,
 }
 
@@ -42,17 +47,6 @@ impl Pattern {
             Self::Private => "private",
             Self::Regular => "regular",
             Self::Irregular => "irregular",
-        }
-    }
-
-    /// Where its pages come to lie that nobody places, in words.
-    pub fn default_words(self) -> &'static str {
-        match self {
-            Self::Private => "each thread's pages on its own node, because it writes them first",
-            Self::Shared | Self::Regular | Self::Irregular => {
-                "all pages on the node of the first cluster in use, because one thread there \
-                 writes them first"
-            }
         }
     }
 }

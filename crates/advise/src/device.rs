@@ -5,11 +5,13 @@
 use nearfar_machine::{HostMemory, TransferDirection as Direction};
 use nearfar_model::{CopyPlace, RecordFigures, TransferFigures, largest_copies, transfers};
 use nearfar_record::CaseSummary;
+use serde::Serialize;
 
 /// The memory nodes of a machine by how fast a device copies to and from them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceAdvice {
-    /// [`nearfar_machine::Accelerator::id`] of the device.
+    /// The device, by interface and number.
     pub device: String,
     /// The fastest first.
     pub places: Vec<DevicePlace>,
@@ -18,22 +20,26 @@ pub struct DeviceAdvice {
 }
 
 /// A memory node, with the host's thread next to it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DevicePlace {
     /// The node of the host's pages.
+    #[serde(rename = "memory_node")]
     pub node: u32,
     /// The cluster of the host's thread.
     pub cluster: u32,
     /// Bytes of a copy.
     pub bytes: u64,
     /// To the device, from pinned pages.
+    #[serde(rename = "to_device_gb_per_s")]
     pub to_device: CaseSummary,
     /// To the host, the same.
+    #[serde(rename = "to_host_gb_per_s")]
     pub to_host: CaseSummary,
     /// Time of a copy there and one back / that of the fastest place; 1 for it.
     pub time_ratio: f64,
     /// Whether it is as good as the fastest, as far as was measured: its time is longer by less
-    /// than [`PRACTICAL`], or within both intervals.
+    /// than 5 %, or within both intervals.
     pub is_as_good: bool,
 }
 

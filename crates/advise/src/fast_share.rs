@@ -3,6 +3,7 @@
 
 use nearfar_machine::{Machine, MemoryPolicy};
 use nearfar_model::{Buffers, Hybrid, HybridPair, HybridPrediction, HybridShares};
+use nearfar_record::Estimate;
 
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
 use crate::demand::{Demand, Pattern};
@@ -61,16 +62,15 @@ pub(crate) fn candidates(
         };
         let on = [(nodes.0, weights.fast_share()), (nodes.1, 1.0 - weights.fast_share())];
         let gain = pair.gain(prediction, &default);
-        let ends = prediction.bandwidth.interval;
-        let [low, high] = ends.unwrap_or([prediction.lowest, prediction.highest]);
+        let open = [prediction.lowest, prediction.highest];
+        let ends = prediction.bandwidth.interval.unwrap_or(open);
         Candidate {
             kind,
             is_default: false,
             team: team.clone(),
             policies: vec![policy],
             model: AdvisingModel::Hybrid,
-            predicted: prediction.bandwidth.value.0,
-            interval: (low.0, high.0),
+            predicted: Estimate { interval: Some(ends), ..prediction.bandwidth.clone() },
             gain: Some(gain.gain),
             is_claimed: gain.is_claimed && gain.gain >= LEAST_GAIN,
             room: room(machine, demand.working_set_bytes, &on),

@@ -233,7 +233,6 @@ impl<'a> Placing<'a> {
         let shares = self.question.share_of_all(pages);
         let on: Vec<(u32, f64)> =
             self.question.page_nodes.iter().map(|it| it.node).zip(shares).collect();
-        let reach = self.flow.reach();
         let is_sound = predicted.is_finite() && predicted > 0.0;
         is_sound.then(|| Candidate {
             kind,
@@ -241,8 +240,7 @@ impl<'a> Placing<'a> {
             team: self.team.clone(),
             policies,
             model: AdvisingModel::Flow,
-            predicted,
-            interval: (predicted * (1.0 - reach).max(0.0), predicted * (1.0 + reach)),
+            predicted: self.flow.expected(predicted),
             gain: None,
             is_claimed: false,
             room: room(self.machine, self.demand.working_set_bytes, &on),

@@ -2,9 +2,11 @@
 //! give by the flow law.
 
 use nearfar_flow::{Capacities, Flows, Load, ScaledLoad};
+use serde::Serialize;
 
 /// Threads of a cluster that work on the program's data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workers {
     pub cluster: u32,
     /// Its threads; at least one.

@@ -1,13 +1,16 @@
 //! How much of a program's data finds room on a node.
 
 use nearfar_machine::{Machine, MemoryKind};
+use serde::Serialize;
 
 /// The part of a node's memory that a program can have: the record does not know what is free, and
 /// the system needs some.
 pub const USABLE_SHARE: f64 = 0.9;
 
 /// Whether a placement finds room.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
 pub enum Room {
     /// On every node.
     Fits,

@@ -3,17 +3,21 @@
 use std::collections::BTreeSet;
 
 use nearfar_machine::{Cluster, CpuSet, InitiatorKind, Machine};
+use serde::Serialize;
 
 use crate::demand::{Demand, DemandError};
 use crate::question::Workers;
 use crate::subsets::MOST_NODES;
 
 /// Threads of clusters, and the CPUs that they run on.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Team {
     /// Threads of each cluster.
+    #[serde(rename = "threads")]
     pub workers: Vec<Workers>,
     /// A CPU for each thread, of a core of its own.
+    #[serde(skip)]
     pub cpus: Vec<CpuSet>,
 }
 

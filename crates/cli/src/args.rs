@@ -182,7 +182,7 @@ pub struct TopoArguments {
     /// memory attributes (docs/memory-attributes.md)
     #[arg(long, value_name = "FILE", conflicts_with = "synthetic")]
     pub export_xml: Option<PathBuf>,
-    /// Print JSON (docs/schema/nearfar.topo-1.json; of the list nearfar.machines-1.json, of an
+    /// Print JSON (docs/schema/nearfar.topo-2.json; of the list nearfar.machines-1.json, of an
     /// export nearfar.topology-export-1.json)
     #[arg(long)]
     pub json: bool,

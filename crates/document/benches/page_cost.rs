@@ -6,10 +6,11 @@ use std::fs;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use nearfar_document::{ModelChoices, write_page};
+use nearfar_document::write_page;
 use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
+use nearfar_model::ModelChoices;
 use nearfar_record::Suite;
 
 /// A machine with eight memory nodes.

@@ -3,10 +3,10 @@
 use std::panic::resume_unwind;
 use std::thread::scope;
 
-use crate::subject::{
-    FittedView, MeasuredView, ModelChoices, ModelKind, ShowView, TopoView, UnavailableView,
+use crate::subject::{MeasuredView, ShowView, Topology};
+use nearfar_model::{
+    FittedModel, ModelChoices, ModelKind, ProfiledPoint, RecordFigures, Unavailable,
 };
-use nearfar_model::{ProfiledPoint, RecordFigures};
 use nearfar_record::{Executor, Profile, Record};
 use serde::Serialize;
 
@@ -76,10 +76,10 @@ pub struct Section {
 pub(crate) struct Sources<'a> {
     pub record: &'a Record,
     pub figures: RecordFigures<'a>,
-    pub topo: TopoView,
+    pub topo: Topology,
     pub show: ShowView,
-    pub models: Vec<FittedView>,
-    pub unavailable: Vec<UnavailableView>,
+    pub models: Vec<FittedModel>,
+    pub unavailable: Vec<Unavailable>,
     /// A program that was watched, and its point below the roofs of memory.
     pub program: Option<(&'a Profile, ProfiledPoint)>,
 }
@@ -129,20 +129,13 @@ impl<'a> Sources<'a> {
     /// behind in the memory of the one that read it makes everything there slow.
     pub fn with_models(record: &'a Record, choices: &ModelChoices, kinds: &[ModelKind]) -> Self {
         let figures = RecordFigures::new(record);
-        let (show, fits) = scope(|scope| {
+        let (show, (models, unavailable)) = scope(|scope| {
             let show = scope.spawn(|| ShowView::of(&figures));
             // A model that a choice does not fit is not there: choices of a record fit it.
             let fits = ModelKind::fit_all(kinds, &figures, choices).unwrap_or_default();
             (show.join().unwrap_or_else(|panic| resume_unwind(panic)), fits)
         });
-        let (mut models, mut unavailable) = (Vec::new(), Vec::new());
-        for (kind, fit) in fits {
-            match fit {
-                Ok(model) => models.push(model),
-                Err(why) => unavailable.push(UnavailableView::new(kind.as_str(), why)),
-            }
-        }
-        let topo = TopoView::new(&record.header.machine);
+        let topo = Topology::new(&record.header.machine);
         Self { record, figures, topo, show, models, unavailable, program: None }
     }
 }
@@ -153,7 +146,7 @@ macro_rules! results {
         impl Sources<'_> {
             $(pub fn $name(&self) -> Option<&nearfar_model::$Model> {
                 self.models.iter().find_map(|model| match model {
-                    FittedView::$Model(view) => Some(&view.result),
+                    FittedModel::$Model(model) => Some(&**model),
                     _ => None,
                 })
             })*

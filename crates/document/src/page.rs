@@ -10,9 +10,10 @@ use std::panic::resume_unwind;
 use std::thread::scope;
 
 use crate::printable::printable;
-use crate::subject::{Comparison, ModelChoices};
+use crate::subject::Comparison;
 use base64ct::{Base64, Encoding};
 use minijinja::{Environment, HtmlEscape, context, escape_formatter};
+use nearfar_model::ModelChoices;
 use nearfar_model::profiled_point;
 use nearfar_record::{Profile, Record};
 use sha2::{Digest, Sha256};

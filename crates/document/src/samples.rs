@@ -160,9 +160,9 @@ fn short(value: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::subject::ModelChoices;
     use nearfar_flow::read_machine;
     use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_model::ModelChoices;
     use nearfar_record::{Experiment, Inputs, Record, Suite};
 
     use serde_json::Value;

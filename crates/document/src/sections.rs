@@ -8,6 +8,7 @@ mod not_measured;
 mod pairs;
 mod paper_tables;
 
+pub(crate) use machine::nearest;
 use nearfar_record::Experiment;
 pub(crate) use pairs::why_thinned;
 pub(crate) use paper_tables::paper_tables;

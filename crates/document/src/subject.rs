@@ -20,8 +20,6 @@ mod latency;
 mod machines;
 mod measured;
 mod model;
-mod model_advice;
-mod model_kind;
 mod pair_words;
 mod predict;
 mod predict_flow;
@@ -46,11 +44,8 @@ mod topo;
 mod topo_text;
 mod topology_export;
 
-pub use advise::{
-    AdviceBasisView, AdviceProfileView, AdviseView, AdvisedThreadsView, CandidateView, DemandView,
-    NodeAccessView,
-};
-pub use advise_device::{AdviseDeviceView, DevicePlaceView};
+pub use advise::{AdviceProfile, AdvisedPlacement, TakenFigure};
+pub use advise_device::AdvisedDevice;
 pub use characterize::{CharacterizeView, DryRunView};
 pub(crate) use class_map::class_map;
 pub use compare::Comparison;
@@ -65,8 +60,8 @@ pub(crate) use latency::{
 };
 pub use machines::{MachineTitle, MachinesView};
 pub use measured::MeasuredView;
-pub use model::{FittedView, ModelView, UnavailableView};
-pub use model_kind::{Fit, ModelChoices, ModelKind};
+pub(crate) use model::model_findings;
+pub use model::{ModelsOfRecord, model_text};
 pub use predict::PredictView;
 pub use predict_flow::predict_flow_text;
 pub use profile::profile_text;
@@ -81,5 +76,5 @@ pub(crate) use sharing::{measured_beta, section as sharing_section};
 pub use sharing_splits::predict_sharing_text;
 pub use show::ShowView;
 pub use show_text::show_text;
-pub use topo::{ClusterView, DeviceView, NodeView, TopoView};
+pub use topo::Topology;
 pub use topology_export::{ExportedTopology, TopologyExport};

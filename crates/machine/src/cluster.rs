@@ -13,6 +13,7 @@ use crate::machine::Machine;
 
 /// CPUs with the same local memory nodes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Number in the order of the first CPU, from 0.
@@ -23,7 +24,7 @@ pub struct Cluster {
     /// the fewest. A memory-only node that serves a whole package or machine is
     /// local to no single cluster; it is a target for all.
     pub memory_nodes: NodeSet,
-    /// The lowest local node that has CPUs; `None` for a cluster without one.
+    /// The lowest local node that has CPUs; null for a cluster without one.
     pub cpu_node: Option<u32>,
 }
 

@@ -157,7 +157,7 @@ impl Flow {
     }
 
     /// A prediction, give or take [`Flow::reach`].
-    pub(crate) fn expected(&self, bytes_per_s: f64) -> Estimate<BytesPerSecond> {
+    pub fn expected(&self, bytes_per_s: f64) -> Estimate<BytesPerSecond> {
         let reach = self.reach();
         let ends = (bytes_per_s * (1.0 - reach).max(0.0), bytes_per_s * (1.0 + reach));
         Estimate::computed(bytes_per_s, ends, Vec::new())

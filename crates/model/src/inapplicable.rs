@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 
 use nearfar_record::{Absence, Executor, Experiment, ReasonCode, Record, Suite};
+use serde::Serialize;
 
 /// Why a model says nothing of a record.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[error("{why}")]
 pub struct Inapplicable {
     /// In a sentence without its full stop.
     pub why: String,
-    /// The command that would add what is missing; `None` where nothing can on this machine.
+    /// The command that would add what is missing; null where nothing can on this machine.
     pub remedy: Option<String>,
 }
 

@@ -24,6 +24,7 @@ mod mapping;
 mod memory_attributes;
 mod memory_limit;
 mod mixes;
+mod model_kind;
 mod pair_groups;
 mod pairs;
 mod place;
@@ -108,6 +109,7 @@ pub use memory_attributes::{
 };
 pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
+pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
 pub use pairs::{Cell, Figure, InitiatorRow, Pairs, PlacedCell, pairs};
 pub use place::Place;

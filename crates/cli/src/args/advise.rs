@@ -45,7 +45,7 @@ pub struct AdviseArguments {
     /// slower
     #[arg(long, requires = "command")]
     pub verify: bool,
-    /// Print JSON (docs/schema/nearfar.advise-1.json)
+    /// Print JSON (docs/schema/nearfar.advise-2.json)
     #[arg(long)]
     pub json: bool,
     /// With --verify: the program and its arguments

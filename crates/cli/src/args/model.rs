@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use nearfar_document::ModelKind;
 use nearfar_machine::TheoreticalMaximum;
+use nearfar_model::ModelKind;
 use nearfar_model::{ClassRule, DeviceClassRule, ThreadChoice};
 
 use super::choice::{Choice, one_of};

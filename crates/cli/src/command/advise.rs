@@ -6,7 +6,7 @@ use anyhow::{anyhow, bail};
 use nearfar_advise::{
     Advice, AdviceError, Demand, DeviceAdviceError, Ranking, advise, advise_device,
 };
-use nearfar_document::{AdviceProfileView, AdviseDeviceView, AdviseView, run_text};
+use nearfar_document::{AdviceProfile, AdvisedDevice, AdvisedPlacement, TakenFigure, run_text};
 use nearfar_model::{RecordFigures, profiled_demand};
 use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::Record;
@@ -42,10 +42,8 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
         }
         AdviceError::Demand(_) => anyhow!(error),
     })?;
-    let mut view = AdviseView::new(&record, &demand, &advice, arguments.top);
-    if let Some(profile) = profile {
-        view = view.with_profile(profile);
-    }
+    let mut advised = AdvisedPlacement::new(&record, &demand, &advice, arguments.top);
+    advised.profile = profile;
     let mut status = ExitStatus::Done;
     if arguments.verify {
         match verified(arguments, &advice)? {
@@ -53,16 +51,16 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
                 if found.verdict == Verdict::Slower {
                     status = ExitStatus::CheckFailed;
                 }
-                view = view.with_verification(Some(&found));
+                advised.verification = Some(found);
             }
-            Tried::Nothing(why) => view.advice.push(why),
+            Tried::Nothing(why) => advised.not_verified = Some(why.into()),
             Tried::Ended(ended) => return Ok(ended),
         }
     }
     if arguments.json {
-        output::print_json(&view)?;
+        output::print_json(&advised)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&advised.text())?;
     }
     Ok(status)
 }
@@ -76,7 +74,7 @@ fn take_profile(
     file: &Path,
     record: &Record,
     demand: &mut Demand,
-) -> anyhow::Result<AdviceProfileView> {
+) -> anyhow::Result<AdviceProfile> {
     let profile = profile_file::read(file)?;
     let machine = &record.header.machine;
     let clusters = machine.clusters();
@@ -95,24 +93,24 @@ fn take_profile(
     }
     let mut taken = Vec::new();
     if demand.threads.is_none() && told.threads.is_some() {
-        (demand.threads, taken) = (told.threads, vec!["threads"]);
+        (demand.threads, taken) = (told.threads, vec![TakenFigure::Threads]);
     }
     if demand.working_set_bytes.is_none() && told.working_set_bytes.is_some() {
         demand.working_set_bytes = told.working_set_bytes;
-        taken.push("working_set_bytes");
+        taken.push(TakenFigure::WorkingSetBytes);
     }
     if told.access.is_some() {
         demand.seen.clone_from(&told.access);
-        taken.push("accesses");
+        taken.push(TakenFigure::Accesses);
     }
-    Ok(AdviceProfileView::new(&profile, &told, taken))
+    Ok(AdviceProfile::new(&profile, &told, taken))
 }
 
 /// What became of trying out what is recommended.
 enum Tried {
     Compared(Verification),
-    /// Why there is nothing to compare, in a sentence.
-    Nothing(String),
+    /// Why there is nothing to compare.
+    Nothing(&'static str),
     /// The program did not run to its end, which is said.
     Ended(ExitStatus),
 }
@@ -122,7 +120,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
     let ranking = match advice {
         Advice::Ranked(ranking) => ranking,
         Advice::OneNode(_) => {
-            return Ok(Tried::Nothing("Nothing was compared: there is one placement.".into()));
+            return Ok(Tried::Nothing("there is one placement"));
         }
     };
     let best = worth_it(ranking);
@@ -133,7 +131,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
         } else {
             "what is recommended is what happens without advice"
         };
-        return Ok(Tried::Nothing(format!("Nothing was compared: {why}.")));
+        return Ok(Tried::Nothing(why));
     };
     let placement = Placement::Memory(policy.clone());
     let cpus = best.bindings().first().map(|binding| binding.cpus.clone());
@@ -170,11 +168,11 @@ fn for_device(
             }
             DeviceAdviceError::Unknown { .. } => anyhow!(error),
         })?;
-    let view = AdviseDeviceView::new(record, &advice);
+    let advised = AdvisedDevice::new(record, advice);
     if arguments.json {
-        output::print_json(&view)?;
+        output::print_json(&advised)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&advised.text())?;
     }
     Ok(ExitStatus::Done)
 }

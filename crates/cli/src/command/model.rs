@@ -4,9 +4,11 @@ use std::path::Path;
 
 use anyhow::{anyhow, bail};
 use nearfar_document::{
-    FittedView, ModelChoices, ModelKind, ModelView, UnavailableView, device_classes_text, printable,
+    MeasuredView, ModelResult, ModelsOfRecord, device_classes_text, model_text, printable,
 };
-use nearfar_model::{Inapplicable, OverlapBounds, RecordFigures};
+use nearfar_model::{
+    FittedModel, Inapplicable, ModelChoices, ModelKind, OverlapBounds, RecordFigures,
+};
 use nearfar_record::Record;
 
 use crate::args::ModelArguments;
@@ -50,57 +52,59 @@ struct Answer<'a> {
 impl Answer<'_> {
     /// One model; an error where the record does not hold what it needs.
     fn one(&self, kind: ModelKind) -> anyhow::Result<String> {
-        let view =
+        let model =
             kind.fit(&self.figures, &self.choices())?.map_err(|Inapplicable { why, remedy }| {
                 let remedy =
                     remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
                 anyhow!("no {} model: {why}{remedy}", kind.as_str())
             })?;
-        if self.arguments.json { output::json_line(&view) } else { Ok(view.text()) }
+        if self.arguments.json {
+            self.json(&model)
+        } else {
+            Ok(self.heading() + &model_text(&model))
+        }
+    }
+
+    fn heading(&self) -> String {
+        MeasuredView::new(self.record).heading()
+    }
+
+    fn json(&self, model: &FittedModel) -> anyhow::Result<String> {
+        output::json_line(&ModelResult::of(self.record, model))
     }
 
     /// The classes of memory, and where the record holds copies to and from devices, theirs. JSON is
     /// one object: of devices only where there are no others, since `model devices` has them too.
     fn classes(&self) -> anyhow::Result<String> {
         let devices = match ModelKind::Devices.fit(&self.figures, &self.choices())? {
-            Ok(FittedView::Devices(view)) => view,
+            Ok(FittedModel::Devices(model)) => model,
             _ => return self.one(ModelKind::Classes),
         };
         let memory = ModelKind::Classes.fit(&self.figures, &self.choices())?.ok();
         if self.arguments.json {
-            let view = memory.unwrap_or(FittedView::Devices(devices));
-            return output::json_line(&view);
+            return self.json(&memory.unwrap_or(FittedModel::Devices(devices)));
         }
-        let first = match memory {
-            Some(view) => view.text() + "\n",
-            None => devices.measured.heading(),
-        };
-        Ok(first + &device_classes_text(&devices.result))
+        let of_memory = memory.map_or_else(String::new, |model| model_text(&model) + "\n");
+        Ok(self.heading() + &of_memory + &device_classes_text(&devices))
     }
 
     /// All models that the record holds something for.
     fn all(&self) -> anyhow::Result<String> {
-        let mut fitted = Vec::new();
-        let mut unavailable = Vec::new();
-        for (kind, model) in ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())? {
-            match model {
-                Ok(view) => fitted.push(view),
-                Err(why) => unavailable.push(UnavailableView::new(kind.as_str(), why)),
-            }
-        }
+        let (fitted, unavailable) =
+            ModelKind::fit_all(&ModelKind::ALL, &self.figures, &self.choices())?;
         if fitted.is_empty() {
             bail!(
                 "the record holds nothing that a model needs; measure by `nearfar characterize \
                  --suite standard`"
             );
         }
-        let all = ModelView::new(self.record, &fitted, unavailable);
+        let all = ModelsOfRecord::new(self.record, &fitted, unavailable);
         if !self.arguments.json {
             return Ok(all.text(&fitted));
         }
         let mut lines = output::json_line(&all)?;
-        for view in &fitted {
-            lines += &output::json_line(view)?;
+        for model in &fitted {
+            lines += &self.json(model)?;
         }
         Ok(lines)
     }

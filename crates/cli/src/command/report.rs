@@ -4,10 +4,10 @@ use std::io::Write;
 
 use anyhow::{Context, bail};
 use nearfar_document::{
-    Document, Format, ModelChoices, ReportView, printable, write_csv, write_json, write_markdown,
-    write_metrics, write_page, write_tex,
+    Document, Format, ReportView, printable, write_csv, write_json, write_markdown, write_metrics,
+    write_page, write_tex,
 };
-use nearfar_model::profiled_point;
+use nearfar_model::{ModelChoices, profiled_point};
 use nearfar_record::{Profile, Record};
 
 use crate::args::ReportArguments;

@@ -1,6 +1,6 @@
 //! `topo`: what the machine is.
 
-use nearfar_document::TopoView;
+use nearfar_document::Topology;
 
 use super::{simulated, topology_export};
 use crate::args::TopoArguments;
@@ -24,11 +24,11 @@ pub fn run(arguments: &TopoArguments) -> anyhow::Result<ExitStatus> {
     } else {
         live_machine::read()?
     };
-    let view = TopoView::new(&machine);
+    let topology = Topology::new(&machine);
     if arguments.json {
-        output::print_json(&view)?;
+        output::print_json(&topology)?;
     } else {
-        output::print(&view.text())?;
+        output::print(&topology.text())?;
     }
     Ok(ExitStatus::Done)
 }

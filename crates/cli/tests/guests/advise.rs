@@ -131,7 +131,7 @@ pub fn judge(machine: &GuestMachine, ended: &Ended) {
         serde_json::from_str(&file("json")).unwrap_or_else(|it| panic!("{it}: {said}"));
     let recommended = usize::try_from(view["recommended"].as_u64().unwrap()).unwrap();
     let advised: Binding =
-        view["candidates"][recommended]["binding"].as_str().unwrap().parse().unwrap();
+        view["candidates"][recommended]["bindings"][0].as_str().unwrap().parse().unwrap();
     assert_eq!(advised.to_string(), "cpus=0-1 mem=preferred:3", "{view}");
 
     let verification = &view["verification"];

@@ -123,7 +123,12 @@ fn judge_devices(topo: &Value) {
         .as_array()
         .unwrap()
         .iter()
-        .map(|device| (device["kind"].as_str().unwrap().into(), device["node"].as_u64()))
+        .map(|device| {
+            (
+                device["kind"].as_str().unwrap().into(),
+                device["nodes"].as_str().unwrap().parse().ok(),
+            )
+        })
         .collect();
     seen.sort();
     let near = |kind: &str, node| (kind.to_string(), node);

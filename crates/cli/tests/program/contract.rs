@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearfar_document::{
-    AdviseDeviceView, AdviseView, CharacterizeView, Comparison, DoctorView, DryRunView,
-    KernelsView, MachinesView, ModelResult, ModelView, PredictView, ProgramRuns, RecordDoctor,
-    ReportView, ReproduceView, ShowView, TopoView, TopologyExport, csv_row_schema,
+    AdvisedDevice, AdvisedPlacement, CharacterizeView, Comparison, DoctorView, DryRunView,
+    KernelsView, MachinesView, ModelResult, ModelsOfRecord, PredictView, ProgramRuns, RecordDoctor,
+    ReportView, ReproduceView, ShowView, Topology, TopologyExport, csv_row_schema,
 };
 use nearfar_model::{
     Classes, Devices, Distribution, FlowPrediction, FlowSummary, Hybrid, HybridAnswers, Latency,
@@ -29,8 +29,8 @@ type Generate = fn() -> Value;
 
 /// Every format with what is printed in it.
 const FORMATS: [(&str, Generate); 33] = [
-    ("nearfar.advise/1", schema::<AdviseView>),
-    ("nearfar.advise-device/2", schema::<AdviseDeviceView>),
+    ("nearfar.advise/2", schema::<AdvisedPlacement>),
+    ("nearfar.advise-device/3", schema::<AdvisedDevice>),
     ("nearfar.characterize/1", schema::<CharacterizeView>),
     ("nearfar.classes/2", schema::<ModelResult<Classes>>),
     ("nearfar.compare/2", schema::<Comparison>),
@@ -43,7 +43,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.kernels/1", schema::<KernelsView>),
     ("nearfar.latency/2", schema::<ModelResult<Latency>>),
     ("nearfar.machines/1", schema::<MachinesView>),
-    ("nearfar.model/1", schema::<ModelView>),
+    ("nearfar.model/1", schema::<ModelsOfRecord>),
     ("nearfar.predict/2", schema::<PredictView>),
     ("nearfar.predict-flow/2", schema::<ModelResult<FlowPrediction>>),
     ("nearfar.predict-hybrid/2", schema::<ModelResult<HybridAnswers>>),
@@ -60,7 +60,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.sharing/2", schema::<ModelResult<Sharing>>),
     ("nearfar.show/3", schema::<ShowView>),
     ("nearfar.strategy/2", schema::<ModelResult<Strategy>>),
-    ("nearfar.topo/1", schema::<TopoView>),
+    ("nearfar.topo/2", schema::<Topology>),
     ("nearfar.topology-export/1", schema::<TopologyExport>),
 ];
 

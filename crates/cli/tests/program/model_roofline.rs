@@ -2,8 +2,10 @@
 
 use std::fs;
 
-use nearfar_document::{ModelChoices, ModelKind, ModelResult, predict_roofline_text};
-use nearfar_model::{IntensityKind, ProgramPoint, RecordFigures, roofline};
+use nearfar_document::{ModelResult, model_text, predict_roofline_text};
+use nearfar_model::{
+    IntensityKind, ModelChoices, ModelKind, ProgramPoint, RecordFigures, roofline,
+};
 use nearfar_record::{Coordinates, Record, Roof, RoofPurpose, read_record};
 use nearfar_units::FlopsPerSecond;
 use serde_json::Value;
@@ -81,7 +83,7 @@ fn refuted_roofs_advise_nothing() {
     let again = "`nearfar characterize --simulate joe0 --suite standard --only roofs`";
     let choices = ModelChoices::default();
     let fit = ModelKind::Roofline.fit(&RecordFigures::new(&record), &choices).unwrap();
-    let text = flat(fit.unwrap().text());
+    let text = flat(model_text(&fit.unwrap()));
     for text in [text, ask(&record, at_local), ask(&record, None), ask(&record, Some(0.1))] {
         assert!(text.contains("predicts nothing here: points of known intensity"), "{text}");
         assert!(text.contains("are off by 32 % (relative RMS"), "{text}");

@@ -11,7 +11,7 @@ fn the_live_machine_has_a_cluster_for_every_allowed_cpu() {
     let output = run(nearfar().args(["topo", "--json"]));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let machine: Value = serde_json::from_slice(&output.stdout).unwrap();
-    assert_eq!(machine["schema"], "nearfar.topo/1");
+    assert_eq!(machine["schema"], "nearfar.topo/2");
     assert!(!machine["clusters"].as_array().unwrap().is_empty());
     assert_ne!(machine["allowed_cpus"], "");
     let words = text(&run(nearfar().arg("topo")).stdout);

@@ -1,7 +1,7 @@
 //! The caches of a cluster with their cores, as the machine is drawn.
 
-use crate::subject::{ClusterView, TopoView};
-use nearfar_machine::CpuSet;
+use crate::subject::Topology;
+use nearfar_machine::{Cluster, CpuSet};
 use nearfar_units::Bytes;
 
 use crate::document::Sources;
@@ -33,11 +33,11 @@ impl DrawnDomain {
 /// More of one cluster are drawn together.
 const MOST_DOMAINS: usize = 4;
 
-pub(super) fn drawn_domains(sources: &Sources<'_>, cluster: &ClusterView) -> Vec<DrawnDomain> {
+pub(super) fn drawn_domains(sources: &Sources<'_>, cluster: &Cluster) -> Vec<DrawnDomain> {
     let all = domains(&sources.topo, cluster);
     let drawn = |domain: &&CpuSet| {
         let cores = cores(sources, domain);
-        let caches = sources.topo.caches.iter().filter(|cache| cache.cpus == **domain);
+        let caches = sources.topo.machine.caches.iter().filter(|cache| cache.cpus == **domain);
         let cache = caches.max_by_key(|cache| cache.level).map_or_else(
             || "no shared cache known".into(),
             |last| {
@@ -68,7 +68,7 @@ fn cores(sources: &Sources<'_>, cpus: &CpuSet) -> usize {
     cores.iter().filter(|core| core.cpus.iter().any(|cpu| cpus.contains(cpu))).count()
 }
 
-fn domains<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a CpuSet> {
+fn domains<'a>(topo: &'a Topology, cluster: &Cluster) -> Vec<&'a CpuSet> {
     let touches = |domain: &&CpuSet| domain.iter().any(|cpu| cluster.cpus.contains(cpu));
     topo.l3_domains.iter().filter(touches).collect()
 }

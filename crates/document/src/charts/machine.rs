@@ -3,8 +3,9 @@
 
 use nearfar_model::{LinkFigures, PlacedCell};
 
-use crate::subject::{ClusterView, NodeView, TopoView};
-use nearfar_machine::CpuSet;
+use crate::sections::nearest;
+use crate::subject::Topology;
+use nearfar_machine::{Cluster, CpuSet, MemoryNode};
 use nearfar_record::Way;
 use nearfar_units::Bytes;
 use serde::Serialize;
@@ -107,24 +108,24 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     drawing.alternative = format!(
         "{} packages, {} clusters, {} memory nodes and {} devices. Lines are as wide as the \
          bandwidth that was measured over them, which is written beside them.",
-        topo.packages.len(),
+        topo.machine.packages.len(),
         topo.clusters.len(),
-        topo.nodes.len(),
-        topo.devices.len()
+        topo.machine.nodes.len(),
+        topo.machine.devices.len()
     );
     Some(drawing)
 }
 
 /// Clusters by package; those of none or of several together.
-fn packages(topo: &TopoView) -> Vec<(String, String, Vec<&ClusterView>)> {
+fn packages(topo: &Topology) -> Vec<(String, String, Vec<&Cluster>)> {
     let within =
-        |cluster: &ClusterView, cpus: &CpuSet| cluster.cpus.iter().all(|cpu| cpus.contains(cpu));
-    let mut left: Vec<&ClusterView> = topo.clusters.iter().collect();
+        |cluster: &Cluster, cpus: &CpuSet| cluster.cpus.iter().all(|cpu| cpus.contains(cpu));
+    let mut left: Vec<&Cluster> = topo.clusters.iter().collect();
     let mut groups = Vec::new();
-    for package in &topo.packages {
+    for package in &topo.machine.packages {
         let (of, others) = left.into_iter().partition(|cluster| within(cluster, &package.cpus));
         left = others;
-        let of: Vec<&ClusterView> = of;
+        let of: Vec<&Cluster> = of;
         if !of.is_empty() {
             let name = format!("package {}", package.os_index);
             let model = package.model.as_deref().unwrap_or("a CPU of unknown name");
@@ -139,11 +140,11 @@ fn packages(topo: &TopoView) -> Vec<(String, String, Vec<&ClusterView>)> {
     groups
 }
 
-fn own_nodes<'a>(topo: &'a TopoView, cluster: &ClusterView) -> Vec<&'a NodeView> {
-    topo.nodes.iter().filter(|node| cluster.memory_nodes.contains(&node.os_index)).collect()
+fn own_nodes<'a>(topo: &'a Topology, cluster: &Cluster) -> Vec<&'a MemoryNode> {
+    topo.machine.nodes.iter().filter(|node| cluster.memory_nodes.contains(node.os_index)).collect()
 }
 
-fn cluster_height(sources: &Sources<'_>, cluster: &ClusterView) -> f64 {
+fn cluster_height(sources: &Sources<'_>, cluster: &Cluster) -> f64 {
     let domains = drawn_domains(sources, cluster);
     let cores: f64 = domains.iter().map(|domain| domain.height() + GAP - 2.0).sum();
     let rows = own_nodes(&sources.topo, cluster).len().div_ceil(2);
@@ -183,7 +184,7 @@ fn line_width(gb_per_s: f64, scale: f64) -> f64 {
     }
 }
 
-fn node_title(node: &NodeView) -> String {
+fn node_title(node: &MemoryNode) -> String {
     let size =
         node.memory_bytes.map_or_else(|| "size not known".into(), |it| Bytes(it).to_string());
     format!("node {}: {}, {size}", node.os_index, node.kind)
@@ -201,7 +202,7 @@ impl MachineDrawing {
     fn cluster(
         &mut self,
         sources: &Sources<'_>,
-        cluster: &ClusterView,
+        cluster: &Cluster,
         [x, y, height]: [f64; 3],
         scale: f64,
     ) {
@@ -234,8 +235,8 @@ impl MachineDrawing {
     fn own_node(
         &mut self,
         sources: &Sources<'_>,
-        cluster: &ClusterView,
-        node: &NodeView,
+        cluster: &Cluster,
+        node: &MemoryNode,
         [x, y]: [f64; 2],
         position: usize,
         scale: f64,
@@ -270,18 +271,19 @@ impl MachineDrawing {
     }
 
     /// Nodes that are no cluster's own.
-    fn free_nodes(&mut self, topo: &TopoView, top: f64) -> f64 {
-        let is_own = |node: &&NodeView| {
-            topo.clusters.iter().any(|cluster| cluster.memory_nodes.contains(&node.os_index))
+    fn free_nodes(&mut self, topo: &Topology, top: f64) -> f64 {
+        let is_own = |node: &&MemoryNode| {
+            topo.clusters.iter().any(|cluster| cluster.memory_nodes.contains(node.os_index))
         };
-        let free: Vec<&NodeView> = topo.nodes.iter().filter(|node| !is_own(node)).collect();
+        let free: Vec<&MemoryNode> =
+            topo.machine.nodes.iter().filter(|node| !is_own(node)).collect();
         self.boxes_in_rows("memory", free.into_iter().map(node_title).collect(), top)
     }
 
-    fn devices(&mut self, topo: &TopoView, top: f64) -> f64 {
-        let titles = topo.devices.iter().take(MOST_DEVICES).map(|device| {
+    fn devices(&mut self, topo: &Topology, top: f64) -> f64 {
+        let titles = topo.machine.devices.iter().take(MOST_DEVICES).map(|device| {
             let what = device.name.as_ref().or(device.class.as_ref());
-            let node = device.node.map_or_else(String::new, |node| format!(", at node {node}"));
+            let node = nearest(device).map_or_else(String::new, |node| format!(", at node {node}"));
             let link = device.link.bytes_per_s.map_or_else(String::new, |it| {
                 format!(", {} by its link", Figure::new(it / 1e9, None, Unit::GbPerS).words())
             });
@@ -302,7 +304,7 @@ impl MachineDrawing {
 
     /// A line below the packages for each two that were measured on each other's memory.
     fn links(&mut self, sources: &Sources<'_>, centres: &[f64], top: f64, scale: f64) -> f64 {
-        let packages = &sources.topo.packages;
+        let packages = &sources.topo.machine.packages;
         let mut top = top;
         for (one, from) in packages.iter().enumerate() {
             for (two, to) in packages.iter().enumerate().skip(one + 1) {
@@ -363,10 +365,10 @@ fn best_link(links: &[LinkFigures], from: u32, to: u32) -> Option<(Figure, &str)
 
 #[cfg(test)]
 mod tests {
-    use crate::subject::ModelChoices;
     use nearfar_flow::read_machine;
     use nearfar_machine::InitiatorKind;
     use nearfar_measure::{simulated::simulate, suite_inputs};
+    use nearfar_model::ModelChoices;
     use nearfar_record::{Experiment, Inputs, Suite};
 
     use super::*;

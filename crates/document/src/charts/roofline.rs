@@ -136,10 +136,10 @@ fn is_remote(roof: Roof, is_local: Option<bool>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::subject::ModelChoices;
     use nearfar_flow::read_machine;
     use nearfar_measure::simulated::simulate;
     use nearfar_measure::suite_inputs;
+    use nearfar_model::ModelChoices;
     use nearfar_model::profiled_point;
     use nearfar_record::{Experiment, Inputs, Suite, read_profile};
     use serde_json::Value;

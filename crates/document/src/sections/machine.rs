@@ -1,6 +1,7 @@
 //! What the machine is.
 
-use crate::subject::TopoView;
+use crate::subject::Topology;
+use nearfar_machine::Device;
 use nearfar_units::Bytes;
 
 use crate::document::{Section, Sources};
@@ -26,20 +27,20 @@ fn about(sources: &Sources<'_>) -> String {
         format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
     };
     let cpu = sources.show.cpu.as_deref().unwrap_or("a CPU of unknown name");
-    let caches = topo.caches.iter().map(|cache| cache.level).max();
+    let caches = topo.machine.caches.iter().map(|cache| cache.level).max();
     format!(
         "{cpu}: {}, {}, {}, {} of cores with the same local memory, caches up to {}, {}.",
-        count(topo.packages.len(), "package"),
-        count(topo.cores, "core"),
-        count(topo.nodes.len(), "memory node"),
+        count(topo.machine.packages.len(), "package"),
+        count(topo.machine.cores.len(), "core"),
+        count(topo.machine.nodes.len(), "memory node"),
         count(topo.clusters.len(), "cluster"),
         caches.map_or_else(|| "no known level".into(), |level| format!("L{level}")),
-        count(topo.devices.len(), "PCIe device")
+        count(topo.machine.devices.len(), "PCIe device")
     )
 }
 
-fn nodes(topo: &TopoView) -> Table {
-    let rows = topo.nodes.iter().map(|node| {
+fn nodes(topo: &Topology) -> Table {
+    let rows = topo.machine.nodes.iter().map(|node| {
         let of_text = |text: String, why: &str| {
             if text.is_empty() { Cell::text(why) } else { Cell::text(text) }
         };
@@ -51,7 +52,11 @@ fn nodes(topo: &TopoView) -> Table {
                 |bytes| Cell::text(Bytes(bytes).to_string()),
             ),
             of_text(node.cpus.to_string(), "none"),
-            Cell::text(if node.allowed { "yes" } else { "no" }),
+            Cell::text(if topo.machine.allowed_nodes.contains(node.os_index) {
+                "yes"
+            } else {
+                "no"
+            }),
         ]
     });
     Table {
@@ -62,12 +67,13 @@ fn nodes(topo: &TopoView) -> Table {
     }
 }
 
-fn clusters(topo: &TopoView) -> Option<Table> {
+fn clusters(topo: &Topology) -> Option<Table> {
     let rows: Vec<Vec<Cell>> = topo
         .clusters
         .iter()
         .map(|cluster| {
-            let nodes: Vec<String> = cluster.memory_nodes.iter().map(u32::to_string).collect();
+            let nodes: Vec<String> =
+                cluster.memory_nodes.iter().map(|node| node.to_string()).collect();
             vec![
                 Cell::text(cluster.index.to_string()),
                 Cell::text(cluster.cpus.to_string()),
@@ -84,8 +90,9 @@ fn clusters(topo: &TopoView) -> Option<Table> {
 }
 
 /// The firmware's, where there is more than one node.
-fn distances(topo: &TopoView) -> Option<Table> {
-    let distances = topo.distances.as_ref().filter(|distances| distances.nodes.len() > 1)?;
+fn distances(topo: &Topology) -> Option<Table> {
+    let distances =
+        topo.machine.distances.as_ref().filter(|distances| distances.nodes.len() > 1)?;
     let node = |node: &u32| format!("node {node}");
     let columns = distances.nodes.iter().map(|to| Column::of(node(to), Unit::One));
     let rows = distances.nodes.iter().zip(&distances.values).map(|(from, values)| {
@@ -105,9 +112,15 @@ fn distances(topo: &TopoView) -> Option<Table> {
     })
 }
 
-fn devices(topo: &TopoView) -> Option<Table> {
+/// The nearest node of a device, where it is one.
+pub(crate) fn nearest(device: &Device) -> Option<u32> {
+    device.nodes.first().filter(|_| device.nodes.len() == 1)
+}
+
+fn devices(topo: &Topology) -> Option<Table> {
     let unknown = || Cell::not_measured("the system does not say");
     let rows: Vec<Vec<Cell>> = topo
+        .machine
         .devices
         .iter()
         .map(|device| {
@@ -115,7 +128,7 @@ fn devices(topo: &TopoView) -> Option<Table> {
             vec![
                 Cell::text(device.bus_id.clone()),
                 name.map_or_else(unknown, Cell::text),
-                device.node.map_or_else(unknown, |node| Cell::text(node.to_string())),
+                nearest(device).map_or_else(unknown, |node| Cell::text(node.to_string())),
                 device.link.bytes_per_s.map_or_else(unknown, |bytes_per_s| {
                     Cell::Figure(Figure::new(bytes_per_s / 1e9, None, Unit::GbPerS))
                 }),

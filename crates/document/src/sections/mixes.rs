@@ -1,6 +1,8 @@
 //! Sets of streams at once.
 
-use crate::subject::{FittedView, flow};
+use nearfar_model::FittedModel;
+
+use crate::subject::flow;
 
 use crate::document::{Section, Sources};
 use crate::figure::{Counted, Figure, Unit};
@@ -30,7 +32,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         })
     });
     let model = sources.models.iter().find_map(|model| match model {
-        FittedView::Flow(model) => Some(&model.result),
+        FittedModel::Flow(model) => Some(&**model),
         _ => None,
     });
     let streams = Table {

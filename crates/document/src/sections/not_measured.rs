@@ -1,5 +1,7 @@
 //! What was refused or left out, and which models say nothing.
 
+use nearfar_model::Unavailable;
+
 use std::collections::BTreeMap;
 
 use nearfar_record::{Absence, Absent, Experiment};
@@ -23,9 +25,9 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         });
     }
     if !sources.unavailable.is_empty() {
-        let rows = sources.unavailable.iter().map(|model| {
-            let remedy = model.remedy.clone().map_or(Cell::Empty, Cell::Text);
-            vec![Cell::text(model.model), Cell::text(&model.why), remedy]
+        let rows = sources.unavailable.iter().map(|Unavailable { model, why }| {
+            let remedy = why.remedy.clone().map_or(Cell::Empty, Cell::Text);
+            vec![Cell::text(model.as_str()), Cell::text(&why.why), remedy]
         });
         tables.push(Table {
             caption: "Models that say nothing of this record".into(),

@@ -16,63 +16,32 @@ use crate::terminal::table::table_with_numbers;
 /// prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct AdviseDeviceView {
+pub struct AdvisedDevice {
     pub schema: &'static str,
     #[serde(flatten)]
     pub measured: MeasuredView,
-    /// The device, by interface and number.
-    pub device: String,
-    /// Its name, or null.
+    /// The device's name, or null.
     pub device_name: Option<String>,
-    /// The memory nodes, the fastest first.
-    pub places: Vec<DevicePlaceView>,
-    /// Nodes that are not ranked, because a way was not measured there.
-    pub not_ranked: Vec<u32>,
+    #[serde(flatten)]
+    pub advice: DeviceAdvice,
     /// The command that applies the first place; null where there is one place, or all are as
     /// good.
     pub command: Option<String>,
-    /// For people.
-    pub advice: Vec<String>,
 }
 
-/// A memory node, with the host's thread next to it.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct DevicePlaceView {
-    /// The node of the host's pages.
-    pub memory_node: u32,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
-    /// Bytes of a copy.
-    pub bytes: u64,
-    #[serde(rename = "to_device_gb_per_s")]
-    pub to_device: CaseSummary,
-    #[serde(rename = "to_host_gb_per_s")]
-    pub to_host: CaseSummary,
-    /// Time of a copy there and one back / that of the first place.
-    pub time_ratio: f64,
-    /// Whether it is as good as the first, as far as was measured.
-    pub is_as_good: bool,
-}
-
-impl AdviseDeviceView {
-    /// The view of what is advised.
-    pub fn new(record: &Record, advice: &DeviceAdvice) -> Self {
+impl AdvisedDevice {
+    pub fn new(record: &Record, advice: DeviceAdvice) -> Self {
         let known = record.header.inputs.devices.iter().flat_map(|it| &it.accelerators);
         let mut known = known.filter(|it| it.id == advice.device);
-        let best = advice.places.first();
         let is_worth = advice.places.iter().any(|place| !place.is_as_good);
+        let best = advice.places.first().filter(|_| is_worth);
         Self {
-            schema: "nearfar.advise-device/2",
+            schema: "nearfar.advise-device/3",
             measured: MeasuredView::new(record),
-            device: advice.device.clone(),
             device_name: known.next().map(|it| it.name.clone()),
-            places: advice.places.iter().map(place_view).collect(),
-            not_ranked: advice.not_ranked.clone(),
             command: best
-                .filter(|_| is_worth)
                 .map(|best| format!("nearfar run --placement local:{} -- COMMAND", best.node)),
-            advice: sentences(advice),
+            advice,
         }
     }
 
@@ -88,13 +57,13 @@ impl AdviseDeviceView {
             &format!(
                 "For copies between memory and {}{name}: pinned pages, as many bytes each way, the \
                  host's thread next to its pages. GB/s by the host's clock.",
-                printable(&self.device)
+                printable(&self.advice.device)
             ),
         );
-        let rows = self.places.iter().map(|place| {
+        let rows = self.advice.places.iter().map(|place| {
             let rate = |it: &CaseSummary| gb_per_s(it.sum.median);
             vec![
-                format!("node {}", place.memory_node),
+                format!("node {}", place.node),
                 format!("cluster {}", place.cluster),
                 Bytes(place.bytes).to_string(),
                 rate(&place.to_device),
@@ -105,25 +74,13 @@ impl AdviseDeviceView {
         let heads = ["pages on", "thread in", "a copy", "to device", "to host", "time, ratio"];
         let heads = heads.map(String::from).into();
         text += &format!("\n{}\n", table_with_numbers(heads, rows.collect(), 3..6));
-        for sentence in &self.advice {
-            text += &paragraph("- ", sentence);
+        for sentence in sentences(&self.advice) {
+            text += &paragraph("- ", &sentence);
         }
         if let Some(command) = &self.command {
             text += &format!("  -> {command}\n");
         }
         text
-    }
-}
-
-fn place_view(place: &DevicePlace) -> DevicePlaceView {
-    DevicePlaceView {
-        memory_node: place.node,
-        cluster: place.cluster,
-        bytes: place.bytes,
-        to_device: place.to_device.clone(),
-        to_host: place.to_host.clone(),
-        time_ratio: place.time_ratio,
-        is_as_good: place.is_as_good,
     }
 }
 

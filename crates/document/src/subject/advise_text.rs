@@ -1,10 +1,14 @@
 //! What is advised, in words and a table.
 
-use nearfar_advise::{AdvisingModel, Candidate, Ranking, Room};
+use nearfar_advise::{AdvisingModel, Candidate, CandidateKind, Pattern, Room};
+use nearfar_record::Estimate;
+use nearfar_units::{BytesPerSecond, Quantity};
 
-use super::advise::{AdviceProfileView, AdviseView, CandidateView, NodeAccessView};
+use super::advise::{
+    AdviceBasis, AdviceProfile, AdvisedCandidate, AdvisedPlacement, NodeAccess, TakenFigure,
+};
 use super::figures::{count, significant};
-use super::flow::percents;
+use super::flow::{part_words, percents, signed};
 use super::run_text::verification_text;
 use crate::printable::printable;
 use crate::terminal::paragraph::{folded, paragraph};
@@ -14,7 +18,7 @@ use crate::terminal::table::{room_for, table};
 /// a shell reads them.
 const COMMAND_WIDTH: usize = 92;
 
-impl AdviseView {
+impl AdvisedPlacement {
     /// For people.
     pub fn text(&self) -> String {
         let mut text = self.measured.heading();
@@ -23,7 +27,7 @@ impl AdviseView {
             text += &profile.lines();
         }
         if let Some(basis) = &self.basis {
-            let by_hybrid = self.candidates.iter().any(|it| it.model == "hybrid");
+            let by_hybrid = self.is_by_hybrid();
             let figures = if by_hybrid {
                 "Useful GB/s of this mix of loads and stores, by the hybrid model".into()
             } else {
@@ -31,23 +35,23 @@ impl AdviseView {
                     "Useful GB/s of {}, threads x the slowest thread, give or take {} (the flow \
                      model's error is {}, on {})",
                     printable(&basis.kernel),
-                    percents(basis.interval_error),
-                    percents(basis.model_error),
-                    basis.judged_by
+                    percents(basis.trust.interval_error),
+                    percents(basis.trust.model_error),
+                    basis.trust.judged_by
                 )
             };
-            let first = format!("{figures}. Without advice: {}.", self.demand.default_is);
+            let first = format!("{figures}. Without advice: {}.", self.default_words(basis));
             text += &(paragraph("", &first) + "\n" + &self.candidate_table());
             if self.not_shown > 0 {
                 text += &format!(" and {} more (--top)\n", self.not_shown);
             }
         }
         text.push('\n');
-        for sentence in &self.advice {
-            text += &paragraph("- ", sentence);
+        for sentence in self.sentences() {
+            text += &paragraph("- ", &sentence);
         }
-        if let Some(best) = self.recommended.and_then(|it| self.candidates.get(it)) {
-            for command in best.command.iter().chain(&best.cluster_commands) {
+        if let Some(best) = self.best() {
+            for command in &best.commands {
                 let lines = folded(command.split(' '), COMMAND_WIDTH);
                 text += &format!("  -> {}\n", lines.join(" \\\n     "));
             }
@@ -56,6 +60,26 @@ impl AdviseView {
             text += &verification_text(verification);
         }
         text
+    }
+
+    fn best(&self) -> Option<&AdvisedCandidate> {
+        self.candidates.get(self.recommended?)
+    }
+
+    fn is_by_hybrid(&self) -> bool {
+        self.candidates.iter().any(|it| it.candidate.model == AdvisingModel::Hybrid)
+    }
+
+    /// Where pages come to lie that nobody places.
+    fn default_words(&self, basis: &AdviceBasis) -> &'static str {
+        match self.demand.pattern {
+            _ if basis.is_default_seen => "pages where the profile saw them",
+            Pattern::Private => "each thread's pages on its own node, because it writes them first",
+            Pattern::Shared | Pattern::Regular | Pattern::Irregular => {
+                "all pages on the node of the first cluster in use, because one thread there \
+                 writes them first"
+            }
+        }
     }
 
     fn demand_words(&self) -> String {
@@ -82,14 +106,15 @@ impl AdviseView {
         let loads = demand
             .load_share
             .map_or_else(String::new, |share| format!(", {} of the bytes loaded", percents(share)));
-        format!("{threads}{on}, {size}, {} use{loads}", demand.pattern)
+        format!("{threads}{on}, {size}, {} use{loads}", demand.pattern.as_str())
     }
 
     fn candidate_table(&self) -> String {
         let header = ["", "threads and pages", "GB/s", "interval", "gain", "fits"];
         let header: Vec<String> = header.map(String::from).into();
-        let row = |(place, it): (usize, &CandidateView)| {
-            let (low, high) = it.interval_gb_per_s;
+        let row = |(place, it): (usize, &AdvisedCandidate)| {
+            let it = &it.candidate;
+            let [low, high] = it.predicted.ends().map(shown);
             let mark = match (self.recommended == Some(place), it.is_default) {
                 (true, _) => "*",
                 (false, true) => "-",
@@ -98,23 +123,27 @@ impl AdviseView {
             vec![
                 mark.into(),
                 String::new(),
-                significant(it.predicted_gb_per_s, 3),
-                format!("{} to {}", significant(low, 3), significant(high, 3)),
+                shown(it.predicted.value),
+                format!("{low} to {high}"),
                 match it.gain {
                     _ if it.is_default => "-".into(),
                     gain => gain.map_or_else(|| "unknown".into(), signed),
                 },
-                it.fits.map_or("unknown", |fits| if fits { "yes" } else { "no" }).into(),
+                match it.room {
+                    Room::Fits => "yes".into(),
+                    Room::TooSmall { .. } => "no".into(),
+                    Room::Unknown => "unknown".into(),
+                },
             ]
         };
         let mut rows: Vec<Vec<String>> = self.candidates.iter().enumerate().map(row).collect();
         let room = room_for(&header, &rows, 1);
         for (cells, candidate) in rows.iter_mut().zip(&self.candidates) {
-            let bindings = candidate.binding.iter().chain(&candidate.cluster_bindings);
-            let mut lines: Vec<String> = bindings.flat_map(|it| wrapped(it, room)).collect();
-            if candidate.is_default {
+            let bindings = candidate.bindings.iter().map(ToString::to_string);
+            let mut lines: Vec<String> = bindings.flat_map(|it| wrapped(&it, room)).collect();
+            if candidate.candidate.is_default {
                 lines.push("(without advice)".into());
-            } else if candidate.command.is_none() && candidate.cluster_commands.is_empty() {
+            } else if candidate.commands.is_empty() {
                 lines.push("(after a change to the program)".into());
             }
             cells[1] = lines.join("\n");
@@ -122,80 +151,84 @@ impl AdviseView {
         table(header, rows, 2) + " * recommended, - what happens without advice\n"
     }
 
-    pub(crate) fn sentences(&self, ranking: &Ranking) -> Vec<String> {
-        let mut sentences = Vec::new();
-        let least = ranking.flow.least_difference();
-        match (self.recommended.and_then(|it| self.candidates.get(it)), ranking.default) {
-            (Some(best), _) if best.is_default => sentences.push(format!(
-                "Keep the default: no placement that finds room gains as much as can be told, {} \
-                 here. {}",
-                percents(least),
-                best.reason
-            )),
-            (Some(best), Some(_)) => {
-                let (low, high) = best.interval_gb_per_s;
-                sentences.push(format!(
-                    "Use the placement marked *: expect {} GB/s ({} to {}), {} over the default. {}",
-                    significant(best.predicted_gb_per_s, 3),
-                    significant(low, 3),
-                    significant(high, 3),
-                    best.gain.map_or_else(String::new, signed),
-                    best.reason
-                ));
-            }
-            (Some(best), None) => sentences.push(format!(
-                "Placed by itself the data finds no room; use the placement marked *, the best that \
-                 does: expect {} GB/s. {}",
-                significant(best.predicted_gb_per_s, 3),
-                best.reason
-            )),
-            (None, _) => sentences.push(
-                "The data finds no room on this machine: nothing is recommended.".to_string(),
-            ),
-        }
-        if let Some(better) = self
-            .candidates
-            .iter()
-            .find(|it| self.is_better(it) && it.command.is_none() && it.cluster_commands.is_empty())
-        {
-            sentences.push(format!(
+    fn sentences(&self) -> Vec<String> {
+        let nothing = self.not_verified.iter().map(|why| format!("Nothing was compared: {why}."));
+        let mut sentences = match (self.only_node, &self.basis) {
+            (Some(node), _) => vec![format!(
+                "Pages can lie on one memory node, node {node}: there is nothing to choose."
+            )],
+            (None, Some(basis)) => self.sentences_of(basis),
+            (None, None) => Vec::new(),
+        };
+        sentences.extend(nothing);
+        sentences
+    }
+
+    fn sentences_of(&self, basis: &AdviceBasis) -> Vec<String> {
+        let mut sentences = vec![self.recommendation(basis)];
+        let better = |is_wanted: fn(&AdvisedCandidate) -> bool| {
+            let mut all = self.candidates.iter().filter(|it| self.is_better(&it.candidate));
+            all.find(|it| is_wanted(it)).map(|it| &it.candidate)
+        };
+        sentences.extend(better(|it| it.commands.is_empty()).map(|better| {
+            format!(
                 "If each thread writes its part of the data first: {} GB/s, {} over the default; \
                  that takes a change to the program.",
-                significant(better.predicted_gb_per_s, 3),
-                better.gain.map_or_else(String::new, signed)
-            ));
-        }
-        if let Some(better) =
-            self.candidates.iter().find(|it| self.is_better(it) && it.fits == Some(false))
-        {
-            sentences.push(format!("What looks better and does not fit: {}", better.reason));
-        }
-        if self
-            .recommended
-            .and_then(|it| self.candidates.get(it))
-            .is_some_and(|it| !it.cluster_commands.is_empty())
-        {
+                shown(better.predicted.value),
+                gain_words(better)
+            )
+        }));
+        let too_small = better(|it| matches!(it.candidate.room, Room::TooSmall { .. }));
+        sentences.extend(
+            too_small
+                .map(|better| format!("What looks better and does not fit: {}", reason(better))),
+        );
+        if self.best().is_some_and(|it| it.commands.len() > 1) {
             sentences.push(
                 "Each command is for the processes of one cluster: a policy is one for a whole \
                  process."
                     .into(),
             );
         }
-        sentences.extend(self.cautions(ranking));
+        sentences.extend(self.cautions(basis));
         sentences
+    }
+
+    fn recommendation(&self, basis: &AdviceBasis) -> String {
+        let has_default = self.candidates.iter().any(|it| it.candidate.is_default);
+        match self.best().map(|it| &it.candidate) {
+            Some(best) if best.is_default => format!(
+                "Keep the default: no placement that finds room gains as much as can be told, {} \
+                 here. {}",
+                percents(basis.trust.least_difference_share),
+                reason(best)
+            ),
+            Some(best) if has_default => format!(
+                "Use the placement marked *: expect {}, {} over the default. {}",
+                expected(&best.predicted),
+                gain_words(best),
+                reason(best)
+            ),
+            Some(best) => format!(
+                "Placed by itself the data finds no room; use the placement marked *, the best that \
+                 does: expect {} GB/s. {}",
+                shown(best.predicted.value),
+                reason(best)
+            ),
+            None => "The data finds no room on this machine: nothing is recommended.".into(),
+        }
     }
 
     /// Whether a candidate's gain is above that of what is recommended, by more than the model can
     /// tell from none.
-    fn is_better(&self, candidate: &CandidateView) -> bool {
-        let best = self.recommended.and_then(|it| self.candidates.get(it)).and_then(|it| it.gain);
+    fn is_better(&self, candidate: &Candidate) -> bool {
+        let best = self.best().and_then(|it| it.candidate.gain);
         candidate.is_claimed && candidate.gain.zip(best).is_some_and(|(own, best)| own > best)
     }
 
-    fn cautions(&self, ranking: &Ranking) -> Vec<String> {
+    fn cautions(&self, basis: &AdviceBasis) -> Vec<String> {
         let mut cautions = Vec::new();
-        let best = ranking.recommended.and_then(|it| ranking.candidates.get(it));
-        if best.is_some_and(|it| it.room == Room::Unknown) {
+        if self.best().is_some_and(|it| it.candidate.room == Room::Unknown) {
             let why = if self.demand.working_set_bytes.is_some() {
                 "the size of a node is not known"
             } else {
@@ -203,15 +236,14 @@ impl AdviseView {
             };
             cautions.push(format!("Whether the data finds room is not known: {why}."));
         }
-        if self.demand.pattern == "irregular" {
+        if self.demand.pattern == Pattern::Irregular {
             cautions.push(
                 "Accesses in no order move fewer bytes than these figures, which are of streams: \
                  believe the order, not the height."
                     .into(),
             );
         }
-        let of_hybrid = |it: &Candidate| it.model == AdvisingModel::Hybrid;
-        if ranking.candidates.iter().any(of_hybrid) {
+        if self.is_by_hybrid() {
             cautions.push(
                 "The hybrid model compares the two memories of this cluster for this share of \
                  loads; other nodes are left out, as it knows nothing of them. Without --load-share \
@@ -220,8 +252,7 @@ impl AdviseView {
             );
             return cautions;
         }
-        let kernel = self.basis.as_ref().and_then(|it| it.kernel_load_share);
-        if let Some((asked, known)) = self.demand.load_share.zip(kernel)
+        if let Some((asked, known)) = self.demand.load_share.zip(basis.kernel_load_share)
             && (asked - known).abs() > 0.1
         {
             cautions.push(format!(
@@ -231,8 +262,8 @@ impl AdviseView {
                 percents(asked)
             ));
         }
-        if !ranking.unmeasured.is_empty() {
-            let nodes: Vec<String> = ranking.unmeasured.iter().map(u32::to_string).collect();
+        if !basis.unmeasured_nodes.is_empty() {
+            let nodes: Vec<String> = basis.unmeasured_nodes.iter().map(u32::to_string).collect();
             cautions.push(format!(
                 "Nothing is said of {} {}: the record has no figures of {}.",
                 if nodes.len() == 1 { "node" } else { "nodes" },
@@ -244,23 +275,69 @@ impl AdviseView {
     }
 }
 
-impl AdviceProfileView {
+/// Why a candidate is as good as it is.
+fn reason(candidate: &Candidate) -> String {
+    use CandidateKind::{ByCluster, FirstTouch, Interleave, Local, OneNode, Weighted};
+    let what = match candidate.kind {
+        FirstTouch if candidate.is_default => "Pages lie where the program puts them by itself",
+        FirstTouch | Local => "Each thread's pages are on its own node",
+        OneNode => "All pages are on one node",
+        Interleave => "Each of these nodes gives the same part",
+        Weighted => "Each node gives as much as it can beside the others",
+        ByCluster => "Each cluster takes from each node what is left for it there",
+    };
+    let slowed = match (&candidate.limit, candidate.model) {
+        (Some(part), _) => format!("the slowest threads wait most for {}", part_words(part)),
+        (None, AdvisingModel::Flow) => "the threads wait for themselves (latency)".into(),
+        (None, AdvisingModel::Hybrid) => {
+            "loads and stores overlap as they were measured on these two memories".into()
+        }
+    };
+    let mut reason = format!("{what}; {slowed}.");
+    if let Room::TooSmall { node, needed_bytes, usable_bytes } = candidate.room {
+        reason += &format!(
+            " It does not fit: {} for node {node}, which has {} for programs.",
+            gib(needed_bytes),
+            gib(usable_bytes)
+        );
+    }
+    if candidate.needs_change {
+        reason += " No policy gives it: in the program let each thread write its part first.";
+    }
+    reason
+}
+
+fn gib(bytes: f64) -> String {
+    format!("{} GiB", significant(bytes / f64::from(1 << 30), 3))
+}
+
+fn shown(rate: BytesPerSecond) -> String {
+    significant(rate.in_unit(), 3)
+}
+
+/// `240 GB/s (230 to 250)`.
+fn expected(rate: &Estimate<BytesPerSecond>) -> String {
+    let [low, high] = rate.ends().map(shown);
+    format!("{} GB/s ({low} to {high})", shown(rate.value))
+}
+
+fn gain_words(candidate: &Candidate) -> String {
+    candidate.gain.map_or_else(String::new, signed)
+}
+
+impl AdviceProfile {
     fn lines(&self) -> String {
-        let taken: Vec<&str> = self
-            .taken
-            .iter()
-            .map(|name| match *name {
-                "working_set_bytes" => "the size of its data",
-                "accesses" => "where its accesses go without advice",
-                name => name,
-            })
-            .collect();
+        let words = |taken: &TakenFigure| match taken {
+            TakenFigure::Threads => "threads",
+            TakenFigure::WorkingSetBytes => "the size of its data",
+            TakenFigure::Accesses => "where its accesses go without advice",
+        };
+        let taken: Vec<&str> = self.taken.iter().map(words).collect();
         let what = if taken.is_empty() { "nothing".into() } else { taken.join(", ") };
         let said = format!("From the profile of {} on {}: {what}", self.program, self.host);
         let mut text = paragraph("", &(printable(&said).into_owned() + "."));
         if !self.accesses.is_empty() {
-            let share =
-                |it: &NodeAccessView| format!("node {} {}", it.memory_node, percents(it.share));
+            let share = |it: &NodeAccess| format!("node {} {}", it.memory_node, percents(it.share));
             let shares: Vec<String> = self.accesses.iter().map(share).collect();
             text += &paragraph("  ", &format!("Its accesses went to {}.", shares.join(", ")));
         }
@@ -279,12 +356,6 @@ impl AdviceProfileView {
         }
         text
     }
-}
-
-/// Over or under the default.
-fn signed(gain: f64) -> String {
-    let sign = if gain < 0.0 { "-" } else { "+" };
-    format!("{sign}{}", percents(gain.abs()))
 }
 
 /// A binding in lines of at most so many characters, cut at its space and its commas.

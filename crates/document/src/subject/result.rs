@@ -1,5 +1,6 @@
 //! A model's result as programs get it: the result itself, below what it is of.
 
+use nearfar_model::{FittedModel, ModelKind};
 use nearfar_record::Record;
 use serde::Serialize;
 
@@ -20,5 +21,23 @@ pub struct ModelResult<Model> {
 impl<Model> ModelResult<Model> {
     pub fn new(schema: &'static str, record: &Record, result: Model) -> Self {
         Self { schema, measured: MeasuredView::new(record), result }
+    }
+}
+
+impl<'a> ModelResult<&'a FittedModel> {
+    /// Of a model by its name.
+    pub fn of(record: &Record, model: &'a FittedModel) -> Self {
+        let schema = match model.kind() {
+            ModelKind::Classes => "nearfar.classes/2",
+            ModelKind::Latency => "nearfar.latency/2",
+            ModelKind::Sharing => "nearfar.sharing/2",
+            ModelKind::Roofline => "nearfar.roofline/2",
+            ModelKind::Hybrid => "nearfar.hybrid/2",
+            ModelKind::Distribution => "nearfar.distribution/2",
+            ModelKind::Flow => "nearfar.flow/2",
+            ModelKind::Strategy => "nearfar.strategy/2",
+            ModelKind::Devices => "nearfar.devices/2",
+        };
+        Self::new(schema, record, model)
     }
 }

@@ -7,7 +7,6 @@ use nearfar_record::{Absence, Absent, Executor, Experiment, Record};
 use nearfar_units::format_duration;
 
 use super::figures::{count, percent, simulated_line};
-use super::model_kind::{ModelChoices, ModelKind};
 use super::show::ShowView;
 use crate::document::Sources;
 use crate::grid::groups;
@@ -16,6 +15,7 @@ use crate::sections;
 use crate::table::AbsenceKind;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::tables_text;
+use nearfar_model::{ModelChoices, ModelKind};
 
 /// What was measured and what it rests on, for people.
 pub fn show_text(record: &Record) -> String {

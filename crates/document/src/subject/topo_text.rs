@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{CacheKind, DeviceKind, MemoryModule, Source};
+use nearfar_machine::{CacheKind, Device, DeviceKind, MemoryModule, Source};
 use nearfar_units::{Bytes, BytesPerSecond, format_significant};
 
 use super::figures::count;
-use super::topo::{DeviceView, TopoView};
+use super::topo::Topology;
 use crate::printable::printable;
 use crate::terminal::table::table;
 
-impl TopoView {
+impl Topology {
     /// For people.
     pub fn text(&self) -> String {
         let mut text = self.overview();
@@ -21,14 +21,14 @@ impl TopoView {
         text += &self.distance_table();
         text += &self.firmware_table();
         text += &self.device_table();
-        if let Some(weights) = &self.interleave_weights {
+        if let Some(weights) = &self.machine.interleave_weights {
             let weights: Vec<String> =
                 weights.iter().map(|(node, weight)| format!("{node}={weight}")).collect();
             text += &format!("\nthe kernel's interleave weights: {}\n", weights.join(", "));
         }
-        if !self.notes.is_empty() {
+        if !self.machine.notes.is_empty() {
             text += "\nnotes\n";
-            for note in &self.notes {
+            for note in &self.machine.notes {
                 text += &format!("  - {}\n", printable(note));
             }
         }
@@ -36,14 +36,14 @@ impl TopoView {
     }
 
     fn overview(&self) -> String {
-        let source = match &self.source {
+        let source = match &self.machine.source {
             Source::Live => "this machine".into(),
             Source::Xml(file) => format!("described by {}", printable(file)),
             Source::Synthetic(text) => format!("synthetic, '{}'", printable(text)),
             Source::Simulated(name) => format!("simulated, {}", printable(name)),
         };
         let mut models: BTreeMap<&str, usize> = BTreeMap::new();
-        for package in &self.packages {
+        for package in &self.machine.packages {
             *models.entry(package.model.as_deref().unwrap_or("unknown model")).or_default() += 1;
         }
         let packages: Vec<String> =
@@ -53,16 +53,18 @@ impl TopoView {
         if !packages.is_empty() {
             text += &format!("packages: {}\n", packages.join(", "));
         }
-        text += &format!("{}, {}", count(self.cores, "core"), count(cpus, "CPU"));
-        if self.allowed_cpus.len() < cpus {
-            text += &format!(", of which this process may use {}", self.allowed_cpus);
+        text += &format!("{}, {}", count(self.machine.cores.len(), "core"), count(cpus, "CPU"));
+        if self.machine.allowed_cpus.len() < cpus {
+            text += &format!(", of which this process may use {}", self.machine.allowed_cpus);
         }
         text + "\n"
     }
 
     fn node_table(&self) -> String {
         let header = ["memory node", "kind", "memory", "own CPUs", "local to CPUs", ""];
+        let allowed = &self.machine.allowed_nodes;
         let rows = self
+            .machine
             .nodes
             .iter()
             .map(|node| {
@@ -70,14 +72,14 @@ impl TopoView {
                 if let Some(bytes) = node.memory_side_cache_bytes {
                     remarks.push(format!("memory-side cache {}", Bytes(bytes)));
                 }
-                if !node.allowed {
+                if !allowed.contains(node.os_index) {
                     remarks.push("not allowed for this process".into());
                 }
                 vec![
                     node.os_index.to_string(),
                     node.kind.to_string(),
                     size(node.memory_bytes),
-                    if node.cpu_less { "none".into() } else { node.cpus.to_string() },
+                    if node.cpus.is_empty() { "none".into() } else { node.cpus.to_string() },
                     node.locality.to_string(),
                     remarks.join(", "),
                 ]
@@ -88,8 +90,9 @@ impl TopoView {
 
     /// Modules of one kind, size and speed together: `16 x 64 GiB DDR4 at 2933 MT/s`.
     fn module_line(&self) -> String {
-        let Some(modules) = &self.memory_modules else {
-            let why = self.memory_modules_unknown.as_deref().unwrap_or("no reason is given");
+        let Some(modules) = &self.machine.memory_modules else {
+            let why =
+                self.machine.memory_modules_unknown.as_deref().unwrap_or("no reason is given");
             return format!("\nmemory modules: not known: {}\n", printable(why));
         };
         let mut groups: BTreeMap<String, usize> = BTreeMap::new();
@@ -99,14 +102,11 @@ impl TopoView {
         let groups: Vec<String> =
             groups.iter().map(|(words, count)| format!("{count} x {words}")).collect();
         let mut text = format!("\nmemory modules: {}", groups.join(", "));
-        match (&self.memory_channels, &self.memory_channels_unknown) {
-            (Some(channels), _) => text += &format!("; {} in use", count(*channels, "channel")),
-            (None, why) => {
-                let why = why.as_deref().unwrap_or("no reason is given");
-                text += &format!("; channels not known: {}", printable(why));
-            }
-        }
-        if let Some(empty) = self.empty_memory_sockets {
+        text += &match self.memory_channels.as_result() {
+            Ok(channels) => format!("; {} in use", count(*channels, "channel")),
+            Err(why) => format!("; channels not known: {}", printable(why)),
+        };
+        if let Some(empty) = self.machine.empty_memory_sockets {
             text += &format!("; {} empty", count(empty as usize, "socket"));
         }
         text + "\n"
@@ -115,7 +115,8 @@ impl TopoView {
     fn cluster_lines(&self) -> String {
         let mut text = String::from("\nclusters (CPUs with the same local memory)\n");
         for cluster in &self.clusters {
-            let nodes: Vec<String> = cluster.memory_nodes.iter().map(u32::to_string).collect();
+            let nodes: Vec<String> =
+                cluster.memory_nodes.iter().map(|node| node.to_string()).collect();
             let plural = if cluster.cpus.len() == 1 { "" } else { "s" };
             text += &format!("  {}: CPU{plural} {}, local memory on ", cluster.index, cluster.cpus);
             text += &match nodes.as_slice() {
@@ -130,7 +131,7 @@ impl TopoView {
     /// Caches of one level and size on one line: `L2: 2 x 2 MiB, each for 1 CPU`.
     fn cache_lines(&self) -> String {
         let mut groups: BTreeMap<(u32, CacheKind, Option<u64>, usize), usize> = BTreeMap::new();
-        for cache in &self.caches {
+        for cache in &self.machine.caches {
             *groups.entry((cache.level, cache.kind, cache.bytes, cache.cpus.len())).or_default() +=
                 1;
         }
@@ -150,7 +151,7 @@ impl TopoView {
     }
 
     fn distance_table(&self) -> String {
-        let Some(distances) = &self.distances else {
+        let Some(distances) = &self.machine.distances else {
             return "\ndistances: the firmware gives none\n".into();
         };
         let header = std::iter::once("from \\ to".to_string())
@@ -170,7 +171,7 @@ impl TopoView {
     }
 
     fn firmware_table(&self) -> String {
-        if self.firmware_figures.is_empty() {
+        if self.machine.firmware_figures.is_empty() {
             return String::new();
         }
         let header = ["CPUs", "to node", "read", "write", "read latency", "write latency"];
@@ -181,6 +182,7 @@ impl TopoView {
             value.map_or("-".into(), |value| format!("{} ns", format_significant(value, 3)))
         };
         let rows = self
+            .machine
             .firmware_figures
             .iter()
             .map(|figure| {
@@ -199,11 +201,12 @@ impl TopoView {
     }
 
     fn device_table(&self) -> String {
-        if self.devices.is_empty() {
+        if self.machine.devices.is_empty() {
             return "\nPCIe devices: none of interest\n".into();
         }
         let header = ["PCIe device", "near node", "what", "names", "link"];
         let rows = self
+            .machine
             .devices
             .iter()
             .map(|device| {
@@ -236,7 +239,7 @@ fn size(bytes: Option<u64>) -> String {
     bytes.map_or("unknown".into(), |bytes| Bytes(bytes).to_string())
 }
 
-fn what(device: &DeviceView) -> String {
+fn what(device: &Device) -> String {
     let kind = match device.kind {
         DeviceKind::Network => "network",
         DeviceKind::Storage => "storage",
@@ -247,7 +250,7 @@ fn what(device: &DeviceView) -> String {
     words.map_or(kind.into(), |words| format!("{kind} ({})", printable(words)))
 }
 
-fn link(device: &DeviceView) -> String {
+fn link(device: &Device) -> String {
     let link = &device.link;
     let side = |rate: Option<f64>, lanes: Option<u32>| {
         Some(format!("x{} at {} GT/s", lanes?, format_significant(rate?, 2)))

@@ -1,0 +1,208 @@
+//! The models of a record by their names, and fitted side by side.
+
+use std::panic::resume_unwind;
+use std::thread::{ScopedJoinHandle, scope};
+
+use nearfar_record::Experiment;
+use serde::Serialize;
+
+use crate::class_rule::ClassRule;
+use crate::classes::{Classes, NoClasses, classes};
+use crate::device_classes::DeviceClassRule;
+use crate::devices::{Devices, devices};
+use crate::distribution::{Distribution, distribution};
+use crate::flow::{FlowSummary, flow};
+use crate::hybrid::{Hybrid, OverlapBounds, hybrid};
+use crate::inapplicable::Inapplicable;
+use crate::latency::{Latency, latency};
+use crate::record_figures::RecordFigures;
+use crate::roofline::{Roofline, roofline};
+use crate::sharing::{Sharing, sharing};
+use crate::strategy::{Strategy, strategy};
+
+/// A model by its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// Bandwidth classes and their alphas.
+    Classes,
+    /// NUMA factor, and the time of an access under load.
+    Latency,
+    /// Local and remote threads on one memory node.
+    Sharing,
+    /// What limits a cluster at each arithmetic intensity.
+    Roofline,
+    /// Loads and stores over a fast and a slow memory.
+    Hybrid,
+    /// How runs spread, and what pinning threads does to that.
+    Distribution,
+    /// What streams get that share the machine's parts.
+    Flow,
+    /// Which way to place memory is expected to win.
+    Strategy,
+    /// Copies to and from devices: classes, the time of a copy, who loses what.
+    Devices,
+}
+
+/// A model of a record, or why it says nothing of it.
+pub type Fit = Result<FittedModel, Inapplicable>;
+
+/// A model that says nothing of a record.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Unavailable {
+    pub model: ModelKind,
+    #[serde(flatten)]
+    pub why: Inapplicable,
+}
+
+/// One model of a record.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum FittedModel {
+    Classes(Box<Classes>),
+    Latency(Box<Latency>),
+    Sharing(Box<Sharing>),
+    Roofline(Box<Roofline>),
+    Hybrid(Box<Hybrid>),
+    Distribution(Box<Distribution>),
+    Flow(Box<FlowSummary>),
+    Strategy(Box<Strategy>),
+    Devices(Box<Devices>),
+}
+
+impl FittedModel {
+    pub fn kind(&self) -> ModelKind {
+        match self {
+            Self::Classes(_) => ModelKind::Classes,
+            Self::Latency(_) => ModelKind::Latency,
+            Self::Sharing(_) => ModelKind::Sharing,
+            Self::Roofline(_) => ModelKind::Roofline,
+            Self::Hybrid(_) => ModelKind::Hybrid,
+            Self::Distribution(_) => ModelKind::Distribution,
+            Self::Flow(_) => ModelKind::Flow,
+            Self::Strategy(_) => ModelKind::Strategy,
+            Self::Devices(_) => ModelKind::Devices,
+        }
+    }
+}
+
+/// What a reader may choose about models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ModelChoices {
+    /// From what classes are made.
+    pub class_rule: ClassRule,
+    /// From what classes of copies to and from devices are made.
+    pub device_rule: DeviceClassRule,
+    /// What overlaps of the hybrid model may be.
+    pub overlap_bounds: OverlapBounds,
+}
+
+impl Default for ModelChoices {
+    fn default() -> Self {
+        Self {
+            class_rule: ClassRule::default(),
+            device_rule: DeviceClassRule::default(),
+            overlap_bounds: OverlapBounds::NotNegative,
+        }
+    }
+}
+
+impl ModelKind {
+    /// All, in the order in which they are printed.
+    pub const ALL: [Self; 9] = [
+        Self::Classes,
+        Self::Latency,
+        Self::Sharing,
+        Self::Roofline,
+        Self::Hybrid,
+        Self::Distribution,
+        Self::Flow,
+        Self::Strategy,
+        Self::Devices,
+    ];
+
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Classes => "classes",
+            Self::Latency => "latency",
+            Self::Sharing => "sharing",
+            Self::Roofline => "roofline",
+            Self::Hybrid => "hybrid",
+            Self::Distribution => "distribution",
+            Self::Flow => "flow",
+            Self::Strategy => "strategy",
+            Self::Devices => "devices",
+        }
+    }
+
+    /// The model of a record, or why it says nothing of it.
+    ///
+    /// # Errors
+    /// Where a choice about classes fits nothing that the record holds.
+    pub fn fit(
+        self,
+        figures: &RecordFigures<'_>,
+        choices: &ModelChoices,
+    ) -> Result<Fit, NoClasses> {
+        Ok(match self {
+            Self::Classes => match classes(figures, &choices.class_rule) {
+                Ok(model) => Ok(FittedModel::Classes(Box::new(model))),
+                Err(NoClasses::NoPairs) => {
+                    Err(Inapplicable::without(figures.record(), Experiment::Pairs))
+                }
+                // Without a choice of the reader it is the record that lacks something.
+                Err(lack) if choices.class_rule.is_default() => {
+                    Err(Inapplicable { why: lack.to_string(), remedy: None })
+                }
+                Err(choice) => return Err(choice),
+            },
+            Self::Latency => latency(figures).map(Box::new).map(FittedModel::Latency),
+            Self::Sharing => sharing(figures).map(Box::new).map(FittedModel::Sharing),
+            Self::Roofline => roofline(figures).map(Box::new).map(FittedModel::Roofline),
+            Self::Hybrid => {
+                hybrid(figures, choices.overlap_bounds).map(Box::new).map(FittedModel::Hybrid)
+            }
+            Self::Distribution => {
+                distribution(figures).map(Box::new).map(FittedModel::Distribution)
+            }
+            Self::Flow => flow(figures).map(|model| FittedModel::Flow(Box::new(model.summary()))),
+            Self::Strategy => strategy(figures).map(Box::new).map(FittedModel::Strategy),
+            Self::Devices if !(0.0..1.0).contains(&choices.device_rule.span) => {
+                return Err(NoClasses::Span(choices.device_rule.span.to_string()));
+            }
+            Self::Devices => {
+                devices(figures, &choices.device_rule).map(Box::new).map(FittedModel::Devices)
+            }
+        })
+    }
+
+    /// Those of these models that a record has, in their order, and why the others say nothing. They
+    /// are fitted side by side: those of a full record of a large machine take longer than its
+    /// reader waits gladly.
+    ///
+    /// # Errors
+    /// As [`ModelKind::fit`].
+    pub fn fit_all(
+        kinds: &[Self],
+        figures: &RecordFigures<'_>,
+        choices: &ModelChoices,
+    ) -> Result<(Vec<FittedModel>, Vec<Unavailable>), NoClasses> {
+        scope(|scope| {
+            let running: Vec<_> =
+                kinds.iter().map(|kind| scope.spawn(move || kind.fit(figures, choices))).collect();
+            let ended = running.into_iter().map(ScopedJoinHandle::join);
+            let models = ended.map(|model| model.unwrap_or_else(|panic| resume_unwind(panic)));
+            let (mut fitted, mut unavailable) = (Vec::new(), Vec::new());
+            for (&model, fit) in kinds.iter().zip(models) {
+                match fit? {
+                    Ok(model) => fitted.push(model),
+                    Err(why) => unavailable.push(Unavailable { model, why }),
+                }
+            }
+            Ok((fitted, unavailable))
+        })
+    }
+}
