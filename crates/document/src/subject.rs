@@ -52,6 +52,7 @@ pub use compare::Comparison;
 pub use devices::device_classes_text;
 pub(crate) use distribution::section as distribution_section;
 pub use doctor::DoctorView;
+pub(crate) use figures::percent_words;
 pub(crate) use hybrid_advice::placement_words;
 pub use hybrid_advice::predict_hybrid_text;
 pub use kernels::{KernelView, KernelsView};

@@ -22,6 +22,9 @@ struct ActorTotals {
     threads: f64,
     useful_bytes: Total,
     flops: Total,
+    /// Bytes of its memory, and those of them that huge pages backed; 0 where the system did not say.
+    resident_bytes: f64,
+    huge_bytes: f64,
 }
 
 /// Of all threads, and of the thread with the least; infinite where there is none.
@@ -63,13 +66,7 @@ impl SampleTotals {
 
     /// Work a second: useful bytes/s or FLOP/s.
     pub fn rate(&self, part: Part, work: Work, aggregate: Aggregate) -> f64 {
-        let mut actors = self.actors();
-        let of_part = match part {
-            Part::Case => actors.fold(ActorTotals::NONE, ActorTotals::with),
-            Part::Actor(position) => {
-                actors.nth(position).map_or(ActorTotals::NONE, |it| ActorTotals::NONE.with(it))
-            }
-        };
+        let of_part = self.of_part(part);
         let total = match work {
             Work::UsefulBytes => of_part.useful_bytes,
             Work::Flops => of_part.flops,
@@ -79,6 +76,23 @@ impl SampleTotals {
             // Of no thread nothing.
             Aggregate::Paced if of_part.threads == 0.0 => 0.0,
             Aggregate::Paced => of_part.threads * (total.least / self.seconds),
+        }
+    }
+
+    /// The share of the memory that huge pages backed; `None` where the system did not say.
+    pub fn huge_page_share(&self, part: Part) -> Option<f64> {
+        let of_part = self.of_part(part);
+        let share = of_part.huge_bytes / of_part.resident_bytes;
+        (of_part.resident_bytes > 0.0).then_some(share)
+    }
+
+    fn of_part(&self, part: Part) -> ActorTotals {
+        let mut actors = self.actors();
+        match part {
+            Part::Case => actors.fold(ActorTotals::NONE, ActorTotals::with),
+            Part::Actor(position) => {
+                actors.nth(position).map_or(ActorTotals::NONE, |it| ActorTotals::NONE.with(it))
+            }
         }
     }
 
@@ -95,13 +109,24 @@ impl SampleTotals {
 }
 
 impl ActorTotals {
-    const NONE: Self = Self { threads: 0.0, useful_bytes: Total::NONE, flops: Total::NONE };
+    const NONE: Self = Self {
+        threads: 0.0,
+        useful_bytes: Total::NONE,
+        flops: Total::NONE,
+        resident_bytes: 0.0,
+        huge_bytes: 0.0,
+    };
 
     fn of(actor: &ActorSample) -> Self {
-        actor.threads.iter().fold(Self::NONE, |totals, thread| Self {
+        let sizes = &actor.page_sizes;
+        let sizes = sizes.resident_bytes.zip(sizes.huge_bytes).unwrap_or_default();
+        let pages =
+            Self { resident_bytes: sizes.0 as f64, huge_bytes: sizes.1 as f64, ..Self::NONE };
+        actor.threads.iter().fold(pages, |totals, thread| Self {
             threads: totals.threads + 1.0,
             useful_bytes: totals.useful_bytes.with(Total::of(thread.useful_bytes)),
             flops: totals.flops.with(Total::of(thread.flops)),
+            ..totals
         })
     }
 
@@ -110,6 +135,8 @@ impl ActorTotals {
             threads: self.threads + other.threads,
             useful_bytes: self.useful_bytes.with(other.useful_bytes),
             flops: self.flops.with(other.flops),
+            resident_bytes: self.resident_bytes + other.resident_bytes,
+            huge_bytes: self.huge_bytes + other.huge_bytes,
         }
     }
 }

@@ -64,6 +64,9 @@ pub struct CaseSummary {
     pub spread_between_rounds: f64,
     /// Standard deviation / mean of the round values; `None` with one round.
     pub deviation_between_rounds: Option<f64>,
+    /// The share of its memory that huge pages backed, median over samples; null where the system did
+    /// not say.
+    pub huge_page_share: Option<f64>,
 }
 
 /// A median over rounds, as JSON has it.
@@ -202,6 +205,7 @@ pub fn summarize(samples: &[SampleTotals], part: Part, work: Work) -> Option<Cas
     let paces = round_values(samples, part, work, Aggregate::Paced);
     let spread = |round: &[f64]| (round.len() > 1).then(|| relative_spread(round)).flatten();
     let spreads = of_rounds(&rounds, spread);
+    let huge = samples.iter().filter_map(|sample| sample.huge_page_share(part));
     let disturbed = samples.iter().filter(|sample| sample.is_disturbed()).count();
     Some(CaseSummary {
         sum: estimate_median(&sums)?,
@@ -213,5 +217,6 @@ pub fn summarize(samples: &[SampleTotals], part: Part, work: Work) -> Option<Cas
         spread_within_rounds: median(&spreads),
         spread_between_rounds: relative_spread(&sums)?,
         deviation_between_rounds: relative_deviation(&sums),
+        huge_page_share: median(&huge.collect::<Vec<f64>>()),
     })
 }

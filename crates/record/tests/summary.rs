@@ -1,8 +1,8 @@
 //! What a case's samples say, on samples written by hand.
 
 use nearfar_record::{
-    Actor, ActorSample, Aggregate, Disturbance, Part, Sample, Work, round_values, summarize,
-    summarize_case,
+    Actor, ActorSample, Aggregate, Disturbance, PageSizes, Part, Sample, Work, round_values,
+    summarize, summarize_case,
 };
 use nearfar_specimen::{done, stream, window as window_of, with_flops};
 
@@ -68,6 +68,20 @@ fn what_an_actor_is_there_for_follows_from_what_it_counts() {
     assert_eq!(alone.work_of(Part::Case), Work::Flops);
     let flops = summarize(&[alone.totals()], Part::Case, Work::Flops).unwrap();
     assert_eq!(flops.sum.median.to_bits(), 28.0_f64.to_bits());
+}
+
+#[test]
+fn huge_pages_are_a_share_of_what_is_known() {
+    let sized = |huge_bytes, resident_bytes| ActorSample {
+        page_sizes: PageSizes { huge_bytes, resident_bytes },
+        ..actor(&[1.0], 0.0)
+    };
+    let share = |actors| summarize_case(&[sample_of(actors, 0, 0, false)]).unwrap().huge_page_share;
+    // Of 300 bytes 150; an actor of which the system does not say is in neither.
+    let half = || vec![sized(Some(100), Some(100)), sized(Some(50), Some(200))];
+    assert_eq!(share(half()), Some(0.5));
+    assert_eq!(share([half(), vec![sized(None, Some(700))]].concat()), Some(0.5));
+    assert_eq!(share(vec![sized(Some(0), Some(0)), sized(None, None)]), None);
 }
 
 #[test]

@@ -210,6 +210,8 @@ pub(super) struct Row<'a> {
     pub huge_bytes: Option<u64>,
     /// Bytes that were present in memory. Unit: bytes. Empty: the system did not say.
     pub resident_bytes: Option<u64>,
+    /// `huge_bytes` / `resident_bytes`. Unit: 1. Empty: the system did not say; no bytes.
+    pub huge_page_share: Option<f64>,
 }
 
 impl<'a> Row<'a> {
@@ -321,6 +323,7 @@ impl<'a> Row<'a> {
             involuntary_switches: sum(|thread| thread.involuntary_switches),
             most_off_cpu_ns: actor.threads.iter().map(|thread| thread.off_cpu_ns).max(),
             minor_faults: sum(|thread| thread.minor_faults),
+            huge_page_share: totals.huge_page_share(Part::Actor(position)),
             ..self
         }
     }

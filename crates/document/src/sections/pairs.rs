@@ -3,7 +3,7 @@
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
 
-use crate::subject::{class_map, classes};
+use crate::subject::{class_map, classes, percent_words};
 
 use super::without_colours;
 use crate::document::{Section, Sources};
@@ -24,6 +24,9 @@ enum Threads {
 
 /// Paces that differ by less from the sum are not shown beside it.
 const SAME_PACE: f64 = 0.03;
+
+/// From this share of the memory on it is as good as all.
+const ALL_HUGE: f64 = 0.99;
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     let cells = &sources.show.pairs;
@@ -115,11 +118,24 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table
     };
     let mut table = grid.table(format!("{kernel}, {words}"), "", Unit::GbPerS)?;
     table.notes.extend(variants_words(&chosen));
+    table.notes.extend(huge_page_words(&chosen));
     Some(table)
 }
 
 fn row_words(cell: &PlacedCell) -> String {
     format!("{} {} (CPUs {})", cell.row.kind, cell.row.index, cell.row.cpus)
+}
+
+/// How much of their memory huge pages backed, where it was not all of it everywhere.
+fn huge_page_words(cells: &[&PlacedCell]) -> Option<String> {
+    let shares = || cells.iter().filter_map(|cell| cell.cell.best()?.summary.huge_page_share);
+    let [least, most] = [shares().reduce(f64::min)?, shares().reduce(f64::max)?];
+    let [low, high] = [least, most].map(percent_words);
+    match least {
+        ALL_HUGE.. => None,
+        _ if low == high => Some(format!("Huge pages backed {low} of the memory.")),
+        _ => Some(format!("Huge pages backed {low} to {high} of a cell's memory.")),
+    }
 }
 
 /// Which variants the figures are of.
