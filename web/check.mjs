@@ -35,12 +35,12 @@ const marksOf = (place) => ({
 const pictureOf = (place) => place.querySelector(".main-svg").innerHTML + place.querySelector(".colorbar")?.innerHTML;
 
 /* Chooses another option or switches a box by keyboard alone; the chart must change. */
-async function operate(page, chart, problems, kind, most) {
+async function operate(page, chart, problems, kind) {
   const id = await chart.getAttribute("id");
   const controls = await chart.locator(".selectors select, .selectors input, .legend input").all();
   let operated = 0, lists = 0, still = [];
   const drawings = () => chart.evaluate((place) => place.dataset.drawn);
-  for (const control of controls.slice(0, most)) {
+  for (const control of controls.slice(0, 6)) {
     const drawn = await drawings();
     const before = await chart.evaluate(pictureOf);
     await control.focus();
@@ -65,7 +65,7 @@ async function operate(page, chart, problems, kind, most) {
     operated += 1;
   }
   // Two statistics of a simulated machine can be the same; not all lists of a chart.
-  if (most > 1 && lists && still.length === lists) problems.push(`${id}: no list changes anything: ${still}`);
+  if (lists && still.length === lists) problems.push(`${id}: no list changes anything: ${still}`);
   return operated;
 }
 
@@ -120,9 +120,6 @@ async function isDrawn(page, problems) {
   return false;
 }
 
-/* Charts, by their names, whose lists and boxes some page tried. */
-const operatedOn = new Set();
-
 async function look(browser, file) {
   const address = pathToFileURL(resolve(file)).href;
   const problems = [];
@@ -143,10 +140,7 @@ async function look(browser, file) {
       const kind = marks.heat || marks.absent ? "heat" : "other";
       if (!Object.values(marks).some((count) => count > 0)) problems.push(`${id}: nothing is drawn`);
       if (marks.heat && !marks.numbers) problems.push(`${id}: no number is written`);
-      // What its lists and boxes do is the same on every page: one is enough where all were tried.
-      const most = operatedOn.has(id) ? 1 : 6;
-      operatedOn.add(id);
-      operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"), most);
+      operated += await operate(page, chart, problems, kind === "heat" ? kind : (await chart.locator(".legend input").count() ? "lines" : "other"));
       opened += await (id === "scaling-runs" ? openRun : openSamples)(page, chart, problems);
     }
     await pictures(page, name, problems);

@@ -94,10 +94,8 @@ fn pages_open_clean_in_a_real_browser() {
     for page in &told {
         assert_eq!(page["problems"], json!([]), "{}", page["page"]);
         assert!(page["charts"].as_object().unwrap().len() > 1, "{page}");
-        assert!(page["opened"].as_u64() > Some(0), "{page}");
+        assert!(page["operated"].as_u64() > Some(1) && page["opened"].as_u64() > Some(0), "{page}");
     }
-    let operated: u64 = told.iter().filter_map(|page| page["operated"].as_u64()).sum();
-    assert!(operated > 30, "{operated} lists and boxes were tried");
     assert!(output.status.success());
     let charts = |page: &Value| -> BTreeSet<String> {
         page["charts"].as_object().unwrap().keys().cloned().collect()
