@@ -176,9 +176,20 @@ fn next_call() -> u32 {
     CALLS.replace(CALLS.get() + 1)
 }
 
-/// Calls in which the first pass over 8 MiB by one thread has ended: blocks are of 64 Ki
-/// elements until then.
-const FIRST_PASS_CALLS: u32 = 16;
+thread_local! {
+    /// Where the first pass of this thread began, and whether another began there since.
+    static FIRST_PASS: Cell<(usize, bool)> = const { Cell::new((0, false)) };
+}
+
+/// Whether a call is of the thread's first pass, however long its blocks are.
+fn is_of_first_pass(arrays: &Arrays<'_>) -> bool {
+    let read = arrays.sources[0].map(|source| source.as_ptr().addr());
+    let at = read.or_else(|| arrays.destination.as_ref().map(|it| it.as_ptr().addr())).unwrap();
+    let (first, has_ended) = FIRST_PASS.get();
+    let has_ended = has_ended || at == first;
+    FIRST_PASS.set((if first == 0 { at } else { first }, has_ended));
+    !has_ended
+}
 
 #[test]
 fn a_loop_that_leaves_out_every_second_block_is_caught() {
@@ -206,7 +217,7 @@ fn a_loop_that_does_nothing_once_its_first_pass_was_made_is_caught() {
         constants: &Constants,
         repeats: u32,
     ) -> Checksum {
-        if next_call() < FIRST_PASS_CALLS {
+        if is_of_first_pass(&arrays) {
             return honest.run(arrays, constants, repeats);
         }
         Checksum::None
