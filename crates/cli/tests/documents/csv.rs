@@ -77,7 +77,7 @@ fn check(text: &str, record: &Record) -> Vec<Vec<String>> {
 }
 
 /// Sizes of pages and a device's own clock, which a simulated machine does not have.
-const NOT_SIMULATED: [&str; 3] = ["huge_bytes", "resident_bytes", "device_ns"];
+const NOT_SIMULATED: [&str; 4] = ["huge_bytes", "resident_bytes", "huge_page_share", "device_ns"];
 
 /// Executes what docs/csv-columns.md tells readers to, then holds the frame against the table.
 fn check_in_pandas(csv: &Path, show: &Path) -> String {
