@@ -107,8 +107,8 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
     // Of teams that promise the same the smaller stands first.
     let level = |promise: f64| (promise.ln() / SAME).round();
     placings.sort_by(|a, b| {
-        let clusters = |placing: &Placing<'_>| placing.team.workers.len();
-        level(b.0).total_cmp(&level(a.0)).then(clusters(&a.1).cmp(&clusters(&b.1)))
+        let initiators = |placing: &Placing<'_>| placing.team.workers.len();
+        level(b.0).total_cmp(&level(a.0)).then(initiators(&a.1).cmp(&initiators(&b.1)))
     });
     let mut promised: Vec<f64> = Vec::new();
     placings.retain(|(promise, placing)| {
@@ -130,8 +130,8 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
                 by_itself = placing.default_candidate();
                 is_default_seen = by_itself.is_some() && placing.as_seen().is_some();
             }
-            let is_by_cluster = place == 0 || is_default(placing);
-            all.extend(placing.candidates(is_by_cluster));
+            let is_by_initiator = place == 0 || is_default(placing);
+            all.extend(placing.candidates(is_by_initiator));
         }
         let mut all = measure_by_default(all, by_itself.as_ref(), flow.least_difference());
         all.extend(by_itself);
@@ -157,7 +157,7 @@ pub fn advise(figures: &RecordFigures<'_>, demand: &Demand) -> Result<Advice, Ad
     })))
 }
 
-/// The candidates of the hybrid model where the team is of one cluster that it knows.
+/// The candidates of the hybrid model where the team is of one initiator that it knows.
 fn hybrid_candidates(
     hybrid: Option<&Hybrid>,
     figures: &RecordFigures<'_>,
@@ -215,7 +215,7 @@ fn measure_by_default(
 }
 
 /// The largest gain first; those that are nearly as good as the best, the simplest first:
-/// those that find room, by how pages are placed, on how many clusters and nodes.
+/// those that find room, by how pages are placed, on how many initiators and nodes.
 fn rank(all: &mut [Candidate]) {
     all.sort_by(|a, b| b.worth().total_cmp(&a.worth()));
     let is_in_reach = |it: &Candidate| matches!(it.room, Room::Fits | Room::Unknown);
@@ -225,7 +225,7 @@ fn rank(all: &mut [Candidate]) {
         it.policies.iter().filter_map(MemoryPolicy::nodes).map(|nodes| nodes.len()).sum()
     };
     if let Some(nearly_best) = all.get_mut(..near) {
-        let clusters = |it: &Candidate| it.team.workers.len();
-        nearly_best.sort_by_key(|it| (!is_in_reach(it), it.kind, clusters(it), nodes(it)));
+        let initiators = |it: &Candidate| it.team.workers.len();
+        nearly_best.sort_by_key(|it| (!is_in_reach(it), it.kind, initiators(it), nodes(it)));
     }
 }

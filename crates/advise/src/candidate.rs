@@ -23,8 +23,8 @@ pub enum CandidateKind {
     Interleave,
     /// In turn, so many pages on each node.
     Weighted,
-    /// Each cluster's data by weights of its own.
-    ByCluster,
+    /// Each initiator's data by weights of its own.
+    ByInitiator,
 }
 
 /// The model that foretells a candidate.
@@ -34,7 +34,7 @@ pub enum CandidateKind {
 pub enum AdvisingModel {
     /// [`nearfar_model::Flow`].
     Flow,
-    /// [`nearfar_model::Hybrid`]: loads and stores of one cluster over two memories.
+    /// [`nearfar_model::Hybrid`]: loads and stores of one initiator over two memories.
     Hybrid,
 }
 
@@ -50,7 +50,7 @@ pub struct Candidate {
     /// Where threads run.
     #[serde(flatten)]
     pub team: Team,
-    /// The policy of all pages, or one for each cluster of the team, in its order.
+    /// The policy of all pages, or one for each initiator of the team, in its order.
     #[serde(skip)]
     pub policies: Vec<MemoryPolicy>,
     /// Who foretells it.
@@ -73,7 +73,7 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// Threads and pages of the whole program, or of each cluster by itself.
+    /// Threads and pages of the whole program, or of each initiator by itself.
     pub fn bindings(&self) -> Vec<Binding> {
         let each = || self.team.cpus.iter().zip(&self.policies);
         match self.policies.as_slice() {
@@ -84,7 +84,7 @@ impl Candidate {
         }
     }
 
-    /// The command that applies it, or one for each cluster, to whose processes it belongs; empty
+    /// The command that applies it, or one for each initiator, to whose processes it belongs; empty
     /// where the program would have to be changed.
     pub fn commands(&self) -> Vec<String> {
         if self.needs_change {

@@ -9,7 +9,7 @@
 //!
 //! | symbol | meaning | unit |
 //! | --- | --- | --- |
-//! | d_c | share of the threads that cluster c has | fraction |
+//! | d_c | share of the threads that initiator c has | fraction |
 //! | N | threads | 1 |
 //! | B, K, I, d1 | path, controller, issue limit, what one thread asks | useful bytes/s |
 //! | u_m, w_m | what node m can give to all, its share of the pages | useful bytes/s, fraction |
@@ -29,13 +29,13 @@ pub(crate) struct Bounds {
     pub seconds: Vec<f64>,
     /// What issue limits leave of the sum, useful bytes/s.
     issue: f64,
-    /// Share of the threads and d1 on each node, of each cluster.
-    clusters: Vec<(f64, Vec<f64>)>,
+    /// Share of the threads and d1 on each node, of each initiator.
+    initiators: Vec<(f64, Vec<f64>)>,
     threads: f64,
 }
 
 impl Bounds {
-    /// `None` where a cluster or a node is not of the machine.
+    /// `None` where an initiator or a node is not of the machine.
     pub fn of(question: &Question<'_>) -> Option<Self> {
         let capacities = question.capacities;
         let threads = f64::from(question.threads());
@@ -50,11 +50,11 @@ impl Bounds {
                 .collect(),
             seconds: vec![0.0; columns.len()],
             issue: f64::INFINITY,
-            clusters: Vec::new(),
+            initiators: Vec::new(),
             threads,
         };
         for workers in &question.workers {
-            let row = usize::try_from(workers.cluster).ok()?;
+            let row = usize::try_from(workers.initiator).ok()?;
             let part = f64::from(workers.threads) / threads;
             if let Some(issue) = capacities.issue.get(row)? {
                 bounds.issue = bounds.issue.min(issue / part);
@@ -68,7 +68,7 @@ impl Bounds {
                 *most = most.min(threads * one[column]);
                 bounds.seconds[page_node] += part / one[column];
             }
-            bounds.clusters.push((part, columns.iter().map(|&it| one[it]).collect()));
+            bounds.initiators.push((part, columns.iter().map(|&it| one[it]).collect()));
         }
         let is_sound = bounds.most.iter().all(|it| it.is_finite() && *it > 0.0);
         is_sound.then_some(bounds)
@@ -85,14 +85,14 @@ impl Bounds {
         order.sort_by(|&a, &b| self.seconds[a].total_cmp(&self.seconds[b]));
         let mut left = self.issue;
         let mut idle: Vec<f64> =
-            self.clusters.iter().map(|(part, _)| part * self.threads).collect();
+            self.initiators.iter().map(|(part, _)| part * self.threads).collect();
         let mut taken = Vec::new();
         for page_node in order {
-            let by_threads = self.clusters.iter().zip(&idle);
+            let by_threads = self.initiators.iter().zip(&idle);
             let by_threads = by_threads.map(|((part, one), idle)| idle * one[page_node] / part);
             let most = by_threads.fold(self.most[page_node].min(left), f64::min).max(0.0);
             left -= most;
-            for ((part, one), idle) in self.clusters.iter().zip(&mut idle) {
+            for ((part, one), idle) in self.initiators.iter().zip(&mut idle) {
                 *idle -= part * most / one[page_node];
             }
             taken.push((page_node, most));

@@ -22,10 +22,10 @@ pub enum Pattern {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Demand {
-    /// Threads, one on a core; null for one on every core of its clusters.
+    /// Threads, one on a core; null for one on every core of its initiators.
     pub threads: Option<u32>,
-    /// The clusters that it runs on; null where that may be chosen.
-    pub clusters: Option<Vec<u32>>,
+    /// The initiators that it runs on; null where that may be chosen.
+    pub initiators: Option<Vec<u32>>,
     /// Bytes of all its data; null where not known, and then no placement is said to fit.
     pub working_set_bytes: Option<u64>,
     /// Share of loads in all bytes, 0 to 1; null where not known.
@@ -54,45 +54,45 @@ impl Pattern {
 /// Why a demand cannot be looked at on a machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DemandError {
-    /// A cluster is not of this machine.
+    /// An initiator is not of this machine.
     #[error(
-        "there is no cluster {cluster} whose cores may be used; the record's machine has {known}"
+        "there is no initiator {initiator} whose cores may be used; the record's machine has {known}"
     )]
-    NoCluster {
-        cluster: u32,
+    NoInitiator {
+        initiator: u32,
         /// Those that there are.
         known: String,
     },
-    /// A cluster is named twice.
-    #[error("cluster {0} is named twice; name each once")]
-    ClusterTwice(u32),
+    /// An initiator is named twice.
+    #[error("initiator {0} is named twice; name each once")]
+    InitiatorTwice(u32),
     /// More threads than cores.
     #[error(
-        "{threads} threads do not find a core each: {clusters} {cores}; the record says nothing of \
+        "{threads} threads do not find a core each: {initiators} {cores}; the record says nothing of \
          threads that share a core, so ask for at most as many"
     )]
     TooManyThreads {
         threads: u32,
         /// Whose cores, with their verb.
-        clusters: String,
+        initiators: String,
         cores: u32,
     },
-    /// No thread, or fewer than clusters.
+    /// No thread, or fewer than initiators.
     #[error(
-        "{clusters} clusters need a thread each, and {threads} were asked for; name fewer clusters or \
+        "{initiators} initiators need a thread each, and {threads} were asked for; name fewer initiators or \
          ask for more threads"
     )]
     TooFewThreads {
         threads: u32,
-        /// Clusters that were named.
-        clusters: usize,
+        /// Initiators that were named.
+        initiators: usize,
     },
     /// The load share is none.
     #[error("the load share is not between 0 and 1")]
     NoShare,
     /// The law says nothing of these threads.
     #[error(
-        "the record has no lone figure of these clusters with their own memory; `nearfar \
+        "the record has no lone figure of these initiators with their own memory; `nearfar \
          characterize --suite standard` measures all pairs"
     )]
     NotMeasured,

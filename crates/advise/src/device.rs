@@ -26,8 +26,8 @@ pub struct DevicePlace {
     /// The node of the host's pages.
     #[serde(rename = "memory_node")]
     pub node: u32,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
+    /// The initiator of the host's thread.
+    pub initiator: u32,
     /// Bytes of a copy.
     pub bytes: u64,
     /// To the device, from pinned pages.
@@ -97,7 +97,7 @@ pub fn advise_device(
     let (mut places, mut not_ranked) = (Vec::<DevicePlace>::new(), Vec::new());
     for (at, copies) in largest_copies(of_device, HostMemory::Pinned, &ways) {
         match place(&at, &copies) {
-            // Of a node with threads in several clusters, the first.
+            // Of a node with threads in several initiators, the first.
             Some(place) if places.iter().all(|it| it.node != place.node) => places.push(place),
             Some(_) => {}
             None => not_ranked.push(at.memory_node),
@@ -117,7 +117,7 @@ fn place(at: &CopyPlace, copies: &[&TransferFigures]) -> Option<DevicePlace> {
     let &[to_device, to_host] = copies else { return None };
     Some(DevicePlace {
         node: at.memory_node,
-        cluster: at.cluster,
+        initiator: at.initiator,
         bytes: to_device.place.bytes,
         to_device: to_device.by_host.clone()?,
         to_host: to_host.by_host.clone()?,

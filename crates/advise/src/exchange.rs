@@ -11,10 +11,10 @@ const LEAST_GAIN: f64 = 1e-5;
 /// Turns through all moves with one step; the law's throughput has one hill, so that few are
 /// needed.
 const MOST_TURNS: usize = 40;
-/// Looks at a placement, times clusters with pages of their own, times nodes: on machines of very
+/// Looks at a placement, times initiators with pages of their own, times nodes: on machines of very
 /// many nodes the exchange ends before it has tried all.
 const MOST_LOOKS: usize = 2_000_000;
-/// With pages of each cluster placed apart a move can raise what others get before it raises the
+/// With pages of each initiator placed apart a move can raise what others get before it raises the
 /// slowest: the sum of all threads counts by this part.
 const SUM_COUNTS: f64 = 0.02;
 

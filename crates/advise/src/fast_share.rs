@@ -1,4 +1,4 @@
-//! The candidates of one cluster with a fast and a slow memory, by the hybrid model: loads and
+//! The candidates of one initiator with a fast and a slow memory, by the hybrid model: loads and
 //! stores over two memories hinder each other in ways that no capacity shows.
 
 use nearfar_machine::{Machine, MemoryPolicy};
@@ -10,14 +10,14 @@ use crate::demand::{Demand, Pattern};
 use crate::room::{room, room_share};
 use crate::team::Team;
 
-/// The model's cases have all cores of a cluster at work; with a smaller part of them the memories
+/// The model's cases have all cores of an initiator at work; with a smaller part of them the memories
 /// are not filled as they were there.
 const LEAST_CORES: f64 = 0.75;
 
 /// No gain below it is claimed, whatever the error.
 const LEAST_GAIN: f64 = 0.05;
 
-/// The pair of memories that the model knows of a team's only cluster, where its pages come to lie
+/// The pair of memories that the model knows of a team's only initiator, where its pages come to lie
 /// on one of the two by themselves and find room there.
 pub(crate) fn pair_of<'a>(
     hybrid: Option<&'a Hybrid>,
@@ -27,7 +27,7 @@ pub(crate) fn pair_of<'a>(
 ) -> Option<&'a HybridPair> {
     let [only] = team.workers.as_slice() else { return None };
     let fits = |node: u32| room_share(machine, node, demand.working_set_bytes) >= 1.0;
-    let pairs = hybrid?.of_cluster(only.cluster);
+    let pairs = hybrid?.of_initiator(only.initiator);
     let mut known = pairs.filter(|pair| {
         let cores = f64::from(only.threads) / f64::from(pair.threads.max(1));
         cores >= LEAST_CORES && pair.default_node.is_some_and(fits)

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{Cluster, Machine, MemoryPolicy, page_weights};
+use nearfar_machine::{Initiator, Machine, MemoryPolicy, page_weights};
 use nearfar_model::{Flow, first_cause};
 
 use crate::candidate::{AdvisingModel, Candidate, CandidateKind};
@@ -30,11 +30,11 @@ pub(crate) struct Placing<'a> {
     question: Question<'a>,
     /// Of each worker the positions of all nodes, those that the kernel would fill first first.
     orders: Vec<Vec<usize>>,
-    clusters: Vec<Cluster>,
+    initiators: Vec<Initiator>,
 }
 
 impl<'a> Placing<'a> {
-    /// `None` where a cluster has no figures with the node that its pages come to lie on by
+    /// `None` where an initiator has no figures with the node that its pages come to lie on by
     /// themselves, or with no node.
     pub fn new(
         machine: &'a Machine,
@@ -45,7 +45,7 @@ impl<'a> Placing<'a> {
     ) -> Option<Self> {
         let workers = &team.workers;
         let is_reached =
-            |&node: &u32| workers.iter().all(|it| flow.reached.contains(&(it.cluster, node)));
+            |&node: &u32| workers.iter().all(|it| flow.reached.contains(&(it.initiator, node)));
         let known = flow.layout.nodes.iter().copied().filter(is_reached);
         let page_node = |node| {
             let room_share = room_share(machine, node, demand.working_set_bytes);
@@ -53,11 +53,11 @@ impl<'a> Placing<'a> {
         };
         let page_nodes: Vec<PageNode> =
             known.filter(|&it| takes_pages(machine, it)).map(page_node).collect();
-        let all = machine.clusters();
-        let own = |cluster: u32| all.iter().find(|it| it.index == cluster).cloned();
-        let clusters: Vec<Cluster> =
-            workers.iter().map(|it| own(it.cluster)).collect::<Option<_>>()?;
-        let orders = clusters.iter().map(|it| fallback_order(machine, it, &page_nodes));
+        let all = machine.initiators();
+        let own = |initiator: u32| all.iter().find(|it| it.index == initiator).cloned();
+        let initiators: Vec<Initiator> =
+            workers.iter().map(|it| own(it.initiator)).collect::<Option<_>>()?;
+        let orders = initiators.iter().map(|it| fallback_order(machine, it, &page_nodes));
         let orders: Vec<Vec<usize>> = orders.collect::<Option<_>>()?;
         let question = Question {
             capacities: &flow.fitted.capacities,
@@ -66,15 +66,15 @@ impl<'a> Placing<'a> {
             page_nodes,
             possible: Vec::new(),
         };
-        Some(Self { team: team.clone(), machine, flow, demand, question, orders, clusters })
+        Some(Self { team: team.clone(), machine, flow, demand, question, orders, initiators })
     }
 
-    /// Where the accesses of each cluster went when the program was seen with nobody placing it, where
+    /// Where the accesses of each initiator went when the program was seen with nobody placing it, where
     /// that is known of every node that they went to.
     pub fn as_seen(&self) -> Option<Vec<Shares>> {
         let seen = self.demand.seen.as_ref()?;
         let of_worker = |worker: &Workers| {
-            let on = seen.of(worker.cluster);
+            let on = seen.of(worker.initiator);
             // A node that is not named was not accessed; what is not known is held below.
             let share = |it: &PageNode| on.get(&it.node).copied().unwrap_or(0.0);
             let shares: Shares = self.question.page_nodes.iter().map(share).collect();
@@ -99,7 +99,7 @@ impl<'a> Placing<'a> {
         if let [_] = start.as_slice() {
             return Some(vec![self.filled(&self.orders[0])?]);
         }
-        // Each cluster's part of the data goes on to other nodes as far as all of them leave room.
+        // Each initiator's part of the data goes on to other nodes as far as all of them leave room.
         let mut left: Vec<f64> = self.question.page_nodes.iter().map(|it| it.room_share).collect();
         let threads = f64::from(self.question.threads());
         let mut pages = vec![vec![0.0; left.len()]; homes];
@@ -134,8 +134,8 @@ impl<'a> Placing<'a> {
     }
 
     /// All candidates of this team, without their gains; of private data also those with pages of
-    /// each cluster's own where that is asked for, which takes a longer search.
-    pub fn candidates(&mut self, is_by_cluster: bool) -> Vec<Candidate> {
+    /// each initiator's own where that is asked for, which takes a longer search.
+    pub fn candidates(&mut self, is_by_initiator: bool) -> Vec<Candidate> {
         self.question.possible = possible_machines(&self.flow.fitted);
         let found = self.question.search_shared(&self.groups());
         let count = self.question.page_nodes.len();
@@ -155,7 +155,7 @@ impl<'a> Placing<'a> {
             all.extend(self.local_candidate());
         }
         let is_private = self.demand.pattern == Pattern::Private;
-        if is_by_cluster && is_private && self.team.workers.len() > 1 {
+        if is_by_initiator && is_private && self.team.workers.len() > 1 {
             let uniform = vec![everything; self.team.workers.len()];
             let mut beginnings = vec![self.local(), uniform];
             beginnings.extend(self.by_itself());
@@ -190,7 +190,7 @@ impl<'a> Placing<'a> {
             [(kind, policy, _)] => (*kind, vec![policy.clone()]),
             all if all.iter().all(|it| it.1 == all[0].1) => return None,
             _ if pages == self.local() => return None,
-            all => (CandidateKind::ByCluster, all.iter().map(|it| it.1.clone()).collect()),
+            all => (CandidateKind::ByInitiator, all.iter().map(|it| it.1.clone()).collect()),
         };
         let pages: Vec<Shares> = rounded.into_iter().map(|it| it.2).collect();
         self.candidate(kind, policies, &pages)
@@ -249,7 +249,7 @@ impl<'a> Placing<'a> {
         })
     }
 
-    /// Each cluster's pages on the node where they come to lie by themselves.
+    /// Each initiator's pages on the node where they come to lie by themselves.
     fn local(&self) -> Vec<Shares> {
         self.orders.iter().map(|it| self.alone(it[0])).collect()
     }
@@ -276,18 +276,18 @@ impl<'a> Placing<'a> {
         (left < 1e-6).then_some(shares)
     }
 
-    /// The nodes of the clusters in use, those of each package, and those of each kind.
+    /// The nodes of the initiators in use, those of each package, and those of each kind.
     fn groups(&self) -> Vec<Vec<usize>> {
         let of = |is_own: &dyn Fn(&nearfar_machine::MemoryNode) -> bool| -> Vec<usize> {
             let page_nodes = self.question.page_nodes.iter().enumerate();
             let own = page_nodes.filter(|(_, it)| self.machine.node(it.node).is_some_and(is_own));
             own.map(|(index, _)| index).collect()
         };
-        let near = |cluster: &Cluster| {
-            of(&|node: &nearfar_machine::MemoryNode| cluster.memory_nodes.contains(node.os_index))
+        let near = |initiator: &Initiator| {
+            of(&|node: &nearfar_machine::MemoryNode| initiator.memory_nodes.contains(node.os_index))
         };
         let mut groups = vec![self.own_nodes()];
-        groups.extend(self.clusters.iter().map(near));
+        groups.extend(self.initiators.iter().map(near));
         let packages = self.machine.packages.iter();
         groups.extend(packages.map(|package| of(&|node| node.locality.intersects(&package.cpus))));
         let kinds: Vec<_> = self.machine.nodes.iter().map(|node| node.kind).collect();
@@ -296,21 +296,21 @@ impl<'a> Placing<'a> {
     }
 }
 
-/// The nodes in the order in which the kernel fills them for a cluster: its node with CPUs, the
+/// The nodes in the order in which the kernel fills them for an initiator: its node with CPUs, the
 /// others by distance. `None` without nodes, and where the first node has no
 /// figures.
 fn fallback_order(
     machine: &Machine,
-    cluster: &Cluster,
+    initiator: &Initiator,
     page_nodes: &[PageNode],
 ) -> Option<Vec<usize>> {
-    let home = cluster.cpu_node.or(cluster.memory_nodes.first())?;
+    let home = initiator.cpu_node.or(initiator.memory_nodes.first())?;
     page_nodes.iter().find(|it| it.node == home)?;
     let key = |&index: &usize| {
         let node = page_nodes[index].node;
         let distance = machine.distance(home, node);
         // Nodes without a distance come behind those with one.
-        let is_foreign = !cluster.memory_nodes.contains(node);
+        let is_foreign = !initiator.memory_nodes.contains(node);
         (node != home, distance.is_none(), distance, is_foreign, node)
     };
     let mut order: Vec<usize> = (0..page_nodes.len()).collect();

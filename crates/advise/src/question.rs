@@ -1,14 +1,14 @@
-//! Threads of clusters and the nodes that their pages may lie on: what placements of the pages
+//! Threads of initiators and the nodes that their pages may lie on: what placements of the pages
 //! give by the flow law.
 
 use nearfar_flow::{Capacities, Flows, Load, ScaledLoad};
 use serde::Serialize;
 
-/// Threads of a cluster that work on the program's data.
+/// Threads of an initiator that work on the program's data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Workers {
-    pub cluster: u32,
+    pub initiator: u32,
     /// Its threads; at least one.
     pub threads: u32,
 }
@@ -44,7 +44,7 @@ pub struct Question<'a> {
     pub capacities: &'a Capacities,
     /// What the threads run.
     pub kernel: KernelRatios,
-    /// The threads; of each cluster once.
+    /// The threads; of each initiator once.
     pub workers: Vec<Workers>,
     /// Where pages may lie; each node once.
     pub page_nodes: Vec<PageNode>,
@@ -69,7 +69,7 @@ impl Question<'_> {
         self.workers.iter().map(|it| it.threads).sum()
     }
 
-    /// What each cluster's threads get: with one placement for all, or one for each of them in
+    /// What each initiator's threads get: with one placement for all, or one for each of them in
     /// their order. `None` where the law has no answer.
     pub fn flows(&self, pages: &[Shares]) -> Option<Flows> {
         self.flows_of(self.capacities, pages)
@@ -81,7 +81,7 @@ impl Question<'_> {
             let on = self.page_nodes.iter().zip(own).filter(|(_, share)| **share > LEAST_SHARE);
             let kept: f64 = on.clone().map(|(_, share)| share).sum();
             let shares = on.map(|(page_node, share)| (page_node.node, share / kept)).collect();
-            let load = Load { cluster: workers.cluster, threads: workers.threads, shares };
+            let load = Load { initiator: workers.initiator, threads: workers.threads, shares };
             Some(ScaledLoad { load, demand_scale: self.kernel.demand })
         };
         let loads: Option<Vec<ScaledLoad>> = self.workers.iter().enumerate().map(load).collect();

@@ -50,8 +50,8 @@ impl Question<'_> {
         Found { starts, best: self.best_of(reached) }
     }
 
-    /// The best placement of data that each cluster's threads have for themselves, beginning at
-    /// these placements, each cluster's own; `None` where none finds room.
+    /// The best placement of data that each initiator's threads have for themselves, beginning at
+    /// these placements, each initiator's own; `None` where none finds room.
     pub fn search_private(&self, starts: Vec<Vec<Shares>>) -> Option<Vec<Shares>> {
         let fitting = starts.into_iter().filter(|start| self.fits(start));
         self.best_of(fitting.map(|start| self.exchange(start)))

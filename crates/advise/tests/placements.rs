@@ -6,7 +6,7 @@ use fastrand::Rng;
 use nearfar_advise::{FIRST_KERNEL, PageNode, Question, Shares, Workers};
 use nearfar_flow::Capacities;
 
-/// Two clusters and so many nodes; nothing shared but the controllers and issue limits.
+/// Two initiators and so many nodes; nothing shared but the controllers and issue limits.
 fn machine(path: [Vec<f64>; 2], controller: Vec<f64>, one_thread: f64, issue: f64) -> Capacities {
     let nodes = controller.len();
     Capacities {
@@ -30,7 +30,7 @@ fn question<'a>(capacities: &'a Capacities, threads: &[u32], rooms: &[f64]) -> Q
     Question {
         capacities,
         kernel: FIRST_KERNEL,
-        workers: workers.map(|(cluster, &threads)| Workers { cluster, threads }).collect(),
+        workers: workers.map(|(initiator, &threads)| Workers { initiator, threads }).collect(),
         page_nodes: rooms.map(|(node, &room_share)| PageNode { node, room_share }).collect(),
         possible: Vec::new(),
     }
@@ -83,7 +83,7 @@ fn equal_nodes_share_equally_and_a_lone_thread_stays_where_it_is_fastest() {
     assert!(found[0][0] > 0.98, "{found:?}");
 }
 
-/// Each cluster on a node of its own is best where paths to others are narrow; and a full node's
+/// Each initiator on a node of its own is best where paths to others are narrow; and a full node's
 /// rest goes elsewhere.
 #[test]
 fn private_pages_stay_near_as_far_as_they_find_room() {

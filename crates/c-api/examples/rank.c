@@ -34,7 +34,7 @@ static int show(const nearfar_ranking *ranking, size_t data)
         code = nearfar_describe_place(ranking, ranked[i].place, &place);
         if (code != NEARFAR_OK)
             return fail(code);
-        printf("place %zu, cluster %" PRIu32 ", node ", ranked[i].place, place.cluster);
+        printf("place %zu, initiator %" PRIu32 ", node ", ranked[i].place, place.initiator);
         if (place.cpu_node == NEARFAR_NO_CPU_NODE)
             printf("none");
         else

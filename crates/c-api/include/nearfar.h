@@ -12,7 +12,7 @@
  * Arrays     The caller owns them. An array of n elements may be NULL where n is 0. Answers are
  *            written as far as there is room; *count says how many there are, the best first.
  *            Where there is too little room the code is NEARFAR_NO_ROOM and what was written holds.
- * Places     Where tasks can run: clusters of CPUs (or L3 domains, or cores, as the record was
+ * Places     Where tasks can run: initiators of CPUs (or L3 domains, or cores, as the record was
  *            measured). They are counted from 0 to nearfar_place_count - 1. Memory nodes have the
  *            numbers that the system gives them.
  */
@@ -50,8 +50,8 @@ typedef struct nearfar_ranking nearfar_ranking;
 /* Where tasks can run. */
 typedef struct nearfar_place {
     uint32_t initiator; /* its number among its kind, as in the record */
-    uint32_t cluster;   /* the cluster that it belongs to */
-    uint32_t cpu_node;  /* lowest node with CPUs of that cluster, or NEARFAR_NO_CPU_NODE */
+    uint32_t initiator;   /* the initiator that it belongs to */
+    uint32_t cpu_node;  /* lowest node with CPUs of that initiator, or NEARFAR_NO_CPU_NODE */
     uint32_t cpus;      /* how many CPUs it has; nearfar_place_cpus lists them */
 } nearfar_place;
 

@@ -5,16 +5,16 @@
 #[repr(C)]
 pub struct PlaceDescription {
     /// Its number among its kind.
+    pub cpu_group: u32,
+    /// The initiator that it belongs to.
     pub initiator: u32,
-    /// The cluster that it belongs to.
-    pub cluster: u32,
-    /// Lowest node with CPUs of that cluster, or [`NO_CPU_NODE`].
+    /// Lowest node with CPUs of that initiator, or [`NO_CPU_NODE`].
     pub cpu_node: u32,
     /// How many CPUs it has.
     pub cpus: u32,
 }
 
-/// `NEARFAR_NO_CPU_NODE`: a cluster has no node with CPUs.
+/// `NEARFAR_NO_CPU_NODE`: an initiator has no node with CPUs.
 pub const NO_CPU_NODE: u32 = u32::MAX;
 
 /// `nearfar_touched`: data of a task on a memory node.

@@ -36,8 +36,8 @@ pub unsafe extern "C" fn nearfar_describe_place(
         // SAFETY: as the caller promises.
         let place = find(unsafe { reference(ranking, "the ranking")? }, place)?;
         let found = PlaceDescription {
+            cpu_group: place.cpu_group,
             initiator: place.initiator,
-            cluster: place.cluster,
             cpu_node: place.cpu_node.unwrap_or(NO_CPU_NODE),
             cpus: u32::try_from(place.cpus.len()).unwrap_or(u32::MAX),
         };

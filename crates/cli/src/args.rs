@@ -46,7 +46,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// What the machine is: nodes, clusters, caches, distances, devices
+    /// What the machine is: nodes, initiators, caches, distances, devices
     #[command(after_help = concat!(
         "Examples:\n",
         "  nearfar topo --xml lstopo-output.xml --json\n",
@@ -99,8 +99,8 @@ pub enum Command {
         "      what each choice of nodes gives, the best for the slowest process first\n",
         "  nearfar predict r.jsonl --data 0 --data 0\n",
         "      two processes with their data on node 0\n",
-        "Alphas of a record are those of the whole machine's classes; for a single initiator's,\n",
-        "give those that `nearfar model --per-initiator` prints by --alpha.",
+        "Alphas of a record are those of the whole machine's classes; for a single group's,\n",
+        "give those that `nearfar model --per-group` prints by --alpha.",
     ))]
     Predict(Box<PredictArguments>),
     /// Where a program's threads and pages belong, what that gains, and the command for it

@@ -70,7 +70,7 @@ fn inputs(arguments: &CharacterizeArguments) -> anyhow::Result<Inputs> {
     let of_suite = suite_inputs(arguments.suite());
     Ok(Inputs {
         experiments: experiments(arguments),
-        initiator: arguments.initiator,
+        group_by: arguments.group_by,
         kernels: named_kernels(arguments),
         variant: arguments.isa.clone(),
         pages: arguments.pages,

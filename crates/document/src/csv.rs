@@ -66,7 +66,7 @@ fn write_actor(
     Ok(())
 }
 
-/// A case of `roofs` has a place for each of its clusters, one with two devices for each of them; all
+/// A case of `roofs` has a place for each of its initiators, one with two devices for each of them; all
 /// others' places are of all actors.
 fn concerns(place: &Coordinates, position: usize) -> bool {
     match place {

@@ -68,7 +68,7 @@ fn apply_faults(
     capacities: &mut [Capacities],
 ) -> Result<(), BadKey> {
     let cpu_nodes: Vec<Option<u32>> =
-        machine.clusters().into_iter().map(|cluster| cluster.cpu_node).collect();
+        machine.initiators().into_iter().map(|initiator| initiator.cpu_node).collect();
     bounds::entries("fault", &file.fault)?;
     for (index, fault) in file.fault.iter().enumerate() {
         let key = format!("fault[{index}]");

@@ -11,7 +11,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use nearfar_machine::{Cluster, CpuSet, Machine};
+use nearfar_machine::{CpuSet, Initiator, Machine};
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, GB_PER_S};
@@ -64,13 +64,14 @@ impl CacheRoof {
 /// The groups of CPUs that share a cache of a level, with its size where known.
 pub(crate) fn domains(machine: &Machine, level: u8) -> Vec<(CpuSet, Option<u64>)> {
     if level == MEMORY_SIDE_LEVEL {
-        let of_cluster = |cluster: Cluster| {
-            let own = machine.nodes.iter().filter(|it| cluster.memory_nodes.contains(it.os_index));
+        let of_initiator = |initiator: Initiator| {
+            let own =
+                machine.nodes.iter().filter(|it| initiator.memory_nodes.contains(it.os_index));
             let sizes = own.filter_map(|node| node.memory_side_cache_bytes);
             let bytes = sizes.fold(0, u64::saturating_add);
-            (bytes > 0).then_some((cluster.cpus, Some(bytes)))
+            (bytes > 0).then_some((initiator.cpus, Some(bytes)))
         };
-        return machine.clusters().into_iter().filter_map(of_cluster).collect();
+        return machine.initiators().into_iter().filter_map(of_initiator).collect();
     }
     let own = machine.caches.iter().filter(|it| it.level == u32::from(level));
     own.map(|cache| (cache.cpus.clone(), cache.bytes)).collect()

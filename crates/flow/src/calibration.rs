@@ -1,7 +1,7 @@
 //! From what a machine reaches to what its parts carry.
 //!
-//! A file says what lone cases move: x1 with one thread and xn with all n threads of a
-//! cluster. By the law (see [`crate::System`]) with shared parts of capacity C_r,
+//! A file says what lone cases move: x1 with one thread and xn with all n threads of an
+//! initiator. By the law (see [`crate::System`]) with shared parts of capacity C_r,
 //!
 //! ```text
 //! x1^-p = d1^-p       + B^-p + sum C_r^-p
@@ -23,7 +23,7 @@
 //! which is 2^(1/p) xm where nothing is shared: as wide as it can be without letting more
 //! through to loads that are on several nodes at once.
 
-use nearfar_machine::{Cluster, Machine};
+use nearfar_machine::{Initiator, Machine};
 
 use crate::bounds::{self, BadKey, FRACTION};
 use crate::capacities::{Capacities, Part, SharedLink};
@@ -51,20 +51,20 @@ pub(crate) fn calibrate(
     machine: &Machine,
     variants: &[String],
 ) -> Result<Vec<Capacities>, BadKey> {
-    let clusters = machine.clusters();
-    let pairs = all_pairs(file, machine, &clusters);
+    let initiators = machine.initiators();
+    let pairs = all_pairs(file, machine, &initiators);
     let said = entry_figures(file, variants)?;
     let figures = pair_figures(file, &said, &pairs, variants.len())?;
     let columns = machine.nodes.len();
     let Controllers { capacity, interference } = controllers(file, machine)?;
     let shared = Capacities {
         nodes: machine.nodes.iter().map(|node| node.os_index).collect(),
-        one_thread: vec![vec![0.0; columns]; clusters.len()],
-        path: vec![vec![None; columns]; clusters.len()],
+        one_thread: vec![vec![0.0; columns]; initiators.len()],
+        path: vec![vec![None; columns]; initiators.len()],
         curves: Vec::new(),
         controller: capacity,
         interference,
-        issue: issue_limits(file, &clusters)?,
+        issue: issue_limits(file, &initiators)?,
         links: links(file, &pairs)?,
         pressure: Vec::new(),
         saturation: bounds::number(
@@ -75,7 +75,7 @@ pub(crate) fn calibrate(
         fairness: bounds::number("fairness", file.fairness.unwrap_or(FAIRNESS), &FRACTION)?,
     };
     let threads: Vec<f64> =
-        clusters.iter().map(|cluster| f64::from(core_count(machine, cluster))).collect();
+        initiators.iter().map(|initiator| f64::from(core_count(machine, initiator))).collect();
     let mut capacities = vec![shared; variants.len()];
     for (pair, figures) in pairs.iter().zip(&figures) {
         let limits = capacities[0].shared_parts_between(pair.row, pair.column);
@@ -94,8 +94,8 @@ pub(crate) fn calibrate(
             own.one_thread[pair.row][pair.column] =
                 demand.first().map_or(0.0, |&(_, of_one)| of_one);
             if figures.curve.is_some() {
-                let (cluster, node) = (pair.cluster, pair.memory_node);
-                own.curves.push(DemandCurve { cluster, node, demand });
+                let (initiator, node) = (pair.initiator, pair.memory_node);
+                own.curves.push(DemandCurve { initiator, node, demand });
             }
         }
     }
@@ -122,14 +122,14 @@ fn pressure(
         let bests = side(local).map(|(_, figures, cores)| figures.best(variant, *cores));
         bests.reduce(f64::max).map(|best| best * GIGA).ok_or_else(|| {
             let which = if local { "local" } else { "remote" };
-            let why = format!("selects node {node}, to which no cluster is {which}");
+            let why = format!("selects node {node}, to which no initiator is {which}");
             BadKey::new("pressure", why)
         })
     };
     let ones = side(true).map(|(_, figures, _)| figures.one(variant));
     Ok(ControllerPressure {
         node,
-        local: side(true).map(|(pair, ..)| pair.cluster).collect(),
+        local: side(true).map(|(pair, ..)| pair.initiator).collect(),
         a,
         b,
         local_one: ones.fold(0.0, f64::max) * GIGA,
@@ -303,7 +303,7 @@ impl Lone {
     }
 }
 
-fn core_count(machine: &Machine, cluster: &Cluster) -> u32 {
-    let own = machine.cores.iter().filter(|core| core.cpus.intersects(&cluster.cpus)).count();
+fn core_count(machine: &Machine, initiator: &Initiator) -> u32 {
+    let own = machine.cores.iter().filter(|core| core.cpus.intersects(&initiator.cpus)).count();
     u32::try_from(own).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
 //! The capacities of a machine, and what loads on it get.
 //! Units: useful bytes/s.     Source: ours; see [`crate::System`] for the law.
 //!
-//! Data that cluster c moves to or from memory node m passes the cluster's issue
+//! Data that initiator c moves to or from memory node m passes the initiator's issue
 //! limit, the path (c, m), the links on that path and the controller of m. A thread
 //! alone, with nothing saturated, moves at `one_thread`.
 
@@ -14,27 +14,27 @@ use crate::demand_curve::DemandCurve;
 use crate::error::FlowError;
 use crate::loads::{Ask, Load, rates_together};
 
-/// What each part of a machine can carry. Rows are clusters by their index, columns
+/// What each part of a machine can carry. Rows are initiators by their index, columns
 /// memory nodes in the order of `nodes`. `None` is a part that limits nothing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Capacities {
     /// The memory nodes' numbers, in the order of the columns.
     pub nodes: Vec<u32>,
-    /// Demand of one thread of a cluster on a node, bytes/s.
+    /// Demand of one thread of an initiator on a node, bytes/s.
     pub one_thread: Vec<Vec<f64>>,
-    /// What the path from a cluster to a node carries, bytes/s.
+    /// What the path from an initiator to a node carries, bytes/s.
     pub path: Vec<Vec<Option<f64>>>,
     /// Pairs whose demand is not that of one thread times the threads, in ascending order
-    /// of cluster and node.
+    /// of initiator and node.
     pub curves: Vec<DemandCurve>,
     /// What each node's memory controller serves, bytes/s.
     pub controller: Vec<Option<f64>>,
-    /// What a controller loses when several clusters use it: with k of them it serves
+    /// What a controller loses when several initiators use it: with k of them it serves
     /// 1 / (1 + i (k - 1)) of its capacity. k is (sum D)^2 / sum D^2 of their demands D, so
     /// that one that asks for little counts for little. From 0.
     pub interference: Vec<f64>,
-    /// What each cluster can issue to all nodes together, bytes/s.
+    /// What each initiator can issue to all nodes together, bytes/s.
     pub issue: Vec<Option<f64>>,
     /// Links that several paths share.
     pub links: Vec<SharedLink>,
@@ -55,18 +55,18 @@ pub struct SharedLink {
     pub name: String,
     /// What it carries, bytes/s.
     pub capacity: f64,
-    /// The paths over it: cluster index and node number.
+    /// The paths over it: initiator index and node number.
     pub crosses: BTreeSet<(u32, u32)>,
 }
 
-/// A part of a machine that can saturate. Clusters are rows, columns memory nodes in the order
+/// A part of a machine that can saturate. Initiators are rows, columns memory nodes in the order
 /// of [`Capacities::nodes`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Part {
-    /// The path from a cluster to a node.
+    /// The path from an initiator to a node.
     Path {
-        /// The cluster's row.
-        cluster: usize,
+        /// The initiator's row.
+        initiator: usize,
         /// The node's column.
         column: usize,
     },
@@ -75,10 +75,10 @@ pub enum Part {
         /// The node's column.
         column: usize,
     },
-    /// What a cluster can issue to all nodes together.
+    /// What an initiator can issue to all nodes together.
     Issue {
-        /// The cluster's row.
-        cluster: usize,
+        /// The initiator's row.
+        initiator: usize,
     },
     /// A link that several paths share.
     Link {
@@ -90,12 +90,12 @@ pub enum Part {
 impl Capacities {
     /// What each load moves when all run at the same time, bytes/s, in their order.
     ///
-    /// Loads of one cluster with the same shares get together what one load with all
+    /// Loads of one initiator with the same shares get together what one load with all
     /// their threads would get, whatever the fairness: a thread of each demands the same,
     /// so their slowdown is the same. They need not be merged.
     ///
     /// # Errors
-    /// [`FlowError::Load`] for a cluster or node that the machine does not have or
+    /// [`FlowError::Load`] for an initiator or node that the machine does not have or
     /// shares that do not add up to 1; [`FlowError::System`] and
     /// [`FlowError::NotSettled`] from the solver.
     pub fn rates(&self, loads: &[Load]) -> Result<Vec<f64>, FlowError> {
@@ -110,15 +110,15 @@ impl Capacities {
     /// # Errors
     /// [`FlowError::System`] with the first thing that is wrong.
     pub fn check(&self) -> Result<(), FlowError> {
-        let clusters = self.one_thread.len();
+        let initiators = self.one_thread.len();
         let columns = self.nodes.len();
-        let of_clusters = self.path.len() == clusters && self.issue.len() == clusters;
+        let of_initiators = self.path.len() == initiators && self.issue.len() == initiators;
         let wide = self.one_thread.iter().all(|row| row.len() == columns)
             && self.path.iter().all(|row| row.len() == columns);
         let of_nodes = self.controller.len() == columns && self.interference.len() == columns;
-        if !of_clusters || !wide || !of_nodes {
+        if !of_initiators || !wide || !of_nodes {
             return Err(FlowError::System(format!(
-                "not every table has {clusters} clusters and {columns} nodes"
+                "not every table has {initiators} initiators and {columns} nodes"
             )));
         }
         let numbers = self
@@ -157,8 +157,8 @@ impl Capacities {
     /// Curves are looked up by halves, so their order matters.
     fn check_curves(&self) -> Result<(), FlowError> {
         let known = |curve: &DemandCurve| {
-            let cluster = usize::try_from(curve.cluster).unwrap_or(usize::MAX);
-            cluster < self.one_thread.len() && self.column(curve.node).is_some()
+            let initiator = usize::try_from(curve.initiator).unwrap_or(usize::MAX);
+            initiator < self.one_thread.len() && self.column(curve.node).is_some()
         };
         let places: Vec<(u32, u32)> = self.curves.iter().map(DemandCurve::place).collect();
         if self.curves.iter().all(|curve| known(curve) && curve.is_ordered())
@@ -177,37 +177,37 @@ impl Capacities {
         self.nodes.iter().position(|&known| known == node)
     }
 
-    /// The parts that data between a cluster and a node passes and that limit it, with
+    /// The parts that data between an initiator and a node passes and that limit it, with
     /// their capacities, bytes/s; rows and columns must be of these tables.
-    pub fn parts_between(&self, cluster: usize, column: usize) -> Vec<(Part, f64)> {
-        let path = self.path[cluster][column];
-        let path = path.map(|capacity| (Part::Path { cluster, column }, capacity));
-        path.into_iter().chain(self.shared_parts_between(cluster, column)).collect()
+    pub fn parts_between(&self, initiator: usize, column: usize) -> Vec<(Part, f64)> {
+        let path = self.path[initiator][column];
+        let path = path.map(|capacity| (Part::Path { initiator, column }, capacity));
+        path.into_iter().chain(self.shared_parts_between(initiator, column)).collect()
     }
 
     /// The same without the path, which no other pair uses.
-    pub(crate) fn shared_parts_between(&self, cluster: usize, column: usize) -> Vec<(Part, f64)> {
+    pub(crate) fn shared_parts_between(&self, initiator: usize, column: usize) -> Vec<(Part, f64)> {
         let controller = self.controller[column];
-        let issue = self.issue[cluster];
+        let issue = self.issue[initiator];
         let links = self.links.iter().enumerate().filter(|(_, link)| {
-            u32::try_from(cluster)
-                .is_ok_and(|cluster| link.crosses.contains(&(cluster, self.nodes[column])))
+            u32::try_from(initiator)
+                .is_ok_and(|initiator| link.crosses.contains(&(initiator, self.nodes[column])))
         });
         controller
             .map(|capacity| (Part::Controller { column }, capacity))
             .into_iter()
-            .chain(issue.map(|capacity| (Part::Issue { cluster }, capacity)))
+            .chain(issue.map(|capacity| (Part::Issue { initiator }, capacity)))
             .chain(links.map(|(index, link)| (Part::Link { index }, link.capacity)))
             .collect()
     }
 
     /// Demand of one of so many threads on a pair, bytes/s. Threads that are there for a part
     /// of their time count by that part.
-    pub(crate) fn demand_of_one(&self, cluster: usize, column: usize, threads: f64) -> f64 {
-        let place = (u32::try_from(cluster).unwrap_or(u32::MAX), self.nodes[column]);
+    pub(crate) fn demand_of_one(&self, initiator: usize, column: usize, threads: f64) -> f64 {
+        let place = (u32::try_from(initiator).unwrap_or(u32::MAX), self.nodes[column]);
         match self.curves.binary_search_by_key(&place, DemandCurve::place) {
             Ok(position) => self.curves[position].of_one(threads),
-            Err(_) => self.one_thread[cluster][column],
+            Err(_) => self.one_thread[initiator][column],
         }
     }
 }

@@ -31,7 +31,7 @@ use crate::loads::Busy;
 pub struct ControllerPressure {
     /// The memory node's number.
     pub node: u32,
-    /// The clusters that it is local to.
+    /// The initiators that it is local to.
     pub local: BTreeSet<u32>,
     /// a: how much the local loads are slowed.
     pub a: f64,
@@ -39,9 +39,9 @@ pub struct ControllerPressure {
     pub b: f64,
     /// bL: one local thread alone, bytes/s.
     pub local_one: f64,
-    /// Lmax: the most that the threads of one local cluster reach alone, bytes/s.
+    /// Lmax: the most that the threads of one local initiator reach alone, bytes/s.
     pub local_best: f64,
-    /// Rmax: the most that the threads of one remote cluster reach alone, bytes/s.
+    /// Rmax: the most that the threads of one remote initiator reach alone, bytes/s.
     pub remote_best: f64,
 }
 
@@ -68,7 +68,7 @@ impl ControllerPressure {
             else {
                 continue;
             };
-            if self.local.contains(&load.cluster()) {
+            if self.local.contains(&load.initiator()) {
                 local += rate * share / own.local_best;
                 let of_one = load.most().map_or(own.local_one, |most| most.min(own.local_one));
                 queue += load.threads() * share * of_one / own.local_best;
@@ -88,7 +88,7 @@ pub(crate) fn slowed(busy: &[Busy<'_>], lone: &[f64]) -> Vec<f64> {
     for pressure in &first.capacities().pressure {
         let (on_local, on_remote) = pressure.slowdowns(busy, lone);
         for (time, load) in times.iter_mut().zip(busy) {
-            let own = pressure.local.contains(&load.cluster());
+            let own = pressure.local.contains(&load.initiator());
             *time += load.share_of(pressure.node) * (if own { on_local } else { on_remote } - 1.0);
         }
     }

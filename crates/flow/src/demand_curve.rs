@@ -3,13 +3,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Demand of the threads of a cluster on a node, by their number. Between the numbers
+/// Demand of the threads of an initiator on a node, by their number. Between the numbers
 /// that it holds it is interpolated linearly; beyond the last it stays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DemandCurve {
-    /// The cluster's index.
-    pub cluster: u32,
+    /// The initiator's index.
+    pub initiator: u32,
     /// The memory node's number.
     pub node: u32,
     /// Threads, ascending from 1, and what they ask for together, bytes/s.
@@ -17,9 +17,9 @@ pub struct DemandCurve {
 }
 
 impl DemandCurve {
-    /// Cluster and node.
+    /// Initiator and node.
     pub(crate) fn place(&self) -> (u32, u32) {
-        (self.cluster, self.node)
+        (self.initiator, self.node)
     }
 
     pub(crate) fn rates(&self) -> impl Iterator<Item = f64> {
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn it_gives_its_points_and_what_lies_between() {
         let demand = vec![(1, 8.0), (3, 12.0), (4, 10.0)];
-        let curve = DemandCurve { cluster: 0, node: 0, demand };
+        let curve = DemandCurve { initiator: 0, node: 0, demand };
         for (threads, together) in [
             (0.25, 2.0),
             (1.0, 8.0),

@@ -31,17 +31,17 @@ pub enum Fault {
     },
     /// The path of one pair carries less.
     NarrowPath {
-        /// The cluster's lowest node with CPUs.
+        /// The initiator's lowest node with CPUs.
         cpu_node: u32,
         /// The node that is accessed.
         memory_node: u32,
         /// What remains.
         factor: f64,
     },
-    /// A cluster's clocks are held down: its threads, its issue limit and its paths are
+    /// An initiator's clocks are held down: its threads, its issue limit and its paths are
     /// all slower.
-    SlowCluster {
-        /// The cluster's lowest node with CPUs.
+    SlowInitiator {
+        /// The initiator's lowest node with CPUs.
         cpu_node: u32,
         /// What remains.
         factor: f64,
@@ -54,7 +54,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    /// Applies a fault to capacities of clusters with these CPU nodes. Says what is
+    /// Applies a fault to capacities of initiators with these CPU nodes. Says what is
     /// wrong when it names nothing there, would change nothing, or leaves nothing.
     pub(crate) fn apply(
         &self,
@@ -65,7 +65,7 @@ impl Fault {
             let position = capacities.column(node);
             position.ok_or_else(|| format!("names memory node {node}, which does not exist"))
         };
-        let cluster = |cpu_node: u32| {
+        let initiator = |cpu_node: u32| {
             let position = cpu_nodes.iter().position(|&known| known == Some(cpu_node));
             position.ok_or_else(|| format!("names node {cpu_node}, which has no cores"))
         };
@@ -83,15 +83,16 @@ impl Fault {
                 (named.map(|link| &mut link.capacity).collect(), *factor)
             }
             Self::NarrowPath { cpu_node, memory_node, factor } => {
-                let (cluster, column) = (cluster(*cpu_node)?, column(*memory_node)?);
-                (capacities.path[cluster][column].as_mut().into_iter().collect(), *factor)
+                let (initiator, column) = (initiator(*cpu_node)?, column(*memory_node)?);
+                (capacities.path[initiator][column].as_mut().into_iter().collect(), *factor)
             }
-            Self::SlowCluster { cpu_node, factor } => {
-                let cluster = cluster(*cpu_node)?;
-                let one_thread = capacities.one_thread[cluster].iter_mut();
-                let paths = capacities.path[cluster].iter_mut().flatten();
-                let issue = capacities.issue[cluster].as_mut();
-                let own = |curve: &&mut DemandCurve| usize::try_from(curve.cluster) == Ok(cluster);
+            Self::SlowInitiator { cpu_node, factor } => {
+                let initiator = initiator(*cpu_node)?;
+                let one_thread = capacities.one_thread[initiator].iter_mut();
+                let paths = capacities.path[initiator].iter_mut().flatten();
+                let issue = capacities.issue[initiator].as_mut();
+                let own =
+                    |curve: &&mut DemandCurve| usize::try_from(curve.initiator) == Ok(initiator);
                 let curves = capacities.curves.iter_mut().filter(own);
                 let points = curves.flat_map(|curve| &mut curve.demand).map(|(_, rate)| rate);
                 (one_thread.chain(paths).chain(issue).chain(points).collect(), *factor)
@@ -118,7 +119,7 @@ impl Fault {
             Self::SlowMemory { factor, .. }
             | Self::NarrowLink { factor, .. }
             | Self::NarrowPath { factor, .. }
-            | Self::SlowCluster { factor, .. } => Some(*factor),
+            | Self::SlowInitiator { factor, .. } => Some(*factor),
             Self::FullMemory { .. } => None,
         }
     }

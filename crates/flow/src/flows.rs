@@ -8,7 +8,7 @@ use crate::pressures::Pressures;
 /// A load whose threads ask for so many times what [`Capacities::one_thread`] says of one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ScaledLoad {
-    /// Threads, their cluster and their memory; at least one thread.
+    /// Threads, their initiator and their memory; at least one thread.
     pub load: Load,
     /// What one of its threads asks for / what the capacities say of one. Above 0.
     pub demand_scale: f64,

@@ -1,4 +1,4 @@
-//! The time in which a cluster's cores move data to and from a fast and a slow memory.
+//! The time in which an initiator's cores move data to and from a fast and a slow memory.
 //!
 //! ```text
 //! t_k = q_k / b_k
@@ -18,7 +18,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use nearfar_machine::{Cluster, Machine};
+use nearfar_machine::{Initiator, Machine};
 use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, GB_PER_S};
@@ -28,7 +28,7 @@ const GIGA: f64 = 1e9;
 /// With three of -0.3 a time is still a tenth of its longest part.
 const OVERLAPS: RangeInclusive<f64> = -0.3..=3.0;
 
-/// Bytes that all cores of a cluster move to and from two memories.
+/// Bytes that all cores of an initiator move to and from two memories.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct HybridBytes {
     /// Loads from the fast memory.
@@ -46,8 +46,8 @@ pub struct HybridBytes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overlap {
-    /// The clusters that it is for, by index.
-    pub clusters: BTreeSet<u32>,
+    /// The initiators that it is for, by index.
+    pub initiators: BTreeSet<u32>,
     /// Node of the fast memory.
     pub fast: u32,
     /// Node of the slow memory.
@@ -82,9 +82,9 @@ impl Overlap {
 
 const KINDS: [&str; 4] = ["fast_loads", "fast_stores", "slow_loads", "slow_stores"];
 
-/// The overlaps of a file; of several for one cluster and pair the last is used.
+/// The overlaps of a file; of several for one initiator and pair the last is used.
 pub(crate) fn overlaps(file: &MachineFile, machine: &Machine) -> Result<Vec<Overlap>, BadKey> {
-    let clusters = machine.clusters();
+    let initiators = machine.initiators();
     bounds::entries("overlap", &file.overlap)?;
     let mut overlaps = Vec::new();
     for (index, entry) in file.overlap.iter().enumerate() {
@@ -100,33 +100,34 @@ pub(crate) fn overlaps(file: &MachineFile, machine: &Machine) -> Result<Vec<Over
                 let why = format!("names [{fast}, {slow}], which are not two memory nodes");
                 return Err(BadKey::new(format!("{key}.memory"), why));
             }
-            let clusters = selected_clusters(&key, entry, &clusters, (fast, slow))?;
-            overlaps.push(Overlap { clusters, fast, slow, rates, overlap_theta });
+            let initiators = selected_initiators(&key, entry, &initiators, (fast, slow))?;
+            overlaps.push(Overlap { initiators, fast, slow, rates, overlap_theta });
         }
     }
     Ok(overlaps)
 }
 
-/// The clusters that an entry names, or else those to which both nodes are local.
-fn selected_clusters(
+/// The initiators that an entry names, or else those to which both nodes are local.
+fn selected_initiators(
     key: &str,
     entry: &OverlapEntry,
-    clusters: &[Cluster],
+    initiators: &[Initiator],
     (fast, slow): (u32, u32),
 ) -> Result<BTreeSet<u32>, BadKey> {
     let Some(named) = &entry.cpu_nodes else {
-        let own = |it: &&Cluster| it.memory_nodes.contains(fast) && it.memory_nodes.contains(slow);
-        let selected: BTreeSet<u32> = clusters.iter().filter(own).map(|it| it.index).collect();
+        let own =
+            |it: &&Initiator| it.memory_nodes.contains(fast) && it.memory_nodes.contains(slow);
+        let selected: BTreeSet<u32> = initiators.iter().filter(own).map(|it| it.index).collect();
         if selected.is_empty() {
             let why =
-                format!("[{fast}, {slow}] are local to no cluster both; give cpu_nodes = [..]");
+                format!("[{fast}, {slow}] are local to no initiator both; give cpu_nodes = [..]");
             return Err(BadKey::new(format!("{key}.memory"), why));
         }
         return Ok(selected);
     };
     let of_node = |&node: &u32| {
-        let cluster = clusters.iter().find(|cluster| cluster.cpu_node == Some(node));
-        cluster.map(|cluster| cluster.index).ok_or_else(|| {
+        let initiator = initiators.iter().find(|initiator| initiator.cpu_node == Some(node));
+        initiator.map(|initiator| initiator.index).ok_or_else(|| {
             let why = format!("names node {node}, which has no cores");
             BadKey::new(format!("{key}.cpu_nodes"), why)
         })

@@ -33,7 +33,7 @@ const NANOSECONDS: RangeInclusive<f64> = 0.01..=1e5;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Latency {
-    /// One dependent load by cluster index and, in the machine's order, memory node, when
+    /// One dependent load by initiator index and, in the machine's order, memory node, when
     /// nothing else runs and the TLB hits; ns.
     pub idle_ns: Vec<Vec<Option<f64>>>,
     /// The same from the caches of level 1, 2, 3 and beside the memory.
@@ -134,10 +134,10 @@ fn queue(file: &MachineFile) -> Result<Option<Queue>, BadKey> {
 
 /// What the entries say of each pair, the later prevailing.
 fn idle(file: &MachineFile, machine: &Machine) -> Result<Vec<Vec<Option<f64>>>, BadKey> {
-    let clusters = machine.clusters();
-    let pairs = all_pairs(file, machine, &clusters);
+    let initiators = machine.initiators();
+    let pairs = all_pairs(file, machine, &initiators);
     let known = names_of(&pairs);
-    let mut idle = vec![vec![None; machine.nodes.len()]; clusters.len()];
+    let mut idle = vec![vec![None; machine.nodes.len()]; initiators.len()];
     bounds::entries("latency", &file.latency)?;
     for (index, entry) in file.latency.iter().enumerate() {
         let key = format!("latency[{index}]");

@@ -9,12 +9,12 @@ use crate::controller_pressure;
 use crate::error::FlowError;
 use crate::solver::{Stream, System};
 
-/// Threads of one cluster that access memory.
+/// Threads of one initiator that access memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Load {
-    /// The cluster's index.
-    pub cluster: u32,
+    /// The initiator's index.
+    pub initiator: u32,
     /// Threads; none move nothing.
     pub threads: u32,
     /// The fraction of its bytes on each node; they add up to 1.
@@ -55,9 +55,9 @@ pub(crate) struct Busy<'a> {
 impl<'a> Busy<'a> {
     pub fn find(ask: Ask<'a>) -> Result<Self, FlowError> {
         let rows = ask.capacities.one_thread.len();
-        let cluster = ask.load.cluster;
-        let row = usize::try_from(cluster).ok().filter(|&row| row < rows).ok_or_else(|| {
-            FlowError::Load(format!("there is no cluster {cluster}; the machine has {rows}"))
+        let initiator = ask.load.initiator;
+        let row = usize::try_from(initiator).ok().filter(|&row| row < rows).ok_or_else(|| {
+            FlowError::Load(format!("there is no initiator {initiator}; the machine has {rows}"))
         })?;
         Ok(Self { row, shares: shares_by_column(&ask)?, ask })
     }
@@ -66,8 +66,8 @@ impl<'a> Busy<'a> {
         self.ask.capacities
     }
 
-    pub fn cluster(&self) -> u32 {
-        self.ask.load.cluster
+    pub fn initiator(&self) -> u32 {
+        self.ask.load.initiator
     }
 
     pub fn threads(&self) -> f64 {
@@ -181,7 +181,7 @@ fn demands_of_one(busy: &[Busy<'_>]) -> Vec<f64> {
     busy.iter().map(of_one).collect()
 }
 
-/// By how much more a byte takes of each node's controller because several clusters use it
+/// By how much more a byte takes of each node's controller because several initiators use it
 /// (see [`Capacities::interference`]), by column.
 fn crowding(busy: &[Busy<'_>], demands: &[f64]) -> BTreeMap<usize, f64> {
     let mut offered: BTreeMap<usize, BTreeMap<usize, f64>> = BTreeMap::new();
@@ -191,10 +191,10 @@ fn crowding(busy: &[Busy<'_>], demands: &[f64]) -> BTreeMap<usize, f64> {
             *offered.entry(column).or_default().entry(load.row).or_insert(0.0) += demand * share;
         }
     }
-    let factor = |(column, by_cluster): (usize, BTreeMap<usize, f64>)| {
+    let factor = |(column, by_initiator): (usize, BTreeMap<usize, f64>)| {
         let interference =
             busy.first().map_or(0.0, |load| load.ask.capacities.interference[column]);
-        (column, 1.0 + interference * (effective_number(by_cluster.values()) - 1.0))
+        (column, 1.0 + interference * (effective_number(by_initiator.values()) - 1.0))
     };
     offered.into_iter().map(factor).collect()
 }

@@ -97,7 +97,7 @@ pub struct Mode {
 pub struct UnboundMode {
     /// Fraction of the runs that fall into it.
     pub share: f64,
-    /// Rate in it / that of the same threads pinned and scattered over the clusters. The best
+    /// Rate in it / that of the same threads pinned and scattered over the initiators. The best
     /// of many unpinned runs can be a little above 1.
     pub factor: f64,
     /// The numbers of threads that it is for, from and to; `None` for all.

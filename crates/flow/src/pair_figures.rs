@@ -38,7 +38,7 @@ impl Figures<'_> {
         of_curve.or(self.one_thread.map(|one| one[variant])).unwrap_or(0.0)
     }
 
-    /// The most that the threads of one cluster with so many cores reach alone, GB/s.
+    /// The most that the threads of one initiator with so many cores reach alone, GB/s.
     pub fn best(&self, variant: usize, cores: f64) -> f64 {
         match (self.curve, self.all_threads) {
             (Some(curve), _) => curve.iter().map(|(_, rates)| rates[variant]).fold(0.0, f64::max),

@@ -1,10 +1,10 @@
-//! Pairs of a cluster and a memory node, and the selectors by which a machine file
+//! Pairs of an initiator and a memory node, and the selectors by which a machine file
 //! speaks of many at once.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
-use nearfar_machine::{Cluster, Machine, MemoryKind, Relation};
+use nearfar_machine::{Initiator, Machine, MemoryKind, Relation};
 
 use crate::bounds::BadKey;
 use crate::machine_file::{BandwidthEntry, LatencyEntry, LinkEntry, MachineFile};
@@ -12,13 +12,13 @@ use crate::machine_file::{BandwidthEntry, LatencyEntry, LinkEntry, MachineFile};
 /// A pair with everything that a selector can ask for.
 #[derive(Debug, Clone)]
 pub(crate) struct Pair {
-    /// Position of the cluster.
+    /// Position of the initiator.
     pub row: usize,
     /// Position of the memory node.
     pub column: usize,
-    /// The cluster's index.
-    pub cluster: u32,
-    /// The cluster's lowest node with CPUs.
+    /// The initiator's index.
+    pub initiator: u32,
+    /// The initiator's lowest node with CPUs.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
@@ -33,25 +33,29 @@ impl fmt::Display for Pair {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.cpu_node {
             Some(cpu_node) => write!(out, "[{cpu_node}, {}]", self.memory_node),
-            None => write!(out, "[cluster {}, {}]", self.cluster, self.memory_node),
+            None => write!(out, "[initiator {}, {}]", self.initiator, self.memory_node),
         }
     }
 }
 
-/// Every pair of a machine, cluster by cluster.
-pub(crate) fn all_pairs(file: &MachineFile, machine: &Machine, clusters: &[Cluster]) -> Vec<Pair> {
+/// Every pair of a machine, initiator by initiator.
+pub(crate) fn all_pairs(
+    file: &MachineFile,
+    machine: &Machine,
+    initiators: &[Initiator],
+) -> Vec<Pair> {
     let entries = file.node.as_deref().unwrap_or_default();
     let package_of = |node: u32| {
         let position = machine.nodes.iter().position(|known| known.os_index == node)?;
         Some(entries.get(position)?.package)
     };
     let mut pairs = Vec::new();
-    for (row, cluster) in clusters.iter().enumerate() {
-        let cpu_package = cluster.cpu_node.and_then(package_of);
+    for (row, initiator) in initiators.iter().enumerate() {
+        let cpu_package = initiator.cpu_node.and_then(package_of);
         for (column, node) in machine.nodes.iter().enumerate() {
             let memory_node = node.os_index;
             let memory_package = entries.get(column).map(|entry| entry.package);
-            let relation = if cluster.memory_nodes.contains(memory_node) {
+            let relation = if initiator.memory_nodes.contains(memory_node) {
                 Relation::Local
             } else if cpu_package == memory_package {
                 Relation::SamePackage
@@ -61,11 +65,11 @@ pub(crate) fn all_pairs(file: &MachineFile, machine: &Machine, clusters: &[Clust
             pairs.push(Pair {
                 row,
                 column,
-                cluster: cluster.index,
-                cpu_node: cluster.cpu_node,
+                initiator: initiator.index,
+                cpu_node: initiator.cpu_node,
                 memory_node,
                 kind: node.kind,
-                distance: cluster.cpu_node.and_then(|from| machine.distance(from, memory_node)),
+                distance: initiator.cpu_node.and_then(|from| machine.distance(from, memory_node)),
                 relation,
                 cpu_package,
                 memory_package,

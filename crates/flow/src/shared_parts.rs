@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{Cluster, Machine, MemoryKind, MemoryNode};
+use nearfar_machine::{Initiator, Machine, MemoryKind, MemoryNode};
 
 use crate::bounds::{self, BadKey, GB_PER_S};
 use crate::capacities::SharedLink;
@@ -11,7 +11,7 @@ use crate::machine_file::{LinkEntry, MachineFile};
 use crate::pair_selection::{Pair, check_pairs, names_of};
 
 const GIGA: f64 = 1e9;
-/// Beyond it ten clusters together would get a tenth of what one gets.
+/// Beyond it ten initiators together would get a tenth of what one gets.
 const INTERFERENCE: std::ops::RangeInclusive<f64> = 0.0..=1.0;
 /// a and b; 1 halves a group that meets another at their best.
 const PRESSURE: std::ops::RangeInclusive<f64> = 0.0..=10.0;
@@ -24,7 +24,7 @@ const MOST_CROSSINGS: usize = 1 << 18;
 pub(crate) struct Controllers {
     /// What each serves, bytes/s.
     pub capacity: Vec<Option<f64>>,
-    /// What each loses when several clusters use it.
+    /// What each loses when several initiators use it.
     pub interference: Vec<f64>,
 }
 
@@ -99,27 +99,29 @@ fn selected_nodes(
     Ok(columns)
 }
 
-/// What each cluster issues at most, bytes/s.
+/// What each initiator issues at most, bytes/s.
 pub(crate) fn issue_limits(
     file: &MachineFile,
-    clusters: &[Cluster],
+    initiators: &[Initiator],
 ) -> Result<Vec<Option<f64>>, BadKey> {
-    let mut limits = vec![None; clusters.len()];
+    let mut limits = vec![None; initiators.len()];
     bounds::entries("issue", &file.issue)?;
     for (index, entry) in file.issue.iter().enumerate() {
         let key = format!("issue[{index}]");
         let limit = bounds::number(&format!("{key}.gb_per_s"), entry.gb_per_s, &GB_PER_S)?;
-        let known = |node: &u32| clusters.iter().any(|cluster| cluster.cpu_node == Some(*node));
+        let known =
+            |node: &u32| initiators.iter().any(|initiator| initiator.cpu_node == Some(*node));
         let strange = |nodes: &BTreeSet<u32>| nodes.iter().find(|node| !known(node)).copied();
         if let Some(node) = entry.cpu_nodes.as_ref().and_then(strange) {
             let why = format!("names node {node}, which has no cores");
             return Err(BadKey::new(format!("{key}.cpu_nodes"), why));
         }
-        for (cluster, of_cluster) in clusters.iter().zip(&mut limits) {
-            let own =
-                |nodes: &BTreeSet<u32>| cluster.cpu_node.is_some_and(|node| nodes.contains(&node));
+        for (initiator, of_initiator) in initiators.iter().zip(&mut limits) {
+            let own = |nodes: &BTreeSet<u32>| {
+                initiator.cpu_node.is_some_and(|node| nodes.contains(&node))
+            };
             if entry.cpu_nodes.as_ref().is_none_or(own) {
-                *of_cluster = Some(limit * GIGA);
+                *of_initiator = Some(limit * GIGA);
             }
         }
     }
@@ -165,7 +167,7 @@ pub(crate) fn links(file: &MachineFile, pairs: &[Pair]) -> Result<Vec<SharedLink
         links.push(SharedLink {
             name: entry.name.clone(),
             capacity: entry.gb_per_s * GIGA,
-            crosses: crossing().map(|pair| (pair.cluster, pair.memory_node)).collect(),
+            crosses: crossing().map(|pair| (pair.initiator, pair.memory_node)).collect(),
         });
     }
     Ok(links)

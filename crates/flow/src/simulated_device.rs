@@ -25,9 +25,9 @@ const BOTH_WAYS: f64 = 1.0;
 pub struct SimulatedDevice {
     /// As an interface shows it.
     pub accelerator: Accelerator,
-    /// The index of the cluster that is next to it: links that this one's accesses cross to reach
+    /// The index of the initiator that is next to it: links that this one's accesses cross to reach
     /// a node are those that copies cross.
-    pub cluster: u32,
+    pub initiator: u32,
     /// The hub that it is on, by its place in [`crate::SimulatedMachine::hubs`].
     pub hub: Option<usize>,
     /// To the device from pinned memory of each node, bytes/s, in the order of the nodes.
@@ -113,9 +113,9 @@ fn device(
         let why = format!("names memory node {strange}, which does not exist");
         return Err(BadKey::new(sub("nodes"), why));
     }
-    let clusters = machine.clusters();
-    let next_to = clusters.iter().find(|cluster| cluster.memory_nodes.contains(own));
-    let Some(cluster) = next_to.map(|cluster| cluster.index) else {
+    let initiators = machine.initiators();
+    let next_to = initiators.iter().find(|initiator| initiator.memory_nodes.contains(own));
+    let Some(initiator) = next_to.map(|initiator| initiator.index) else {
         return Err(BadKey::new(
             sub("nodes"),
             format!("names node {own}, which no cores are next to"),
@@ -150,7 +150,7 @@ fn device(
     };
     let latency = entry.latency_us.unwrap_or(LATENCY_US);
     let simulated = SimulatedDevice {
-        cluster,
+        initiator,
         hub,
         to_device: rates(&sub("to_device"), &entry.to_device, machine)?,
         to_host: rates(&sub("to_host"), &entry.to_host, machine)?,
@@ -159,10 +159,10 @@ fn device(
         latency_s: bounds::number(&sub("latency_us"), latency, &MICROSECONDS)? * 1e-6,
         accelerator,
     };
-    let cpus: CpuSet = clusters
+    let cpus: CpuSet = initiators
         .iter()
-        .filter(|cluster| entry.nodes.iter().any(|&node| cluster.memory_nodes.contains(node)))
-        .flat_map(|cluster| cluster.cpus.iter())
+        .filter(|initiator| entry.nodes.iter().any(|&node| initiator.memory_nodes.contains(node)))
+        .flat_map(|initiator| initiator.cpus.iter())
         .collect();
     let on_bus = Device {
         bus_id: entry.bus_id.clone(),

@@ -35,7 +35,7 @@ pub struct SimulatedMachine {
     /// Kernels that differ from the triad, by name; every other kernel is like it.
     pub kernels: BTreeMap<String, KernelBehaviour>,
     /// What each part carries of each variant's triad, in the order of `variants`, faults
-    /// applied. Clusters are those of `machine`, by index.
+    /// applied. Initiators are those of `machine`, by index.
     pub capacities: Vec<Capacities>,
     /// What its caches carry; of several for one level and kernel the last holds.
     pub roofs: Vec<CacheRoof>,
@@ -45,7 +45,7 @@ pub struct SimulatedMachine {
     pub core_ghz: Option<f64>,
     /// How long accesses take.
     pub latency: Latency,
-    /// How accesses to two memories overlap; of several for one cluster and pair the last holds.
+    /// How accesses to two memories overlap; of several for one initiator and pair the last holds.
     pub overlaps: Vec<Overlap>,
     /// What its devices share on their way to memory.
     pub hubs: Vec<Hub>,
@@ -106,7 +106,7 @@ impl SimulatedMachine {
     /// bytes/s. Two threads on one core count as two.
     ///
     /// # Errors
-    /// [`FlowError::Load`] for a variant, cluster or node that it does not have and for a
+    /// [`FlowError::Load`] for a variant, initiator or node that it does not have and for a
     /// `most_per_thread` that is not finite and above 0, and the solver's errors.
     pub fn rates(&self, loads: &[KernelLoad]) -> Result<Vec<f64>, FlowError> {
         let triads = rates_together(&self.asks(loads)?)?;
@@ -206,8 +206,8 @@ impl SimulatedMachine {
     }
 
     /// What one dependent load takes when nothing else runs and the TLB hits, ns.
-    pub fn idle_latency_ns(&self, cluster: u32, node: u32) -> Option<f64> {
-        let row = self.latency.idle_ns.get(usize::try_from(cluster).ok()?)?;
+    pub fn idle_latency_ns(&self, initiator: u32, node: u32) -> Option<f64> {
+        let row = self.latency.idle_ns.get(usize::try_from(initiator).ok()?)?;
         let nodes = &self.machine.nodes;
         row.get(nodes.iter().position(|known| known.os_index == node)?).copied().flatten()
     }
@@ -222,13 +222,13 @@ impl SimulatedMachine {
         self.latency.translation
     }
 
-    /// What an access of a cluster to a node waits longer because of loads that move at these
+    /// What an access of an initiator to a node waits longer because of loads that move at these
     /// rates (those of [`Self::rates`]), ns: [`crate::Queue`] of the fullest of the node's
     /// controller and the links on the way; 0 where nothing moves there. `None` where something
     /// does and the file has no queue, and where the pair or a load is not of this machine.
     pub fn wait_ns(
         &self,
-        cluster: u32,
+        initiator: u32,
         node: u32,
         loads: &[KernelLoad],
         rates: &[f64],
@@ -238,30 +238,30 @@ impl SimulatedMachine {
             let capacities = self.capacities_of(kernel, variant)?;
             moved.push((Ask::of(capacities, load), rate / self.factor(kernel)));
         }
-        let used = utilisation::of_fullest(self.capacities.first()?, (cluster, node), &moved)?;
+        let used = utilisation::of_fullest(self.capacities.first()?, (initiator, node), &moved)?;
         if used > 0.0 { Some(self.latency.queue?.wait_ns(used)) } else { Some(0.0) }
     }
 
-    /// The time in which all cores of a cluster move these bytes to and from a fast and a slow
+    /// The time in which all cores of an initiator move these bytes to and from a fast and a slow
     /// memory, seconds (denoyelle2019, equation 5); `None` where the file has no overlap of
     /// them.
     pub fn hybrid_seconds(
         &self,
-        cluster: u32,
+        initiator: u32,
         fast: u32,
         slow: u32,
         bytes: HybridBytes,
     ) -> Option<f64> {
         let is_asked = |it: &&Overlap| (it.fast, it.slow) == (fast, slow);
-        let mut own = self.overlaps.iter().rev().filter(|it| it.clusters.contains(&cluster));
+        let mut own = self.overlaps.iter().rev().filter(|it| it.initiators.contains(&initiator));
         own.find(is_asked).map(|overlap| overlap.seconds(bytes))
     }
 
     /// Two nodes in the order (fast, slow), where the file has an overlap of them for a
-    /// cluster.
-    pub fn overlap_pair(&self, cluster: u32, nodes: (u32, u32)) -> Option<(u32, u32)> {
+    /// initiator.
+    pub fn overlap_pair(&self, initiator: u32, nodes: (u32, u32)) -> Option<(u32, u32)> {
         let (one, other) = nodes;
-        let pairs = self.overlaps.iter().rev().filter(|it| it.clusters.contains(&cluster));
+        let pairs = self.overlaps.iter().rev().filter(|it| it.initiators.contains(&initiator));
         let mut pairs = pairs.map(|it| (it.fast, it.slow));
         pairs.find(|&pair| pair == (one, other) || pair == (other, one))
     }
@@ -270,17 +270,17 @@ impl SimulatedMachine {
     /// bytes/s: what a short look at the machine sees.
     ///
     /// # Errors
-    /// [`FlowError::Load`] when no cluster has memory of its own.
+    /// [`FlowError::Load`] when no initiator has memory of its own.
     pub fn look_rate(&self) -> Result<f64, FlowError> {
         let near = self
             .machine
-            .clusters()
+            .initiators()
             .iter()
-            .find_map(|cluster| Some((cluster.index, cluster.memory_nodes.first()?)));
-        let (Some((cluster, node)), Some(capacities)) = (near, self.capacities.first()) else {
-            return Err(FlowError::Load(format!("no cluster of {} has memory", self.name)));
+            .find_map(|initiator| Some((initiator.index, initiator.memory_nodes.first()?)));
+        let (Some((initiator, node)), Some(capacities)) = (near, self.capacities.first()) else {
+            return Err(FlowError::Load(format!("no initiator of {} has memory", self.name)));
         };
-        let load = Load { cluster, threads: 1, shares: vec![(node, 1.0)] };
+        let load = Load { initiator, threads: 1, shares: vec![(node, 1.0)] };
         Ok(capacities.rates(&[load])?.into_iter().sum())
     }
 

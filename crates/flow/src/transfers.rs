@@ -142,7 +142,7 @@ impl SimulatedMachine {
             Some(HostMemory::Pinned) | None => 1.0,
         };
         let alone = of_copies(device.latency_s, load.bytes, load.direction, pinned * kept);
-        let row = usize::try_from(device.cluster).unwrap_or(usize::MAX);
+        let row = usize::try_from(device.initiator).unwrap_or(usize::MAX);
         let mut usage = BTreeMap::new();
         for (part, capacity) in law.shared_parts_between(row, column) {
             // What cores issue does not pass through them.

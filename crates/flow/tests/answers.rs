@@ -3,40 +3,40 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine, builtin_machines, read_machine};
-use nearfar_machine::Cluster;
+use nearfar_machine::Initiator;
 
 fn machines() -> Vec<SimulatedMachine> {
     builtin_machines().unwrap().iter().map(|(name, _)| read_machine(name).unwrap()).collect()
 }
 
-fn cores(machine: &SimulatedMachine, cluster: &Cluster) -> u32 {
-    u32::try_from(machine.machine.allowed_cores(&cluster.cpus).len()).unwrap()
+fn cores(machine: &SimulatedMachine, initiator: &Initiator) -> u32 {
+    u32::try_from(machine.machine.allowed_cores(&initiator.cpus).len()).unwrap()
 }
 
-/// Every cluster, node, and load of so many threads of the one on the other.
+/// Every initiator, node, and load of so many threads of the one on the other.
 fn pairs(machine: &SimulatedMachine) -> Vec<(u32, u32, u32)> {
-    let clusters = machine.machine.clusters();
+    let initiators = machine.machine.initiators();
     let nodes = &machine.machine.nodes;
-    let of_cluster = |cluster: &Cluster| {
-        let (index, cores) = (cluster.index, cores(machine, cluster));
+    let of_initiator = |initiator: &Initiator| {
+        let (index, cores) = (initiator.index, cores(machine, initiator));
         nodes.iter().map(move |node| (index, node.os_index, cores)).collect::<Vec<_>>()
     };
-    clusters.iter().flat_map(of_cluster).collect()
+    initiators.iter().flat_map(of_initiator).collect()
 }
 
-fn on(machine: &SimulatedMachine, cluster: u32, threads: u32, node: u32) -> KernelLoad {
-    let load = Load { cluster, threads, shares: vec![(node, 1.0)] };
+fn on(machine: &SimulatedMachine, initiator: u32, threads: u32, node: u32) -> KernelLoad {
+    let load = Load { initiator, threads, shares: vec![(node, 1.0)] };
     KernelLoad::new("triad", &machine.variants[0], load)
 }
 
 #[test]
 fn every_pair_has_a_rate_and_a_latency() {
     for machine in machines() {
-        for (cluster, node, cores) in pairs(&machine) {
-            let what = format!("{}: cluster {cluster}, node {node}", machine.name);
-            let rate = machine.rates(&[on(&machine, cluster, cores, node)]).unwrap()[0];
+        for (initiator, node, cores) in pairs(&machine) {
+            let what = format!("{}: initiator {initiator}, node {node}", machine.name);
+            let rate = machine.rates(&[on(&machine, initiator, cores, node)]).unwrap()[0];
             assert!(rate > 1e8, "{what}: {rate}");
-            let ns = machine.idle_latency_ns(cluster, node).unwrap();
+            let ns = machine.idle_latency_ns(initiator, node).unwrap();
             assert!((50.0..1000.0).contains(&ns), "{what}: {ns}");
         }
         let translation = machine.translation_ns().unwrap();
@@ -48,19 +48,19 @@ fn every_pair_has_a_rate_and_a_latency() {
 #[test]
 fn latencies_are_in_order() {
     for machine in machines() {
-        for cluster in machine.machine.clusters() {
-            let of = |node: u32| machine.idle_latency_ns(cluster.index, node).unwrap();
-            let local = cluster.memory_nodes.first().unwrap();
+        for initiator in machine.machine.initiators() {
+            let of = |node: u32| machine.idle_latency_ns(initiator.index, node).unwrap();
+            let local = initiator.memory_nodes.first().unwrap();
             let kind = machine.machine.node(local).unwrap().kind;
             for node in machine.machine.nodes.iter().filter(|node| node.kind == kind) {
-                let what = format!("{}: {} to {}", machine.name, cluster.index, node.os_index);
+                let what = format!("{}: {} to {}", machine.name, initiator.index, node.os_index);
                 assert!(of(node.os_index) >= of(local), "{what}");
             }
             let mut before = 0.0;
-            for threads in [0, 1, 2, cores(&machine, &cluster)] {
-                let load = [on(&machine, cluster.index, threads, local)];
+            for threads in [0, 1, 2, cores(&machine, &initiator)] {
+                let load = [on(&machine, initiator.index, threads, local)];
                 let rates = machine.rates(&load).unwrap();
-                let wait = machine.wait_ns(cluster.index, local, &load, &rates).unwrap();
+                let wait = machine.wait_ns(initiator.index, local, &load, &rates).unwrap();
                 let what = format!("{}, {threads} threads: {wait}", machine.name);
                 assert!(if threads == 0 { wait == 0.0 } else { wait >= before }, "{what}");
                 before = wait;
@@ -74,17 +74,17 @@ fn latencies_are_in_order() {
 #[test]
 fn every_cache_has_a_roof_and_a_latency() {
     for machine in machines() {
-        for cluster in machine.machine.clusters() {
+        for initiator in machine.machine.initiators() {
             let cpus: Vec<u32> = machine
                 .machine
-                .allowed_cores(&cluster.cpus)
+                .allowed_cores(&initiator.cpus)
                 .iter()
                 .map(|core| core.first().unwrap())
                 .collect();
             for kernel in ["load", "store", "copy", "triad", "ddot", "2l1s", "1l_4fma"] {
                 for variant in machine.variants(kernel) {
                     for threads in [&cpus[..1], &cpus[..]] {
-                        check_caches(&machine, cluster.index, kernel, &variant, threads);
+                        check_caches(&machine, initiator.index, kernel, &variant, threads);
                     }
                 }
             }
@@ -94,17 +94,17 @@ fn every_cache_has_a_roof_and_a_latency() {
 
 fn check_caches(
     machine: &SimulatedMachine,
-    cluster: u32,
+    initiator: u32,
     kernel: &str,
     variant: &str,
     threads: &[u32],
 ) {
-    let node = machine.machine.clusters()[cluster as usize].memory_nodes.first().unwrap();
+    let node = machine.machine.initiators()[initiator as usize].memory_nodes.first().unwrap();
     let count = u32::try_from(threads.len()).unwrap();
-    let load = Load { cluster, threads: count, shares: vec![(node, 1.0)] };
+    let load = Load { initiator, threads: count, shares: vec![(node, 1.0)] };
     let load = KernelLoad::new(kernel, variant, load);
     let mut slower = machine.rates(&[load]).unwrap()[0] / f64::from(count);
-    let mut sooner = machine.idle_latency_ns(cluster, node).unwrap();
+    let mut sooner = machine.idle_latency_ns(initiator, node).unwrap();
     let levels = machine.machine.caches.iter().map(|cache| cache.level).max().unwrap();
     for level in (1..=u8::try_from(levels).unwrap()).rev() {
         let what = format!("{}, L{level}, {count} of {kernel} in {variant}", machine.name);
@@ -120,8 +120,8 @@ fn check_caches(
 #[test]
 fn every_level_holds_what_fits_into_it() {
     for machine in machines() {
-        for cluster in machine.machine.clusters() {
-            let threads: Vec<u32> = cluster.cpus.iter().take(2).collect();
+        for initiator in machine.machine.initiators() {
+            let threads: Vec<u32> = initiator.cpus.iter().take(2).collect();
             for cache in machine.machine.caches.iter().filter(|it| it.cpus.contains(threads[0])) {
                 let together = cache.cpus.contains(threads[1]);
                 let set = cache.bytes.unwrap() * if together { 1 } else { 2 };

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use nearfar_flow::{Capacities, FlowError, Load, SharedLink};
 
-/// Two clusters with a node each and a memory-only node 7; no two numbers are alike.
+/// Two initiators with a node each and a memory-only node 7; no two numbers are alike.
 fn capacities() -> Capacities {
     Capacities {
         nodes: vec![0, 1, 7],
@@ -25,8 +25,8 @@ fn capacities() -> Capacities {
     }
 }
 
-fn load(cluster: u32, threads: u32, shares: &[(u32, f64)]) -> Load {
-    Load { cluster, threads, shares: shares.to_vec() }
+fn load(initiator: u32, threads: u32, shares: &[(u32, f64)]) -> Load {
+    Load { initiator, threads, shares: shares.to_vec() }
 }
 
 fn assert_close(ours: f64, expected: f64, tolerance: f64) {
@@ -42,8 +42,9 @@ fn a_lone_load_passes_every_part_on_its_way() {
     };
     for threads in [1, 4, 20] {
         let n = f64::from(threads);
-        let one =
-            |cluster, node| capacities.rates(&[load(cluster, threads, &[(node, 1.0)])]).unwrap()[0];
+        let one = |initiator, node| {
+            capacities.rates(&[load(initiator, threads, &[(node, 1.0)])]).unwrap()[0]
+        };
         assert_close(one(0, 0), smooth(n * 12e9, &[60e9, 65e9, 70e9]), 1e-9);
         assert_close(one(1, 0), smooth(n * 7e9, &[31e9, 65e9, 35e9]), 1e-9);
         // No path of its own and no issue limit: what is None limits nothing.
@@ -121,7 +122,7 @@ fn loads_without_threads_move_nothing_and_do_not_count() {
 #[test]
 fn loads_and_capacities_that_mean_nothing_are_refused() {
     for (what, word) in [
-        (load(2, 1, &[(0, 1.0)]), "cluster 2"),
+        (load(2, 1, &[(0, 1.0)]), "initiator 2"),
         (load(0, 1, &[(3, 1.0)]), "memory node 3"),
         (load(0, 1, &[(0, 0.5)]), "add up to 0.5"),
         (load(0, 1, &[(0, 1.5), (1, -0.5)]), "from 0 to 1"),
@@ -133,8 +134,8 @@ fn loads_and_capacities_that_mean_nothing_are_refused() {
     }
     type Spoil = fn(&mut Capacities);
     let spoil: [(&str, Spoil); 7] = [
-        ("2 clusters and 3 nodes", |it| it.path[1].clear()),
-        ("2 clusters and 3 nodes", |it| it.controller.push(None)),
+        ("2 initiators and 3 nodes", |it| it.path[1].clear()),
+        ("2 initiators and 3 nodes", |it| it.controller.push(None)),
         ("a thread's rate", |it| it.one_thread[1][2] = 0.0),
         ("a path", |it| it.path[0][0] = Some(f64::NAN)),
         ("a link", |it| it.links[0].capacity = -1.0),

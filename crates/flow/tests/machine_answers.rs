@@ -34,8 +34,8 @@ fn small(more: &str) -> Result<SimulatedMachine, FlowError> {
     parse_machine("small.toml", &format!("{SMALL}\n{more}"))
 }
 
-fn on(cluster: u32, threads: u32, node: u32) -> Load {
-    Load { cluster, threads, shares: vec![(node, 1.0)] }
+fn on(initiator: u32, threads: u32, node: u32) -> Load {
+    Load { initiator, threads, shares: vec![(node, 1.0)] }
 }
 
 fn rates(machine: &SimulatedMachine, loads: &[KernelLoad]) -> Vec<f64> {
@@ -94,7 +94,7 @@ fn curves_are_given_back_and_cap_what_is_spread() {
         let narrow = KernelLoad::new("triad", "narrow", on(0, 3, 0));
         assert_close(rates(&machine, &[narrow])[0], 9.0);
         // Half of the bytes on either node: the path carries no more than it ever does.
-        let spread = Load { cluster: 0, threads: 8, shares: vec![(0, 0.5), (1, 0.5)] };
+        let spread = Load { initiator: 0, threads: 8, shares: vec![(0, 0.5), (1, 0.5)] };
         let half = rates(&machine, &[triad(spread)])[0] / 2.0;
         assert!(half < 11.0 * 1.13, "{half}");
     }
@@ -124,7 +124,7 @@ fn curves_are_given_back_and_cap_what_is_spread() {
 }
 
 #[test]
-fn interference_lowers_what_several_clusters_share_and_nothing_else() {
+fn interference_lowers_what_several_initiators_share_and_nothing_else() {
     let with = |share: f64| {
         small(&format!("[[controller]]\ngb_per_s = 12\ninterference = {share}")).unwrap()
     };
@@ -136,7 +136,7 @@ fn interference_lowers_what_several_clusters_share_and_nothing_else() {
         let alone = [triad(on(1, threads, 0))];
         assert_eq!(rates(&none, &alone), rates(&some, &alone));
     }
-    // Two equal clusters leave 1 / 1.1 of the capacity, which they nearly use up.
+    // Two equal initiators leave 1 / 1.1 of the capacity, which they nearly use up.
     let ratio = both(&some) / both(&none);
     assert!((0.905..0.93).contains(&ratio), "{ratio}");
     assert_refused("[[controller]]\ngb_per_s = 12\ninterference = -1", &["interference", "0 to 1"]);
@@ -158,7 +158,7 @@ fn pressure_slows_groups_that_meet_and_no_others() {
     assert_close(together(&[on(0, 4, 0), on(1, 4, 1)])[1], 10.0);
     assert_close(together(&[on(1, 2, 0), on(1, 2, 0)]).iter().sum(), 10.0);
     // A tenth of the pages there, and a tenth of the time is slowed.
-    let spread = Load { cluster: 1, threads: 1, shares: vec![(0, 0.1), (1, 0.9)] };
+    let spread = Load { initiator: 1, threads: 1, shares: vec![(0, 0.1), (1, 0.9)] };
     let beside = together(&[on(0, 4, 0), spread.clone()]);
     let slowed = together(&[spread])[0] / beside[1];
     assert!(slowed > 1.0 && slowed < 1.01, "{slowed}");
@@ -181,7 +181,7 @@ fn pressure_slows_groups_that_meet_and_no_others() {
     let lonely = "name = \"n\"\ntitle = \"t\"\nnode = [{ cores = 1 }]\n[[bandwidth]]\none_thread = 4\n\
                   [[pressure]]\na = 1\nb = 1";
     let refusal = parse_machine("x", lonely).unwrap_err().to_string();
-    assert!(refusal.contains("no cluster is remote"), "{refusal}");
+    assert!(refusal.contains("no initiator is remote"), "{refusal}");
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn arithmetic_latency_and_queue_are_read() {
     assert_eq!(machine.flop_rate("add_dp", "narrow"), Some(8e9));
     assert_eq!(machine.flop_rate("fma_dp", "wide"), Some(32e9));
     assert_eq!(machine.flop_rate("fma_dp", "narrow"), None);
-    let idle = |cluster, node| machine.idle_latency_ns(cluster, node);
+    let idle = |initiator, node| machine.idle_latency_ns(initiator, node);
     assert_eq!([idle(0, 0), idle(0, 5), idle(1, 1)], [Some(120.0), Some(150.0), Some(80.0)]);
     assert_eq!([idle(1, 5), idle(2, 0), idle(0, 2)], [Some(120.0), None, None]);
     assert_eq!(
@@ -332,9 +332,9 @@ fn arithmetic_latency_and_queue_are_read() {
     assert_eq!(machine.translation_ns(), Some(translation));
     // By the law, u being what a node's controller or a link on the way carries of its capacity.
     let law = |used: f64| 5.0 * used / ((1.0 - used) + used * 5.0 / 200.0);
-    let wait = |cluster, node, loads: &[KernelLoad], gb: &[f64]| {
+    let wait = |initiator, node, loads: &[KernelLoad], gb: &[f64]| {
         let rates: Vec<f64> = gb.iter().map(|rate| rate * 1e9).collect();
-        machine.wait_ns(cluster, node, loads, &rates).unwrap()
+        machine.wait_ns(initiator, node, loads, &rates).unwrap()
     };
     let load = [triad(on(0, 4, 1))];
     assert_close(wait(1, 1, &load, &[6.5]), law(0.5));
@@ -342,7 +342,7 @@ fn arithmetic_latency_and_queue_are_read() {
     assert_close(wait(1, 1, &load, &[1e3]), 200.0);
     assert_eq!(wait(1, 0, &load, &[6.5]), 0.0);
     // Bytes of loads weigh less than the triad's, and pages elsewhere nothing.
-    let loads = Load { cluster: 1, threads: 4, shares: vec![(1, 0.5), (5, 0.5)] };
+    let loads = Load { initiator: 1, threads: 4, shares: vec![(1, 0.5), (5, 0.5)] };
     let loads = [KernelLoad::new("load", "wide", loads)];
     assert_close(wait(1, 1, &loads, &[6.5]), law(0.5 * 6.5 / 1.25 / 13.0));
     // Where there is no controller the widest path to the node stands for one.
@@ -353,9 +353,9 @@ fn arithmetic_latency_and_queue_are_read() {
     }
     // What is not of this machine is unknown, idle or not.
     let rates = [6.5e9];
-    for (cluster, node) in [(7, 1), (1, 7)] {
-        assert_eq!(machine.wait_ns(cluster, node, &load, &rates), None);
-        assert_eq!(machine.wait_ns(cluster, node, &[], &[]), None);
+    for (initiator, node) in [(7, 1), (1, 7)] {
+        assert_eq!(machine.wait_ns(initiator, node, &load, &rates), None);
+        assert_eq!(machine.wait_ns(initiator, node, &[], &[]), None);
     }
     for elsewhere in [triad(on(0, 4, 7)), triad(on(7, 4, 0))] {
         assert_eq!(machine.wait_ns(1, 1, &[elsewhere], &rates), None);
@@ -427,7 +427,7 @@ slow_stores = { fast_loads = 0.5, fast_stores = 0.2, slow_loads = 0.3 }
 "#;
 
 #[test]
-fn overlaps_are_for_the_clusters_that_are_named_or_near() {
+fn overlaps_are_for_the_initiators_that_are_named_or_near() {
     let own = small(OVERLAP).unwrap();
     assert_eq!(own.overlap_pair(0, (0, 5)), Some((5, 0)));
     assert_eq!(own.overlap_pair(1, (0, 5)), None);

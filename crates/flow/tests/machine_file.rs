@@ -39,8 +39,8 @@ fn with(from: &str, to: &str) -> Result<SimulatedMachine, FlowError> {
     parse_machine("small.toml", &SMALL.replacen(from, to, 1))
 }
 
-fn lone(machine: &SimulatedMachine, cluster: u32, threads: u32, node: u32) -> f64 {
-    let load = Load { cluster, threads, shares: vec![(node, 1.0)] };
+fn lone(machine: &SimulatedMachine, initiator: u32, threads: u32, node: u32) -> f64 {
+    let load = Load { initiator, threads, shares: vec![(node, 1.0)] };
     let variant = machine.variants[0].clone();
     let load = KernelLoad::new("triad", variant, load);
     machine.rates(&[load]).unwrap()[0] / 1e9
@@ -145,7 +145,7 @@ fn a_file_may_start_from_a_built_in_machine() {
         to_package = 1
         gb_per_s = 29
         [[fault]]
-        kind = "slow_cluster"
+        kind = "slow_initiator"
         cpu_node = 7
         factor = 0.5
     "#;
@@ -177,8 +177,8 @@ fn each_fault_acts_on_its_parts_only() {
     let healthy = small(end).unwrap();
     let ratios = |machine: &SimulatedMachine| -> Vec<f64> {
         [(0, 0), (0, 1), (1, 0), (1, 1)]
-            .map(|(cluster, node)| {
-                let ratio = lone(machine, cluster, 2, node) / lone(&healthy, cluster, 2, node);
+            .map(|(initiator, node)| {
+                let ratio = lone(machine, initiator, 2, node) / lone(&healthy, initiator, 2, node);
                 (ratio * 1e3).round() / 1e3
             })
             .to_vec()
@@ -190,8 +190,11 @@ fn each_fault_acts_on_its_parts_only() {
     assert!(link[1] < 0.6 && [link[0], link[2], link[3]] == [1.0; 3], "{link:?}");
     let memory = ratios(&faulty("kind = \"slow_memory\"\nnode = 0\nfactor = 0.5"));
     assert!(memory[0] < 0.6 && [memory[1], memory[3]] == [1.0; 2], "{memory:?}");
-    let cluster = ratios(&faulty("kind = \"slow_cluster\"\ncpu_node = 0\nfactor = 0.5"));
-    assert!(cluster[0] < 0.52 && cluster[1] < 0.6 && cluster[2..] == [1.0; 2], "{cluster:?}");
+    let initiator = ratios(&faulty("kind = \"slow_initiator\"\ncpu_node = 0\nfactor = 0.5"));
+    assert!(
+        initiator[0] < 0.52 && initiator[1] < 0.6 && initiator[2..] == [1.0; 2],
+        "{initiator:?}"
+    );
     let full = faulty("kind = \"full_memory\"\nnode = 5");
     assert_eq!((ratios(&full), full.full_nodes()), (vec![1.0; 4], vec![5]));
     assert_eq!(full.faults, [Fault::FullMemory { node: 5 }]);
@@ -269,7 +272,7 @@ fn values_that_are_not_allowed_are_refused_by_their_key() {
         ("[[fault]]\nkind = \"slow_memory\"\nnode = 1\nfactor = 1.5", ["fault[0].factor", "1.5"]),
         ("[[fault]]\nkind = \"narrow_link\"\nlink = \"y\"\nfactor = 0.5", ["fault[0]", "no such"]),
         (
-            "[[fault]]\nkind = \"slow_cluster\"\ncpu_node = 5\nfactor = 0.5",
+            "[[fault]]\nkind = \"slow_initiator\"\ncpu_node = 5\nfactor = 0.5",
             ["fault[0]", "no cores"],
         ),
         ("[[fault]]\nkind = \"gremlin\"", ["gremlin", "slow_memory"]),

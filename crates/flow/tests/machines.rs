@@ -42,23 +42,23 @@ fn lone(machine: &SimulatedMachine, kernel: &str, variant: &str, load: Load) -> 
     machine.rates(&[load]).unwrap()[0] / 1e9
 }
 
-fn on(cluster: u32, threads: u32, node: u32) -> Load {
-    Load { cluster, threads, shares: vec![(node, 1.0)] }
+fn on(initiator: u32, threads: u32, node: u32) -> Load {
+    Load { initiator, threads, shares: vec![(node, 1.0)] }
 }
 
 /// The triad of one thread and of all of every pair and variant:
 /// (CPU node, memory node, variant, one, all).
 fn lone_triads(machine: &SimulatedMachine) -> Vec<(u32, u32, String, f64, f64)> {
     let mut found = Vec::new();
-    for cluster in machine.machine.clusters() {
-        let cores = machine.machine.allowed_cores(&cluster.cpus).len();
+    for initiator in machine.machine.initiators() {
+        let cores = machine.machine.allowed_cores(&initiator.cpus).len();
         for node in &machine.machine.nodes {
             for variant in &machine.variants {
                 let rate = |threads: usize| {
                     let threads = u32::try_from(threads).unwrap();
-                    lone(machine, "triad", variant, on(cluster.index, threads, node.os_index))
+                    lone(machine, "triad", variant, on(initiator.index, threads, node.os_index))
                 };
-                let from = cluster.cpu_node.unwrap();
+                let from = initiator.cpu_node.unwrap();
                 found.push((from, node.os_index, variant.clone(), rate(1), rate(cores)));
             }
         }
@@ -135,14 +135,14 @@ fn lone_cases_give_what_the_files_say() {
             assert!((all / said_all - 1.0).abs() < 1e-9, "{what}, said {said_all}");
             compared += 1;
         }
-        let pairs = machine.machine.clusters().len() * machine.machine.nodes.len();
+        let pairs = machine.machine.initiators().len() * machine.machine.nodes.len();
         assert_eq!(compared, pairs * machine.variants.len());
     }
 }
 
 #[test]
 fn shapes_are_those_of_the_thesis_and_of_the_titles() {
-    // packages, nodes, clusters, L3 domains, cores, CPUs
+    // packages, nodes, initiators, L3 domains, cores, CPUs
     for (name, shape) in [
         ("amd-2p", [2, 4, 4, 4, 16, 16]),
         ("intel-2p", [2, 2, 2, 2, 12, 12]),
@@ -165,7 +165,7 @@ fn shapes_are_those_of_the_thesis_and_of_the_titles() {
         let counts = [
             machine.packages.len(),
             machine.nodes.len(),
-            machine.clusters().len(),
+            machine.initiators().len(),
             machine.l3_domains().len(),
             machine.cores.len(),
             machine.cpus().len(),
@@ -185,8 +185,8 @@ fn shapes_are_those_of_the_thesis_and_of_the_titles() {
     let node = cxl.node(2).unwrap();
     assert_eq!((node.kind, node.cpus.len()), (MemoryKind::Cxl, 0));
     assert_eq!(node.locality, cxl.node(0).unwrap().cpus);
-    assert_eq!(cxl.clusters()[0].memory_nodes.to_string(), "0,2");
-    assert_eq!(cxl.clusters()[0].cpu_node, Some(0));
+    assert_eq!(cxl.initiators()[0].memory_nodes.to_string(), "0,2");
+    assert_eq!(cxl.initiators()[0].cpu_node, Some(0));
 }
 
 /// hwloc's 64amd64-4s2n4ca2co, row by row.
@@ -213,8 +213,8 @@ fn distances_of_amd_4p_are_those_of_a_real_machine() {
 fn working_sets_of_four_times_the_caches_fit_a_quarter_of_a_node() {
     for name in MACHINES {
         let machine = machine(name).machine;
-        for cluster in machine.clusters() {
-            let caches = machine.last_level_caches(&cluster.cpus);
+        for initiator in machine.initiators() {
+            let caches = machine.last_level_caches(&initiator.cpus);
             let bytes: u64 = caches.iter().map(|cache| cache.bytes.unwrap()).sum();
             for node in &machine.nodes {
                 assert!(4 * bytes <= node.memory_bytes.unwrap() / 4, "{name}");
@@ -250,13 +250,13 @@ fn no_kernel_exceeds_what_the_channels_carry() {
         let fastest = fastest.map_or("load", String::as_str);
         for node in &machine.machine.nodes {
             let channels = if node.kind == MemoryKind::Cxl { cxl } else { local };
-            // Every cluster on one node.
+            // Every initiator on one node.
             let loads: Vec<KernelLoad> = machine
                 .machine
-                .clusters()
+                .initiators()
                 .iter()
-                .map(|cluster| {
-                    let load = on(cluster.index, 64, node.os_index);
+                .map(|initiator| {
+                    let load = on(initiator.index, 64, node.os_index);
                     KernelLoad::new(fastest, &machine.variants[0], load)
                 })
                 .collect();
@@ -326,17 +326,17 @@ fn the_order_of_loads_does_not_matter() {
     let mut random = fastrand::Rng::with_seed(9);
     for name in MACHINES {
         let machine = machine(name);
-        let clusters = machine.machine.clusters();
+        let initiators = machine.machine.initiators();
         let nodes: Vec<u32> = machine.machine.nodes.iter().map(|node| node.os_index).collect();
         for _ in 0..250 {
             let draw = |random: &mut fastrand::Rng| {
-                let cluster = &clusters[random.usize(0..clusters.len())];
-                let most = machine.machine.allowed_cores(&cluster.cpus).len();
+                let initiator = &initiators[random.usize(0..initiators.len())];
+                let most = machine.machine.allowed_cores(&initiator.cpus).len();
                 let threads = u32::try_from(random.usize(1..=most)).unwrap();
                 let (one, other) = (random.choice(&nodes).unwrap(), random.choice(&nodes).unwrap());
                 let share = random.f64();
                 Load {
-                    cluster: cluster.index,
+                    initiator: initiator.index,
                     threads,
                     shares: vec![(*one, share), (*other, 1.0 - share)],
                 }

@@ -9,8 +9,8 @@ fn machine(name: &str) -> SimulatedMachine {
     read_machine(name).unwrap()
 }
 
-fn load(cluster: u32, threads: u32, shares: &[(u32, f64)]) -> Load {
-    Load { cluster, threads, shares: shares.to_vec() }
+fn load(initiator: u32, threads: u32, shares: &[(u32, f64)]) -> Load {
+    Load { initiator, threads, shares: shares.to_vec() }
 }
 
 /// What loads of a kernel get together, GB/s.
@@ -88,16 +88,16 @@ fn joe0_has_the_roofs_of_table_2() {
     {
         let alone = rates(&joe0, "load", &[load(0, 7, &[(node, 1.0)])]);
         assert_within(&format!("node {node} alone"), alone[0], lone, 1e-9);
-        let all: Vec<Load> = (0..4).map(|cluster| load(cluster, 7, &[(node, 1.0)])).collect();
+        let all: Vec<Load> = (0..4).map(|initiator| load(initiator, 7, &[(node, 1.0)])).collect();
         let all = rates(&joe0, "load", &all);
         assert_within(&format!("node {node} contended"), all[0], contended, 0.01);
-        // Every other cluster is like cluster 0, from where it stands.
+        // Every other initiator is like initiator 0, from where it stands.
         let sum: f64 = all.iter().sum();
         assert_within(&format!("node {node} in all"), sum, 16.7 + 8.3 + 6.8 + 6.2, 0.01);
     }
-    let all: Vec<Load> = (0..4).map(|cluster| load(cluster, 7, &everywhere)).collect();
-    for cluster in rates(&joe0, "load", &all) {
-        assert_within("congested", cluster, 18.1, 0.01);
+    let all: Vec<Load> = (0..4).map(|initiator| load(initiator, 7, &everywhere)).collect();
+    for initiator in rates(&joe0, "load", &all) {
+        assert_within("congested", initiator, 18.1, 0.01);
     }
     for (level, printed) in [(1, 760.1), (2, 309.2), (3, 154.0)] {
         let sharers = if level == 3 { 7 } else { 1 };
@@ -107,9 +107,9 @@ fn joe0_has_the_roofs_of_table_2() {
     assert_within("FMA", 7.0 * joe0.flop_rate("fma_dp", "avx2").unwrap() / 1e9, 190.0, 0.005);
 }
 
-/// The node of a cluster: DRAM or MCDRAM.
-fn knl_node(cluster: u32, hbm: bool) -> u32 {
-    2 * cluster + u32::from(hbm)
+/// The node of an initiator: DRAM or MCDRAM.
+fn knl_node(initiator: u32, hbm: bool) -> u32 {
+    2 * initiator + u32::from(hbm)
 }
 
 #[test]
@@ -121,25 +121,25 @@ fn knl_flat_has_tables_4_and_5() {
         [37.8, 90.6, 38.1, 83.7],
         [38.0, 82.8, 38.0, 90.8],
     ];
-    for (cluster, row) in (0..).zip(table_4) {
+    for (initiator, row) in (0..).zip(table_4) {
         for (node, printed) in (0..).zip(row) {
-            let ours = rates(&knl, "load", &[load(cluster, 16, &[(node, 1.0)])]);
-            assert_within(&format!("cluster {cluster}, node {node}"), ours[0], printed, 1e-9);
+            let ours = rates(&knl, "load", &[load(initiator, 16, &[(node, 1.0)])]);
+            assert_within(&format!("initiator {initiator}, node {node}"), ours[0], printed, 1e-9);
         }
     }
     for (hbm, all_local, congested, contended) in
         [(false, 21.7, 19.8, 10.7), (true, 90.9, 77.6, 21.5)]
     {
-        let on_own = |cluster| load(cluster, 16, &[(knl_node(cluster, hbm), 1.0)]);
+        let on_own = |initiator| load(initiator, 16, &[(knl_node(initiator, hbm), 1.0)]);
         let own: Vec<Load> = (0..4).map(on_own).collect();
         let ours = rates(&knl, "load", &own)[0];
         assert_within(&format!("all local, MCDRAM {hbm}"), ours, all_local, 0.01);
         let shares: Vec<(u32, f64)> = (0..4).map(|it| (knl_node(it, hbm), 0.25)).collect();
-        let all: Vec<Load> = (0..4).map(|cluster| load(cluster, 16, &shares)).collect();
+        let all: Vec<Load> = (0..4).map(|initiator| load(initiator, 16, &shares)).collect();
         let ours = rates(&knl, "load", &all)[0];
         assert_within(&format!("congested, MCDRAM {hbm}"), ours, congested, 0.01);
         let node = knl_node(0, hbm);
-        let all: Vec<Load> = (0..4).map(|cluster| load(cluster, 16, &[(node, 1.0)])).collect();
+        let all: Vec<Load> = (0..4).map(|initiator| load(initiator, 16, &[(node, 1.0)])).collect();
         let ours = rates(&knl, "load", &all)[0];
         assert_within(&format!("contended, MCDRAM {hbm}"), ours, contended, 0.01);
     }
@@ -150,13 +150,13 @@ fn knl_cache_has_table_5() {
     let knl = machine("knl-cache");
     let alone = rates(&knl, "load", &[load(0, 16, &[(0, 1.0)])]);
     assert_within("16 threads", alone[0], 22.9, 1e-9);
-    let own: Vec<Load> = (0..4).map(|cluster| load(cluster, 16, &[(cluster, 1.0)])).collect();
+    let own: Vec<Load> = (0..4).map(|initiator| load(initiator, 16, &[(initiator, 1.0)])).collect();
     assert_within("64 threads", rates(&knl, "load", &own)[0], 20.0, 0.01);
     let shares: Vec<(u32, f64)> = (0..4).map(|node| (node, 0.25)).collect();
-    let all: Vec<Load> = (0..4).map(|cluster| load(cluster, 16, &shares)).collect();
+    let all: Vec<Load> = (0..4).map(|initiator| load(initiator, 16, &shares)).collect();
     assert_within("congested", rates(&knl, "load", &all)[0], 17.0, 0.01);
     // A set that the MCDRAM holds, of 16 and of 64 threads.
-    let cores = knl.machine.allowed_cores(&knl.machine.clusters()[0].cpus);
+    let cores = knl.machine.allowed_cores(&knl.machine.initiators()[0].cpus);
     let cpus: Vec<u32> = cores.iter().map(|core| core.first().unwrap()).collect();
     let level = knl.level_of(&cpus, 3 << 30).unwrap();
     assert_eq!(level, nearfar_flow::MEMORY_SIDE_LEVEL);
@@ -235,13 +235,13 @@ fn hybrid_machines_have_the_overlap_thetas_of_table_6() {
         assert_eq!(hybrid.overlap_pair(9, (slow, fast)), None);
         assert_eq!(hybrid.hybrid_seconds(0, slow, fast, hybrid_bytes([1.0; 4])), None);
     }
-    // Every cluster of the Xeon Phi has an overlap of its own two memories only.
+    // Every initiator of the Xeon Phi has an overlap of its own two memories only.
     let knl = machine("knl-flat");
     assert_eq!(knl.overlap_pair(3, (6, 7)), Some((7, 6)));
     assert_eq!(knl.overlap_pair(3, (0, 1)), None);
 }
 
-/// What a cluster reaches of each kind alone is near what its overlap says, so that a case
+/// What an initiator reaches of each kind alone is near what its overlap says, so that a case
 /// answered by either is the same machine.
 #[test]
 fn overlaps_and_capacities_agree() {

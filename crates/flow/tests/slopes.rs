@@ -29,10 +29,10 @@ fn capacities(random: &mut fastrand::Rng) -> Capacities {
 }
 
 fn loads(random: &mut fastrand::Rng) -> Vec<ScaledLoad> {
-    let mut load = |cluster| {
+    let mut load = |initiator| {
         let first = random.f64();
         let threads = random.u32(1..12);
-        let load = Load { cluster, threads, shares: vec![(0, first), (2, 1.0 - first)] };
+        let load = Load { initiator, threads, shares: vec![(0, first), (2, 1.0 - first)] };
         ScaledLoad { load, demand_scale: 0.8 + 0.4 * random.f64() }
     };
     vec![load(0), load(1), load(2), load(1)]
@@ -87,9 +87,9 @@ fn slopes_are_what_differences_give() {
 
 fn capacity(capacities: &mut Capacities, part: Part) -> &mut f64 {
     match part {
-        Part::Path { cluster, column } => capacities.path[cluster][column].as_mut().unwrap(),
+        Part::Path { initiator, column } => capacities.path[initiator][column].as_mut().unwrap(),
         Part::Controller { column } => capacities.controller[column].as_mut().unwrap(),
-        Part::Issue { cluster } => capacities.issue[cluster].as_mut().unwrap(),
+        Part::Issue { initiator } => capacities.issue[initiator].as_mut().unwrap(),
         Part::Link { index } => &mut capacities.links[index].capacity,
     }
 }

@@ -22,16 +22,16 @@ pub enum Cpus {}
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Nodes {}
 
-/// Marks a set of initiators' numbers.
+/// Marks a set of groups of CPUs' numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Initiators {}
+pub enum CpuGroups {}
 
 /// CPU numbers as the kernel gives them.
 pub type CpuSet = IndexSet<Cpus>;
 /// NUMA node numbers as the kernel gives them.
 pub type NodeSet = IndexSet<Nodes>;
-/// Initiators by their numbers.
-pub type InitiatorSet = IndexSet<Initiators>;
+/// Groups of CPUs by their numbers.
+pub type CpuGroupSet = IndexSet<CpuGroups>;
 
 /// An ordered set of operating-system numbers of one kind; a set of CPUs cannot
 /// be passed where nodes are asked for.

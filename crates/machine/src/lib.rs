@@ -1,15 +1,15 @@
-//! What a machine is: packages, NUMA nodes, clusters, caches, devices, and the
+//! What a machine is: packages, NUMA nodes, initiators, caches, devices, and the
 //! bindings of threads and data to them. Plain data: nothing here reads the
 //! system (`nearfar-topology` does) or changes it (`nearfar-sys` does).
 //!
-//! Start with [`Machine`], then [`Cluster`] (who reads memory) and [`Binding`]
+//! Start with [`Machine`], then [`Initiator`] (who reads memory) and [`Binding`]
 //! (where threads and pages go).
 
 mod accelerator;
 mod binding;
-mod cluster;
 mod fnv1a;
 mod index_set;
+mod initiator;
 mod link;
 mod machine;
 mod memory_attribute;
@@ -22,9 +22,9 @@ mod theoretical_maximum;
 
 pub use accelerator::{AbsentBackend, Accelerator, Backend, HostMemory, TransferDirection};
 pub use binding::{Binding, BindingError, MemoryPolicy};
-pub use cluster::{Cluster, Initiator, InitiatorKind};
 pub use fnv1a::Fnv1a;
-pub use index_set::{CpuSet, IndexSet, IndexSetError, InitiatorSet, MAX_INDEX, NodeSet};
+pub use index_set::{CpuGroupSet, CpuSet, IndexSet, IndexSetError, MAX_INDEX, NodeSet};
+pub use initiator::{CpuGroup, GroupBy, Initiator};
 pub use machine::{
     Cache, CacheKind, Core, Device, DeviceKind, Distances, FirmwareFigure, Link, Machine,
     MemoryKind, MemoryNode, Package, Source,

@@ -1,4 +1,4 @@
-//! How a memory node lies as a cluster sees it.
+//! How a memory node lies as an initiator sees it.
 
 use std::collections::BTreeMap;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::index_set::{CpuSet, NodeSet};
 use crate::machine::{Machine, MemoryKind};
 
-/// How a cluster and a memory node lie to each other.
+/// How an initiator and a memory node lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// The node is one of the cluster's own.
+    /// The node is one of the initiator's own.
     Local,
-    /// Another node of the cluster's package.
+    /// Another node of the initiator's package.
     SamePackage,
     /// A node of another package.
     OtherPackage,
 }
 
-/// Where a memory node lies as a cluster sees it.
+/// Where a memory node lies as an initiator sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NodePosition {
@@ -28,42 +28,42 @@ pub struct NodePosition {
     pub memory_kind: MemoryKind,
     /// How the two lie to each other; null where the node is of no single package, or either is not described.
     pub relation: Option<Relation>,
-    /// The firmware's relative distance from the cluster's node, or null.
+    /// The firmware's relative distance from the initiator's node, or null.
     pub distance: Option<u64>,
 }
 
-/// Clusters of a machine and their packages, each looked up once.
+/// Initiators of a machine and their packages, each looked up once.
 pub struct Relations<'a> {
     machine: &'a Machine,
     /// Own nodes, package.
-    clusters: BTreeMap<u32, (NodeSet, Option<u32>)>,
+    initiators: BTreeMap<u32, (NodeSet, Option<u32>)>,
 }
 
 impl<'a> Relations<'a> {
     pub fn new(machine: &'a Machine) -> Self {
-        let clusters = machine.clusters().into_iter().map(|cluster| {
-            let package = machine.only_package(&cluster.cpus);
-            (cluster.index, (cluster.memory_nodes, package))
+        let initiators = machine.initiators().into_iter().map(|initiator| {
+            let package = machine.only_package(&initiator.cpus);
+            (initiator.index, (initiator.memory_nodes, package))
         });
-        Self { machine, clusters: clusters.collect() }
+        Self { machine, initiators: initiators.collect() }
     }
 
-    /// Where a node lies as a cluster sees it, whose lowest node with CPUs is `cpu_node`.
-    pub fn position(&self, cluster: u32, cpu_node: Option<u32>, node: u32) -> NodePosition {
+    /// Where a node lies as an initiator sees it, whose lowest node with CPUs is `cpu_node`.
+    pub fn position(&self, initiator: u32, cpu_node: Option<u32>, node: u32) -> NodePosition {
         NodePosition {
             memory_kind: self.machine.memory_kind(node),
-            relation: self.relation(cluster, node),
+            relation: self.relation(initiator, node),
             distance: cpu_node.and_then(|from| self.machine.distance(from, node)),
         }
     }
 
-    fn relation(&self, cluster: u32, node: u32) -> Option<Relation> {
-        let (own, cluster_package) = self.clusters.get(&cluster)?;
+    fn relation(&self, initiator: u32, node: u32) -> Option<Relation> {
+        let (own, initiator_package) = self.initiators.get(&initiator)?;
         if own.contains(node) {
             return Some(Relation::Local);
         }
         let node_package = self.machine.only_package(&self.machine.node(node)?.locality);
-        let same = (*cluster_package)? == node_package?;
+        let same = (*initiator_package)? == node_package?;
         Some(if same { Relation::SamePackage } else { Relation::OtherPackage })
     }
 }

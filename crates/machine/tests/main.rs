@@ -1,5 +1,5 @@
 //! Machines and their memory, in one program: to link a program takes longer than these tests.
 
-mod clusters;
+mod initiators;
 mod memory_modules;
 mod theoretical_maximum;

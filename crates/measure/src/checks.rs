@@ -53,7 +53,7 @@ fn machine_check(machine: &Machine) -> Check {
     let mut parts = vec![
         counted(machine.packages.len(), "package"),
         counted(machine.nodes.len(), "memory node"),
-        counted(machine.clusters().len(), "cluster"),
+        counted(machine.initiators().len(), "initiator"),
         counted(machine.l3_domains().len(), "L3 domain"),
         counted(machine.cores.len(), "core"),
         counted(machine.devices.len(), "PCIe device"),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use nearfar_machine::{Cluster, Machine, MemoryPolicy, NodeSet};
+use nearfar_machine::{Initiator, Machine, MemoryPolicy, NodeSet};
 use nearfar_record::{Actor, Case, Chase, Inputs, Pages, Record};
 
 use crate::executor::{OfferedVariants, Rates};
@@ -55,8 +55,8 @@ const OPEN_DEVICE: f64 = 0.1;
 
 /// How much slower than local memory an actor's may be: its distance over the local one, at
 /// least 1.
-fn slowdown(actor: &Actor, machine: &Machine, clusters: &[Cluster]) -> f64 {
-    let home = clusters.iter().find(|cluster| cluster.cpus.intersects(actor.cpus()));
+fn slowdown(actor: &Actor, machine: &Machine, initiators: &[Initiator]) -> f64 {
+    let home = initiators.iter().find(|initiator| initiator.cpus.intersects(actor.cpus()));
     let Some((home, nodes)) = home.zip(actor.memory().and_then(MemoryPolicy::nodes)) else {
         return 1.0;
     };
@@ -71,12 +71,13 @@ fn slowdown(actor: &Actor, machine: &Machine, clusters: &[Cluster]) -> f64 {
     nodes.iter().map(of_node).fold(1.0, f64::max)
 }
 
-/// How many times as fast as one thread an actor's are. Threads of one cluster share its
-/// memory: two are counted as the gain that any machine gives. Those of several clusters have
+/// How many times as fast as one thread an actor's are. Threads of one initiator share its
+/// memory: two are counted as the gain that any machine gives. Those of several initiators have
 /// several memories, if they touched their own first.
-fn gain_of_threads(actor: &Actor, clusters: &[Cluster]) -> f64 {
+fn gain_of_threads(actor: &Actor, initiators: &[Initiator]) -> f64 {
     let own = actor.memory() == Some(&MemoryPolicy::FirstTouch);
-    let used = clusters.iter().filter(|cluster| cluster.cpus.intersects(actor.cpus())).count();
+    let used =
+        initiators.iter().filter(|initiator| initiator.cpus.intersects(actor.cpus())).count();
     let most = if own { 2 * used.max(1) } else { 2 };
     f64::from(actor.threads().min(u32::try_from(most).unwrap_or(u32::MAX)))
 }
@@ -86,7 +87,7 @@ fn case_seconds(
     case: &Case,
     inputs: &Inputs,
     machine: &Machine,
-    clusters: &[Cluster],
+    initiators: &[Initiator],
     rates: Rates,
 ) -> f64 {
     let windows = case.rounds(inputs).map_or(0, |rounds| rounds.windows);
@@ -96,10 +97,10 @@ fn case_seconds(
     for actor in &case.actors {
         let bytes = as_float(actor.working_set_bytes());
         let pages = bytes / 4096.0 * per_page(actor);
-        let slowdown = slowdown(actor, machine, clusters);
+        let slowdown = slowdown(actor, machine, initiators);
         match actor {
             Actor::Stream(stream) => {
-                let gain = gain_of_threads(actor, clusters);
+                let gain = gain_of_threads(actor, initiators);
                 let rate = rates.stream * gain / slowdown;
                 let touch = if stream.binding.memory == MemoryPolicy::FirstTouch {
                     bytes / (rates.first_touch.min(rates.touch) * gain)
@@ -189,8 +190,8 @@ fn mapped_bytes(cases: &[&Case]) -> u64 {
 
 /// Time of a round over these cases, at most.
 pub fn round_time(cases: &[&Case], inputs: &Inputs, machine: &Machine, rates: Rates) -> Duration {
-    let clusters = machine.clusters();
-    let of_case = |case: &&Case| case_seconds(case, inputs, machine, &clusters, rates);
+    let initiators = machine.initiators();
+    let of_case = |case: &&Case| case_seconds(case, inputs, machine, &initiators, rates);
     let seconds =
         cases.iter().map(of_case).sum::<f64>() + as_float(pool_bytes(cases)) / rates.touch;
     Duration::from_secs_f64(seconds * MARGIN)

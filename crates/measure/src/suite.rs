@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_record::{Experiment, Grid, Inputs, Pages, Suite};
 use nearfar_units::nanoseconds;
 
 /// Half-width of a case's 95 % interval, as a fraction of its median, at which it is done.
 const TARGET: f64 = 0.01;
 
-/// A suite's own inputs: all its experiments, kernels and variants, every cluster, no budget.
+/// A suite's own inputs: all its experiments, kernels and variants, every initiator, no budget.
 pub fn suite_inputs(suite: Suite) -> Inputs {
     let (window, windows_per_round, min_rounds, max_rounds) = match suite {
         Suite::Quick => (Duration::from_millis(50), 1, 6, 7),
@@ -19,7 +19,7 @@ pub fn suite_inputs(suite: Suite) -> Inputs {
     Inputs {
         suite,
         experiments: suite_experiments(suite),
-        initiator: InitiatorKind::Cluster,
+        group_by: GroupBy::Memory,
         kernels: None,
         variant: None,
         pages: Pages::Transparent,

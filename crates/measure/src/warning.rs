@@ -300,7 +300,7 @@ pub fn after_measuring(record: &Record, out_of_budget: bool) -> Vec<Warning> {
     cautions.iter().map(Caution::warning).collect()
 }
 
-/// Chases that stand for memory, the longest of each cluster and node, should touch twice as many
+/// Chases that stand for memory, the longest of each initiator and node, should touch twice as many
 /// lines as caches hold.
 fn short_chases(record: &Record) -> Option<Caution> {
     let mut longest: BTreeMap<(u32, u32), (u64, Option<f64>)> = BTreeMap::new();
@@ -308,7 +308,7 @@ fn short_chases(record: &Record) -> Option<Caution> {
         for (place, actor) in case.coordinates.iter().zip(&case.actors) {
             if let (Coordinates::Latency(latency), Actor::Chase(chase)) = (place, actor) {
                 let known = longest
-                    .entry((latency.cluster, latency.memory_node))
+                    .entry((latency.initiator, latency.memory_node))
                     .or_insert((0, Some(f64::INFINITY)));
                 if chase.working_set_bytes >= known.0 {
                     *known = (chase.working_set_bytes, chase.llc_multiple);

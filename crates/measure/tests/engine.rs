@@ -28,7 +28,7 @@ fn every_pair_is_measured_in_every_round_exactly_once() {
     let machine = machine(4, "");
     measure_new(&path, &machine, inputs(Suite::Quick), None);
     let record = read(&path);
-    // 4 clusters x 4 nodes x 3 kernels x {1, 4} threads.
+    // 4 initiators x 4 nodes x 3 kernels x {1, 4} threads.
     assert_eq!(record.cases.len(), 4 * 4 * 3 * 2);
     let mut windows: BTreeMap<(&str, u32), u32> = BTreeMap::new();
     for sample in &record.samples {
@@ -53,10 +53,10 @@ fn rates_are_recovered() {
         let found = median_of(&record, case);
         assert!((found / wanted - 1.0).abs() < 1e-6, "{case}: {found:e} instead of {wanted:e}");
     };
-    close("pairs/cluster0/node0/load/avx512/t1", 10e9);
-    close("pairs/cluster0/node1/triad/avx512/t1", 4e9);
-    close("pairs/cluster1/node1/triad_nt/avx512/t4", 25e9);
-    close("pairs/cluster1/node0/load/avx512/t4", 16e9);
+    close("pairs/initiator0/node0/load/avx512/t1", 10e9);
+    close("pairs/initiator0/node1/triad/avx512/t1", 4e9);
+    close("pairs/initiator1/node1/triad_nt/avx512/t4", 25e9);
+    close("pairs/initiator1/node0/load/avx512/t4", 16e9);
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn what_the_machine_refuses_is_recorded_and_the_rest_measured() {
     let record = read(&path);
     let refused: Vec<_> =
         record.absent.iter().filter(|absent| absent.absence == Absence::Refused).collect();
-    // 2 clusters x 1 full node x 3 kernels x 2 thread counts, each once and not in every round.
+    // 2 initiators x 1 full node x 3 kernels x 2 thread counts, each once and not in every round.
     assert_eq!(refused.len(), 12);
     assert!(refused.iter().all(|absent| absent.reason.code == ReasonCode::NoRoom));
     assert!(refused.iter().all(|absent| absent.round == Some(0)));
@@ -146,7 +146,7 @@ fn standard_screens_variants_and_keeps_two() {
         .filter(|(stage, _)| *stage == Stage::Screening)
         .map(|(_, node)| node)
         .collect();
-    // The nearest node of cluster 0, and one of the farthest.
+    // The nearest node of initiator 0, and one of the farthest.
     assert_eq!(screened.len(), 2);
     assert!(screened.contains(&0) && !screened.contains(&1), "screened on {screened:?}");
     let variants: BTreeSet<(String, String)> = record

@@ -87,7 +87,7 @@ pub struct AccessTime {
     pub only_disturbed: bool,
 }
 
-/// The chases of a record: by cluster and node, idle ones first by size, pages and walk, then
+/// The chases of a record: by initiator and node, idle ones first by size, pages and walk, then
 /// loaded ones from the longest pause of the generators to the shortest.
 pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
     let places = figures.places(|coordinates| match coordinates {
@@ -115,7 +115,7 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
     all.sort_by(|one, other| {
         let key = |figures: &ChaseFigures| {
             let LatencyCoordinates {
-                cluster,
+                initiator,
                 memory_node,
                 working_set_bytes,
                 pages,
@@ -126,7 +126,7 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
             let load = load.map(|load| {
                 (load.kernel, load.variant, load.threads, std::cmp::Reverse(load.pause_cycles))
             });
-            (cluster, memory_node, load, working_set_bytes, pages, walk)
+            (initiator, memory_node, load, working_set_bytes, pages, walk)
         };
         key(one).cmp(&key(other))
     });
@@ -147,12 +147,12 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
     all
 }
 
-/// The idle matrix of these, by cluster, then by node.
+/// The idle matrix of these, by initiator, then by node.
 pub fn idle_matrix(all: &[ChaseFigures]) -> Vec<&ChaseFigures> {
     all.iter().filter(|figures| figures.in_matrix).collect()
 }
 
-/// Of each cluster and node the chase over the most memory, by groups of pages and with huge pages if
+/// Of each initiator and node the chase over the most memory, by groups of pages and with huge pages if
 /// there is such a one.
 fn matrix_positions(all: &[ChaseFigures]) -> Vec<usize> {
     let mut cells: BTreeMap<(u32, u32), usize> = BTreeMap::new();
@@ -162,7 +162,7 @@ fn matrix_positions(all: &[ChaseFigures]) -> Vec<usize> {
     };
     let idle = all.iter().enumerate().filter(|(_, figures)| figures.place.load.is_none());
     for (position, figures) in idle {
-        let place = (figures.place.cluster, figures.place.memory_node);
+        let place = (figures.place.initiator, figures.place.memory_node);
         let best = cells.entry(place).or_insert(position);
         if rank(position) > rank(*best) {
             *best = position;

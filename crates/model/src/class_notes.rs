@@ -22,9 +22,9 @@ pub(crate) struct Judged {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LeftOut {
-    /// The initiator's number.
+    /// The CPU group's number.
     #[serde(rename = "index")]
-    pub initiator: u32,
+    pub cpu_group: u32,
     /// The node that would have been accessed.
     pub memory_node: u32,
     /// Why the machine refused it; null when it was not measured in the way asked for.
@@ -40,8 +40,8 @@ pub enum ClassNote {
     AllLocal,
     /// No pair is: class 0 is remote.
     AllRemote,
-    /// "All threads" are the most that were measured, which these initiators have more cores than.
-    FewerThreads { initiators: Vec<FewerThreads> },
+    /// "All threads" are the most that were measured, which these groups of CPUs have more cores than.
+    FewerThreads { cpu_groups: Vec<FewerThreads> },
     /// A pair has fewer rounds than its best should be taken from.
     FewRounds { enough: usize },
     /// Every window of these pairs was disturbed.
@@ -54,7 +54,7 @@ pub enum ClassNote {
     /// A class spans this fraction of its maximum, which is more than the rule's span, and which the
     /// standard error of its pairs explains.
     Widened {
-        /// The initiator whose class it is, or null.
+        /// The group of CPUs whose class it is, or null.
         index: Option<u32>,
         class: usize,
         span: f64,
@@ -64,7 +64,7 @@ pub enum ClassNote {
     ArbitraryBorders { least_gap: f64, above: Vec<ClassAbove> },
 }
 
-/// An initiator that was measured with fewer threads than it has cores.
+/// A group of CPUs that was measured with fewer threads than it has cores.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FewerThreads {
@@ -78,7 +78,7 @@ pub struct FewerThreads {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DisturbedPair {
-    /// The initiator's number.
+    /// The CPU group's number.
     pub index: u32,
     pub memory_node: u32,
 }
@@ -87,7 +87,7 @@ pub struct DisturbedPair {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassAbove {
-    /// The initiator whose class it is, or null.
+    /// The group of CPUs whose class it is, or null.
     pub index: Option<u32>,
     pub class: usize,
 }
@@ -98,7 +98,7 @@ const ENOUGH_ROUNDS: usize = 5;
 /// A class that noise widens by more than this asks for more rounds.
 const MUCH_NOISE: f64 = 0.03;
 
-/// `most_threads` are the most that were planned for each initiator.
+/// `most_threads` are the most that were planned for each group of CPUs.
 pub(crate) fn notes(
     classes: &Classes,
     judged: &[Judged],
@@ -113,7 +113,7 @@ pub(crate) fn notes(
     let disturbed = judged.iter().filter(|judged| judged.only_disturbed);
     let pairs: Vec<DisturbedPair> = disturbed
         .map(|Judged { pair, .. }| DisturbedPair {
-            index: pair.initiator,
+            index: pair.cpu_group,
             memory_node: pair.memory_node,
         })
         .collect();
@@ -123,7 +123,7 @@ pub(crate) fn notes(
     notes.extend(noise(classes));
     let of_sets = || {
         let sets = classes.sets.iter();
-        sets.flat_map(|set| set.classes.iter().map(|class| (set.initiator, class)))
+        sets.flat_map(|set| set.classes.iter().map(|class| (set.cpu_group, class)))
     };
     let widened = of_sets().filter(|(_, class)| class.widened_by_noise);
     notes.extend(widened.map(|(index, class)| ClassNote::Widened {
@@ -141,14 +141,15 @@ pub(crate) fn notes(
     notes
 }
 
-/// Whether all pairs, or none, are of a cluster and memory of its own.
+/// Whether all pairs, or none, are of an initiator and memory of its own.
 fn locality(judged: &[Judged], machine: &Machine) -> Option<ClassNote> {
-    let clusters = machine.clusters();
+    let initiators = machine.initiators();
     let is_own = |judged: &Judged| {
-        let cluster = clusters.iter().find(|cluster| cluster.index == judged.pair.cluster);
-        cluster.map(|cluster| cluster.memory_nodes.contains(judged.pair.memory_node))
+        let initiator =
+            initiators.iter().find(|initiator| initiator.index == judged.pair.initiator);
+        initiator.map(|initiator| initiator.memory_nodes.contains(judged.pair.memory_node))
     };
-    // Where the record does not know a cluster, nothing is said.
+    // Where the record does not know an initiator, nothing is said.
     let own: Vec<bool> = judged.iter().map(is_own).collect::<Option<_>>()?;
     let (first, rest) = own.split_first()?;
     match first {
@@ -167,14 +168,14 @@ fn fewer_threads(
     let mut shown = classes.sets.iter().flat_map(|set| &set.classes).flat_map(|it| &it.others);
     let speaks_of_all = classes.rule.threads == ThreadChoice::All
         || shown.any(|figure| figure.threads == ThreadChoice::All);
-    let of = |initiator: &nearfar_machine::Initiator| {
-        let (&threads, cores) = (most_threads.get(&initiator.index)?, initiator.cores.len());
+    let of = |cpu_group: &nearfar_machine::CpuGroup| {
+        let (&threads, cores) = (most_threads.get(&cpu_group.index)?, cpu_group.cores.len());
         let is_fewer = usize::try_from(threads).is_ok_and(|threads| threads < cores);
-        is_fewer.then_some(FewerThreads { index: initiator.index, threads, cores })
+        is_fewer.then_some(FewerThreads { index: cpu_group.index, threads, cores })
     };
-    let initiators = machine.initiators(classes.initiator);
-    let initiators: Vec<FewerThreads> = initiators.iter().filter_map(of).collect();
-    (speaks_of_all && !initiators.is_empty()).then_some(ClassNote::FewerThreads { initiators })
+    let cpu_groups = machine.cpu_groups(classes.group_by);
+    let cpu_groups: Vec<FewerThreads> = cpu_groups.iter().filter_map(of).collect();
+    (speaks_of_all && !cpu_groups.is_empty()).then_some(ClassNote::FewerThreads { cpu_groups })
 }
 
 fn noise(classes: &Classes) -> Option<ClassNote> {

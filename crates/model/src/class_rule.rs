@@ -19,8 +19,8 @@ pub struct ClassRule {
     /// A class spans at most this fraction of its maximum, and what noise explains.
     #[serde(rename = "class_span")]
     pub span: f64,
-    /// Whether every initiator has classes of its own.
-    pub per_initiator: bool,
+    /// Whether every group of CPUs has classes of its own.
+    pub per_group: bool,
     /// What alphas are relative to; `None` for what the machine's memory modules give.
     #[serde(skip)]
     pub gamma: Option<TheoreticalMaximum>,
@@ -35,7 +35,7 @@ impl Default for ClassRule {
             threads: ThreadChoice::Count(1),
             variant: None,
             span: 0.07,
-            per_initiator: false,
+            per_group: false,
             gamma: None,
         }
     }
@@ -48,7 +48,7 @@ impl ClassRule {
         Self { gamma: None, ..self.clone() } == Self::default()
     }
 
-    /// Whether the rule judges cases of `threads` threads on an initiator for which at most `most`
+    /// Whether the rule judges cases of `threads` threads on a group of CPUs for which at most `most`
     /// were planned.
     pub(crate) fn has_threads(&self, threads: u32, most: u32) -> bool {
         match self.threads {
@@ -69,7 +69,7 @@ impl ClassRule {
 pub enum ThreadChoice {
     /// This number of threads.
     Count(u32),
-    /// The most that were planned for the initiator: all its cores, or a note says how many
+    /// The most that were planned for the group of CPUs: all its cores, or a note says how many
     /// of them.
     All,
 }

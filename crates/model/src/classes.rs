@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{InitiatorKind, NodePosition, TheoreticalMaximum};
+use nearfar_machine::{GroupBy, NodePosition, TheoreticalMaximum};
 use nearfar_record::{Estimate, Outcome};
 use nearfar_stats::{PartitionRule, deviation_of_largest, partition, pooled_deviation};
 use nearfar_units::{BytesPerSecond, serialize_gb_per_s};
@@ -30,7 +30,7 @@ const GAMMA_REMEDY: &str =
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Classes {
     /// How CPUs were grouped.
-    pub initiator: InitiatorKind,
+    pub group_by: GroupBy,
     /// Kernels of which a pair's best counts.
     pub kernels: Vec<String>,
     /// Kernels that would count and of which the record holds no figure, by these threads and this
@@ -47,9 +47,9 @@ pub struct Classes {
     pub standard_error: Option<f64>,
     /// Fewest rounds that a pair has; the thesis asks for five.
     pub fewest_rounds: usize,
-    /// One set, or one for each initiator.
+    /// One set, or one for each group of CPUs.
     pub sets: Vec<ClassSet>,
-    /// Pairs that the record knows and that are in no class, by initiator, then by node.
+    /// Pairs that the record knows and that are in no class, by group of CPUs, then by node.
     pub left_out: Vec<LeftOut>,
     /// What to know about them.
     pub notes: Vec<ClassNote>,
@@ -59,9 +59,9 @@ pub struct Classes {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassSet {
-    /// The initiator whose classes these are; null for the whole machine.
+    /// The group of CPUs whose classes these are; null for the whole machine.
     #[serde(rename = "index")]
-    pub initiator: Option<u32>,
+    pub cpu_group: Option<u32>,
     /// The fastest first.
     pub classes: Vec<Class>,
 }
@@ -89,9 +89,9 @@ pub struct Class<Pair = ClassPair> {
     /// Whether the border to the next slower class is within the noise, so that the
     /// two are a continuum and not two levels.
     pub border_within_noise: bool,
-    /// Its pairs, by initiator or device, then by node.
+    /// Its pairs, by group of CPUs or device, then by node.
     pub pairs: Vec<Pair>,
-    /// The same pairs of initiators and memory nodes, in few groups.
+    /// The same pairs of groups of CPUs and memory nodes, in few groups.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<PairGroup>,
     /// What other kernels and thread counts give on the same pairs.
@@ -99,15 +99,15 @@ pub struct Class<Pair = ClassPair> {
     pub others: Vec<ClassFigure>,
 }
 
-/// A pair of an initiator and a memory node.
+/// A pair of a group of CPUs and a memory node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClassPair {
-    /// The initiator's number.
+    /// The CPU group's number.
     #[serde(rename = "index")]
+    pub cpu_group: u32,
     pub initiator: u32,
-    pub cluster: u32,
-    /// The cluster's lowest node with CPUs, or null.
+    /// The initiator's lowest node with CPUs, or null.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
@@ -171,7 +171,7 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
         return Err(NoClasses::NoPairs);
     }
     let most = most_threads(matrix);
-    let known = matrix.cells().map(|(initiator, node, ..)| (initiator, node)).collect();
+    let known = matrix.cells().map(|(cpu_group, node, ..)| (cpu_group, node)).collect();
     let positions = positions(record, &known);
     let (judged, left_out) = judge(matrix, rule, &most, &positions);
     if judged.is_empty() {
@@ -187,9 +187,9 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
     let fewest_rounds = judged.iter().map(|judged| judged.pair.rounds).min().unwrap_or(0);
 
     let absent = |kernel: &String| {
-        !matrix.cells().any(|(initiator, _, name, threads, cell)| {
+        !matrix.cells().any(|(cpu_group, _, name, threads, cell)| {
             name == kernel
-                && rule.has_threads(threads, most[&initiator])
+                && rule.has_threads(threads, most[&cpu_group])
                 && best_figure(cell, rule).is_some()
         })
     };
@@ -205,10 +205,10 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
 
     let mut groups: BTreeMap<Option<u32>, Vec<&Judged>> = BTreeMap::new();
     for judged in &judged {
-        let initiator = rule.per_initiator.then_some(judged.pair.initiator);
-        groups.entry(initiator).or_default().push(judged);
+        let cpu_group = rule.per_group.then_some(judged.pair.cpu_group);
+        groups.entry(cpu_group).or_default().push(judged);
     }
-    let of_group = |(initiator, group): (Option<u32>, Vec<&Judged>)| {
+    let of_group = |(cpu_group, group): (Option<u32>, Vec<&Judged>)| {
         let mut classes = part(
             &group,
             |judged| (&judged.pair, judged.pair.best),
@@ -216,19 +216,19 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
             standard_error,
             whole,
         );
-        let ends = initiator.map_or((0, u32::MAX), |only| (only, only));
+        let ends = cpu_group.map_or((0, u32::MAX), |only| (only, only));
         let all = positions.range((ends.0, 0)..=(ends.1, u32::MAX));
         let all = all.map(|(&pair, &position)| (pair, position)).collect();
         for class in &mut classes {
-            let of_class = class.pairs.iter().map(|pair| (pair.initiator, pair.memory_node));
+            let of_class = class.pairs.iter().map(|pair| (pair.cpu_group, pair.memory_node));
             class.groups = pair_groups(&of_class.collect(), &all);
         }
-        ClassSet { initiator, classes }
+        ClassSet { cpu_group, classes }
     };
     let mut sets: Vec<ClassSet> = groups.into_iter().map(of_group).collect();
     add_others(&mut sets, matrix, rule, &most);
     let mut found = Classes {
-        initiator: record.header.inputs.initiator,
+        group_by: record.header.inputs.group_by,
         kernels,
         absent_kernels,
         rule: rule.clone(),
@@ -244,35 +244,35 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
     Ok(found)
 }
 
-/// The highest thread count that was planned for each initiator.
+/// The highest thread count that was planned for each group of CPUs.
 fn most_threads(matrix: &Pairs) -> BTreeMap<u32, u32> {
     let mut most: BTreeMap<u32, u32> = BTreeMap::new();
-    for (initiator, _, _, threads, _) in matrix.cells() {
-        let known = most.entry(initiator).or_default();
+    for (cpu_group, _, _, threads, _) in matrix.cells() {
+        let known = most.entry(cpu_group).or_default();
         *known = threads.max(*known);
     }
     most
 }
 
-/// The pairs that the rule can judge, by initiator, then by node, and those it cannot.
+/// The pairs that the rule can judge, by group of CPUs, then by node, and those it cannot.
 fn judge(
     matrix: &Pairs,
     rule: &ClassRule,
     most: &BTreeMap<u32, u32>,
     positions: &BTreeMap<(u32, u32), NodePosition>,
 ) -> (Vec<Judged>, Vec<LeftOut>) {
-    let rows: BTreeMap<u32, _> = matrix.initiators.iter().map(|row| (row.index, row)).collect();
+    let rows: BTreeMap<u32, _> = matrix.cpu_groups.iter().map(|row| (row.index, row)).collect();
     let mut best: BTreeMap<(u32, u32), Option<Judged>> = BTreeMap::new();
     let mut refused: BTreeMap<(u32, u32), String> = BTreeMap::new();
-    for (initiator, node, kernel, threads, cell) in matrix.cells() {
-        let place = best.entry((initiator, node)).or_default();
-        if !rule.has_threads(threads, most[&initiator])
+    for (cpu_group, node, kernel, threads, cell) in matrix.cells() {
+        let place = best.entry((cpu_group, node)).or_default();
+        if !rule.has_threads(threads, most[&cpu_group])
             || !rule.kernels.iter().any(|name| name == kernel)
         {
             continue;
         }
         if let Some(absent) = cell.refused.first() {
-            refused.entry((initiator, node)).or_insert_with(|| absent.reason.text.clone());
+            refused.entry((cpu_group, node)).or_insert_with(|| absent.reason.text.clone());
         }
         let Some(figure) = best_figure(cell, rule) else { continue };
         if place.as_ref().is_some_and(|known| known.pair.best >= figure.summary.best_sum) {
@@ -280,14 +280,14 @@ fn judge(
         }
         // Every case that has samples has a row.
         let (Some(row), Some(&position)) =
-            (rows.get(&initiator), positions.get(&(initiator, node)))
+            (rows.get(&cpu_group), positions.get(&(cpu_group, node)))
         else {
             continue;
         };
         *place = Some(Judged {
             pair: ClassPair {
-                initiator,
-                cluster: row.cluster,
+                cpu_group,
+                initiator: row.initiator,
                 cpu_node: row.cpu_node,
                 memory_node: node,
                 position,
@@ -304,13 +304,13 @@ fn judge(
     }
     let mut judged = Vec::new();
     let mut left_out = Vec::new();
-    for ((initiator, memory_node), found) in best {
+    for ((cpu_group, memory_node), found) in best {
         match found {
             Some(found) => judged.push(found),
             None => left_out.push(LeftOut {
-                initiator,
+                cpu_group,
                 memory_node,
-                refused: refused.remove(&(initiator, memory_node)),
+                refused: refused.remove(&(cpu_group, memory_node)),
             }),
         }
     }
@@ -375,17 +375,17 @@ fn add_others(sets: &mut [ClassSet], matrix: &Pairs, rule: &ClassRule, most: &BT
     for (set, classes) in sets.iter().enumerate() {
         for (number, class) in classes.classes.iter().enumerate() {
             for pair in &class.pairs {
-                class_of.insert((pair.initiator, pair.memory_node), (set, number));
+                class_of.insert((pair.cpu_group, pair.memory_node), (set, number));
             }
         }
     }
     /// Set and class, the kernel's number in the plan, whether at all cores.
     type Key = ((usize, usize), usize, bool);
     let mut figures: BTreeMap<Key, (f64, f64)> = BTreeMap::new();
-    for (initiator, node, kernel, threads, cell) in matrix.cells() {
+    for (cpu_group, node, kernel, threads, cell) in matrix.cells() {
         let one = threads == 1;
         let (Some(&class), true) =
-            (class_of.get(&(initiator, node)), one || threads == most[&initiator])
+            (class_of.get(&(cpu_group, node)), one || threads == most[&cpu_group])
         else {
             continue;
         };

@@ -84,9 +84,9 @@ pub struct DevicePair {
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster, or null.
+    /// The initiator of the host's thread.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator, or null.
     pub cpu_node: Option<u32>,
     /// Bytes of one copy, each way.
     pub bytes: u64,
@@ -243,8 +243,8 @@ fn judge(
         };
         let same = |other: &&mut Judged| {
             devices == JudgedDevices::Best
-                && (other.pair.memory_node, other.pair.cluster)
-                    == (place.memory_node, place.cluster)
+                && (other.pair.memory_node, other.pair.initiator)
+                    == (place.memory_node, place.initiator)
         };
         match judged.iter_mut().find(same) {
             None => judged.push(found),
@@ -262,7 +262,7 @@ fn judged_of(place: &CopyPlace, transfer: &TransferFigures) -> Option<Judged> {
         pair: DevicePair {
             device: place.device.clone(),
             memory_node: place.memory_node,
-            cluster: place.cluster,
+            initiator: place.initiator,
             cpu_node: transfer.place.cpu_node,
             bytes: transfer.place.bytes,
             best: summary.best_sum,

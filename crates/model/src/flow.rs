@@ -3,9 +3,9 @@
 //!
 //! | symbol | meaning | unit |
 //! | --- | --- | --- |
-//! | d1(c, m) | what one thread of cluster c asks of node m | useful bytes/s |
+//! | d1(c, m) | what one thread of initiator c asks of node m | useful bytes/s |
 //! | B(c, m), K(m), I(c) | what path, controller and issue carry | useful bytes/s |
-//! | links | what a package, and each of its clusters, reaches of each other package's memory | useful bytes/s |
+//! | links | what a package, and each of its initiators, reaches of each other package's memory | useful bytes/s |
 //! | channels | what all nodes of a kind in a package carry together | useful bytes/s |
 //! | p | how hard full parts saturate | 1 |
 //! | gamma | whom a full part favours: 0 each thread alike, 1 by demand | 1 |
@@ -47,8 +47,8 @@ pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 pub use fit::{FittedFlow, FlowEstimate, fit_flow};
 pub use machine_part::MachinePart;
 pub use parameters::FlowParameter;
-pub use placements::{ClusterRate, FlowPlacement, PlacementKind, PlacementLimit, first_cause};
-pub use prediction::{ClusterThreads, FilledPart, FlowPrediction, PredictedStream, StreamError};
+pub use placements::{FlowPlacement, InitiatorRate, PlacementKind, PlacementLimit, first_cause};
+pub use prediction::{FilledPart, FlowPrediction, InitiatorThreads, PredictedStream, StreamError};
 pub use summary::{
     Fitted, FlowKernel, FlowSummary, FlowTrust, JudgedCases, JudgedErrors, KernelRatio, OneThread,
     PartCapacity,
@@ -72,7 +72,7 @@ pub struct Flow {
     pub cases: Vec<FlowCase>,
     /// The numbers of the parts.
     pub fitted: FittedFlow,
-    /// Pairs of cluster and node that lone figures of the first kernel are of.
+    /// Pairs of initiator and node that lone figures of the first kernel are of.
     pub reached: BTreeSet<(u32, u32)>,
     /// Errors on the cases that were fitted, by experiment.
     pub in_sample: Vec<FlowErrors>,

@@ -19,7 +19,7 @@ use crate::twin_cell::TwinCell;
 pub struct HiddenLevel {
     /// What the pairs are pairs of.
     pub between: Between,
-    /// The pairs, both directions of each: cluster and memory node, or package of the
+    /// The pairs, both directions of each: initiator and memory node, or package of the
     /// cores and package of the memory.
     pub pairs: BTreeSet<(u32, u32)>,
     /// Median over the pairs of pair / median of the twins by the firmware.
@@ -31,7 +31,7 @@ pub struct HiddenLevel {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Between {
-    /// A cluster and a memory node.
+    /// An initiator and a memory node.
     Nodes,
     /// Two packages.
     Packages,
@@ -44,7 +44,7 @@ const ALIKE: (f64, f64) = (0.5, 1.5);
 struct PairLosses {
     /// The median of ln(cell / twins); not of pairs that something else explains.
     losses: HashMap<(u32, u32), f64>,
-    /// Both ends of a pair in the same terms: clusters, or packages.
+    /// Both ends of a pair in the same terms: initiators, or packages.
     ends: HashMap<(u32, u32), (u32, u32)>,
 }
 
@@ -59,8 +59,8 @@ pub(crate) fn hidden_level(
 ) -> Option<(HiddenLevel, Vec<usize>)> {
     let below_twins = |finding: &&Shortfall| finding.against == Against::Twins;
     explained.findings.iter().filter(below_twins).find_map(|finding| match finding.place {
-        Place::Path { cluster, node } => {
-            let own = (cluster, node);
+        Place::Path { initiator, node } => {
+            let own = (initiator, node);
             level(Between::Nodes, own, finding, explained, cells, parts)
         }
         Place::PackageLink { first, second } => {
@@ -182,14 +182,14 @@ fn both_ways(
         .collect()
 }
 
-/// A remote cell's pair, and its ends as clusters or packages.
+/// A remote cell's pair, and its ends as initiators or packages.
 fn pair(between: Between, cell: &TwinCell) -> Option<((u32, u32), (u32, u32))> {
     match between {
         Between::Nodes => {
-            (!cell.local).then_some(((cell.cluster, cell.node), (cell.cluster, cell.home?)))
+            (!cell.local).then_some(((cell.initiator, cell.node), (cell.initiator, cell.home?)))
         }
         Between::Packages => {
-            let packages = cell.cluster_package.zip(cell.node_package)?;
+            let packages = cell.initiator_package.zip(cell.node_package)?;
             (packages.0 != packages.1).then_some((packages, packages))
         }
     }
@@ -230,9 +230,9 @@ fn is_wiring(
                 pairs.iter().map(|pair| ends[pair]).map(|(a, b)| (a.min(b), a.max(b))).collect();
             let within_a_package = !pairs.is_empty()
                 && cells.iter().any(|cell| {
-                    (cell.cluster, cell.node) == own
-                        && cell.cluster_package.is_some()
-                        && cell.cluster_package == cell.node_package
+                    (cell.initiator, cell.node) == own
+                        && cell.initiator_package.is_some()
+                        && cell.initiator_package == cell.node_package
                 });
             both_ways.len() > 1 || within_a_package
         }

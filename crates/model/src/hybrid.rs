@@ -1,4 +1,4 @@
-//! What a cluster's cores get of a fast and a slow memory, whatever the share of loads and of the
+//! What an initiator's cores get of a fast and a slow memory, whatever the share of loads and of the
 //! pages in either.
 //!
 //! ```text
@@ -15,9 +15,9 @@
 //! | theta\[d\]\[k\] | overlap theta: the share of t_k that does not overlap with t_d | 1 |
 //!
 //! Source: denoyelle2019, section 6, equations 3 to 5 and table 6.
-//! Holds when: the cluster's threads share reads and writes out evenly, each buffer's pages lie
+//! Holds when: the initiator's threads share reads and writes out evenly, each buffer's pages lie
 //! page by page in both memories, and stores bypass the caches.
-//! Fails when: data stays in caches, other clusters use the same memories, more than two
+//! Fails when: data stays in caches, other initiators use the same memories, more than two
 //! memories are used at once, or transfers overlap by another law; the error on points that were
 //! never fitted shows the last.
 //! Pinned by: `crates/model/tests/hybrid`, `crates/reproduce/tests/overlap.rs` (table 6) and
@@ -64,17 +64,17 @@ const ROUNDS: u32 = 12;
 pub struct Hybrid {
     /// Between which limits overlaps were fitted.
     pub bounds: OverlapBounds,
-    /// The clusters with two memories each, by cluster, nodes, threads and variant; one at least.
+    /// The initiators with two memories each, by initiator, nodes, threads and variant; one at least.
     pub pairs: Vec<HybridPair>,
     /// Those whose bandwidths alone are not all known.
     pub left_out: Vec<HybridLeftOut>,
 }
 
-/// A cluster with two memories that has no model.
+/// An initiator with two memories that has no model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridLeftOut {
-    pub cluster: u32,
+    pub initiator: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
     pub slow_node: u32,
@@ -83,9 +83,9 @@ pub struct HybridLeftOut {
 }
 
 impl Hybrid {
-    /// The models of a cluster: one for each two of its memories.
-    pub fn of_cluster(&self, cluster: u32) -> impl Iterator<Item = &HybridPair> {
-        self.pairs.iter().filter(move |pair| pair.cluster == cluster)
+    /// The models of an initiator: one for each two of its memories.
+    pub fn of_initiator(&self, initiator: u32) -> impl Iterator<Item = &HybridPair> {
+        self.pairs.iter().filter(move |pair| pair.initiator == initiator)
     }
 }
 
@@ -108,15 +108,15 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
     {
         let of_pair: Vec<&HybridFigures> = of_pair.iter().collect();
         let Some(first) = of_pair.first() else { continue };
-        let HybridCoordinates { cluster, fast_node, slow_node, .. } = first.place;
+        let HybridCoordinates { initiator, fast_node, slow_node, .. } = first.place;
         match HybridPair::new(&of_pair, &rounds, bounds, &record.header.machine, &remedy) {
             Ok(pair) => pairs.push(pair),
-            Err(why) => left_out.push(HybridLeftOut { cluster, fast_node, slow_node, why }),
+            Err(why) => left_out.push(HybridLeftOut { initiator, fast_node, slow_node, why }),
         }
     }
     match left_out.first() {
-        Some(HybridLeftOut { cluster, fast_node, slow_node, why }) if pairs.is_empty() => {
-            let why = format!("of cluster {cluster}, nodes {fast_node} and {slow_node}, {why}");
+        Some(HybridLeftOut { initiator, fast_node, slow_node, why }) if pairs.is_empty() => {
+            let why = format!("of initiator {initiator}, nodes {fast_node} and {slow_node}, {why}");
             let experiments = [Experiment::Hybrid];
             Err(Inapplicable::until_measured(record, &experiments, Suite::Standard, why))
         }

@@ -43,7 +43,7 @@ pub struct HybridFigures {
     pub time_ratio: Option<f64>,
 }
 
-/// The points of a record by cluster, nodes, threads and variant: corners, pairs, then the surface by share of
+/// The points of a record by initiator, nodes, threads and variant: corners, pairs, then the surface by share of
 /// loads and of fast pages.
 pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
     let places = figures.places(|coordinates| match coordinates {
@@ -86,7 +86,7 @@ pub fn hybrid_points(figures: &RecordFigures<'_>) -> Vec<HybridFigures> {
     all
 }
 
-/// A cluster, its two nodes, the threads and their instruction-set variant.
+/// An initiator, its two nodes, the threads and their instruction-set variant.
 type ThreadsAndMemories<'a> = (u32, u32, u32, u32, &'a str);
 
 /// The bandwidth of each kind alone.
@@ -95,8 +95,9 @@ type Corners<'a> = HashMap<(ThreadsAndMemories<'a>, TransferKind), f64>;
 impl HybridFigures {
     /// What the points of one model have in common.
     pub(crate) fn threads_and_memories(&self) -> ThreadsAndMemories<'_> {
-        let HybridCoordinates { cluster, fast_node, slow_node, threads, variant, .. } = &self.place;
-        (*cluster, *fast_node, *slow_node, *threads, variant)
+        let HybridCoordinates { initiator, fast_node, slow_node, threads, variant, .. } =
+            &self.place;
+        (*initiator, *fast_node, *slow_node, *threads, variant)
     }
 }
 

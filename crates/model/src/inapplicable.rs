@@ -50,7 +50,7 @@ impl Inapplicable {
         let why = format!("the record holds no {experiment}: {verb}, as {text}");
         match code {
             ReasonCode::OneNode
-            | ReasonCode::OneCluster
+            | ReasonCode::OneInitiator
             | ReasonCode::OnePackage
             | ReasonCode::OneCore
             | ReasonCode::OneMemoryKind

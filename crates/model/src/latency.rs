@@ -3,7 +3,7 @@
 //!
 //! | symbol | meaning | unit |
 //! | --- | --- | --- |
-//! | t(c, m) | one dependent load of cluster c from node m, the machine idle | ns |
+//! | t(c, m) | one dependent load of initiator c from node m, the machine idle | ns |
 //! | NUMA factor(c, m) | t(c, m) / the least t(c, own node of c) | 1 |
 //! | b | what the threads beside a loaded chase move | useful bytes/s |
 //!
@@ -41,14 +41,14 @@ use crate::record_figures::RecordFigures;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Latency {
-    /// Each cluster on each node, in this order.
+    /// Each initiator on each node, in this order.
     pub factors: Vec<NumaFactor>,
     /// The NUMA factors of remote nodes together.
     pub span: Outcome<FactorSpan>,
-    /// By size, for clusters and nodes of which there are several: caches from the first on,
+    /// By size, for initiators and nodes of which there are several: caches from the first on,
     /// then memory.
     pub levels: Vec<LevelLatency>,
-    /// Beside traffic, by cluster, node and kernel.
+    /// Beside traffic, by initiator, node and kernel.
     pub curves: Vec<LoadedCurve>,
     /// What to do.
     pub advice: Vec<LatencyAdvice>,

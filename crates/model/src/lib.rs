@@ -77,11 +77,11 @@ pub use distribution::{
 };
 pub use evidence::Evidence;
 pub use flow::{
-    ClusterRate, ClusterThreads, FilledPart, Fitted, FittedFlow, Flow, FlowCase, FlowErrors,
-    FlowEstimate, FlowKernel, FlowLayout, FlowLink, FlowParameter, FlowPart, FlowPlacement,
-    FlowPrediction, FlowStream, FlowSummary, FlowTrust, JudgedCases, JudgedErrors, KernelRatio,
-    LinkEnds, MachinePart, OneThread, PartCapacity, PlacementKind, PlacementLimit, PredictedStream,
-    StreamError, first_cause, fit_flow, flow,
+    FilledPart, Fitted, FittedFlow, Flow, FlowCase, FlowErrors, FlowEstimate, FlowKernel,
+    FlowLayout, FlowLink, FlowParameter, FlowPart, FlowPlacement, FlowPrediction, FlowStream,
+    FlowSummary, FlowTrust, InitiatorRate, InitiatorThreads, JudgedCases, JudgedErrors,
+    KernelRatio, LinkEnds, MachinePart, OneThread, PartCapacity, PlacementKind, PlacementLimit,
+    PredictedStream, StreamError, first_cause, fit_flow, flow,
 };
 pub use hidden_level::{Between, HiddenLevel};
 pub use histogram::Histogram;
@@ -111,7 +111,7 @@ pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
-pub use pairs::{Cell, Figure, InitiatorRow, Pairs, PlacedCell, pairs};
+pub use pairs::{Cell, CpuGroupRow, Figure, Pairs, PlacedCell, pairs};
 pub use place::Place;
 pub use profiled_demand::{ProfiledDemand, SeenAccess, profiled_demand};
 pub use profiled_program::{ProfiledPoint, class_shares, profiled_point};
@@ -140,7 +140,7 @@ pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};
 pub use strategy::{
     Access, Basis, Expectation, LEAST_GAIN, LineCost, LineCosts, PARAMETERS, Parameter, Parameters,
-    PlacementStrategy, Strategy, StrategyAdvice, StrategyCluster, StrategyTime, StrategyVerdict,
+    PlacementStrategy, Strategy, StrategyAdvice, StrategyInitiator, StrategyTime, StrategyVerdict,
     strategy,
 };
 pub use transfer_loss::{TransferLoss, transfer_losses};

@@ -1,4 +1,4 @@
-//! All cores of one package, or of one of its clusters, on the memory of another, one way and
+//! All cores of one package, or of one of its initiators, on the memory of another, one way and
 //! both ways at once.
 //! Units: useful bytes/s.          Source: ours; the link matrix of the flow model.
 //! Fails when: a node's controller, and not the link, is the narrower part; the local figures
@@ -30,7 +30,7 @@ pub struct LinkFigures {
     pub back: Option<CaseSummary>,
 }
 
-/// The links of a record, by kernel, then whole packages before clusters alone, one way before
+/// The links of a record, by kernel, then whole packages before initiators alone, one way before
 /// both, and by package.
 pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
     let machine = &figures.record().header.machine;
@@ -55,9 +55,10 @@ pub fn links(figures: &RecordFigures<'_>) -> Vec<LinkFigures> {
         .collect();
     all.sort_by(|one, other| {
         let key = |link: &LinkFigures| {
-            let LinkCoordinates { from_package, to_package, cluster, way, kernel, variant, .. } =
-                link.place.clone();
-            (kernel, variant, cluster.is_some(), way, from_package, cluster, to_package)
+            let LinkCoordinates {
+                from_package, to_package, initiator, way, kernel, variant, ..
+            } = link.place.clone();
+            (kernel, variant, initiator.is_some(), way, from_package, initiator, to_package)
         };
         key(one).cmp(&key(other))
     });

@@ -9,7 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use serde::{Serialize, Serializer};
 
 use crate::classes::ClassSet;
@@ -244,9 +244,9 @@ fn give_away(
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MappingPlace {
-    /// The number of the initiator or memory node; of places that were only counted, the position.
+    /// The number of the group of CPUs or memory node; of places that were only counted, the position.
     pub index: u32,
-    /// The lowest node with CPUs of its cluster; null where it has none, or where places
+    /// The lowest node with CPUs of its initiator; null where it has none, or where places
     /// were only counted.
     pub cpu_node: Option<u32>,
 }
@@ -258,8 +258,8 @@ pub struct MappingPlace {
 pub enum PlaceKind {
     /// They were only counted.
     Positions,
-    /// Initiators of this kind, from which processes access memory.
-    Initiators(InitiatorKind),
+    /// Groups of CPUs of this kind, from which processes access memory.
+    CpuGroups(GroupBy),
     /// Memory nodes, with the data that devices copy.
     MemoryNodes,
 }
@@ -284,16 +284,16 @@ pub fn reach_of_positions(targets: Vec<Target>) -> Reach {
     Reach { places_are: PlaceKind::Positions, places, targets }
 }
 
-/// From each initiator, which are of this kind, of a set of classes, the class in which each of
+/// From each group of CPUs, which are of this kind, of a set of classes, the class in which each of
 /// these memory nodes is reached: one process for each node of the list, with its data there. A node
 /// may be named several times. A node that the set does not hold is reached from nowhere.
-pub fn reach_of_data(set: &ClassSet, kind: InitiatorKind, memory_nodes: &[u32]) -> Reach {
+pub fn reach_of_data(set: &ClassSet, kind: GroupBy, memory_nodes: &[u32]) -> Reach {
     let mut reached: BTreeMap<(u32, u32), usize> = BTreeMap::new();
     let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
     for class in &set.classes {
         for pair in &class.pairs {
-            reached.insert((pair.initiator, pair.memory_node), class.class);
-            places.insert(MappingPlace { index: pair.initiator, cpu_node: pair.cpu_node });
+            reached.insert((pair.cpu_group, pair.memory_node), class.class);
+            places.insert(MappingPlace { index: pair.cpu_group, cpu_node: pair.cpu_node });
         }
     }
     let class_of = |from: u32, node: u32| reached.get(&(from, node)).copied();
@@ -303,7 +303,7 @@ pub fn reach_of_data(set: &ClassSet, kind: InitiatorKind, memory_nodes: &[u32]) 
             class_from: places.iter().map(|place| class_of(place.index, node)).collect(),
         })
         .collect();
-    let places_are = PlaceKind::Initiators(kind);
+    let places_are = PlaceKind::CpuGroups(kind);
     Reach { places_are, places: places.into_iter().collect(), targets }
 }
 

@@ -1,16 +1,16 @@
 //! What a record says of the memory attributes that hwloc knows.
 //! Units: MiB/s of useful bytes, ns.
 //! Source: hwloc's manual, "Memory attributes": `Bandwidth` and `Latency` are means of reads and
-//! writes, as seen from the CPUs of an initiator.
+//! writes, as seen from a group of CPUs.
 //! `ReadBandwidth` is the kernel `load`, `WriteBandwidth` is `store`. `Bandwidth` is `copy`, which
 //! reads as much as it writes; `triad`, and after it `load`, where more pairs have that: nodes are
-//! compared by one kernel. Each is the median of all threads of the initiator, of the best variant. Latencies are those of the idle matrix: a chase
+//! compared by one kernel. Each is the median of all threads of the group of CPUs, of the best variant. Latencies are those of the idle matrix: a chase
 //! reads only, and hwloc's users ask for `Latency`, so that both names get them.
 //! Fails when: working sets fit into caches; chases that do are left out.
 
 use std::collections::HashMap;
 
-use nearfar_machine::{AttributeValue, CpuSet, InitiatorKind, Machine, MemoryAttribute};
+use nearfar_machine::{AttributeValue, CpuSet, GroupBy, Machine, MemoryAttribute};
 use nearfar_record::Experiment;
 use serde::Serialize;
 
@@ -28,9 +28,9 @@ pub struct MeasuredAttribute {
     pub unit: &'static str,
     /// The kernel that the threads ran; null for a chase.
     pub kernel: Option<String>,
-    /// By initiator, then by node.
+    /// By group of CPUs, then by node.
     pub values: Vec<AttributeValue>,
-    /// Pairs of an initiator and a node that have none: they were not measured, or refused, or
+    /// Pairs of a group of CPUs and a node that have none: they were not measured, or refused, or
     /// caches answered.
     #[serde(rename = "pairs_without")]
     pub without: usize,
@@ -68,12 +68,12 @@ const KERNELS: [(MemoryAttribute, &[&str]); 3] = [
 /// Where it has a value for none.
 pub fn memory_attributes(figures: &RecordFigures<'_>) -> Result<MemoryAttributes, Inapplicable> {
     let header = &figures.record().header;
-    let initiators = initiator_cpus(&header.machine, header.inputs.initiator);
+    let cpu_groups = group_cpus(&header.machine, header.inputs.group_by);
     let matrix = figures.pairs();
     let mut found = MemoryAttributes { measured: Vec::new(), unmeasured: Vec::new() };
     for (attribute, kernels) in KERNELS {
         let candidates =
-            kernels.iter().map(|kernel| bandwidth(&initiators, matrix, attribute, kernel));
+            kernels.iter().map(|kernel| bandwidth(&cpu_groups, matrix, attribute, kernel));
         // Of equals the last would be taken.
         match candidates.rev().max_by_key(|candidate| candidate.values.len()) {
             Some(most) if !most.values.is_empty() => found.measured.push(most),
@@ -99,24 +99,24 @@ pub fn memory_attributes(figures: &RecordFigures<'_>) -> Result<MemoryAttributes
 }
 
 fn bandwidth(
-    initiators: &HashMap<u32, CpuSet>,
+    cpu_groups: &HashMap<u32, CpuSet>,
     matrix: &Pairs,
     attribute: MemoryAttribute,
     kernel: &str,
 ) -> MeasuredAttribute {
     let mut values = Vec::new();
-    for row in &matrix.initiators {
-        let Some(initiator) = initiators.get(&row.index) else { continue };
+    for row in &matrix.cpu_groups {
+        let Some(cpu_group) = cpu_groups.get(&row.index) else { continue };
         let Some(all) = matrix.thread_counts(row.index, kernel).pop() else { continue };
         for &node in &matrix.nodes {
             let figure = matrix.cell(row.index, node, kernel, all).and_then(|cell| cell.best());
             let median = figure.map(|figure| figure.summary.sum.median);
             values.extend(median.and_then(|median| attribute.value(median)).map(|value| {
-                AttributeValue { attribute, initiator: initiator.clone(), node, value }
+                AttributeValue { attribute, initiator: cpu_group.clone(), node, value }
             }));
         }
     }
-    let without = (matrix.initiators.len() * matrix.nodes.len()).saturating_sub(values.len());
+    let without = (matrix.cpu_groups.len() * matrix.nodes.len()).saturating_sub(values.len());
     MeasuredAttribute {
         attribute,
         unit: attribute.unit(),
@@ -126,22 +126,22 @@ fn bandwidth(
     }
 }
 
-/// The CPUs of each initiator that the process might use, by its number: for others nothing was
+/// The CPUs of each group that the process might use, by its number: for others nothing was
 /// measured.
-fn initiator_cpus(machine: &Machine, kind: InitiatorKind) -> HashMap<u32, CpuSet> {
-    let initiators = machine.initiators(kind);
-    let with_cpus = initiators.iter().map(|initiator| (initiator.index, initiator.cpus()));
+fn group_cpus(machine: &Machine, kind: GroupBy) -> HashMap<u32, CpuSet> {
+    let cpu_groups = machine.cpu_groups(kind);
+    let with_cpus = cpu_groups.iter().map(|cpu_group| (cpu_group.index, cpu_group.cpus()));
     with_cpus.filter(|(_, cpus)| !cpus.is_empty()).collect()
 }
 
 fn times(figures: &RecordFigures<'_>, attribute: MemoryAttribute) -> MeasuredAttribute {
-    let clusters = initiator_cpus(&figures.record().header.machine, InitiatorKind::Cluster);
+    let initiators = group_cpus(&figures.record().header.machine, GroupBy::Memory);
     let factors = latency(figures).map_or_else(|_| Vec::new(), |latency| latency.factors);
     let value = |factor: &NumaFactor| {
         let time = factor.time.as_ref().filter(|_| !factor.is_short)?;
         Some(AttributeValue {
             attribute,
-            initiator: clusters.get(&factor.cluster)?.clone(),
+            initiator: initiators.get(&factor.initiator)?.clone(),
             node: factor.memory_node,
             value: attribute.value(time.time.value.0)?,
         })

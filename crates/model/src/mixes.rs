@@ -28,8 +28,8 @@ pub struct Mix {
 pub struct MixStream {
     /// The actor of the case that it is, by its position.
     pub actor: usize,
-    /// The cluster that its threads are of; null where they are of several.
-    pub cluster: Option<u32>,
+    /// The initiator that its threads are of; null where they are of several.
+    pub initiator: Option<u32>,
     pub threads: u32,
     /// Kernel by its name.
     pub kernel: String,
@@ -44,10 +44,10 @@ pub struct MixStream {
 
 /// The sets of a record, by their numbers.
 pub fn mixes(figures: &RecordFigures<'_>) -> Vec<Mix> {
-    let clusters = figures.record().header.machine.clusters();
-    let cluster_of = |actor: &Actor| {
-        let of = clusters.iter().find(|cluster| actor.cpus().is_subset(&cluster.cpus));
-        of.map(|cluster| cluster.index)
+    let initiators = figures.record().header.machine.initiators();
+    let initiator_of = |actor: &Actor| {
+        let of = initiators.iter().find(|initiator| actor.cpus().is_subset(&initiator.cpus));
+        of.map(|initiator| initiator.index)
     };
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Mixes(place) => Some(place),
@@ -57,7 +57,7 @@ pub fn mixes(figures: &RecordFigures<'_>) -> Vec<Mix> {
         .map(|(place, case)| {
             let streams = case.actors().iter().enumerate().filter_map(|(position, actor)| {
                 Some(MixStream {
-                    cluster: cluster_of(actor),
+                    initiator: initiator_of(actor),
                     actor: position,
                     threads: actor.threads(),
                     kernel: actor.kernel().into(),

@@ -31,7 +31,7 @@ pub enum ModelKind {
     Latency,
     /// Local and remote threads on one memory node.
     Sharing,
-    /// What limits a cluster at each arithmetic intensity.
+    /// What limits an initiator at each arithmetic intensity.
     Roofline,
     /// Loads and stores over a fast and a slow memory.
     Hybrid,

@@ -1,4 +1,4 @@
-//! The initiator x memory node matrix of a record.
+//! The group of CPUs x memory node matrix of a record.
 //! Units: useful bytes/s.          Source: braithwaite2012, chapter 3, algorithm 1.
 //! A pair is judged by the best of a kernel's variants (the thesis takes the best
 //! of several compilers, section 3.3); every variant's figure is kept beside it.
@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::CpuSet;
+use nearfar_machine::{CpuSet, GroupBy};
 use nearfar_record::{
     Absence, Absent, Actor, Case, CaseSummary, Coordinates, PairCoordinates, Part, Stage,
 };
@@ -20,7 +20,7 @@ use crate::record_figures::RecordFigures;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pairs {
     /// Rows, by their number.
-    pub initiators: Vec<InitiatorRow>,
+    pub cpu_groups: Vec<CpuGroupRow>,
     /// Columns: memory nodes that were targets, ascending.
     pub nodes: Vec<u32>,
     /// Kernels, in the order of the plan.
@@ -30,24 +30,20 @@ pub struct Pairs {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct InitiatorRow {
+pub struct CpuGroupRow {
     /// Number among its kind.
     pub index: u32,
-    /// How CPUs were grouped: `cluster`, `l3`, `core`.
-    #[serde(rename = "initiator")]
-    pub kind: InitiatorKindName,
-    /// The cluster that it belongs to.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster, or null.
+    /// How CPUs were grouped.
+    pub group_by: GroupBy,
+    /// The initiator that it belongs to.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator, or null.
     pub cpu_node: Option<u32>,
     /// Its CPUs that were used.
     pub cpus: CpuSet,
 }
 
-/// The kind of an initiator in words: `cluster`, `l3`, `core`.
-pub type InitiatorKindName = String;
-
-/// One initiator on one node with one kernel and one number of threads.
+/// One group of CPUs on one node with one kernel and one number of threads.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cell {
@@ -63,7 +59,7 @@ pub struct Cell {
 pub struct PlacedCell {
     /// Who accesses.
     #[serde(flatten)]
-    pub row: InitiatorRow,
+    pub row: CpuGroupRow,
     /// The node that is accessed.
     pub memory_node: u32,
     pub kernel: String,
@@ -98,24 +94,24 @@ impl Cell {
 
 impl Pairs {
     /// A cell; `None` when it was not planned.
-    pub fn cell(&self, initiator: u32, node: u32, kernel: &str, threads: u32) -> Option<&Cell> {
-        self.cells.get(&(initiator, node, kernel.into(), threads))
+    pub fn cell(&self, cpu_group: u32, node: u32, kernel: &str, threads: u32) -> Option<&Cell> {
+        self.cells.get(&(cpu_group, node, kernel.into(), threads))
     }
 
-    /// Thread counts that were planned for an initiator and a kernel, ascending.
-    pub fn thread_counts(&self, initiator: u32, kernel: &str) -> Vec<u32> {
+    /// Thread counts that were planned for a group of CPUs and a kernel, ascending.
+    pub fn thread_counts(&self, cpu_group: u32, kernel: &str) -> Vec<u32> {
         let counts: BTreeSet<u32> = self
             .cells
             .keys()
-            .filter(|(row, _, name, _)| *row == initiator && name == kernel)
+            .filter(|(row, _, name, _)| *row == cpu_group && name == kernel)
             .map(|&(_, _, _, threads)| threads)
             .collect();
         counts.into_iter().collect()
     }
 
     /// The thread count with the highest median sum, and its best figure.
-    pub fn peak(&self, initiator: u32, node: u32, kernel: &str) -> Option<(u32, &Figure)> {
-        let of = |threads| (initiator, node, kernel.into(), threads);
+    pub fn peak(&self, cpu_group: u32, node: u32, kernel: &str) -> Option<(u32, &Figure)> {
+        let of = |threads| (cpu_group, node, kernel.into(), threads);
         self.cells
             .range(of(0)..=of(u32::MAX))
             .filter_map(|((.., threads), cell)| Some((*threads, cell.best()?)))
@@ -125,7 +121,7 @@ impl Pairs {
     /// All cells, each with where it stands.
     pub fn placed(&self) -> Vec<PlacedCell> {
         let placed = self.cells().filter_map(|(index, memory_node, kernel, threads, cell)| {
-            let row = self.initiators.iter().find(|row| row.index == index)?;
+            let row = self.cpu_groups.iter().find(|row| row.index == index)?;
             let peak = self.peak(index, memory_node, kernel).map(|(threads, _)| threads);
             Some(PlacedCell {
                 row: row.clone(),
@@ -139,7 +135,7 @@ impl Pairs {
         placed.collect()
     }
 
-    /// All cells with their coordinates: initiator, node, kernel, threads.
+    /// All cells with their coordinates: group of CPUs, node, kernel, threads.
     pub fn cells(&self) -> impl Iterator<Item = (u32, u32, &str, u32, &Cell)> {
         self.cells.iter().map(|((row, node, kernel, threads), cell)| {
             (*row, *node, kernel.as_str(), *threads, cell)
@@ -157,7 +153,7 @@ fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
 pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
     let record = figures.record();
     let mut matrix = Pairs {
-        initiators: Vec::new(),
+        cpu_groups: Vec::new(),
         nodes: Vec::new(),
         kernels: Vec::new(),
         cells: BTreeMap::new(),
@@ -187,19 +183,19 @@ pub fn pairs(figures: &RecordFigures<'_>) -> Pairs {
     for cell in matrix.cells.values_mut() {
         cell.figures.sort_by(|a, b| b.summary.sum.median.total_cmp(&a.summary.sum.median));
     }
-    matrix.initiators.sort();
+    matrix.cpu_groups.sort();
     matrix.nodes.sort_unstable();
     matrix
 }
 
 impl Pairs {
     fn add_borders(&mut self, place: &PairCoordinates, case: &Case) {
-        if !self.initiators.iter().any(|row| row.index == place.index) {
+        if !self.cpu_groups.iter().any(|row| row.index == place.index) {
             let cpus = case.actors.first().map(Actor::cpus).cloned().unwrap_or_default();
-            self.initiators.push(InitiatorRow {
+            self.cpu_groups.push(CpuGroupRow {
                 index: place.index,
-                kind: place.initiator.to_string(),
-                cluster: place.cluster,
+                group_by: place.group_by,
+                initiator: place.initiator,
                 cpu_node: place.cpu_node,
                 cpus,
             });

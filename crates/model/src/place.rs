@@ -17,14 +17,14 @@ pub enum Place {
         #[serde(rename = "memory_node")]
         node: u32,
     },
-    /// The cores of a cluster, whatever they access.
-    Cluster { cluster: u32 },
-    /// One initiator of several in its cluster, whatever it accesses.
-    Initiator {
+    /// The cores of an initiator, whatever they access.
+    Initiator { initiator: u32 },
+    /// One group of CPUs of several in its initiator, whatever it accesses.
+    CpuGroup {
         /// Its number among its kind.
-        #[serde(rename = "initiator")]
+        #[serde(rename = "cpu_group")]
         index: u32,
-        cluster: u32,
+        initiator: u32,
     },
     /// All pairs of two packages, both ways.
     PackageLink {
@@ -44,39 +44,39 @@ pub enum Place {
         #[serde(rename = "to_package")]
         to: u32,
     },
-    /// What one cluster asks of the memory of another package.
-    ClusterToPackage {
-        cluster: u32,
+    /// What one initiator asks of the memory of another package.
+    InitiatorToPackage {
+        initiator: u32,
         /// The package of the memory.
         #[serde(rename = "to_package")]
         to: u32,
     },
-    /// What one cluster asks of one memory node that is not its own.
+    /// What one initiator asks of one memory node that is not its own.
     Path {
-        cluster: u32,
+        initiator: u32,
         #[serde(rename = "memory_node")]
         node: u32,
     },
 }
 
 impl Place {
-    /// Every place that holds a cell; `several` says whether its cluster has several
-    /// initiators.
+    /// Every place that holds a cell; `several` says whether its initiator has several
+    /// groups of CPUs.
     fn around(cell: &TwinCell, several: bool) -> Vec<Self> {
-        let TwinCell { initiator: index, cluster, node, .. } = *cell;
-        let mut places = vec![Self::Memory { node }, Self::Cluster { cluster }];
+        let TwinCell { cpu_group: index, initiator, node, .. } = *cell;
+        let mut places = vec![Self::Memory { node }, Self::Initiator { initiator }];
         if several {
-            places.push(Self::Initiator { index, cluster });
+            places.push(Self::CpuGroup { index, initiator });
         }
-        if let Some((from, to)) = cell.cluster_package.zip(cell.node_package)
+        if let Some((from, to)) = cell.initiator_package.zip(cell.node_package)
             && from != to
         {
             places.push(Self::PackageLink { first: from.min(to), second: from.max(to) });
             places.push(Self::PackageToPackage { from, to });
-            places.push(Self::ClusterToPackage { cluster, to });
+            places.push(Self::InitiatorToPackage { initiator, to });
         }
         if !cell.local {
-            places.push(Self::Path { cluster, node });
+            places.push(Self::Path { initiator, node });
         }
         places
     }
@@ -91,15 +91,15 @@ pub(crate) struct Parts {
 
 impl Parts {
     pub(crate) fn new(cells: &[TwinCell]) -> Self {
-        let initiators: BTreeSet<(u32, u32)> =
-            cells.iter().map(|cell| (cell.cluster, cell.initiator)).collect();
+        let cpu_groups: BTreeSet<(u32, u32)> =
+            cells.iter().map(|cell| (cell.initiator, cell.cpu_group)).collect();
         let mut count: HashMap<u32, usize> = HashMap::new();
-        for (cluster, _) in &initiators {
-            *count.entry(*cluster).or_default() += 1;
+        for (initiator, _) in &cpu_groups {
+            *count.entry(*initiator).or_default() += 1;
         }
         let mut of: HashMap<Place, Vec<usize>> = HashMap::new();
         for (index, cell) in cells.iter().enumerate() {
-            for place in Place::around(cell, count[&cell.cluster] > 1) {
+            for place in Place::around(cell, count[&cell.initiator] > 1) {
                 of.entry(place).or_default().push(index);
             }
         }

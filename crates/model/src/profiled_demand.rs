@@ -7,14 +7,14 @@
 //! a(c, m) x (1 - L) / (1 - l)               m far from c    l: local share by pages
 //! ```
 //!
-//! with t(c) the share of CPU time of cluster c and s(m) the share of pages on node m, look by
+//! with t(c) the share of CPU time of initiator c and s(m) the share of pages on node m, look by
 //! look (`Profile::access`). The second and third line are for programs whose pages are used
 //! unevenly, of which a counter told. Source: ours. Fails when: hot and cold pages of the same kind,
 //! near or far, lie on different nodes.
 
 use std::collections::BTreeMap;
 
-use nearfar_record::{AccessShares, Profile, ProfiledCluster};
+use nearfar_record::{AccessShares, Profile, ProfiledInitiator};
 
 /// Pages are called unevenly used where the two local shares differ by more.
 const UNEVEN: f64 = 0.05;
@@ -24,8 +24,8 @@ const UNEVEN: f64 = 0.05;
 pub struct SeenAccess {
     /// Of all its threads, by memory node.
     all: BTreeMap<u32, f64>,
-    /// Of the threads of each cluster, by memory node.
-    clusters: BTreeMap<u32, BTreeMap<u32, f64>>,
+    /// Of the threads of each initiator, by memory node.
+    initiators: BTreeMap<u32, BTreeMap<u32, f64>>,
     /// The local share that a counter told, where it differs from that by pages, and that by pages.
     pub uneven: Option<(f64, f64)>,
 }
@@ -47,16 +47,20 @@ impl SeenAccess {
     /// `None` where nothing was seen, or shares are no shares.
     fn new(
         access: &AccessShares,
-        clusters: &[ProfiledCluster],
+        initiators: &[ProfiledInitiator],
         counted: Option<f64>,
     ) -> Option<Self> {
-        let is_local = |cluster: u32, node: u32| {
-            clusters.iter().any(|it| it.index == cluster && it.memory_nodes.contains(&node))
+        let is_local = |initiator: u32, node: u32| {
+            initiators.iter().any(|it| it.index == initiator && it.memory_nodes.contains(&node))
         };
         let known: Vec<(u32, u32, f64)> =
-            access.pairs.iter().map(|it| (it.cluster, it.memory_node, it.share)).collect();
+            access.pairs.iter().map(|it| (it.initiator, it.memory_node, it.share)).collect();
         let sum = |is_own: &dyn Fn(u32, u32) -> bool| -> f64 {
-            known.iter().filter(|(cluster, node, _)| is_own(*cluster, *node)).map(|it| it.2).sum()
+            known
+                .iter()
+                .filter(|(initiator, node, _)| is_own(*initiator, *node))
+                .map(|it| it.2)
+                .sum()
         };
         let total = sum(&|_, _| true);
         let local = sum(&is_local) / total;
@@ -66,30 +70,30 @@ impl SeenAccess {
         let uneven = uneven.filter(|counted| (counted - local).abs() > UNEVEN);
         let mut seen = Self {
             all: BTreeMap::new(),
-            clusters: BTreeMap::new(),
+            initiators: BTreeMap::new(),
             uneven: uneven.map(|counted| (counted, local)),
         };
-        for (cluster, node, share) in known {
+        for (initiator, node, share) in known {
             let hot = uneven.map_or(1.0, |counted| {
-                if is_local(cluster, node) {
+                if is_local(initiator, node) {
                     counted / local
                 } else {
                     (1.0 - counted) / (1.0 - local)
                 }
             });
             *seen.all.entry(node).or_default() += share * hot;
-            let own = seen.clusters.entry(cluster).or_default();
+            let own = seen.initiators.entry(initiator).or_default();
             *own.entry(node).or_default() += share * hot;
         }
         let are_shares = normalise(&mut seen.all);
-        seen.clusters.retain(|_, own| normalise(own));
+        seen.initiators.retain(|_, own| normalise(own));
         are_shares.then_some(seen)
     }
 
-    /// The shares of a cluster's accesses by memory node; of one whose threads did not run, those of
+    /// The shares of an initiator's accesses by memory node; of one whose threads did not run, those of
     /// all.
-    pub fn of(&self, cluster: u32) -> &BTreeMap<u32, f64> {
-        self.clusters.get(&cluster).unwrap_or(&self.all)
+    pub fn of(&self, initiator: u32) -> &BTreeMap<u32, f64> {
+        self.initiators.get(&initiator).unwrap_or(&self.all)
     }
 
     /// The shares of all accesses by memory node.
@@ -105,10 +109,10 @@ fn normalise(shares: &mut BTreeMap<u32, f64>) -> bool {
     sum.is_normal() && shares.values().all(|share| share.is_finite() && *share >= 0.0)
 }
 
-/// What a profile says of its program's demand on a machine of these clusters and so many cores.
+/// What a profile says of its program's demand on a machine of these initiators and so many cores.
 pub fn profiled_demand(
     profile: &Profile,
-    clusters: &[nearfar_machine::Cluster],
+    initiators: &[nearfar_machine::Initiator],
     cores: usize,
 ) -> ProfiledDemand {
     let mut unknown = Vec::new();
@@ -133,17 +137,17 @@ pub fn profiled_demand(
                 .into(),
         );
     }
-    let is_same = |(ours, theirs): (&nearfar_machine::Cluster, &ProfiledCluster)| {
+    let is_same = |(ours, theirs): (&nearfar_machine::Initiator, &ProfiledInitiator)| {
         ours.index == theirs.index
             && ours.cpus == theirs.cpus
             && ours.memory_nodes.iter().eq(theirs.memory_nodes.iter().copied())
     };
-    let are_same = clusters.len() == profile.clusters.len()
-        && clusters.iter().zip(&profile.clusters).all(is_same);
+    let are_same = initiators.len() == profile.initiators.len()
+        && initiators.iter().zip(&profile.initiators).all(is_same);
     let access = match &profile.access {
-        Some(_) if !are_same => Err("it was watched on a machine of other clusters".to_owned()),
+        Some(_) if !are_same => Err("it was watched on a machine of other initiators".to_owned()),
         Some(access) => {
-            SeenAccess::new(access, &profile.clusters, profile.figures.local_dram_share)
+            SeenAccess::new(access, &profile.initiators, profile.figures.local_dram_share)
                 .ok_or_else(|| "its shares do not add up".to_owned())
         }
         None => Err(profile.access_unknown.clone().unwrap_or_else(|| "it is not there".into())),
@@ -170,7 +174,7 @@ pub fn profiled_demand(
 
 #[cfg(test)]
 mod tests {
-    use nearfar_machine::Cluster;
+    use nearfar_machine::Initiator;
     use nearfar_record::read_profile;
 
     use super::*;
@@ -180,26 +184,26 @@ mod tests {
         read_profile(&text[..]).unwrap()
     }
 
-    fn clusters(profile: &Profile) -> Vec<Cluster> {
-        let of = |it: &ProfiledCluster| Cluster {
+    fn initiators(profile: &Profile) -> Vec<Initiator> {
+        let of = |it: &ProfiledInitiator| Initiator {
             index: it.index,
             cpus: it.cpus.clone(),
             memory_nodes: it.memory_nodes.iter().copied().collect(),
             cpu_node: it.cpu_node,
         };
-        profile.clusters.iter().map(of).collect()
+        profile.initiators.iter().map(of).collect()
     }
 
     #[test]
     fn what_was_seen_is_taken_and_what_was_not_is_said() {
         let mut profile = planted();
         profile.figures.local_dram_share = None;
-        let own = clusters(&profile);
+        let own = initiators(&profile);
         let told = profiled_demand(&profile, &own, 8);
         assert_eq!((told.threads, told.working_set_bytes), (Some(2), Some(100_663_296)));
         let seen = told.access.unwrap();
         assert_eq!(*seen.of(0), BTreeMap::from([(0, 0.75), (1, 0.25)]));
-        // Cluster 1 did nothing: what all threads did is taken.
+        // Initiator 1 did nothing: what all threads did is taken.
         assert_eq!((seen.of(1), seen.uneven), (seen.of_all(), None));
         assert!(told.unknown.iter().any(|it| it.contains("was not counted")), "{:?}", told.unknown);
 
@@ -207,7 +211,7 @@ mod tests {
         let lacking = profiled_demand(&profile, &own[..1], 1);
         assert_eq!((lacking.threads, lacking.working_set_bytes), (None, None));
         assert_eq!(lacking.access, None);
-        for words in ["more than the 1 cores", "saw no pages", "other clusters"] {
+        for words in ["more than the 1 cores", "saw no pages", "other initiators"] {
             assert!(lacking.unknown.iter().any(|it| it.contains(words)), "{words}");
         }
         profile.access = None;
@@ -220,7 +224,7 @@ mod tests {
     #[test]
     fn counted_lines_move_the_shares_of_pages() {
         let mut profile = planted();
-        let own = clusters(&profile);
+        let own = initiators(&profile);
         profile.figures.local_dram_share = Some(0.9);
         let seen = profiled_demand(&profile, &own, 8).access.unwrap();
         let near = seen.of(0)[&0];

@@ -9,8 +9,8 @@ use nearfar_units::FlopsPerSecond;
 use crate::classes::{ClassSet, Classes};
 use crate::roofline::{IntensityKind, ProgramPoint};
 
-/// The access share of each class, and what goes to pairs that are in none. An initiator that is
-/// a part of a cluster takes an equal part of the cluster's accesses.
+/// The access share of each class, and what goes to pairs that are in none. A group of CPUs that is
+/// a part of an initiator takes an equal part of the initiator's accesses.
 ///
 /// # Errors
 /// Where there are no classes of the whole machine.
@@ -19,22 +19,24 @@ pub fn class_shares(
     access: &AccessShares,
 ) -> Result<(Vec<ClassShare>, f64), String> {
     let set: &ClassSet = match classes.sets.as_slice() {
-        [set] if set.initiator.is_none() => set,
+        [set] if set.cpu_group.is_none() => set,
         _ => return Err("the record has no classes of the whole machine".into()),
     };
     let fastest = set.classes.first().map_or(f64::NAN, |class| class.max);
-    let mut initiators: BTreeMap<(u32, u32), f64> = BTreeMap::new();
+    let mut cpu_groups: BTreeMap<(u32, u32), f64> = BTreeMap::new();
     for pair in set.classes.iter().flat_map(|class| &class.pairs) {
-        *initiators.entry((pair.cluster, pair.memory_node)).or_default() += 1.0;
+        *cpu_groups.entry((pair.initiator, pair.memory_node)).or_default() += 1.0;
     }
-    let part = |cluster: u32, node: u32| {
-        let of = |it: &&nearfar_record::PairShare| (it.cluster, it.memory_node) == (cluster, node);
+    let part = |initiator: u32, node: u32| {
+        let of =
+            |it: &&nearfar_record::PairShare| (it.initiator, it.memory_node) == (initiator, node);
         let share = access.pairs.iter().find(of).map_or(0.0, |it| it.share);
-        share / initiators.get(&(cluster, node)).copied().unwrap_or(1.0)
+        share / cpu_groups.get(&(initiator, node)).copied().unwrap_or(1.0)
     };
     let mut classed = 0.0;
     let shares = set.classes.iter().map(|class| {
-        let share: f64 = class.pairs.iter().map(|pair| part(pair.cluster, pair.memory_node)).sum();
+        let share: f64 =
+            class.pairs.iter().map(|pair| part(pair.initiator, pair.memory_node)).sum();
         let share = share.min(1.0);
         classed += share;
         ClassShare {
@@ -55,10 +57,10 @@ pub fn class_shares(
 pub struct ProfiledPoint {
     /// By its operational intensity, FLOPs per byte read from memory.
     pub point: ProgramPoint,
-    /// The cluster that its threads used most.
-    pub cluster: u32,
+    /// The initiator that its threads used most.
+    pub initiator: u32,
     /// The share of its CPU time there, which its operations are taken to have as well.
-    pub cluster_share: f64,
+    pub initiator_share: f64,
 }
 
 /// The point of a profiled program.
@@ -77,7 +79,7 @@ pub fn profiled_point(profile: &Profile) -> Result<ProfiledPoint, String> {
     };
     let intensity = known("operational_flops_per_byte", figures.operational_flops_per_byte)?;
     let flops = known("gflop_per_s", figures.gflop_per_s)? * 1e9;
-    let only = match profile.clusters.as_slice() {
+    let only = match profile.initiators.as_slice() {
         [only] => Some((only.index, 1.0)),
         _ => None,
     };
@@ -86,18 +88,18 @@ pub fn profiled_point(profile: &Profile) -> Result<ProfiledPoint, String> {
         let most = cpu_time.max_by(|one, other| one.1.total_cmp(other.1))?;
         Some((*most.0, *most.1))
     };
-    let Some((cluster, cluster_share)) = only.or_else(most) else {
+    let Some((initiator, initiator_share)) = only.or_else(most) else {
         return Err("it has no point below roofs: where its threads ran is not known".into());
     };
-    let flops = flops * cluster_share;
+    let flops = flops * initiator_share;
     let flops = flops.is_normal().then_some(FlopsPerSecond(flops));
     let point = ProgramPoint { kind: IntensityKind::Operational, intensity, flops };
-    Ok(ProfiledPoint { point, cluster, cluster_share })
+    Ok(ProfiledPoint { point, initiator, initiator_share })
 }
 
 #[cfg(test)]
 mod tests {
-    use nearfar_machine::{InitiatorKind, MemoryKind, NodePosition};
+    use nearfar_machine::{GroupBy, MemoryKind, NodePosition};
     use nearfar_record::{Estimate, PairShare, ProfileFigures, read_profile};
 
     use super::*;
@@ -110,10 +112,10 @@ mod tests {
     }
 
     fn class(class: usize, max: f64, pairs: &[(u32, u32, u32)]) -> Class {
-        let pair = |&(initiator, cluster, memory_node): &(u32, u32, u32)| ClassPair {
+        let pair = |&(cpu_group, initiator, memory_node): &(u32, u32, u32)| ClassPair {
+            cpu_group,
             initiator,
-            cluster,
-            cpu_node: Some(cluster),
+            cpu_node: Some(initiator),
             memory_node,
             position: NodePosition {
                 memory_kind: MemoryKind::Dram,
@@ -144,7 +146,7 @@ mod tests {
 
     fn classes(classes: Vec<Class>) -> Classes {
         Classes {
-            initiator: InitiatorKind::Cluster,
+            group_by: GroupBy::Memory,
             kernels: Vec::new(),
             absent_kernels: Vec::new(),
             rule: ClassRule::default(),
@@ -152,15 +154,15 @@ mod tests {
             noise: None,
             standard_error: None,
             fewest_rounds: 6,
-            sets: vec![ClassSet { initiator: None, classes }],
+            sets: vec![ClassSet { cpu_group: None, classes }],
             left_out: Vec::new(),
             notes: Vec::new(),
         }
     }
 
     fn access(pairs: &[(u32, u32, f64)]) -> AccessShares {
-        let pair = |&(cluster, memory_node, share): &(u32, u32, f64)| PairShare {
-            cluster,
+        let pair = |&(initiator, memory_node, share): &(u32, u32, f64)| PairShare {
+            initiator,
             memory_node,
             share,
         };
@@ -185,29 +187,29 @@ mod tests {
     }
 
     #[test]
-    fn initiators_of_one_cluster_take_equal_parts() {
-        // Two L3 domains of one cluster, in different classes.
+    fn initiators_of_one_initiator_take_equal_parts() {
+        // Two L3 domains of one initiator, in different classes.
         let known = classes(vec![class(0, 10e9, &[(0, 0, 0)]), class(1, 8e9, &[(1, 0, 0)])]);
         let (shares, elsewhere) = class_shares(&known, &access(&[(0, 0, 1.0)])).unwrap();
         assert!(shares.iter().all(|of| (of.share - 0.5).abs() < 1e-12) && elsewhere < 1e-12);
-        let per_initiator = Classes { sets: Vec::new(), ..known };
-        assert!(class_shares(&per_initiator, &access(&[])).is_err());
+        let per_group = Classes { sets: Vec::new(), ..known };
+        assert!(class_shares(&per_group, &access(&[])).is_err());
     }
 
     #[test]
-    fn a_point_is_of_the_cluster_that_was_used_most() {
+    fn a_point_is_of_the_initiator_that_was_used_most() {
         let mut profile = planted();
         let found = profiled_point(&profile).unwrap();
-        assert_eq!((found.cluster, found.cluster_share), (0, 1.0));
+        assert_eq!((found.initiator, found.initiator_share), (0, 1.0));
         assert_eq!(found.point.flops, Some(FlopsPerSecond(1e9)));
         assert!((found.point.intensity - 1.0 / 12.0).abs() < 1e-12);
         profile.access.as_mut().unwrap().cpu_time = [(0, 0.25), (1, 0.75)].into();
         let found = profiled_point(&profile).unwrap();
-        assert_eq!((found.cluster, found.point.flops), (1, Some(FlopsPerSecond(0.75e9))));
+        assert_eq!((found.initiator, found.point.flops), (1, Some(FlopsPerSecond(0.75e9))));
         profile.access = None;
         assert!(profiled_point(&profile).unwrap_err().contains("where its threads ran"));
-        profile.clusters.truncate(1);
-        assert_eq!(profiled_point(&profile).unwrap().cluster_share.to_bits(), 1.0_f64.to_bits());
+        profile.initiators.truncate(1);
+        assert_eq!(profiled_point(&profile).unwrap().initiator_share.to_bits(), 1.0_f64.to_bits());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What limits a cluster at each arithmetic intensity: one chart for each cluster, with the roofs
+//! What limits an initiator at each arithmetic intensity: one chart for each initiator, with the roofs
 //! of arithmetic, of its caches, and of memory near, far and shared.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! | symbol | unit | what it is |
 //! | --- | --- | --- |
 //! | I | FLOPs per byte | arithmetic intensity: operations / bytes that the cores request |
-//! | b | useful bytes/s | a roof of bandwidth: all threads of the cluster together |
+//! | b | useful bytes/s | a roof of bandwidth: all threads of the initiator together |
 //! | F | FLOP/s | a roof of arithmetic, called a ceiling: all threads together |
 //!
 //! A roof, and a point below it, is the median over rounds of the round values: what disturbs a
@@ -17,7 +17,7 @@
 //! Source: denoyelle2019, sections 3 to 5, tables 1 to 5; the roofs of a program that uses two
 //! memories: its section 6 (`hybrid`).
 //!
-//! Holds when: a program runs one thread on each core of the cluster, streams through memory, and
+//! Holds when: a program runs one thread on each core of the initiator, streams through memory, and
 //! the machine runs as it was measured (clock, placement, who else is there).
 //!
 //! Fails when: loads are too few or too dependent to cover the latency (a point then lies below
@@ -52,11 +52,11 @@ use serde::Serialize;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// What limits each cluster at each arithmetic intensity (denoyelle2019).
+/// What limits each initiator at each arithmetic intensity (denoyelle2019).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Roofline {
-    /// A chart for each cluster that has roofs.
+    /// A chart for each initiator that has roofs.
     pub charts: Vec<Chart>,
     /// What would tell more.
     pub commands: RoofCommands,

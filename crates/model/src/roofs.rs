@@ -1,4 +1,4 @@
-//! What each level of the memory gives a cluster, what its cores compute at most, and points
+//! What each level of the memory gives an initiator, what its cores compute at most, and points
 //! below those roofs.
 //! Units: useful bytes/s, FLOP/s, FLOPs per byte that the cores request.
 //! Source: denoyelle2019, section 4, tables 1, 2, 4 and 5; attainable = the lower of
@@ -9,7 +9,7 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-use nearfar_machine::Cluster;
+use nearfar_machine::Initiator;
 use nearfar_record::{CaseSummary, Coordinates, Part, Roof, RoofCoordinates, RoofPurpose, Work};
 
 use nearfar_units::FlopsPerSecond;
@@ -17,17 +17,17 @@ use serde::Serialize;
 
 use crate::record_figures::{CaseFigures, PlannedCase, RecordFigures};
 
-/// A roof of one cluster, or a point below one.
+/// A roof of one initiator, or a point below one.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofFigures {
-    /// Which case; a case that several clusters take part in has figures for each.
+    /// Which case; a case that several initiators take part in has figures for each.
     #[serde(flatten)]
     pub case: PlannedCase,
     /// Where it stands.
     #[serde(flatten)]
     pub place: RoofCoordinates,
-    /// Whether the node is the cluster's own; null for a roof that is not one node's.
+    /// Whether the node is the initiator's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
     /// Useful bytes; null without samples and for arithmetic on registers.
     #[serde(rename = "bandwidth_gb_per_s")]
@@ -60,24 +60,24 @@ pub struct Attainable {
     pub ratio: f64,
 }
 
-/// The roofs of a record by cluster, and for each the points below them; caches first, then
-/// nodes, then what several clusters do at once.
+/// The roofs of a record by initiator, and for each the points below them; caches first, then
+/// nodes, then what several initiators do at once.
 pub fn roofs(figures: &RecordFigures<'_>) -> Vec<RoofFigures> {
-    let clusters = figures.record().header.machine.clusters();
+    let initiators = figures.record().header.machine.initiators();
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Roofs(place) => Some(place),
         _ => None,
     });
     let mut all: Vec<RoofFigures> =
-        places.map(|(place, case)| figures_of(place, case, &clusters)).collect();
+        places.map(|(place, case)| figures_of(place, case, &initiators)).collect();
     all.sort_by(by_roof);
     let known: Known = all
         .iter()
         .filter(|figures| figures.place.purpose == RoofPurpose::Roof)
         .filter_map(|figures| {
-            let RoofCoordinates { cluster, roof, kernel, variant, .. } = figures.place.clone();
+            let RoofCoordinates { initiator, roof, kernel, variant, .. } = figures.place.clone();
             let summary = figures.bandwidth.as_ref().or(figures.flops.as_ref())?;
-            Some(((cluster, roof, variant, kernel), summary.sum.median))
+            Some(((initiator, roof, variant, kernel), summary.sum.median))
         })
         .collect();
     for figures in &mut all {
@@ -86,10 +86,14 @@ pub fn roofs(figures: &RecordFigures<'_>) -> Vec<RoofFigures> {
     all
 }
 
-/// Roofs by cluster, limit, variant and kernel: bytes/s, or FLOP/s of arithmetic.
+/// Roofs by initiator, limit, variant and kernel: bytes/s, or FLOP/s of arithmetic.
 type Known = HashMap<(u32, Roof, String, String), f64>;
 
-fn figures_of(place: &RoofCoordinates, case: CaseFigures<'_>, clusters: &[Cluster]) -> RoofFigures {
+fn figures_of(
+    place: &RoofCoordinates,
+    case: CaseFigures<'_>,
+    initiators: &[Initiator],
+) -> RoofFigures {
     let actor = place.actor as usize;
     let moved = |summary: &CaseSummary| summary.sum.median > 0.0;
     let is_compute = place.roof == Roof::Compute;
@@ -98,10 +102,10 @@ fn figures_of(place: &RoofCoordinates, case: CaseFigures<'_>, clusters: &[Cluste
     let per_cycle = |summary: Option<&CaseSummary>, work| {
         summary.and_then(|_| case.work_per_cycle(actor, work))
     };
-    let own = clusters.iter().find(|cluster| cluster.index == place.cluster);
+    let own = initiators.iter().find(|initiator| initiator.index == place.initiator);
     let is_local = match place.roof {
         Roof::Memory { node } | Roof::Contended { node, .. } | Roof::AllLocal { node } => {
-            Some(own.is_some_and(|cluster| cluster.memory_nodes.contains(node)))
+            Some(own.is_some_and(|initiator| initiator.memory_nodes.contains(node)))
         }
         Roof::Compute | Roof::Cache { .. } | Roof::Interleaved { .. } | Roof::Congested { .. } => {
             None
@@ -136,21 +140,21 @@ fn by_roof(one: &RoofFigures, other: &RoofFigures) -> Ordering {
         (Roof::Congested { .. }, _) => 7,
     };
     let key = |figures: &RoofFigures| {
-        let RoofCoordinates { cluster, roof, purpose, .. } = figures.place;
-        (cluster, purpose, rank(figures), roof)
+        let RoofCoordinates { initiator, roof, purpose, .. } = figures.place;
+        (initiator, purpose, rank(figures), roof)
     };
     key(one).cmp(&key(other))
 }
 
-/// What the roofs of the same cluster, in the same variant, say of a point.
+/// What the roofs of the same initiator, in the same variant, say of a point.
 fn attainable(point: &RoofFigures, known: &Known) -> Option<Attainable> {
     if point.place.purpose != RoofPurpose::Validation {
         return None;
     }
     let (flops, intensity) = (point.flops.as_ref()?.sum.median, point.intensity?);
     let roof = |kernel: &str, limit: Roof| {
-        let RoofCoordinates { cluster, variant, .. } = &point.place;
-        known.get(&(*cluster, limit, variant.clone(), kernel.to_string())).copied()
+        let RoofCoordinates { initiator, variant, .. } = &point.place;
+        known.get(&(*initiator, limit, variant.clone(), kernel.to_string())).copied()
     };
     let (accesses, arithmetic) = parts_of(&point.place.kernel)?;
     let bandwidth = roof(accesses, point.place.roof)?;

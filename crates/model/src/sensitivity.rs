@@ -40,8 +40,8 @@ pub struct Sensitivity {
     pub better: Better,
     /// In the order in which they were given.
     pub programs: Vec<ProgramSensitivity>,
-    /// The best program of each pair of a cluster and a node; empty where programs ran on the
-    /// CPUs of one cluster only.
+    /// The best program of each pair of an initiator and a node; empty where programs ran on the
+    /// CPUs of one initiator only.
     pub best: Vec<BestOfPair>,
     /// Classes of these pairs, the best first; empty as above.
     pub classes: Vec<ProgramClass>,
@@ -64,15 +64,15 @@ pub struct ProgramSensitivity {
 pub struct PlacedRuns {
     /// The case, by its id.
     pub case: String,
-    /// The cluster of its CPUs.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null without.
+    /// The initiator of its CPUs.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null without.
     pub cpu_node: Option<u32>,
     /// The node that its memory was asked for on; null where pages are dealt out.
     pub memory_node: Option<u32>,
     /// The CPUs that it could use, and how its pages were to be placed.
     pub binding: Binding,
-    /// Whether the node is the cluster's own.
+    /// Whether the node is the initiator's own.
     pub is_local: bool,
     /// Time, s, or the metric; null without runs.
     pub runs: Option<RunSummary>,
@@ -193,11 +193,11 @@ fn placed_runs(
     let runs = || samples.iter().filter_map(|sample| sample.run.as_ref());
     let commands = record.header.inputs.commands.as_ref();
     let tried = commands.and_then(|commands| commands.counters.as_deref());
-    let own = local_node(&record.header.machine, place.cluster);
+    let own = local_node(&record.header.machine, place.initiator);
     let planned = case.planned();
     Some(PlacedRuns {
         case: planned.id.clone(),
-        cluster: place.cluster,
+        initiator: place.initiator,
         cpu_node: place.cpu_node,
         memory_node: place.memory_node,
         is_local: place.memory_node.is_some() && place.memory_node == own,
@@ -232,11 +232,11 @@ impl ProgramSensitivity {
             .placements
             .iter()
             .filter(|runs| runs.is_local)
-            .map(|runs| (runs.cluster, runs.memory_node, runs.runs.clone()))
+            .map(|runs| (runs.initiator, runs.memory_node, runs.runs.clone()))
             .collect();
         for runs in &mut self.placements {
             let Some((_, node, local)) =
-                locals.iter().find(|(cluster, ..)| *cluster == runs.cluster)
+                locals.iter().find(|(initiator, ..)| *initiator == runs.initiator)
             else {
                 continue;
             };
@@ -244,7 +244,7 @@ impl ProgramSensitivity {
                 (Some(runs), Some(local)) => relative(runs, local, better),
                 _ => None,
             };
-            let bounds = |node: u32| reference?.bounds(runs.cluster, &runs.binding.memory, node);
+            let bounds = |node: u32| reference?.bounds(runs.initiator, &runs.binding.memory, node);
             runs.bounds = node.and_then(bounds);
             runs.standing = runs.bounds.as_ref().and_then(|bounds| {
                 let (low, high) = runs.performance?.interval;

@@ -1,4 +1,4 @@
-//! What n threads near a memory node and m threads of another cluster get of it, how fairly, and
+//! What n threads near a memory node and m threads of another initiator get of it, how fairly, and
 //! how many processes to put where.
 //!
 //! | symbol | meaning | unit |
@@ -17,7 +17,7 @@
 //! beta) L0 + beta R0 with beta from 0 to 1, gives nothing above both lone figures, and all 16
 //! mixed cells of the paper's table lie there.
 //! Holds when: two groups share one node, and the grid holds cells near those that are asked for.
-//! Fails when: more than two clusters share it, or threads of a group differ from each other.
+//! Fails when: more than two initiators share it, or threads of a group differ from each other.
 //! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/saad2022.rs`, the bench
 //! `accuracy sharing`.
 
@@ -30,7 +30,7 @@ mod splits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_record::{
     Absence, Coordinates, Estimate, Experiment, Part, SharingCoordinates, Stage, Suite,
 };
@@ -59,7 +59,7 @@ const MOST_CELLS: usize = 4096;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Sharing {
-    /// Grids with laws, by node, clusters, kernel and variant.
+    /// Grids with laws, by node, initiators, kernel and variant.
     pub grids: Vec<SharedGrid>,
     /// Grids without, and why.
     pub unfitted: Vec<UnfittedGrid>,
@@ -72,8 +72,8 @@ pub struct Sharing {
 pub struct GridPlace {
     /// The node whose memory both groups use.
     pub memory_node: u32,
-    pub local_cluster: u32,
-    pub remote_cluster: u32,
+    pub local_initiator: u32,
+    pub remote_initiator: u32,
     /// Kernel by its name.
     pub kernel: String,
     /// Instruction-set variant by its name.
@@ -112,7 +112,7 @@ pub struct SharedGrid {
     /// What both groups lose beside each other; null without a mixed cell whose lone figures were
     /// measured.
     pub fairness: Option<Fairness>,
-    /// The best splits of as many processes as the local cluster holds, and of the counts of
+    /// The best splits of as many processes as the local initiator holds, and of the counts of
     /// threads of a full grid below, two at least; for both ways to share work.
     pub rankings: Vec<SplitRanking>,
     #[serde(skip)]
@@ -184,15 +184,15 @@ impl GridPlace {
     pub fn of(place: &SharingCoordinates) -> Self {
         Self {
             memory_node: place.memory_node,
-            local_cluster: place.local_cluster,
-            remote_cluster: place.remote_cluster,
+            local_initiator: place.local_initiator,
+            remote_initiator: place.remote_initiator,
             kernel: place.kernel.clone(),
             variant: place.variant.clone(),
         }
     }
 }
 
-/// Cluster, node, kernel and variant of a case of `pairs`.
+/// Initiator, node, kernel and variant of a case of `pairs`.
 type PairKey<'a> = (u32, u32, &'a str, &'a str);
 
 /// Cases of `pairs`, which are those of a lone group by other counts of threads.
@@ -202,8 +202,8 @@ impl<'a> LonePairs<'a> {
     fn new(figures: &'a RecordFigures<'_>) -> Self {
         let mut cases: HashMap<PairKey<'a>, Vec<(u32, CaseFigures<'a>)>> = HashMap::new();
         for (pair, case) in figures.places(Coordinates::as_pair) {
-            if pair.initiator == InitiatorKind::Cluster && pair.stage == Stage::Matrix {
-                let key = (pair.cluster, pair.memory_node, &*pair.kernel, &*pair.variant);
+            if pair.group_by == GroupBy::Memory && pair.stage == Stage::Matrix {
+                let key = (pair.initiator, pair.memory_node, &*pair.kernel, &*pair.variant);
                 cases.entry(key).or_default().push((pair.threads, case));
             }
         }
@@ -214,12 +214,12 @@ impl<'a> LonePairs<'a> {
     fn curve(
         &self,
         place: &GridPlace,
-        cluster: u32,
+        initiator: u32,
         own: Vec<LonePoint>,
         planned: u32,
     ) -> Option<LoneCurve> {
         let known: BTreeSet<u32> = own.iter().map(|point| point.threads).collect();
-        let key = (cluster, place.memory_node, &*place.kernel, &*place.variant);
+        let key = (initiator, place.memory_node, &*place.kernel, &*place.variant);
         let cases = self.0.get(&key).map_or(&[][..], Vec::as_slice);
         let others = cases.iter().filter(|(threads, _)| !known.contains(threads));
         let more = others.filter_map(|(threads, case)| {
@@ -264,9 +264,9 @@ impl SharedGrid {
             point.collect::<Vec<_>>()
         };
         let none = |side| format!("no figure of the {side} threads alone");
-        let local = lone.curve(&place, place.local_cluster, points(true), most[0]);
+        let local = lone.curve(&place, place.local_initiator, points(true), most[0]);
         let local = local.ok_or_else(|| none("local"))?;
-        let remote = lone.curve(&place, place.remote_cluster, points(false), most[1]);
+        let remote = lone.curve(&place, place.remote_initiator, points(false), most[1]);
         let remote = remote.ok_or_else(|| none("remote"))?;
 
         let mixed: Vec<((u32, u32), FittedCell, Support)> = measured
@@ -447,7 +447,7 @@ fn why_absent(cell: &SharingCell) -> Option<String> {
 
 /// Counts of threads of a full grid, those of the plan among them.
 fn counts(curve: &LoneCurve, planned: impl Iterator<Item = u32>) -> BTreeSet<u32> {
-    /// Smaller clusters have every count.
+    /// Smaller initiators have every count.
     const EVERY_COUNT_UP_TO: u32 = 4;
     let most = curve.most_threads();
     let every = 0..=if most <= EVERY_COUNT_UP_TO { most } else { 0 };

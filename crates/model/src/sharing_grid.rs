@@ -1,4 +1,4 @@
-//! n threads near a memory node beside m threads of another cluster.
+//! n threads near a memory node beside m threads of another initiator.
 //! Units: useful bytes/s.          Source: saad2022, tables of total, local and remote bandwidth.
 //! The paper counts lines that the last cache fetched, read traffic only; these are the bytes
 //! that the program asked for.
@@ -31,7 +31,7 @@ pub struct SharingCell {
     pub remote_per_thread: Option<BytesPerSecond>,
 }
 
-/// The grids of a record, by node, clusters and kernel, then by n and m.
+/// The grids of a record, by node, initiators and kernel, then by n and m.
 pub fn sharing_grid(figures: &RecordFigures<'_>) -> Vec<SharingCell> {
     let places = figures.places(|coordinates| match coordinates {
         Coordinates::Sharing(place) => Some(place),
@@ -61,14 +61,14 @@ pub fn sharing_grid(figures: &RecordFigures<'_>) -> Vec<SharingCell> {
         let key = |cell: &SharingCell| {
             let SharingCoordinates {
                 memory_node,
-                local_cluster,
-                remote_cluster,
+                local_initiator,
+                remote_initiator,
                 local_threads,
                 remote_threads,
                 kernel,
                 variant,
             } = cell.place.clone();
-            let grid = (memory_node, local_cluster, remote_cluster, kernel, variant);
+            let grid = (memory_node, local_initiator, remote_initiator, kernel, variant);
             (grid, local_threads, remote_threads)
         };
         key(one).cmp(&key(other))

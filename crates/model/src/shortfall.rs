@@ -227,7 +227,7 @@ fn shortfall(
         own_intervals(low.iter().map(|(cell, comparison)| (*cell, ln_ratio(comparison))))
     };
     // One thread shows slow cores and slow memory alike.
-    let both = |place: &Place| matches!(place, Place::Memory { .. } | Place::Cluster { .. });
+    let both = |place: &Place| matches!(place, Place::Memory { .. } | Place::Initiator { .. });
     let alone = low.iter().all(|(cell, _)| cell.local)
         && low.iter().any(|(cell, _)| cell.threads == 1)
         && both(&cause.place);

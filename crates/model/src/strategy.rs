@@ -31,7 +31,7 @@ mod placement_time;
 
 pub use advice::StrategyAdvice;
 pub use expectation::{Expectation, LEAST_GAIN, StrategyTime, StrategyVerdict};
-pub use line_costs::{Basis, LineCost, LineCosts, StrategyCluster};
+pub use line_costs::{Basis, LineCost, LineCosts, StrategyInitiator};
 pub use placement_time::{Access, PARAMETERS, Parameter, Parameters, PlacementStrategy};
 
 use nearfar_machine::{Binding, MemoryPolicy};
@@ -93,7 +93,7 @@ pub fn strategy(figures: &RecordFigures<'_>) -> Result<Strategy, Inapplicable> {
     let break_even_share = placement_time::break_even_share(&costs);
     let tried = Parameters::UNPLACED_SHARE;
     let is_tried = |share: &f64| tried.least < *share && *share < tried.most;
-    let clusters = &costs.clusters;
+    let initiators = &costs.initiators;
     let mut model = Strategy {
         parameters: PARAMETERS,
         irregular: expectation::expectation(&costs, Access::Irregular),
@@ -102,9 +102,9 @@ pub fn strategy(figures: &RecordFigures<'_>) -> Result<Strategy, Inapplicable> {
         regular,
         placed_margin: placement_time::placed_margin(&costs),
         interleave: Binding {
-            cpus: clusters.iter().flat_map(|cluster| cluster.binding.cpus.iter()).collect(),
+            cpus: initiators.iter().flat_map(|initiator| initiator.binding.cpus.iter()).collect(),
             memory: MemoryPolicy::Interleave(
-                clusters.iter().map(|cluster| cluster.memory_node).collect(),
+                initiators.iter().map(|initiator| initiator.memory_node).collect(),
             ),
         },
         costs,

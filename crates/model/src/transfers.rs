@@ -140,8 +140,8 @@ pub struct TransferPlace {
     pub memory_node: Option<u32>,
     /// The device that is copied to; null for the host.
     pub peer: Option<String>,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
+    /// The initiator of the host's thread.
+    pub initiator: u32,
 }
 
 /// The copies of each place that were measured beside nothing, the smallest first; empty for a
@@ -158,7 +158,7 @@ pub fn copies_by_place<'t>(
             host_memory: place.host_memory,
             memory_node: place.memory_node,
             peer: place.peer.clone(),
-            cluster: place.cluster,
+            initiator: place.initiator,
         };
         let copies = places.entry(key).or_default();
         if transfer.by_host.as_ref().is_some_and(is_bandwidth) {
@@ -177,7 +177,7 @@ pub fn copies_by_place<'t>(
 pub fn largest_transfers(transfers: &[TransferFigures]) -> Vec<&TransferFigures> {
     let key = |it: &TransferFigures| {
         let place = it.place.clone();
-        let ends = (place.memory_node, place.device, place.peer, place.cluster);
+        let ends = (place.memory_node, place.device, place.peer, place.initiator);
         (place.direction, place.host_memory, ends)
     };
     let mut largest: BTreeMap<_, &TransferFigures> = BTreeMap::new();
@@ -198,8 +198,8 @@ pub struct CopyPlace {
     pub device: String,
     /// The node of the host's pages.
     pub memory_node: u32,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
+    /// The initiator of the host's thread.
+    pub initiator: u32,
 }
 
 /// The largest copies of each device and memory node that were measured all these ways, each by
@@ -216,7 +216,7 @@ pub fn largest_copies<'t>(
             && place.host_memory == Some(memory)
             && ways.contains(&place.direction);
         let Some(memory_node) = place.memory_node.filter(|_| is_asked) else { continue };
-        let key = CopyPlace { device: place.device, memory_node, cluster: place.cluster };
+        let key = CopyPlace { device: place.device, memory_node, initiator: place.initiator };
         places.entry(key).or_default().extend(copies);
     }
     for copies in places.values_mut() {
@@ -289,8 +289,8 @@ fn streams_alone(
         _ => None,
     });
     places.find_map(|(place, case)| {
-        let same = (place.cluster, Some(place.memory_node))
-            == (transfer.cluster, transfer.memory_node)
+        let same = (place.initiator, Some(place.memory_node))
+            == (transfer.initiator, transfer.memory_node)
             && (&place.kernel, &place.variant, place.threads) == (kernel, variant, *threads);
         alone_of(&case, Part::Case).filter(|_| same)
     })

@@ -4,21 +4,21 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use nearfar_machine::{InitiatorKind, Machine, MemoryKind};
+use nearfar_machine::{Machine, MemoryKind};
 use nearfar_stats::{Estimate, normal_quantile, pooled_deviation};
 
-use crate::pairs::{Figure, InitiatorRow, Pairs};
+use crate::pairs::{CpuGroupRow, Figure, Pairs};
 use crate::twin_rule::{FEWEST_ROUNDS, NotCompared};
 
 /// A cell of the matrix as it is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct TwinCell {
+    pub(crate) cpu_group: u32,
     pub(crate) initiator: u32,
-    pub(crate) cluster: u32,
-    pub(crate) cluster_package: Option<u32>,
+    pub(crate) initiator_package: Option<u32>,
     pub(crate) node: u32,
     pub(crate) node_package: Option<u32>,
-    /// The cluster whose own memory the node is.
+    /// The initiator whose own memory the node is.
     pub(crate) home: Option<u32>,
     pub(crate) local: bool,
     pub(crate) kernel: String,
@@ -64,12 +64,12 @@ pub(crate) fn twin_cells(
         })
         .collect();
     let noise = pooled_deviation(&deviations);
-    let places = PairPlaces::new(machine, &matrix.initiators);
+    let places = PairPlaces::new(machine, &matrix.cpu_groups);
     let mut groups: BTreeMap<GroupKey, Vec<TwinCell>> = BTreeMap::new();
     let mut loads: HashMap<(&str, u32), usize> = HashMap::new();
-    for (initiator, node, kernel, threads, cell) in matrix.cells() {
+    for (cpu_group, node, kernel, threads, cell) in matrix.cells() {
         let figure = cell.best().filter(|figure| figure.summary.sum.interval.0 > 0.0);
-        let (Some(figure), Some(place)) = (figure, places.of(initiator, node)) else {
+        let (Some(figure), Some(place)) = (figure, places.of(cpu_group, node)) else {
             *not_compared.entry(NotCompared::NoFigure).or_default() += 1;
             continue;
         };
@@ -104,15 +104,15 @@ fn noise_of_median(ln_interval: (f64, f64), noise: f64, sum: &Estimate) -> Optio
     Some(((ln_interval.1 - ln_interval.0) / 2.0 / to_each_side).max(common))
 }
 
-/// Where initiators and nodes are.
+/// Where groups of CPUs and nodes are.
 struct PairPlaces {
-    initiators: BTreeMap<u32, InitiatorPlace>,
+    cpu_groups: BTreeMap<u32, CpuGroupPlace>,
     nodes: BTreeMap<u32, NodePlace>,
     distances: BTreeMap<(u32, u32), u64>,
 }
 
-struct InitiatorPlace {
-    cluster: u32,
+struct CpuGroupPlace {
+    initiator: u32,
     cpu_node: Option<u32>,
     package: Option<u32>,
     own_nodes: Vec<u32>,
@@ -134,10 +134,10 @@ struct Load<'a> {
 
 /// Where a pair is.
 struct PairPlace {
-    initiator: u32,
+    cpu_group: u32,
     node: u32,
-    cluster: u32,
-    cluster_package: Option<u32>,
+    initiator: u32,
+    initiator_package: Option<u32>,
     node_package: Option<u32>,
     home: Option<u32>,
     local: bool,
@@ -147,28 +147,28 @@ struct PairPlace {
 }
 
 impl PairPlaces {
-    fn new(machine: &Machine, rows: &[InitiatorRow]) -> Self {
-        let clusters = machine.clusters();
-        let kind = rows.first().and_then(|row| row.kind.parse::<InitiatorKind>().ok());
-        let of_kind = kind.map(|kind| machine.initiators(kind)).unwrap_or_default();
-        let initiators = rows.iter().filter_map(|row| {
-            let cluster = clusters.iter().find(|cluster| cluster.index == row.cluster)?;
-            let initiator = of_kind.iter().find(|initiator| initiator.index == row.index)?;
-            let place = InitiatorPlace {
-                cluster: row.cluster,
+    fn new(machine: &Machine, rows: &[CpuGroupRow]) -> Self {
+        let initiators = machine.initiators();
+        let kind = rows.first().map(|row| row.group_by);
+        let of_kind = kind.map(|kind| machine.cpu_groups(kind)).unwrap_or_default();
+        let cpu_groups = rows.iter().filter_map(|row| {
+            let initiator = initiators.iter().find(|initiator| initiator.index == row.initiator)?;
+            let cpu_group = of_kind.iter().find(|cpu_group| cpu_group.index == row.index)?;
+            let place = CpuGroupPlace {
+                initiator: row.initiator,
                 cpu_node: row.cpu_node,
-                package: machine.only_package(&cluster.cpus),
-                own_nodes: cluster.memory_nodes.iter().collect(),
-                cores: initiator.cores.len(),
+                package: machine.only_package(&initiator.cpus),
+                own_nodes: initiator.memory_nodes.iter().collect(),
+                cores: cpu_group.cores.len(),
             };
             Some((row.index, place))
         });
         let nodes = machine.nodes.iter().map(|node| {
             let package = machine.only_package(&node.locality);
-            let home = clusters
+            let home = initiators
                 .iter()
-                .find(|cluster| cluster.memory_nodes.iter().any(|own| own == node.os_index))
-                .map(|cluster| cluster.index);
+                .find(|initiator| initiator.memory_nodes.iter().any(|own| own == node.os_index))
+                .map(|initiator| initiator.index);
             (node.os_index, NodePlace { package, home, memory: node.kind })
         });
         let all: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
@@ -176,21 +176,21 @@ impl PairPlaces {
             all.iter().filter_map(move |&to| Some(((from, to), machine.distance(from, to)?)))
         });
         Self {
-            initiators: initiators.collect(),
+            cpu_groups: cpu_groups.collect(),
             nodes: nodes.collect(),
             distances: distances.collect(),
         }
     }
 
-    fn of(&self, initiator: u32, node: u32) -> Option<PairPlace> {
-        let from = self.initiators.get(&initiator)?;
+    fn of(&self, cpu_group: u32, node: u32) -> Option<PairPlace> {
+        let from = self.cpu_groups.get(&cpu_group)?;
         let to = self.nodes.get(&node)?;
         let distance = from.cpu_node.and_then(|cpu_node| self.distances.get(&(cpu_node, node)));
         Some(PairPlace {
-            initiator,
+            cpu_group,
             node,
-            cluster: from.cluster,
-            cluster_package: from.package,
+            initiator: from.initiator,
+            initiator_package: from.package,
             node_package: to.package,
             home: to.home,
             local: from.own_nodes.contains(&node),
@@ -203,7 +203,7 @@ impl PairPlaces {
 
 impl PairPlace {
     fn key(&self, load: &Load<'_>) -> GroupKey {
-        let same_package = self.cluster_package.zip(self.node_package).map(|(a, b)| a == b);
+        let same_package = self.initiator_package.zip(self.node_package).map(|(a, b)| a == b);
         GroupKey {
             kernel: load.kernel.into(),
             threads: load.threads,
@@ -224,9 +224,9 @@ impl PairPlace {
         }
         let ln_interval = (sum.interval.0.ln(), sum.interval.1.ln());
         Some(TwinCell {
+            cpu_group: self.cpu_group,
             initiator: self.initiator,
-            cluster: self.cluster,
-            cluster_package: self.cluster_package,
+            initiator_package: self.initiator_package,
             node: self.node,
             node_package: self.node_package,
             home: self.home,

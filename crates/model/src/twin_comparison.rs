@@ -164,18 +164,18 @@ fn compare(
     })
 }
 
-/// Every cell against the other direction of its pair. With several initiators in a
-/// cluster, or several nodes, that is the median of the cells the other way.
+/// Every cell against the other direction of its pair. With several groups of CPUs in an
+/// initiator, or several nodes, that is the median of the cells the other way.
 fn directions(cells: &[TwinCell], groups: &[Vec<usize>]) -> Vec<Option<Direction>> {
     let mut directions = vec![None; cells.len()];
     for members in groups {
-        // Both ways of a pair of clusters, the lower cluster's first.
+        // Both ways of a pair of initiators, the lower initiator's first.
         let mut pairs: HashMap<(u32, u32), [Vec<usize>; 2]> = HashMap::new();
         for &index in members {
             let cell = &cells[index];
-            if let Some(home) = cell.home.filter(|home| *home != cell.cluster) {
-                let ends = (cell.cluster.min(home), cell.cluster.max(home));
-                pairs.entry(ends).or_default()[usize::from(home < cell.cluster)].push(index);
+            if let Some(home) = cell.home.filter(|home| *home != cell.initiator) {
+                let ends = (cell.initiator.min(home), cell.initiator.max(home));
+                pairs.entry(ends).or_default()[usize::from(home < cell.initiator)].push(index);
             }
         }
         let middle =

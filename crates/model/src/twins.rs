@@ -43,8 +43,8 @@ pub struct Twins {
     pub groups: usize,
     /// Standard deviation of a round that the cells have in common, a fraction.
     pub noise: Option<f64>,
-    /// The loss of a whole memory node or cluster that half of its cells would show,
-    /// whichever node or cluster it is; at least [`FLOOR`]. `None` where nothing was
+    /// The loss of a whole memory node or initiator that half of its cells would show,
+    /// whichever node or initiator it is; at least [`FLOOR`]. `None` where nothing was
     /// compared.
     pub resolution: Option<f64>,
     /// The fewest causes that explain the cells that fall short, the one of most cells
@@ -123,12 +123,12 @@ fn set_apart(cells: &mut [TwinCell], members: &[usize]) {
     }
 }
 
-/// The loss that half of the cells of any one memory node or cluster would show.
+/// The loss that half of the cells of any one memory node or initiator would show.
 fn resolution(parts: &Parts, comparisons: &Comparisons<'_>) -> Option<f64> {
     parts
         .places
         .iter()
-        .filter(|(place, _)| matches!(place, Place::Memory { .. } | Place::Cluster { .. }))
+        .filter(|(place, _)| matches!(place, Place::Memory { .. } | Place::Initiator { .. }))
         .filter_map(|(_, cells)| {
             let deviations: Vec<f64> = cells
                 .iter()

@@ -122,10 +122,10 @@ mod tests {
         let node = nearfar_sys::usable_nodes("/".as_ref()).unwrap().first().unwrap();
         let cpus = nearfar_sys::thread_cpus().unwrap();
         Case {
-            id: "commands/it/cluster0/node0".into(),
+            id: "commands/it/initiator0/node0".into(),
             coordinates: vec![Coordinates::Commands(CommandCoordinates {
                 command: "it".into(),
-                cluster: 0,
+                initiator: 0,
                 cpu_node: Some(node),
                 memory_node: Some(node),
             })],

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use nearfar_machine::Machine;
 use nearfar_record::{
-    CountedQuantity, Cpu, PROFILE_SCHEMA, Profile, ProfiledCluster, ProfiledProgram, ProgramEnd,
+    CountedQuantity, Cpu, PROFILE_SCHEMA, Profile, ProfiledInitiator, ProfiledProgram, ProgramEnd,
 };
 use nearfar_sys::{
     AwaitedSignals, Change, Refusal, children_cpu_time, next_change_of, start_as_this_was_started,
@@ -148,20 +148,20 @@ fn profile(
     wall_seconds: f64,
 ) -> Profile {
     let machine = origin.machine;
-    let clusters: Vec<ProfiledCluster> = machine
-        .clusters()
+    let initiators: Vec<ProfiledInitiator> = machine
+        .initiators()
         .into_iter()
-        .map(|cluster| ProfiledCluster {
-            index: cluster.index,
-            cpus: cluster.cpus,
-            cpu_node: cluster.cpu_node,
-            memory_nodes: cluster.memory_nodes.iter().collect(),
+        .map(|initiator| ProfiledInitiator {
+            index: initiator.index,
+            cpus: initiator.cpus,
+            cpu_node: initiator.cpu_node,
+            memory_nodes: initiator.memory_nodes.iter().collect(),
         })
         .collect();
     let counters = counting.read();
     let figures = figures::figures(&counters, wall_seconds, machine.nodes.len() == 1);
     let no_pages = looking.no_pages.clone();
-    let access = access::access_shares(&looking.looks, &clusters)
+    let access = access::access_shares(&looking.looks, &initiators)
         .map_err(|why| no_pages.map_or_else(|| why.clone(), |refusal| format!("{why}: {refusal}")));
     let looks = &looking.looks;
     let bytes_of = |look: &nearfar_record::ProfileLook| {
@@ -175,7 +175,7 @@ fn profile(
         notes: notes(&looking, &program),
         program,
         cpu: origin.cpu.clone(),
-        clusters,
+        initiators,
         wall_seconds,
         cpu_seconds: looks.iter().flat_map(|look| look.cpu_seconds.values()).sum(),
         most_threads: looks.iter().map(|look| look.threads).max().unwrap_or(0),
@@ -196,7 +196,7 @@ fn notes(looking: &Looking, program: &ProfiledProgram) -> Vec<String> {
     }
     if !looking.lost_threads.is_empty() {
         notes.push(format!(
-            "{} threads ran on CPUs that belong to no cluster; their time is in no share",
+            "{} threads ran on CPUs that belong to no initiator; their time is in no share",
             looking.lost_threads.len()
         ));
     }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use nearfar_machine::{Binding, InitiatorKind, Machine, MemoryPolicy, NodeSet};
+use nearfar_machine::{Binding, GroupBy, Machine, MemoryPolicy, NodeSet};
 use nearfar_measure::{Engine, Interrupt, now_utc, read_environment, suite_inputs};
 use nearfar_place::{CommandExecutor, MetricPattern, ProgramCounters};
 use nearfar_record::{
@@ -14,13 +14,14 @@ use nearfar_record::{
     summarize_runs,
 };
 
-/// The first cluster with its own node, and with the same pages dealt out over that one.
+/// The first initiator with its own node, and with the same pages dealt out over that one.
 fn placements(machine: &Machine) -> Vec<CommandPlacement> {
-    let initiator = machine.initiators(InitiatorKind::Cluster).swap_remove(0);
-    let cluster = &machine.clusters()[0];
+    let cpu_group = machine.cpu_groups(GroupBy::Memory).swap_remove(0);
+    let initiator = &machine.initiators()[0];
     let node = machine.allowed_nodes.first().unwrap();
-    let cpus = initiator.cpus();
-    let on_node = CommandPlacement::on_node(cluster.index, cluster.cpu_node, cpus.clone(), node);
+    let cpus = cpu_group.cpus();
+    let on_node =
+        CommandPlacement::on_node(initiator.index, initiator.cpu_node, cpus.clone(), node);
     let memory = MemoryPolicy::Interleave(NodeSet::single(node));
     let dealt = CommandPlacement {
         memory_node: None,

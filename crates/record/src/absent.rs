@@ -61,9 +61,9 @@ pub struct Reason {
 pub enum ReasonCode {
     /// Omitted: the machine has one memory node, so that nothing is remote.
     OneNode,
-    /// Omitted: one cluster can be used, or memory is local to all: nothing is shared, and no
+    /// Omitted: one initiator can be used, or memory is local to all: nothing is shared, and no
     /// memory is another's.
-    OneCluster,
+    OneInitiator,
     /// Omitted: the machine has one package, and so no link to another.
     OnePackage,
     /// Omitted: one core can be used, so that nothing can run beside it.
@@ -87,7 +87,7 @@ pub enum ReasonCode {
     ScreenedOut,
     /// Omitted: the process may not place pages on the node.
     NodeNotAllowed,
-    /// Omitted: the process may use none of the initiator's CPUs.
+    /// Omitted: the process may use none of the CPU group's CPUs.
     CpusNotAllowed,
     /// Omitted: the time of `--budget` ended before the case was begun.
     Budget,
@@ -136,7 +136,7 @@ impl ReasonCode {
     pub fn absence(self) -> Option<Absence> {
         match self {
             Self::OneNode
-            | Self::OneCluster
+            | Self::OneInitiator
             | Self::OnePackage
             | Self::OneCore
             | Self::OneMemoryKind
@@ -173,7 +173,7 @@ impl ReasonCode {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::OneNode => "one_node",
-            Self::OneCluster => "one_cluster",
+            Self::OneInitiator => "one_initiator",
             Self::OnePackage => "one_package",
             Self::OneCore => "one_core",
             Self::OneMemoryKind => "one_memory_kind",

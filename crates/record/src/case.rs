@@ -16,7 +16,7 @@ use crate::transfer::Transfer;
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// Unique in the record, made from the coordinates:
-    /// `pairs/cluster0/node1/triad_nt/avx512/t4`.
+    /// `pairs/initiator0/node1/triad_nt/avx512/t4`.
     pub id: String,
     /// Where the case stands in which experiments.
     pub coordinates: Vec<Coordinates>,
@@ -80,7 +80,7 @@ pub const PAUSED_BYTES: u64 = 1024;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Chase {
-    /// CPUs of its cluster and policy of the pages.
+    /// CPUs of its initiator and policy of the pages.
     pub binding: Binding,
     /// The thread's CPU.
     pub thread_cpu: u32,

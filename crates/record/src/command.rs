@@ -62,9 +62,9 @@ pub struct CommandProgram {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CommandPlacement {
-    /// The cluster of its CPUs.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null: it has none.
+    /// The initiator of its CPUs.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,
@@ -73,11 +73,11 @@ pub struct CommandPlacement {
 }
 
 impl CommandPlacement {
-    /// CPUs of a cluster with the memory on one node, which is preferred and not forced: a
+    /// CPUs of an initiator with the memory on one node, which is preferred and not forced: a
     /// program that does not fit is not killed.
-    pub fn on_node(cluster: u32, cpu_node: Option<u32>, cpus: CpuSet, node: u32) -> Self {
+    pub fn on_node(initiator: u32, cpu_node: Option<u32>, cpus: CpuSet, node: u32) -> Self {
         let binding = Binding { cpus, memory: MemoryPolicy::Preferred(node) };
-        Self { cluster, cpu_node, memory_node: Some(node), binding }
+        Self { initiator, cpu_node, memory_node: Some(node), binding }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where a case stands in an experiment.
 
-use nearfar_machine::{InitiatorKind, MemoryKind};
+use nearfar_machine::{GroupBy, MemoryKind};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::case::Pages;
@@ -12,13 +12,13 @@ use crate::experiment::Experiment;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "experiment", rename_all = "snake_case")]
 pub enum Coordinates {
-    /// One initiator on one memory node.
+    /// One group of CPUs on one memory node.
     Pairs(PairCoordinates),
     /// One run of all threads of the machine.
     Scaling(ScalingCoordinates),
     /// Local and remote threads on one memory node.
     Sharing(SharingCoordinates),
-    /// All clusters of a package, or one of them, on the memory of another package.
+    /// All initiators of a package, or one of them, on the memory of another package.
     Links(LinkCoordinates),
     /// A roof, or a point below one.
     Roofs(RoofCoordinates),
@@ -59,17 +59,17 @@ impl Coordinates {
     }
 }
 
-/// One initiator reads or writes one memory node (braithwaite2012, algorithm 1).
+/// One group of CPUs reads or writes one memory node (braithwaite2012, algorithm 1).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PairCoordinates {
-    pub initiator: InitiatorKind,
-    /// The initiator's number among its kind, from 0.
+    pub group_by: GroupBy,
+    /// The CPU group's number among its kind, from 0.
     pub index: u32,
-    /// The cluster that it belongs to.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null: it has none.
+    /// The initiator that it belongs to.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
@@ -140,9 +140,9 @@ impl Affinity {
 pub struct SharingCoordinates {
     /// The node whose memory both groups use.
     pub memory_node: u32,
-    /// The cluster near it.
-    pub local_cluster: u32,
-    pub remote_cluster: u32,
+    /// The initiator near it.
+    pub local_initiator: u32,
+    pub remote_initiator: u32,
     /// n, 0 for none.
     pub local_threads: u32,
     /// m, 0 for none.
@@ -153,8 +153,8 @@ pub struct SharingCoordinates {
     pub variant: String,
 }
 
-/// All clusters of one package on the memory of another, or one of them alone. Actors are the
-/// clusters of the first package, then, both ways, those of the other.
+/// All initiators of one package on the memory of another, or one of them alone. Actors are the
+/// initiators of the first package, then, both ways, those of the other.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -163,9 +163,9 @@ pub struct LinkCoordinates {
     pub from_package: u32,
     /// The package whose memory they use.
     pub to_package: u32,
-    /// The cluster of `from_package` that moves data while the others rest; null: all of them do.
+    /// The initiator of `from_package` that moves data while the others rest; null: all of them do.
     #[serde(default)]
-    pub cluster: Option<u32>,
+    pub initiator: Option<u32>,
     pub way: Way,
     /// Kernel by its name.
     pub kernel: String,
@@ -196,14 +196,14 @@ impl Way {
     }
 }
 
-/// What a cluster reaches (denoyelle2019, section 4). A case with several clusters at once has
-/// such a place for each, `actor` being the position of the cluster's actor.
+/// What an initiator reaches (denoyelle2019, section 4). A case with several initiators at once has
+/// such a place for each, `actor` being the position of the initiator's actor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RoofCoordinates {
-    /// The cluster whose roof it is.
-    pub cluster: u32,
+    /// The initiator whose roof it is.
+    pub initiator: u32,
     /// Position of its actor in the case, from 0.
     pub actor: u32,
     pub roof: Roof,
@@ -211,12 +211,12 @@ pub struct RoofCoordinates {
     pub kernel: String,
     /// Instruction-set variant by its name.
     pub variant: String,
-    /// Threads of the cluster.
+    /// Threads of the initiator.
     pub threads: u32,
     pub purpose: RoofPurpose,
 }
 
-/// What limits a cluster.
+/// What limits an initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "limit", rename_all = "snake_case", deny_unknown_fields)]
@@ -233,18 +233,18 @@ pub enum Roof {
     Memory { node: u32 },
     /// All nodes of a kind, page by page in turn, the rest of the machine idle.
     Interleaved { kind: MemoryKind },
-    /// A memory node that several clusters use at once.
+    /// A memory node that several initiators use at once.
     Contended {
         node: u32,
-        /// How many clusters, this one among them.
-        clusters: u32,
+        /// How many initiators, this one among them.
+        initiators: u32,
     },
-    /// Its own node while every other cluster uses its own.
+    /// Its own node while every other initiator uses its own.
     AllLocal {
-        /// The cluster's own node.
+        /// The initiator's own node.
         node: u32,
     },
-    /// All nodes of a kind, page by page in turn, all clusters at once.
+    /// All nodes of a kind, page by page in turn, all initiators at once.
     Congested { kind: MemoryKind },
 }
 
@@ -263,7 +263,7 @@ pub enum RoofPurpose {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HybridCoordinates {
-    pub cluster: u32,
+    pub initiator: u32,
     pub fast_node: u32,
     pub slow_node: u32,
     pub point: HybridPoint,
@@ -371,9 +371,9 @@ pub struct MixCoordinates {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LatencyCoordinates {
-    /// The cluster of the thread.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null: it has none.
+    /// The initiator of the thread.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
@@ -421,7 +421,7 @@ pub struct LatencyLoad {
     pub pause_cycles: u32,
 }
 
-/// A program on the CPUs of one cluster, with its memory on one node or dealt out over several
+/// A program on the CPUs of one initiator, with its memory on one node or dealt out over several
 /// (braithwaite2012, chapter 6).
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -429,9 +429,9 @@ pub struct LatencyLoad {
 pub struct CommandCoordinates {
     /// The program's label.
     pub command: String,
-    /// The cluster of its CPUs.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null: it has none.
+    /// The initiator of its CPUs.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,

@@ -24,9 +24,9 @@ pub struct TransferCoordinates {
     pub device: String,
     /// Position of the transfer among the case's actors.
     pub actor: u32,
-    /// The cluster of the host's thread.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null: it has none.
+    /// The initiator of the host's thread.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node of the host's pages; null between devices.
     pub memory_node: Option<u32>,
@@ -66,9 +66,9 @@ pub enum TransferBeside {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DeviceStreamCoordinates {
-    /// The cluster of the threads.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster; null: it has none.
+    /// The initiator of the threads.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator; null: it has none.
     pub cpu_node: Option<u32>,
     /// The node of their pages.
     pub memory_node: u32,

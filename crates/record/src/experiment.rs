@@ -12,7 +12,7 @@ use crate::header::Inputs;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Experiment {
-    /// Every initiator against every memory node, alone (braithwaite2012).
+    /// Every group of CPUs against every memory node, alone (braithwaite2012).
     Pairs,
     /// Bandwidth against thread count and affinity, over many runs (vladimirov2012).
     Scaling,
@@ -20,7 +20,7 @@ pub enum Experiment {
     Sharing,
     /// All cores of one package on the memory of another, one way and both.
     Links,
-    /// What each level of the memory gives a cluster, and what its cores compute at most
+    /// What each level of the memory gives an initiator, and what its cores compute at most
     /// (denoyelle2019).
     Roofs,
     /// Loads and stores shared out over a fast and a slow memory (denoyelle2019, section 6).

@@ -1,6 +1,6 @@
 //! The first line of a record: who measured what, where, with which inputs.
 
-use nearfar_machine::{InitiatorKind, Machine};
+use nearfar_machine::{GroupBy, Machine};
 use serde::{Deserialize, Serialize};
 
 use crate::case::Pages;
@@ -10,7 +10,7 @@ use crate::experiment::{Experiment, Grid};
 use crate::transfer::DeviceInputs;
 
 /// Name and version of the format; the number grows when a field changes meaning.
-pub const SCHEMA: &str = "nearfar.record/1";
+pub const SCHEMA: &str = "nearfar.record/2";
 
 /// The first line of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -132,7 +132,7 @@ pub struct Inputs {
     /// Experiments, in the order in which they are measured.
     pub experiments: Vec<Experiment>,
     /// How CPUs are grouped.
-    pub initiator: InitiatorKind,
+    pub group_by: GroupBy,
     /// Kernels that were asked for, by their names in the catalog; null for the suite's own.
     pub kernels: Option<Vec<String>>,
     /// Instruction-set variant that was forced; null for the suite's own choice.

@@ -56,7 +56,7 @@ pub use header::{Executor, Header, Inputs, SCHEMA, Simulation, Suite, Versions};
 pub use line::{Finished, Line, Resumed, Warning};
 pub use profile::{
     AccessShares, ClassShare, ClassShares, CountedQuantity, CounterCheck, PROFILE_SCHEMA,
-    PairShare, Profile, ProfileCounter, ProfileFigures, ProfileLook, ProfiledCluster,
+    PairShare, Profile, ProfileCounter, ProfileFigures, ProfileLook, ProfiledInitiator,
     ProfiledProgram, ProgramEnd,
 };
 pub use profile_reader::{MAX_PROFILE_BYTES, ProfileError, read_profile};

@@ -26,8 +26,8 @@ pub struct Profile {
     pub started: String,
     pub program: ProfiledProgram,
     pub cpu: Cpu,
-    /// The clusters of the machine.
-    pub clusters: Vec<ProfiledCluster>,
+    /// The initiators of the machine.
+    pub initiators: Vec<ProfiledInitiator>,
     /// Seconds between the first and the last look.
     pub wall_seconds: f64,
     /// CPU seconds that it used with its children: of a started program by its end, of one that was
@@ -76,15 +76,15 @@ pub enum ProgramEnd {
     Signalled(i32),
 }
 
-/// A cluster: where threads are counted.
+/// An initiator: where threads are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct ProfiledCluster {
+pub struct ProfiledInitiator {
     /// Its number.
     pub index: u32,
     pub cpus: CpuSet,
-    /// The lowest of its nodes that has CPUs; null for a cluster without one.
+    /// The lowest of its nodes that has CPUs; null for an initiator without one.
     pub cpu_node: Option<u32>,
     /// Its own memory nodes.
     pub memory_nodes: Vec<u32>,
@@ -99,33 +99,33 @@ pub struct ProfileLook {
     pub at_seconds: f64,
     pub processes: u32,
     pub threads: u32,
-    /// CPU seconds since the look before, by the cluster of the CPU that each thread ran on last.
+    /// CPU seconds since the look before, by the initiator of the CPU that each thread ran on last.
     pub cpu_seconds: BTreeMap<u32, f64>,
     /// Bytes of present pages by memory node; null where this look was at threads alone.
     pub bytes: Option<BTreeMap<u32, u64>>,
 }
 
-/// Shares of accesses: the share of the threads' CPU time by cluster, times the share of the pages
+/// Shares of accesses: the share of the threads' CPU time by initiator, times the share of the pages
 /// by memory node. It takes every page for equally hot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct AccessShares {
-    /// The share that goes to a cluster's own memory nodes.
+    /// The share that goes to an initiator's own memory nodes.
     pub local_share: f64,
-    /// CPU time by cluster, as shares.
+    /// CPU time by initiator, as shares.
     pub cpu_time: BTreeMap<u32, f64>,
     /// Pages by memory node, as shares, averaged over CPU time.
     pub pages: BTreeMap<u32, f64>,
     pub pairs: Vec<PairShare>,
 }
 
-/// The accesses of a cluster's threads to a memory node.
+/// The accesses of an initiator's threads to a memory node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PairShare {
-    pub cluster: u32,
+    pub initiator: u32,
     pub memory_node: u32,
     /// The share of all accesses.
     pub share: f64,

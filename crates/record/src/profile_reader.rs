@@ -70,15 +70,17 @@ pub fn read_profile(input: impl Read) -> Result<Profile, ProfileError> {
 fn check(profile: &Profile) -> Result<(), String> {
     not_negative("wall_seconds", profile.wall_seconds)?;
     not_negative("cpu_seconds", profile.cpu_seconds)?;
-    let mut clusters = BTreeSet::new();
-    for cluster in &profile.clusters {
-        if !clusters.insert(cluster.index) {
-            return Err(format!("cluster {} stands twice among the clusters", cluster.index));
+    let mut initiators = BTreeSet::new();
+    for initiator in &profile.initiators {
+        if !initiators.insert(initiator.index) {
+            return Err(format!("initiator {} stands twice among the initiators", initiator.index));
         }
     }
-    let known = |what: &str, cluster: u32| match clusters.contains(&cluster) {
+    let known = |what: &str, initiator: u32| match initiators.contains(&initiator) {
         true => Ok(()),
-        false => Err(format!("{what} names cluster {cluster}, which is not among the clusters")),
+        false => {
+            Err(format!("{what} names initiator {initiator}, which is not among the initiators"))
+        }
     };
     let mut before = 0.0;
     for look in &profile.looks {
@@ -87,8 +89,8 @@ fn check(profile: &Profile) -> Result<(), String> {
             return Err(format!("the look at {} s stands behind a later one", look.at_seconds));
         }
         before = look.at_seconds;
-        for (&cluster, &seconds) in &look.cpu_seconds {
-            known("a look", cluster)?;
+        for (&initiator, &seconds) in &look.cpu_seconds {
+            known("a look", initiator)?;
             not_negative("cpu_seconds of a look", seconds)?;
         }
         let bytes = look.bytes.iter().flat_map(|bytes| bytes.values());
@@ -101,8 +103,8 @@ fn check(profile: &Profile) -> Result<(), String> {
     }
     if let Some(access) = &profile.access {
         check_access(access)?;
-        access.cpu_time.keys().try_for_each(|&cluster| known("cpu_time", cluster))?;
-        access.pairs.iter().try_for_each(|pair| known("a pair", pair.cluster))?;
+        access.cpu_time.keys().try_for_each(|&initiator| known("cpu_time", initiator))?;
+        access.pairs.iter().try_for_each(|pair| known("a pair", pair.initiator))?;
     }
     if let Some(classes) = &profile.classes {
         share("unclassed_share", classes.unclassed_share)?;
@@ -180,7 +182,7 @@ fn share(name: &str, value: f64) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::profile::{
-        CountedQuantity, CounterCheck, PairShare, ProfileFigures, ProfileLook, ProfiledCluster,
+        CountedQuantity, CounterCheck, PairShare, ProfileFigures, ProfileLook, ProfiledInitiator,
         ProfiledProgram, ProgramEnd,
     };
 
@@ -198,7 +200,7 @@ mod tests {
                 end: Some(ProgramEnd::Exited(0)),
             },
             cpu: crate::Cpu::default(),
-            clusters: vec![ProfiledCluster {
+            initiators: vec![ProfiledInitiator {
                 index: 0,
                 cpus: "0-1".parse().unwrap(),
                 cpu_node: Some(0),
@@ -219,7 +221,7 @@ mod tests {
                 local_share: 1.0,
                 cpu_time: [(0, 1.0)].into(),
                 pages: [(0, 1.0)].into(),
-                pairs: vec![PairShare { cluster: 0, memory_node: 0, share: 1.0 }],
+                pairs: vec![PairShare { initiator: 0, memory_node: 0, share: 1.0 }],
             }),
             access_unknown: None,
             classes: None,
@@ -260,14 +262,14 @@ mod tests {
         type Damage = fn(&mut Profile);
         let cases: [(Damage, &str); 10] = [
             (|it| it.wall_seconds = -1.0, "wall_seconds"),
-            (|it| it.looks[0].cpu_seconds = [(9, 1.0)].into(), "cluster 9"),
+            (|it| it.looks[0].cpu_seconds = [(9, 1.0)].into(), "initiator 9"),
             (|it| it.looks[0].bytes = Some([(0, u64::MAX), (1, 1)].into()), "more bytes"),
             (|it| it.access_unknown = Some("why".into()), "access_unknown"),
             (|it| it.counters[0].count = None, "a count or a reason"),
             (|it| it.counters[0].counted_share = Some(1.5), "from 0 to 1"),
             (|it| it.figures.gflop_per_s = None, "gflop_per_s"),
             (|it| it.figures.local_dram_share = Some(2.0), "local_dram_share"),
-            (|it| it.clusters.push(it.clusters[0].clone()), "stands twice"),
+            (|it| it.initiators.push(it.initiators[0].clone()), "stands twice"),
             (
                 |it| {
                     let pair = it.access.as_ref().unwrap().pairs[0].clone();

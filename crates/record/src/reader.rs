@@ -73,7 +73,10 @@ pub enum ReadError {
         what: String,
     },
     /// The format is another.
-    #[error("the record's format is '{}'; this program reads {SCHEMA}", excerpt(found))]
+    #[error(
+        "the record's format is '{}'; this program reads {SCHEMA}: measure again with `nearfar characterize`",
+        excerpt(found)
+    )]
     Schema {
         /// What the header says.
         found: String,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{Binding, Cluster, InitiatorKind, Machine, MemoryPolicy};
+use nearfar_machine::{Binding, GroupBy, Initiator, Machine, MemoryPolicy};
 use nearfar_measure::suite_inputs;
 use nearfar_record::{
     Actor, ActorSample, Case, Coordinates, Executor, Experiment, Header, Inputs, PageNodes,
@@ -47,10 +47,10 @@ impl PrintedMatrix<'_> {
     /// # Errors
     /// When the machine has no such CPU or memory node, or a value is no bandwidth; in words.
     pub fn record(&self) -> Result<Record, String> {
-        let clusters = self.machine.clusters();
+        let initiators = self.machine.initiators();
         let mut record = Record::new(self.header());
         for (sequence, pair) in (0..).zip(&self.values) {
-            let (case, sample) = self.window(&clusters, pair, sequence)?;
+            let (case, sample) = self.window(&initiators, pair, sequence)?;
             record.cases.push(case);
             record.samples.push(sample);
         }
@@ -65,7 +65,7 @@ impl PrintedMatrix<'_> {
 
     fn window(
         &self,
-        clusters: &[Cluster],
+        initiators: &[Initiator],
         pair: &PrintedPair<'_>,
         sequence: u64,
     ) -> Result<(Case, Sample), String> {
@@ -77,20 +77,20 @@ impl PrintedMatrix<'_> {
             memory_node,
             rate: value * self.bytes_per_s,
         };
-        let Placed { cluster, cpu, bytes } = asked.place(clusters)?;
+        let Placed { initiator, cpu, bytes } = asked.place(initiators)?;
         let id = format!(
-            "pairs/cluster{}/node{memory_node}/{}/{variant}/t1",
-            cluster.index, self.kernel
+            "pairs/initiator{}/node{memory_node}/{}/{variant}/t1",
+            initiator.index, self.kernel
         );
         let (stream, seen) =
-            printed_stream((self.kernel, variant), cluster, vec![cpu], memory_node, bytes);
+            printed_stream((self.kernel, variant), initiator, vec![cpu], memory_node, bytes);
         let case = Case {
             id: id.clone(),
             coordinates: vec![Coordinates::Pairs(PairCoordinates {
-                initiator: InitiatorKind::Cluster,
-                index: cluster.index,
-                cluster: cluster.index,
-                cpu_node: cluster.cpu_node,
+                group_by: GroupBy::Memory,
+                index: initiator.index,
+                initiator: initiator.index,
+                cpu_node: initiator.cpu_node,
                 memory_node,
                 kernel: self.kernel.into(),
                 variant: variant.into(),
@@ -117,25 +117,25 @@ pub(crate) struct PrintedValue<'a> {
 
 /// Its place in the machine.
 pub(crate) struct Placed<'c> {
-    pub cluster: &'c Cluster,
-    /// The first CPU of the cluster.
+    pub initiator: &'c Initiator,
+    /// The first CPU of the initiator.
     pub cpu: u32,
     /// Bytes of a window, to the nearest byte.
     pub bytes: u64,
 }
 
 impl PrintedValue<'_> {
-    /// Finds it among the machine's clusters.
+    /// Finds it among the machine's initiators.
     ///
     /// # Errors
     /// When the machine has no such CPU or memory node, or it is no bandwidth; in words.
-    pub fn place<'c>(&self, clusters: &'c [Cluster]) -> Result<Placed<'c>, String> {
+    pub fn place<'c>(&self, initiators: &'c [Initiator]) -> Result<Placed<'c>, String> {
         let Self { title, cpu_node, memory_node, .. } = self;
-        let cluster = clusters
+        let initiator = initiators
             .iter()
-            .find(|cluster| cluster.cpu_node == Some(*cpu_node))
+            .find(|initiator| initiator.cpu_node == Some(*cpu_node))
             .ok_or_else(|| format!("{title}: there is no CPU node {cpu_node}"))?;
-        let cpu = cluster
+        let cpu = initiator
             .cpus
             .first()
             .ok_or_else(|| format!("{title}: CPU node {cpu_node} has no CPU"))?;
@@ -144,7 +144,7 @@ impl PrintedValue<'_> {
         }
         let bytes = whole_bytes(self.rate)
             .ok_or_else(|| format!("{title}: {} bytes/s is no bandwidth", self.rate))?;
-        Ok(Placed { cluster, cpu, bytes })
+        Ok(Placed { initiator, cpu, bytes })
     }
 }
 
@@ -163,11 +163,11 @@ pub(crate) fn printed_sample(case: String, sequence: u64, actors: Vec<ActorSampl
     }
 }
 
-/// Threads of a cluster on these CPUs with data on a memory node, and what they did in a window, each
+/// Threads of an initiator on these CPUs with data on a memory node, and what they did in a window, each
 /// as much as the others.
 pub(crate) fn printed_stream(
     (kernel, variant): (&str, &str),
-    cluster: &Cluster,
+    initiator: &Initiator,
     cpus: Vec<u32>,
     memory_node: u32,
     bytes_of_each: u64,
@@ -183,7 +183,7 @@ pub(crate) fn printed_stream(
         kernel: kernel.into(),
         variant: variant.into(),
         binding: Binding {
-            cpus: cluster.cpus.clone(),
+            cpus: initiator.cpus.clone(),
             memory: MemoryPolicy::Preferred(memory_node),
         },
         write_memory: None,

@@ -1,7 +1,7 @@
 //! Printed bandwidths of copies as a record, so that models read them as they read a measurement.
 
 use nearfar_machine::{
-    Accelerator, Backend, Binding, Cluster, HostMemory, Machine, MemoryPolicy, TransferDirection,
+    Accelerator, Backend, Binding, HostMemory, Initiator, Machine, MemoryPolicy, TransferDirection,
 };
 use nearfar_record::{
     Actor, ActorSample, Case, Coordinates, DeviceCoordinates, DeviceInputs, Experiment, Pages,
@@ -56,10 +56,10 @@ impl PrintedTransfers<'_> {
             accelerators: numbers.into_iter().map(accelerator).collect(),
             absent: Vec::new(),
         });
-        let clusters = self.machine.clusters();
+        let initiators = self.machine.initiators();
         let mut record = Record::new(header);
         for (sequence, value) in (0..).zip(&self.values) {
-            let (case, sample) = self.window(&clusters, *value, sequence)?;
+            let (case, sample) = self.window(&initiators, *value, sequence)?;
             record.cases.push(case);
             record.samples.push(sample);
         }
@@ -68,7 +68,7 @@ impl PrintedTransfers<'_> {
 
     fn window(
         &self,
-        clusters: &[Cluster],
+        initiators: &[Initiator],
         value: PrintedTransfer,
         sequence: u64,
     ) -> Result<(Case, Sample), String> {
@@ -80,7 +80,7 @@ impl PrintedTransfers<'_> {
             memory_node,
             rate: value * self.bytes_per_s,
         };
-        let Placed { cluster, cpu: thread_cpu, bytes: moved } = asked.place(clusters)?;
+        let Placed { initiator, cpu: thread_cpu, bytes: moved } = asked.place(initiators)?;
         let transfer = Transfer {
             device: id_of(device),
             peer: None,
@@ -88,7 +88,7 @@ impl PrintedTransfers<'_> {
             direction: self.direction,
             host_memory: Some(HostMemory::Pinned),
             binding: Binding {
-                cpus: cluster.cpus.clone(),
+                cpus: initiator.cpus.clone(),
                 memory: MemoryPolicy::Preferred(memory_node),
             },
             thread_cpu,
@@ -98,8 +98,8 @@ impl PrintedTransfers<'_> {
         let place = TransferCoordinates {
             device: transfer.device.clone(),
             actor: 0,
-            cluster: cluster.index,
-            cpu_node: cluster.cpu_node,
+            initiator: initiator.index,
+            cpu_node: initiator.cpu_node,
             memory_node: Some(memory_node),
             direction: self.direction,
             host_memory: transfer.host_memory,
@@ -109,8 +109,8 @@ impl PrintedTransfers<'_> {
         };
         let seen = copied(&transfer, memory_node, moved);
         let id = format!(
-            "devices/{}/cluster{}/node{memory_node}/{}",
-            transfer.device, cluster.index, self.direction
+            "devices/{}/initiator{}/node{memory_node}/{}",
+            transfer.device, initiator.index, self.direction
         );
         let case = Case {
             id: id.clone(),

@@ -35,7 +35,7 @@ fn nothing_fails_and_the_counts_are_known() {
     assert!(own.iter().all(|item| item.contains("peak") || item.contains("bound")), "{own:#?}");
 }
 
-/// What several clusters get of one memory of table 5 is fitted, and judged by what the fit
+/// What several initiators get of one memory of table 5 is fitted, and judged by what the fit
 /// reaches; all else of the machines by rounding.
 #[test]
 fn shared_roofs_of_table_5_are_judged_by_their_fit() {

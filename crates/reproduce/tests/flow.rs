@@ -39,15 +39,15 @@ impl Draws {
 fn error_on_unseen(simulated: &SimulatedMachine, model: &Flow, sets: usize) -> f64 {
     let mut random = Draws(11);
     let nodes: Vec<u32> = simulated.machine.nodes.iter().map(|node| node.os_index).collect();
-    let clusters = simulated.machine.clusters();
+    let initiators = simulated.machine.initiators();
     let mut sizes = Vec::new();
     for _ in 0..sets {
         let mut loads = Vec::new();
-        for cluster in &clusters {
-            let cores = simulated.machine.allowed_cores(&cluster.cpus).len();
+        for initiator in &initiators {
+            let cores = simulated.machine.allowed_cores(&initiator.cpus).len();
             let threads = u32::try_from(1 + random.below(cores)).unwrap();
             let node = nodes[random.below(nodes.len())];
-            loads.push(Load { cluster: cluster.index, threads, shares: vec![(node, 1.0)] });
+            loads.push(Load { initiator: initiator.index, threads, shares: vec![(node, 1.0)] });
         }
         let (kernel, variant) = (&model.layout.kernels[0], &model.variants[0]);
         let of_kernel =
@@ -74,15 +74,15 @@ fn machines_of_the_law_are_foretold_from_a_noisy_record() {
     }
 }
 
-/// What a cluster draws altogether and what its way to another package carries are told by cases of
-/// the cluster alone, which stand beside those of whole packages.
+/// What an initiator draws altogether and what its way to another package carries are told by cases of
+/// the initiator alone, which stand beside those of whole packages.
 #[test]
-fn limits_of_single_clusters_are_told() {
+fn limits_of_single_initiators_are_told() {
     let simulated = read_machine("two-socket-8-nodes").unwrap();
     let model = fit(&simulated);
     let is_way = |part: FlowPart| match part {
         FlowPart::Link { index } => {
-            matches!(model.layout.links[index].ends, LinkEnds::ClusterToPackage { .. })
+            matches!(model.layout.links[index].ends, LinkEnds::InitiatorToPackage { .. })
         }
         _ => false,
     };
@@ -136,7 +136,7 @@ fn measured_roofs_are_told_and_what_the_fit_misses_counts() {
         matches!(it.kind, PlacementKind::OneNode { .. }) && it.measured.is_some()
     };
     assert_eq!(model.placements.iter().filter(is_measured).count(), 2);
-    // The controllers of this machine lose where both clusters use one node, which the law lacks: each
+    // The controllers of this machine lose where both initiators use one node, which the law lacks: each
     // alone on its own moves more than a law that is fitted to both says.
     let off =
         |it: &FlowPlacement| it.measured.map(|measured| (it.total.value / measured - 1.0).abs());

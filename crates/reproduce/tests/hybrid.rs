@@ -32,8 +32,8 @@ fn surface(record: &Record, pair: &HybridPair, loads: f64) -> Vec<(f64, f64)> {
         let place = &it.place;
         let share = f64::from(place.loads) / f64::from(place.loads + place.stores);
         place.point == HybridPoint::Surface
-            && (place.cluster, place.fast_node, place.slow_node)
-                == (pair.cluster, pair.fast_node, pair.slow_node)
+            && (place.initiator, place.fast_node, place.slow_node)
+                == (pair.initiator, pair.fast_node, pair.slow_node)
             && (share - loads).abs() < 1e-9
     });
     let all = own.map(|it| (it.load_fast_share.unwrap(), it.total.as_ref().unwrap().sum.median));

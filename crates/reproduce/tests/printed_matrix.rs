@@ -39,7 +39,7 @@ fn it_is_written_and_read_like_a_measurement() {
         (best.variant.as_str(), best.summary.best_sum.to_string()),
         ("a", "6395000000".into())
     );
-    let row = found.initiators.iter().find(|row| row.cpu_node == Some(3)).unwrap();
+    let row = found.cpu_groups.iter().find(|row| row.cpu_node == Some(3)).unwrap();
     let far = found.cell(row.index, 1, "triad", 1).unwrap().best().unwrap();
     assert!((far.summary.sum.median / 2141e6 - 1.0).abs() < 1e-12);
 }
@@ -72,7 +72,7 @@ fn a_simulated_machine_is_measured_whole() {
     let simulated = read_machine("intel-2p").unwrap();
     let record = measure_simulated(&simulated, "triad").unwrap();
     assert!(record.absent.is_empty(), "{:?}", record.absent);
-    // Two clusters, two nodes, three compilers, six cores by 1, 2, 3, 4 and 6 threads.
+    // Two initiators, two nodes, three compilers, six cores by 1, 2, 3, 4 and 6 threads.
     assert_eq!(record.cases.len(), 2 * 2 * 3 * 5);
     assert_eq!(record.samples.len(), 5 * record.cases.len());
     assert!(record.finished.is_some());

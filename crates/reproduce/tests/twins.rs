@@ -25,8 +25,10 @@ fn named(twins: &Twins) -> BTreeSet<Place> {
 #[test]
 fn a_slow_module_and_a_narrow_link_are_named_and_nothing_else() {
     let degraded = read_machine("two-socket-8-nodes-degraded").unwrap();
-    let faults =
-        BTreeSet::from([Place::Memory { node: 2 }, Place::ClusterToPackage { cluster: 5, to: 0 }]);
+    let faults = BTreeSet::from([
+        Place::Memory { node: 2 },
+        Place::InitiatorToPackage { initiator: 5, to: 0 },
+    ]);
     for seed in 1..=25 {
         let found = look_over(&degraded, Suite::Quick, seed);
         assert_eq!(named(&found), faults, "seed {seed}");
@@ -49,8 +51,8 @@ fn sound_machines_have_no_finding() {
     let sound = names.iter().filter(|(name, _)| !differs(name));
     for (name, _) in sound {
         let machine = read_machine(name).unwrap();
-        // A machine with one cluster has no twins.
-        let has_twins = machine.machine.clusters().len() > 1;
+        // A machine with one initiator has no twins.
+        let has_twins = machine.machine.initiators().len() > 1;
         for seed in 1..=30 {
             let found = look_over(&machine, Suite::Quick, seed);
             assert_eq!(found.compared > 0, has_twins, "{name}: {:?}", found.not_compared);
@@ -67,8 +69,10 @@ fn sound_machines_have_no_finding() {
 #[test]
 fn no_part_is_named_again_for_what_is_left_of_it() {
     let degraded = read_machine("two-socket-8-nodes-degraded").unwrap();
-    let faults =
-        BTreeSet::from([Place::Memory { node: 2 }, Place::ClusterToPackage { cluster: 5, to: 0 }]);
+    let faults = BTreeSet::from([
+        Place::Memory { node: 2 },
+        Place::InitiatorToPackage { initiator: 5, to: 0 },
+    ]);
     let kernels = ["load", "copy", "triad", "store", "add", "triad_nt"];
     for seed in 1..=6 {
         for count in [2, 3, 6] {
@@ -106,14 +110,17 @@ fn a_distance_that_the_firmware_hides_is_no_fault() {
 fn each_fault_by_itself_is_named() {
     let faults = [
         ("kind = \"slow_memory\"\nnode = 6\nfactor = 0.9", Place::Memory { node: 6 }),
-        ("kind = \"slow_cluster\"\ncpu_node = 3\nfactor = 0.9", Place::Cluster { cluster: 3 }),
+        (
+            "kind = \"slow_initiator\"\ncpu_node = 3\nfactor = 0.9",
+            Place::Initiator { initiator: 3 },
+        ),
         (
             "kind = \"narrow_path\"\ncpu_node = 1\nmemory_node = 6\nfactor = 0.7",
-            Place::Path { cluster: 1, node: 6 },
+            Place::Path { initiator: 1, node: 6 },
         ),
         (
             "kind = \"narrow_link\"\nlink = \"quadrant-0-to-package-1\"\nfactor = 0.6",
-            Place::ClusterToPackage { cluster: 0, to: 1 },
+            Place::InitiatorToPackage { initiator: 0, to: 1 },
         ),
     ];
     for (fault, place) in faults {

@@ -22,7 +22,7 @@ const MOST: Duration = Duration::from_micros(20);
 /// Questions of each kind, every one with other numbers.
 const QUESTIONS: usize = 20_000;
 
-/// Cores of a cluster of the machine.
+/// Cores of an initiator of the machine.
 const CORES: u32 = 16;
 
 fn main() -> ExitCode {

@@ -109,18 +109,22 @@ fn exact(
     touched: &[Touched],
     running: &[Running],
 ) -> f64 {
-    let cluster = |place: usize| ranking.places()[place].cluster;
+    let initiator = |place: usize| ranking.places()[place].initiator;
     let mut loads: Vec<Load> = running
         .iter()
         .map(|it| Load {
-            cluster: cluster(it.place),
+            initiator: initiator(it.place),
             threads: it.threads as u32,
             shares: vec![(it.node, 1.0)],
         })
         .collect();
     let mut seconds = 0.0;
     for data in touched {
-        loads.push(Load { cluster: cluster(place), threads: 1, shares: vec![(data.node, 1.0)] });
+        loads.push(Load {
+            initiator: initiator(place),
+            threads: 1,
+            shares: vec![(data.node, 1.0)],
+        });
         let rates = capacities.rates(&loads).unwrap();
         seconds += data.bytes as f64 / rates[loads.len() - 1];
         loads.pop();

@@ -119,7 +119,7 @@ fn predict(
     schedule: &Schedule,
 ) -> Result<(f64, f64), Box<dyn Error>> {
     let load = |(task, &place): (&Vec<Touched>, &usize)| Load {
-        cluster: ranking.places()[place].cluster,
+        initiator: ranking.places()[place].initiator,
         threads: 1,
         shares: shares(task).collect(),
     };

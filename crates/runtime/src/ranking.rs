@@ -73,7 +73,7 @@ impl Ranking {
         for pair in classed() {
             let rate = pair.median.value.0 / f64::from(pair.threads);
             if rate.is_finite() && rate > 0.0 {
-                rates.insert((pair.initiator, pair.memory_node), rate);
+                rates.insert((pair.cpu_group, pair.memory_node), rate);
             }
         }
         let whys = Whys::of(record, rule);
@@ -82,10 +82,10 @@ impl Ranking {
         let mut cells = Vec::with_capacity(places.len() * nodes.len());
         for place in &places {
             for &node in &nodes {
-                cells.push(match rates.get(&(place.initiator, node)) {
+                cells.push(match rates.get(&(place.cpu_group, node)) {
                     Some(&rate) => Cell::Rate(rate),
                     None => {
-                        let why = whys.why(place.initiator, node);
+                        let why = whys.why(place.cpu_group, node);
                         let position = positions.entry(why).or_insert_with_key(|why| {
                             reasons.push(why.clone());
                             reasons.len() - 1
@@ -210,7 +210,7 @@ impl<'a> Whys<'a> {
         }
     }
 
-    fn why(&self, initiator: u32, node: u32) -> String {
-        self.by_pair.get(&(initiator, node)).map_or_else(|| self.otherwise.clone(), |&it| it.into())
+    fn why(&self, cpu_group: u32, node: u32) -> String {
+        self.by_pair.get(&(cpu_group, node)).map_or_else(|| self.otherwise.clone(), |&it| it.into())
     }
 }

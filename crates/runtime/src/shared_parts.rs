@@ -74,9 +74,9 @@ impl SharedParts {
         let mut positions: BTreeMap<Part, usize> = BTreeMap::new();
         for place in places {
             for node in nodes {
-                let row = usize::try_from(place.cluster).unwrap_or(usize::MAX);
+                let row = usize::try_from(place.initiator).unwrap_or(usize::MAX);
                 let column = capacities.nodes.iter().position(|known| known == node);
-                let known = flow.reached.contains(&(place.cluster, *node));
+                let known = flow.reached.contains(&(place.initiator, *node));
                 let (Some(column), true) = (column, known && row < capacities.one_thread.len())
                 else {
                     shared.pairs.push(None);

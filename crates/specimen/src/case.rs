@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{Binding, CpuSet, InitiatorKind, Machine, MemoryPolicy};
+use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy};
 use nearfar_record::{
     Actor, Affinity, Case, ChaseWalk, Command, CommandCoordinates, Coordinates, HybridCoordinates,
     HybridPoint, LatencyCoordinates, LatencyLoad, PageSplit, Pages, PairCoordinates, Pinning, Roof,
@@ -13,13 +13,13 @@ use crate::actor::{chase, compute, stream};
 
 const VARIANT: &str = "avx2";
 
-/// One thread of a cluster, which is also the number of its own node, on a node.
-pub fn pair(cluster: u32, memory_node: u32, kernel: &str) -> PairCoordinates {
+/// One thread of an initiator, which is also the number of its own node, on a node.
+pub fn pair(initiator: u32, memory_node: u32, kernel: &str) -> PairCoordinates {
     PairCoordinates {
-        initiator: InitiatorKind::Cluster,
-        index: cluster,
-        cluster,
-        cpu_node: Some(cluster),
+        group_by: GroupBy::Memory,
+        index: initiator,
+        initiator,
+        cpu_node: Some(initiator),
         memory_node,
         kernel: kernel.into(),
         variant: VARIANT.into(),
@@ -33,12 +33,12 @@ pub fn scaling(threads: u32, affinity: Affinity) -> ScalingCoordinates {
     ScalingCoordinates { affinity, threads, kernel: "copy".into(), variant: VARIANT.into() }
 }
 
-/// Threads of the triad by clusters 0 and 1 on node 0.
+/// Threads of the triad by initiators 0 and 1 on node 0.
 pub fn sharing(local_threads: u32, remote_threads: u32) -> SharingCoordinates {
     SharingCoordinates {
         memory_node: 0,
-        local_cluster: 0,
-        remote_cluster: 1,
+        local_initiator: 0,
+        remote_initiator: 1,
         local_threads,
         remote_threads,
         kernel: "triad".into(),
@@ -46,10 +46,10 @@ pub fn sharing(local_threads: u32, remote_threads: u32) -> SharingCoordinates {
     }
 }
 
-/// A roof of a cluster by two threads.
-pub fn roof(cluster: u32, roof: Roof, kernel: &str) -> RoofCoordinates {
+/// A roof of an initiator by two threads.
+pub fn roof(initiator: u32, roof: Roof, kernel: &str) -> RoofCoordinates {
     RoofCoordinates {
-        cluster,
+        initiator,
         actor: 0,
         roof,
         kernel: kernel.into(),
@@ -59,7 +59,7 @@ pub fn roof(cluster: u32, roof: Roof, kernel: &str) -> RoofCoordinates {
     }
 }
 
-/// Loads and stores of cluster 0 over node 1, the fast one, and node 0.
+/// Loads and stores of initiator 0 over node 1, the fast one, and node 0.
 pub fn hybrid(
     point: HybridPoint,
     (loads, stores): (u32, u32),
@@ -67,7 +67,7 @@ pub fn hybrid(
     store_pages: PageSplit,
 ) -> HybridCoordinates {
     HybridCoordinates {
-        cluster: 0,
+        initiator: 0,
         fast_node: 1,
         slow_node: 0,
         point,
@@ -81,16 +81,16 @@ pub fn hybrid(
     }
 }
 
-/// A chase of a cluster on a node, alone or beside a thread that loads and pauses for so many cycles.
+/// A chase of an initiator on a node, alone or beside a thread that loads and pauses for so many cycles.
 pub fn latency(
-    cluster: u32,
+    initiator: u32,
     memory_node: u32,
     working_set_bytes: u64,
     pause_cycles: Option<u32>,
 ) -> LatencyCoordinates {
     LatencyCoordinates {
-        cluster,
-        cpu_node: Some(cluster),
+        initiator,
+        cpu_node: Some(initiator),
         memory_node,
         working_set_bytes,
         pages: Pages::Transparent,
@@ -104,8 +104,8 @@ pub fn latency(
     }
 }
 
-/// The case at this place, with its actors. Where the machine has no such cluster, the CPU with the
-/// cluster's number does it all. Places in `links`, `mixes` and `devices` do not say what their actors are:
+/// The case at this place, with its actors. Where the machine has no such initiator, the CPU with the
+/// initiator's number does it all. Places in `links`, `mixes` and `devices` do not say what their actors are:
 /// these have none.
 pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
     let (id, actors) = match &place {
@@ -123,29 +123,30 @@ pub fn case_at(machine: &Machine, place: Coordinates) -> Case {
     Case { id, coordinates: vec![place], actors }
 }
 
-fn cpus_of(machine: &Machine, cluster: u32) -> CpuSet {
-    let clusters = machine.clusters().into_iter();
-    let mut cpus = clusters.filter(|it| it.index == cluster).map(|it| it.cpus);
-    cpus.next().unwrap_or_else(|| CpuSet::single(cluster))
+fn cpus_of(machine: &Machine, initiator: u32) -> CpuSet {
+    let initiators = machine.initiators().into_iter();
+    let mut cpus = initiators.filter(|it| it.index == initiator).map(|it| it.cpus);
+    cpus.next().unwrap_or_else(|| CpuSet::single(initiator))
 }
 
-/// Threads in turn over the CPUs of a cluster.
+/// Threads in turn over the CPUs of an initiator.
 fn threads_of(
     machine: &Machine,
-    cluster: u32,
+    initiator: u32,
     (kernel, variant, threads): (&str, &str, u32),
     memory: MemoryPolicy,
 ) -> Stream {
-    let all = stream(kernel, variant, cpus_of(machine, cluster), memory);
+    let all = stream(kernel, variant, cpus_of(machine, initiator), memory);
     let thread_cpus = all.thread_cpus.iter().copied().cycle().take(threads as usize).collect();
     Stream { threads, thread_cpus, ..all }
 }
 
 fn of_pair(machine: &Machine, place: &PairCoordinates) -> (String, Vec<Actor>) {
-    let PairCoordinates { initiator, index, memory_node, kernel, variant, threads, .. } = place;
+    let PairCoordinates { group_by, index, memory_node, kernel, variant, threads, .. } = place;
     let memory = MemoryPolicy::Preferred(*memory_node);
-    let threads_of = threads_of(machine, place.cluster, (kernel, variant, *threads), memory);
-    let id = format!("pairs/{initiator}{index}/node{memory_node}/{kernel}/{variant}/t{threads}");
+    let threads_of = threads_of(machine, place.initiator, (kernel, variant, *threads), memory);
+    let group = group_by.group();
+    let id = format!("pairs/{group}{index}/node{memory_node}/{kernel}/{variant}/t{threads}");
     (id, vec![Actor::Stream(threads_of)])
 }
 
@@ -164,21 +165,22 @@ fn of_scaling(machine: &Machine, place: &ScalingCoordinates) -> (String, Vec<Act
 
 fn of_sharing(machine: &Machine, place: &SharingCoordinates) -> (String, Vec<Actor>) {
     let SharingCoordinates { memory_node: node, kernel, variant, .. } = place;
-    let (near, far) = (place.local_cluster, place.remote_cluster);
+    let (near, far) = (place.local_initiator, place.remote_initiator);
     let (n, m) = (place.local_threads, place.remote_threads);
     let groups = [(near, n), (far, m)].into_iter().filter(|(_, threads)| *threads > 0);
-    let actors = groups.map(|(cluster, threads)| {
+    let actors = groups.map(|(initiator, threads)| {
         let memory = MemoryPolicy::Preferred(*node);
-        Actor::Stream(threads_of(machine, cluster, (kernel, variant, threads), memory))
+        Actor::Stream(threads_of(machine, initiator, (kernel, variant, threads), memory))
     });
-    let id = format!("sharing/node{node}/cluster{near}x{n}+cluster{far}x{m}/{kernel}/{variant}");
+    let id =
+        format!("sharing/node{node}/initiator{near}x{n}+initiator{far}x{m}/{kernel}/{variant}");
     (id, actors.collect())
 }
 
 fn of_roof(machine: &Machine, place: &RoofCoordinates) -> (String, Vec<Actor>) {
-    let RoofCoordinates { cluster, roof, kernel, variant, threads, .. } = place;
+    let RoofCoordinates { initiator, roof, kernel, variant, threads, .. } = place;
     let memory = match *roof {
-        Roof::Compute | Roof::Cache { .. } => MemoryPolicy::Preferred(*cluster),
+        Roof::Compute | Roof::Cache { .. } => MemoryPolicy::Preferred(*initiator),
         Roof::Memory { node } | Roof::Contended { node, .. } | Roof::AllLocal { node } => {
             MemoryPolicy::Preferred(node)
         }
@@ -188,11 +190,11 @@ fn of_roof(machine: &Machine, place: &RoofCoordinates) -> (String, Vec<Actor>) {
         }
     };
     let actor = if *roof == Roof::Compute {
-        compute(kernel, variant, cpus_of(machine, *cluster))
+        compute(kernel, variant, cpus_of(machine, *initiator))
     } else {
-        Actor::Stream(threads_of(machine, *cluster, (kernel, variant, *threads), memory))
+        Actor::Stream(threads_of(machine, *initiator, (kernel, variant, *threads), memory))
     };
-    (format!("roofs/cluster{cluster}/{roof:?}/{kernel}/{variant}/t{threads}"), vec![actor])
+    (format!("roofs/initiator{initiator}/{roof:?}/{kernel}/{variant}/t{threads}"), vec![actor])
 }
 
 fn of_hybrid(machine: &Machine, place: &HybridCoordinates) -> (String, Vec<Actor>) {
@@ -207,17 +209,18 @@ fn of_hybrid(machine: &Machine, place: &HybridCoordinates) -> (String, Vec<Actor
     let (read, written) = (place.load_pages.map(policy), place.store_pages.map(policy));
     let write_memory = read.as_ref().and(written.clone());
     let memory = read.or(written).unwrap_or(MemoryPolicy::FirstTouch);
-    let stream = threads_of(machine, place.cluster, (kernel, variant, place.threads), memory);
-    let id = format!("hybrid/cluster{}/node{fast_node}+node{slow_node}/{kernel}", place.cluster);
+    let stream = threads_of(machine, place.initiator, (kernel, variant, place.threads), memory);
+    let id =
+        format!("hybrid/initiator{}/node{fast_node}+node{slow_node}/{kernel}", place.initiator);
     (id, vec![Actor::Stream(Stream { write_memory, ..stream })])
 }
 
 fn of_latency(machine: &Machine, place: &LatencyCoordinates) -> (String, Vec<Actor>) {
-    let LatencyCoordinates { cluster, memory_node, working_set_bytes: bytes, .. } = place;
-    let cpus = cpus_of(machine, *cluster);
+    let LatencyCoordinates { initiator, memory_node, working_set_bytes: bytes, .. } = place;
+    let cpus = cpus_of(machine, *initiator);
     let other = cpus.iter().nth(1).map_or_else(|| cpus.clone(), CpuSet::single);
     let mut actors = vec![chase(cpus, *memory_node, *bytes, place.pages)];
-    let mut id = format!("latency/cluster{cluster}/node{memory_node}/{bytes}");
+    let mut id = format!("latency/initiator{initiator}/node{memory_node}/{bytes}");
     if let Some(LatencyLoad { kernel, variant, pause_cycles, .. }) = &place.load {
         let beside = stream(kernel, variant, other, MemoryPolicy::Preferred(*memory_node));
         actors.push(Actor::Stream(Stream { pause_cycles: *pause_cycles, ..beside }));
@@ -227,7 +230,7 @@ fn of_latency(machine: &Machine, place: &LatencyCoordinates) -> (String, Vec<Act
 }
 
 fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Actor>) {
-    let CommandCoordinates { command: label, cluster, memory_node, .. } = place;
+    let CommandCoordinates { command: label, initiator, memory_node, .. } = place;
     let memory = memory_node.map_or_else(
         || MemoryPolicy::Interleave(machine.allowed_nodes.clone()),
         MemoryPolicy::Preferred,
@@ -237,7 +240,7 @@ fn of_command(machine: &Machine, place: &CommandCoordinates) -> (String, Vec<Act
         label: label.clone(),
         program: "./it".into(),
         arguments: Vec::new(),
-        binding: Binding { cpus: cpus_of(machine, *cluster), memory },
+        binding: Binding { cpus: cpus_of(machine, *initiator), memory },
     };
-    (format!("commands/{label}/cluster{cluster}/{on}"), vec![Actor::Command(command)])
+    (format!("commands/{label}/initiator{initiator}/{on}"), vec![Actor::Command(command)])
 }

@@ -1,6 +1,6 @@
 //! Records and what is put into them.
 
-use nearfar_machine::{InitiatorKind, Machine};
+use nearfar_machine::{GroupBy, Machine};
 use nearfar_record::{
     Absence, Absent, ActorSample, Case, Coordinates, Disturbance, Environment, Executor,
     Experiment, Grid, Header, Inputs, LatencyCoordinates, Pages, Reason, ReasonCode, Record,
@@ -21,7 +21,7 @@ pub fn record_of(machine: Machine, experiments: &[Experiment]) -> Record {
     let inputs = Inputs {
         suite: Suite::Standard,
         experiments: experiments.into(),
-        initiator: InitiatorKind::Cluster,
+        group_by: GroupBy::Memory,
         kernels: None,
         variant: None,
         pages: Pages::Transparent,

@@ -105,7 +105,7 @@ fn synthetic_text() {
     let machine = parse_synthetic("pack:2 numa:2(memory=1GB) l3:1 core:3 pu:2").unwrap();
     assert_eq!((machine.packages.len(), machine.nodes.len()), (2, 4));
     assert_eq!((machine.cores.len(), machine.cpus().len()), (12, 24));
-    assert_eq!(machine.clusters().len(), 4);
+    assert_eq!(machine.initiators().len(), 4);
     assert!(machine.nodes.iter().all(|node| node.memory_bytes.is_some()));
     assert!(machine.nodes.iter().all(|node| node.cpus == node.locality));
     assert_eq!(machine.caches.iter().filter(|cache| cache.level == 3).count(), 4);

@@ -79,7 +79,7 @@ fn every_recorded_machine_is_read_or_refused_for_a_reason() {
             Ok(machine) => {
                 read += 1;
                 assert_eq!(machine.check(), Vec::<String>::new(), "{}", path.display());
-                assert!(!machine.clusters().is_empty(), "{} has no cluster", path.display());
+                assert!(!machine.initiators().is_empty(), "{} has no initiator", path.display());
             }
             Err(error) => {
                 let newer = matches!(error, TopologyError::NewerFormat { .. });

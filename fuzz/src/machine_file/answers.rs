@@ -14,7 +14,7 @@ pub fn assert_sound(
     draw: &mut impl FnMut(u32) -> u32,
 ) -> Result<(), FlowError> {
     let assert_positive = positive(machine);
-    let clusters: Vec<u32> = machine.machine.clusters().iter().map(|it| it.index).collect();
+    let initiators: Vec<u32> = machine.machine.initiators().iter().map(|it| it.index).collect();
     let nodes: Vec<u32> = machine.machine.nodes.iter().map(|node| node.os_index).collect();
     let mut loads = Vec::new();
     for _ in 0..=draw(3) {
@@ -25,7 +25,7 @@ pub fn assert_sound(
             continue;
         }
         let load = Load {
-            cluster: *any(&clusters, draw),
+            initiator: *any(&initiators, draw),
             threads: 1 + draw(199),
             shares: vec![(*any(&nodes, draw), 0.75), (*any(&nodes, draw), 0.25)],
         };
@@ -35,23 +35,23 @@ pub fn assert_sound(
     }
     let rates = machine.rates(&loads)?;
     rates.iter().copied().for_each(&assert_positive);
-    let (cluster, node) = (*any(&clusters, draw), *any(&nodes, draw));
-    let wait = machine.wait_ns(cluster, node, &loads, &rates);
+    let (initiator, node) = (*any(&initiators, draw), *any(&nodes, draw));
+    let wait = machine.wait_ns(initiator, node, &loads, &rates);
     let is_without_queue = machine.latency.queue.is_none();
     let is_sound = wait.map_or(is_without_queue, |wait| wait.is_finite() && wait >= 0.0);
     assert!(is_sound, "{wait:?}: {}", machine.text);
-    assert_eq!(machine.wait_ns(cluster, node, &[], &[]), Some(0.0), "{}", machine.text);
+    assert_eq!(machine.wait_ns(initiator, node, &[], &[]), Some(0.0), "{}", machine.text);
     let cpus: Vec<u32> = machine.machine.cpus().iter().collect();
     let level = machine.level_of(&cpus, 1 + u64::from(draw(1 << 30)));
     let caches = [1, 3, 4, level.unwrap_or(2)].map(|level| machine.cache_latency_ns(level));
-    let latency = machine.idle_latency_ns(cluster, node);
+    let latency = machine.idle_latency_ns(initiator, node);
     latency.into_iter().chain(caches.into_iter().flatten()).for_each(&assert_positive);
     let kernel = *any(&KERNELS, draw);
     assert_cores_sound(machine, &cpus, kernel);
     let bytes =
         HybridBytes { fast_loads: 1e9, fast_stores: 1e8, slow_loads: 1e9, slow_stores: 0.0 };
-    if let Some((fast, slow)) = machine.overlap_pair(cluster, (node, *any(&nodes, draw))) {
-        let seconds = machine.hybrid_seconds(cluster, fast, slow, bytes);
+    if let Some((fast, slow)) = machine.overlap_pair(initiator, (node, *any(&nodes, draw))) {
+        let seconds = machine.hybrid_seconds(initiator, fast, slow, bytes);
         assert_positive(seconds.unwrap_or(f64::NAN));
     }
     let draw_of_mode = f64::from(draw(1000)) / 1000.0;

@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     println!(
         "Regret: 1 - throughput / that of the best placement found on the truth (threads x the \
          slowest thread). Random\nmachines of 2 to 8 nodes, a third by laws that the flow model \
-         lacks, and the machines of papers; threads on a\nrandom set of clusters. In percent: mean, \
+         lacks, and the machines of papers; threads on a\nrandom set of initiators. In percent: mean, \
          95th percentile, worst; in brackets what is promised.\n"
     );
     let mut kept = true;

@@ -21,7 +21,7 @@ pub const COUNT: u64 = NAMES.len() as u64;
 const EXPERIMENTS: [Experiment; 4] =
     [Experiment::Pairs, Experiment::Links, Experiment::Roofs, Experiment::Mixes];
 
-/// Shared data of the threads of one cluster, of half of them, and of all.
+/// Shared data of the threads of one initiator, of half of them, and of all.
 pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
     let mut machine = read_machine(NAMES[usize::try_from(place).unwrap()]).unwrap();
     machine.noise = Noise { between_rounds: noise, ..Noise::default() };
@@ -33,14 +33,14 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
     };
     let record = simulate(&machine, inputs, true).unwrap();
     let figures = RecordFigures::new(&record);
-    let clusters: Vec<u32> = machine.machine.clusters().iter().map(|it| it.index).collect();
-    let mut sizes = vec![1, clusters.len() / 2, clusters.len()];
+    let initiators: Vec<u32> = machine.machine.initiators().iter().map(|it| it.index).collect();
+    let mut sizes = vec![1, initiators.len() / 2, initiators.len()];
     sizes.dedup();
     let mut outcomes = Vec::new();
     for size in sizes.into_iter().filter(|size| *size > 0) {
         let demand = Demand {
             threads: None,
-            clusters: Some(clusters[..size].into()),
+            initiators: Some(initiators[..size].into()),
             working_set_bytes: None,
             load_share: None,
             pattern: Pattern::Shared,
@@ -56,23 +56,23 @@ pub fn trials(place: u64, noise: f64) -> Vec<Outcome> {
         let first = ranking.candidates.iter().find(|it| it.is_eligible()).unwrap();
         let workers: Vec<Workers> = first.team.workers.clone();
         let truth = Truth { rates: &rates, workers: &workers, nodes };
-        let home = |cluster: u32| {
-            let own = machine.machine.clusters();
-            own.iter().find(|it| it.index == cluster).unwrap().cpu_node.unwrap()
+        let home = |initiator: u32| {
+            let own = machine.machine.initiators();
+            own.iter().find(|it| it.index == initiator).unwrap().cpu_node.unwrap()
         };
         let position = |node: u32| nodes.iter().position(|&it| it == node).unwrap();
-        let own: Vec<usize> = workers.iter().map(|it| position(home(it.cluster))).collect();
+        let own: Vec<usize> = workers.iter().map(|it| position(home(it.initiator))).collect();
         let shares = |it: &Candidate| -> Shares { shares(it, nodes, nodes[own[0]]) };
         let looked_at: Vec<Shares> = ranking.candidates.iter().map(shares).collect();
         let best = truth.best_shared(&looked_at);
         let regret = |it: &Candidate| 1.0 - truth.paced(&[shares(it)]) / best;
         let recommended = &ranking.candidates[ranking.recommended.unwrap()];
-        let full = |cluster: u32, node: u32| {
-            let cores = u32::try_from(machine.machine.cores.len() / clusters.len()).unwrap();
-            let load = Load { cluster, threads: cores, shares: vec![(node, 1.0)] };
+        let full = |initiator: u32, node: u32| {
+            let cores = u32::try_from(machine.machine.cores.len() / initiators.len()).unwrap();
+            let load = Load { initiator, threads: cores, shares: vec![(node, 1.0)] };
             rates(&[load])[0]
         };
-        let carried = |&node: &u32| clusters.iter().map(|&it| full(it, node)).fold(0.0, f64::max);
+        let carried = |&node: &u32| initiators.iter().map(|&it| full(it, node)).fold(0.0, f64::max);
         let carried: Vec<f64> = nodes.iter().map(carried).collect();
         outcomes.push(Outcome {
             first: regret(first),

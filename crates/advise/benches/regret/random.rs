@@ -17,7 +17,7 @@ const LEAST_GAIN: f64 = 0.05;
 /// So many of the placements that were looked at are where the search on the truth begins too.
 const BEGINNINGS: usize = 20;
 
-/// One machine and one set of its clusters.
+/// One machine and one set of its initiators.
 pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let mut random = Rng::with_seed(1000 + seed);
     let family = match seed % 9 {
@@ -43,7 +43,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     };
     let rates = |loads: &[nearfar_flow::Load]| machine.rates(loads);
     let truth = Truth { rates: &rates, workers: &workers, nodes: &nodes };
-    let own: Vec<usize> = workers.iter().map(|it| it.cluster as usize).collect();
+    let own: Vec<usize> = workers.iter().map(|it| it.initiator as usize).collect();
     let found = question.search_shared(std::slice::from_ref(&own));
     let advised = rounded(&found.best.unwrap()[0]);
     let mut starts = found.starts;
@@ -95,12 +95,12 @@ fn model_error(fitted: &FittedFlow) -> f64 {
     mean(&fitted.left_out).max(mean(&fitted.errors))
 }
 
-/// All threads of a random set of clusters.
+/// All threads of a random set of initiators.
 fn workers(machine: &Machine, random: &mut Rng) -> Vec<Workers> {
-    let mut clusters: Vec<u32> = (0..machine.nodes).collect();
-    random.shuffle(&mut clusters);
-    clusters.truncate(random.usize(1..=machine.nodes as usize));
-    clusters.sort_unstable();
+    let mut initiators: Vec<u32> = (0..machine.nodes).collect();
+    random.shuffle(&mut initiators);
+    initiators.truncate(random.usize(1..=machine.nodes as usize));
+    initiators.sort_unstable();
     let threads = machine.threads;
-    clusters.into_iter().map(|cluster| Workers { cluster, threads }).collect()
+    initiators.into_iter().map(|initiator| Workers { initiator, threads }).collect()
 }

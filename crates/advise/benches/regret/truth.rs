@@ -56,7 +56,7 @@ impl Truth<'_> {
             let on = self.nodes.iter().zip(own).filter(|(_, share)| **share > 1e-6);
             let kept: f64 = on.clone().map(|(_, share)| share).sum();
             let shares = on.map(|(&node, share)| (node, share / kept)).collect();
-            Load { cluster: it.cluster, threads: it.threads, shares }
+            Load { initiator: it.initiator, threads: it.threads, shares }
         };
         let loads: Vec<Load> = self.workers.iter().enumerate().map(load).collect();
         let threads: u32 = self.workers.iter().map(|it| it.threads).sum();
@@ -65,7 +65,7 @@ impl Truth<'_> {
         f64::from(threads) * of_one.fold(f64::INFINITY, f64::min)
     }
 
-    /// Regrets of [`RULES`]; `carried` is what each node can give to the initiator nearest to it.
+    /// Regrets of [`RULES`]; `carried` is what each node can give to the group of CPUs nearest to it.
     pub fn by_rule(&self, best: f64, own: &[usize], carried: &[f64]) -> [f64; 4] {
         let count = self.nodes.len();
         let regret = |shares: Shares| 1.0 - self.paced(&[shares]) / best;
@@ -98,7 +98,7 @@ impl Truth<'_> {
         self.best_by_exchange(all)
     }
 
-    /// What exchange makes of the best of these, each cluster's pages by themselves.
+    /// What exchange makes of the best of these, each initiator's pages by themselves.
     pub fn best_private(&self, starts: &[Vec<Shares>]) -> f64 {
         let of = |pages: &Vec<Shares>| (self.paced(pages), pages.clone());
         self.best_by_exchange(starts.iter().map(of).collect())

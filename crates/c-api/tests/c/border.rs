@@ -170,10 +170,10 @@ fn places_and_nodes_are_those_of_rust() {
     // SAFETY: it is open.
     assert_eq!(unsafe { nearfar_place_count(ranking.0) }, rust.places().len());
     for (index, place) in rust.places().iter().enumerate() {
-        let mut found = PlaceDescription { initiator: 0, cluster: 0, cpu_node: 0, cpus: 0 };
+        let mut found = PlaceDescription { cpu_group: 0, initiator: 0, cpu_node: 0, cpus: 0 };
         // SAFETY: the pointers are of values that live here.
         assert_eq!(unsafe { nearfar_describe_place(ranking.0, index, &raw mut found) }, 0);
-        assert_eq!((found.cluster, Some(found.cpu_node)), (place.cluster, place.cpu_node));
+        assert_eq!((found.initiator, Some(found.cpu_node)), (place.initiator, place.cpu_node));
         let (mut cpus, mut count) = (vec![0; found.cpus as usize], 0);
         // SAFETY: the pointers are of values that live here, the room is theirs.
         let code = unsafe {

@@ -30,9 +30,9 @@ fn the_example_prints_what_rust_answers() {
     for found in ranking.rank(&task, &[]).unwrap().ranked {
         let place = &ranking.places()[found.place];
         expected += &format!(
-            "place {}, cluster {}, node {}, {} CPUs: {:.9} s, {:.6} times the best\n",
+            "place {}, initiator {}, node {}, {} CPUs: {:.9} s, {:.6} times the best\n",
             found.place,
-            place.cluster,
+            place.initiator,
             place.cpu_node.unwrap(),
             place.cpus.len(),
             found.seconds,

@@ -55,7 +55,7 @@ fn numbers() -> Vec<(String, usize)> {
             ));)+
         };
     }
-    layout!(PlaceDescription, "nearfar_place", initiator, cluster, cpu_node, cpus);
+    layout!(PlaceDescription, "nearfar_place", cpu_group, initiator, cpu_node, cpus);
     layout!(Touched, "nearfar_touched", bytes, node);
     layout!(Running, "nearfar_running", place, threads, node);
     layout!(User, "nearfar_user", place, threads, bytes);

@@ -13,7 +13,7 @@ use super::predict::share;
 pub const AFTER_HELP: &str = "\
 Examples:
   nearfar advise r.jsonl --threads 16 --working-set 8GiB
-  nearfar advise --clusters 0,1 --pattern private --load-share 0.67
+  nearfar advise --initiators 0,1 --pattern private --load-share 0.67
   nearfar profile --out p.json -- ./solver && nearfar advise r.jsonl --profile p.json
   nearfar advise r.jsonl --working-set 8GiB --verify -- ./solver input.dat
 
@@ -30,12 +30,12 @@ pub struct AdviseArguments {
     /// standard input
     #[arg(long, value_name = "FILE")]
     pub profile: Option<PathBuf>,
-    /// The clusters that the program runs on; without it they are chosen
+    /// The initiators that the program runs on; without it they are chosen
     #[arg(long, value_name = "N,..", value_delimiter = ',')]
-    pub clusters: Option<Vec<u32>>,
+    pub initiators: Option<Vec<u32>>,
     /// For a program that copies to and from this device (cuda0, opencl0 or its PCIe address):
     /// the memory nodes by what the record measured of such copies
-    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["clusters", "working_set", "threads", "load_share", "profile", "verify"])]
+    #[arg(long, value_name = "DEVICE", conflicts_with_all = ["initiators", "working_set", "threads", "load_share", "profile", "verify"])]
     pub device: Option<String>,
     /// So many candidates, beside the default and what is recommended
     #[arg(long, value_name = "N", default_value_t = 8)]
@@ -59,7 +59,7 @@ pub struct DemandArguments {
     /// Bytes of all the program's data; without it no placement is known to fit
     #[arg(long, value_name = "BYTES", value_parser = working_set)]
     pub working_set: Option<Bytes>,
-    /// Threads, one on a core; without it one on every core of the clusters
+    /// Threads, one on a core; without it one on every core of the initiators
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub threads: Option<u32>,
     /// Share of loads in all bytes that the program moves, 0 to 1
@@ -80,11 +80,11 @@ const PATTERNS: [Choice<Pattern>; 4] = [
 ];
 
 impl DemandArguments {
-    /// What is asked of these clusters, or of any.
-    pub fn demand(&self, clusters: Option<Vec<u32>>) -> Demand {
+    /// What is asked of these initiators, or of any.
+    pub fn demand(&self, initiators: Option<Vec<u32>>) -> Demand {
         Demand {
             threads: self.threads,
-            clusters,
+            initiators,
             working_set_bytes: self.working_set.map(|bytes| bytes.0),
             load_share: self.load_share,
             pattern: self.pattern,

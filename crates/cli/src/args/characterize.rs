@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_record::{Experiment, Grid, Pages, Suite};
 use nearfar_units::{Bytes, QuantityError, parse_duration};
 
@@ -37,10 +37,10 @@ const EXPERIMENTS: [Choice<Experiment>; 9] = [
 const GRIDS: [Choice<Grid>; 2] =
     [(Grid::Sparse, "the cells that a model needs"), (Grid::Full, "all cells")];
 
-const INITIATORS: [Choice<InitiatorKind>; 3] = [
-    (InitiatorKind::Cluster, "CPUs with the same local memory"),
-    (InitiatorKind::L3, "CPUs that share a last-level cache"),
-    (InitiatorKind::Core, "single cores"),
+const GROUPINGS: [Choice<GroupBy>; 3] = [
+    (GroupBy::Memory, "CPUs with the same local memory"),
+    (GroupBy::L3, "CPUs that share a last-level cache"),
+    (GroupBy::Core, "single cores"),
 ];
 
 const PAGES: [Choice<Pages>; 3] = [
@@ -89,9 +89,9 @@ pub struct CharacterizeArguments {
     #[arg(long, conflicts_with = "resume")]
     pub dry_run: bool,
     /// How CPUs are grouped
-    #[arg(long, value_parser = one_of(&INITIATORS, InitiatorKind::as_str),
-          default_value = "cluster", conflicts_with = "resume")]
-    pub initiator: InitiatorKind,
+    #[arg(long, value_parser = one_of(&GROUPINGS, GroupBy::as_str),
+          default_value = "memory", conflicts_with = "resume")]
+    pub group_by: GroupBy,
     /// Kernels instead of the suite's own; 'list' names them all with their variants, those
     /// of the simulated machine with --simulate
     #[arg(long, value_delimiter = ',', value_name = "KERNEL", conflicts_with = "resume")]

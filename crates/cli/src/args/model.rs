@@ -16,7 +16,7 @@ const MODELS: [Choice<ModelKind>; 9] = [
     (ModelKind::Classes, "bandwidth classes and their alphas"),
     (ModelKind::Latency, "NUMA factor, and the time of an access under load"),
     (ModelKind::Sharing, "local and remote threads on one memory node"),
-    (ModelKind::Roofline, "what limits a cluster at each arithmetic intensity"),
+    (ModelKind::Roofline, "what limits an initiator at each arithmetic intensity"),
     (ModelKind::Hybrid, "loads and stores over a fast and a slow memory"),
     (ModelKind::Distribution, "how runs spread, and what pinning threads does to that"),
     (ModelKind::Flow, "what streams get that share the machine's parts"),
@@ -33,9 +33,9 @@ pub struct ModelArguments {
     pub model: Option<ModelKind>,
     #[command(flatten)]
     pub classes: ClassArguments,
-    /// Classes of every initiator by itself, for machines that differ by side
+    /// Classes of every group of CPUs by itself, for machines that differ by side
     #[arg(long)]
-    pub per_initiator: bool,
+    pub per_group: bool,
     /// Of the hybrid model: overlaps below 0 too, as the paper's own fit gives them
     #[arg(long)]
     pub unbounded: bool,
@@ -72,14 +72,14 @@ pub struct ClassArguments {
 
 impl ClassArguments {
     /// The rule that the options ask for.
-    pub fn rule(&self, per_initiator: bool) -> ClassRule {
+    pub fn rule(&self, per_group: bool) -> ClassRule {
         let default = ClassRule::default();
         ClassRule {
             kernels: if self.kernel.is_empty() { default.kernels } else { self.kernel.clone() },
             threads: self.threads,
             variant: self.isa.clone(),
             span: self.class_span,
-            per_initiator,
+            per_group,
             gamma: self.gamma.clone(),
         }
     }

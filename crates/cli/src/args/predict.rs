@@ -48,7 +48,7 @@ pub struct PredictArguments {
     #[arg(long, value_name = "CLASS,..", conflicts_with = "share")]
     pub reach: Vec<List<usize>>,
     /// The memory node with a process's data (its target), reached from the record's
-    /// initiators, which are the places; once for each process
+    /// groups of CPUs, which are the places; once for each process
     #[arg(long, value_name = "NODE", conflicts_with_all = ["share", "reach", "alpha"])]
     pub data: Vec<u32>,
     /// The device that a process copies to or from (its target), by its id in the record (cuda0);
@@ -67,7 +67,7 @@ pub struct PredictArguments {
     #[command(flatten)]
     pub hybrid: HybridQuestion,
     /// A program's arithmetic intensity, FLOPs per byte that its cores request, and where that is
-    /// known what the threads of a cluster reach, GFLOP/s: where it lies below the record's roofs
+    /// known what the threads of an initiator reach, GFLOP/s: where it lies below the record's roofs
     /// (with --load-share and --fast-share also below its own, over two memories)
     #[arg(long, value_name = "INTENSITY[,GFLOP/s]",
           conflicts_with_all = ["alpha", "share", "reach", "data", "device", "processes", "split", "stream"])]
@@ -111,11 +111,11 @@ const OTHER_QUESTIONS: [&str; 8] =
 /// How many processes near the data, how many far.
 #[derive(Debug, Args)]
 pub struct SharingQuestion {
-    /// How many processes to split over the cores near their data and those of another cluster
+    /// How many processes to split over the cores near their data and those of another initiator
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096),
           conflicts_with = "alpha")]
     pub processes: Option<u32>,
-    /// What so many processes near their data and so many of another cluster get
+    /// What so many processes near their data and so many of another initiator get
     #[arg(long, value_name = "NEAR,FAR", conflicts_with = "alpha")]
     pub split: Vec<List<u32>>,
     /// How the processes share their work; without it both ways are shown

@@ -14,7 +14,7 @@ const RUN_OPTIONS: [&str; 13] = [
     "label",
     "command",
     "matrix",
-    "cluster",
+    "initiator",
     "rounds",
     "metric",
     "unit",
@@ -42,13 +42,13 @@ pub struct SensitivityArguments {
     /// bandwidth allows
     #[arg(long, value_name = "RECORD")]
     pub record: Option<PathBuf>,
-    /// Every cluster's CPUs with every memory node, instead of one cluster's with one node of each
+    /// Every initiator's CPUs with every memory node, instead of one initiator's with one node of each
     /// class
     #[arg(long)]
     pub matrix: bool,
-    /// The cluster on whose CPUs the program runs; without it the first
+    /// The initiator on whose CPUs the program runs; without it the first
     #[arg(long, value_name = "N", conflicts_with = "matrix")]
-    pub cluster: Option<u32>,
+    pub initiator: Option<u32>,
     /// Runs at each placement at most; fewer where the interval is narrow enough before
     #[arg(long, value_name = "N", default_value_t = 15,
           value_parser = clap::value_parser!(u32).range(1..=10_000))]

@@ -29,7 +29,7 @@ pub fn run(arguments: &AdviseArguments) -> anyhow::Result<ExitStatus> {
     if arguments.verify {
         refuse_elsewhere(&path, &record)?;
     }
-    let mut demand = arguments.demand.demand(arguments.clusters.clone());
+    let mut demand = arguments.demand.demand(arguments.initiators.clone());
     let profile = match &arguments.profile {
         Some(file) => Some(take_profile(file, &record, &mut demand)?),
         None => None,
@@ -77,11 +77,12 @@ fn take_profile(
 ) -> anyhow::Result<AdviceProfile> {
     let profile = profile_file::read(file)?;
     let machine = &record.header.machine;
-    let clusters = machine.clusters();
-    let is_used = |cluster: u32| demand.clusters.as_ref().is_none_or(|it| it.contains(&cluster));
-    let cpus = || clusters.iter().filter(|it| is_used(it.index)).map(|it| &it.cpus);
+    let initiators = machine.initiators();
+    let is_used =
+        |initiator: u32| demand.initiators.as_ref().is_none_or(|it| it.contains(&initiator));
+    let cpus = || initiators.iter().filter(|it| is_used(it.index)).map(|it| &it.cpus);
     let cores = machine.cores.iter().filter(|core| cpus().any(|it| it.intersects(&core.cpus)));
-    let mut told = profiled_demand(&profile, &clusters, cores.count());
+    let mut told = profiled_demand(&profile, &initiators, cores.count());
     if record.header.host != profile.host {
         told.unknown.insert(
             0,
@@ -125,8 +126,8 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
     };
     let best = worth_it(ranking);
     let Some((best, policy)) = best.and_then(|best| Some((best, best.policies.first()?))) else {
-        let why = if is_by_cluster(ranking) {
-            "what is recommended is for a process on each cluster, and no placement of a single \
+        let why = if is_by_initiator(ranking) {
+            "what is recommended is for a process on each initiator, and no placement of a single \
              process gains as much as can be told"
         } else {
             "what is recommended is what happens without advice"
@@ -150,7 +151,7 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
     })
 }
 
-fn is_by_cluster(ranking: &Ranking) -> bool {
+fn is_by_initiator(ranking: &Ranking) -> bool {
     let best = ranking.recommended.and_then(|it| ranking.candidates.get(it));
     best.is_some_and(|best| best.policies.len() > 1)
 }

@@ -55,7 +55,7 @@ pub fn refuse_elsewhere(path: &Path, record: &Record) -> anyhow::Result<()> {
 }
 
 /// The best that gains more than the model can be wrong, for a program of one process: one with
-/// pages of each cluster's own needs a process for each.
+/// pages of each initiator's own needs a process for each.
 pub fn worth_it(ranking: &Ranking) -> Option<&Candidate> {
     let is_worth = |it: &&Candidate| {
         it.is_eligible() && it.is_claimed && !it.is_default && it.policies.len() == 1

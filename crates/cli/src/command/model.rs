@@ -110,9 +110,9 @@ impl Answer<'_> {
     }
 
     fn choices(&self) -> ModelChoices {
-        let ModelArguments { classes: asked, per_initiator, unbounded, .. } = self.arguments;
+        let ModelArguments { classes: asked, per_group, unbounded, .. } = self.arguments;
         ModelChoices {
-            class_rule: asked.rule(*per_initiator),
+            class_rule: asked.rule(*per_group),
             device_rule: asked.device_rule(),
             overlap_bounds: if *unbounded {
                 OverlapBounds::None

@@ -120,7 +120,7 @@ fn classed(mut profile: Profile, record: Option<&Record>) -> anyhow::Result<Prof
     let header = &record.header;
     if header.host != profile.host {
         profile.notes.push(format!(
-            "the program was watched on {} and the record is of {}: their clusters and nodes are \
+            "the program was watched on {} and the record is of {}: their initiators and nodes are \
              taken for the same",
             profile.host, header.host
         ));

@@ -46,7 +46,7 @@ pub fn run(
     let reference = reference(arguments, &machine)?;
     let choice = match arguments.matrix {
         true => PlacementChoice::Matrix,
-        false => PlacementChoice::Classes(arguments.cluster),
+        false => PlacementChoice::Classes(arguments.initiator),
     };
     let classes = reference.as_ref().map(|(_, classes)| classes);
     let (placements, nothing) = match command_placements(&machine, choice, classes) {

@@ -65,7 +65,7 @@ for cell in view["pairs"]:
         labels = {
             "experiment": "pairs",
             "initiator": f"{cell['initiator']}{cell['index']}",
-            "cluster": str(cell["cluster"]),
+            "initiator": str(cell["initiator"]),
             "node": str(cell["memory_node"]),
             "kernel": shown(cell["kernel"]),
             "variant": shown(figure["variant"]),
@@ -81,13 +81,13 @@ for cell in view["pairs"]:
 
 for chase in view["latency"]:
     if chase["in_matrix"] and chase["latency"]:
-        labels = {"experiment": "latency", "cluster": str(chase["cluster"]), "node": str(chase["memory_node"])}
+        labels = {"experiment": "latency", "initiator": str(chase["initiator"]), "node": str(chase["memory_node"])}
         ours = find("nearfar_latency_seconds", statistic="median", **labels)
         agree(ours * 1e9, chase["latency"]["time_ns"]["value"])
 
 roofs = [roof for roof in view["roofs"] if roof["purpose"] == "roof"]
 for roof in roofs:
-    labels = {name: str(roof[name]) for name in ["cluster", "threads"]}
+    labels = {name: str(roof[name]) for name in ["initiator", "threads"]}
     labels |= {name: shown(roof[name]) for name in ["kernel", "variant"]}
     labels["experiment"] = "roofs"
     for name, value in roof["roof"].items():
@@ -103,7 +103,7 @@ for roof in roofs:
 places = {}
 for copies in view["devices"]:
     if copies["bandwidth_gb_per_s"] and not copies["beside"]:
-        labels = {name: str(copies[name]) for name in ["cluster", "direction"]}
+        labels = {name: str(copies[name]) for name in ["initiator", "direction"]}
         labels |= {"experiment": "devices", "device": shown(copies["device"])}
         for label, name in [("node", "memory_node"), ("memory", "host_memory"), ("peer", "peer")]:
             if copies[name] is not None:

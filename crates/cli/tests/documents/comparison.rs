@@ -11,7 +11,7 @@ use crate::page::open;
 use crate::reports::simulate;
 use crate::tex::compile;
 
-/// A record of joe0 whose cluster 0 gets less of node 1.
+/// A record of joe0 whose initiator 0 gets less of node 1.
 fn slower(folder: &Path) -> PathBuf {
     let machine = folder.join("slower.toml");
     let slow = "[[bandwidth]]\npairs = [[0, 1]]\none_thread = 3.3\nall_threads = 15.4\n";
@@ -42,7 +42,7 @@ fn compare(a: &Path, b: &Path, ending: &str, status: i32) -> (String, PathBuf) {
 fn every_form_tells_of_the_slower_path() {
     let folder = tempfile::tempdir().unwrap();
     let (a, b) = (simulate(folder.path(), "joe0"), slower(folder.path()));
-    let finding = "path from cluster 0 to node 1";
+    let finding = "path from initiator 0 to node 1";
     let (markdown, _) = compare(&a, &b, "md", 1);
     assert!(markdown.contains(&format!("Worse: {finding}")), "{markdown}");
     assert!(markdown.contains("SIMULATED: the figures of A and of B were computed"), "{markdown}");

@@ -43,7 +43,7 @@ fn page_of(record: &Path) -> PathBuf {
 fn refused_record(folder: &Path) -> PathBuf {
     let whole = fs::read_to_string(simulate(folder, "two-socket-8-nodes")).unwrap();
     let is_refused = |id: &str| {
-        id.starts_with("pairs/") && (id.contains("/node5/") || id.contains("cluster2/node7/"))
+        id.starts_with("pairs/") && (id.contains("/node5/") || id.contains("initiator2/node7/"))
     };
     let (mut lines, mut refused, mut samples) = (Vec::new(), BTreeSet::new(), 0);
     for line in whole.lines() {
@@ -119,7 +119,7 @@ fn pages_open_clean_in_a_real_browser() {
     ] {
         assert!(all.contains(chart), "no page has {chart}: {all:?}");
     }
-    // Eight clusters on node 5, and one on node 7; the other cells have numbers.
+    // Eight initiators on node 5, and one on node 7; the other cells have numbers.
     let map = &told[4]["charts"]["pairs-map"];
     assert_eq!((map["absent"].as_u64(), map["numbers"].as_u64()), (Some(9), Some(55)), "{map}");
 }

@@ -160,7 +160,7 @@ fn refused_cells_are_shown_with_their_reason() {
 /// The record with no sample of the pairs with a memory node, each of which was refused instead.
 fn refuse_node(text: &str, node: u32) -> String {
     let of_node = format!("/node{node}/");
-    let is_pair = |case: &str| case.starts_with("pairs/cluster") && case.contains(&of_node);
+    let is_pair = |case: &str| case.starts_with("pairs/initiator") && case.contains(&of_node);
     let mut lines = Vec::new();
     let mut samples = 0;
     for line in text.lines() {

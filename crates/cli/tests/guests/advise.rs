@@ -67,7 +67,7 @@ pub fn script(own: &str) -> String {
         tail -n +2 /tmp/rest.jsonl >>/tmp/advised.jsonl
         touch /out/advise.inside
         chmod 666 /out/advise.inside
-        as-nobody nearfar advise /tmp/advised.jsonl --clusters 0 --working-set 8MiB --verify --json \
+        as-nobody nearfar advise /tmp/advised.jsonl --initiators 0 --working-set 8MiB --verify --json \
             -- sh -c 'toucher -m 8 -t 2 >>/out/advise.inside' \
             >/out/advise.json 2>/out/advise.said
         echo $? >/out/advise.status

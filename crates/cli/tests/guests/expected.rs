@@ -11,7 +11,7 @@ use nearfar_record::{
 
 use crate::boot::Found;
 
-/// How a pair is answered: a cluster by its node with CPUs, and a memory node.
+/// How a pair is answered: an initiator by its node with CPUs, and a memory node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Measured,
@@ -29,7 +29,7 @@ pub struct Expected {
     pub nodes: Option<&'static str>,
     /// Kernels, each a case for every pair and thread count.
     pub kernels: usize,
-    /// From a cluster's node with CPUs, to a memory node.
+    /// From an initiator's node with CPUs, to a memory node.
     pub answer: fn(u32, u32) -> Answer,
     /// Who says where the pages are.
     pub method: ProofMethod,

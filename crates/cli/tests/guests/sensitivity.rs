@@ -21,7 +21,7 @@ const SCRIPT: &str = "
     as-nobody nearfar sensitivity --matrix --rounds 1 --metric 'rate: ([0-9]+)' --unit MB/s \
         --out /out/matrix.jsonl --json -- sh -c \"$program\" >/out/matrix.json 2>/out/matrix.said
     echo $? >/out/matrix.status
-    as-nobody nearfar sensitivity --cluster 2 --rounds 1 --label copy --counters \
+    as-nobody nearfar sensitivity --initiator 2 --rounds 1 --label copy --counters \
         --out /out/levels.jsonl --json -- sh -c \"$program\" >/out/levels.json 2>/out/levels.said
     echo $? >/out/levels.status
 ";

@@ -62,7 +62,7 @@ fn a_measurement_its_record_and_its_tables() {
     for kind in ["header", "case", "resumed", "finished"] {
         assert!(kinds.contains(&kind.to_string()), "no {kind} among {kinds:?}");
     }
-    assert_valid("nearfar.record/1", &lines);
+    assert_valid("nearfar.record/2", &lines);
     let shown = printed(&run(nearfar().args(["show", "--json"]).arg(&path)));
     assert_eq!(shown["samples"], made["samples"]);
 }
@@ -77,7 +77,7 @@ fn records_of_every_experiment() {
     let small = ["--working-set", "8MiB", "--window", "1ms", "--out"];
     run(nearfar().args(standard).args(small).arg(&path));
     let lines = lines_of(&path);
-    assert_valid("nearfar.record/1", &lines);
+    assert_valid("nearfar.record/2", &lines);
     let samples = lines.iter().filter_map(|line| line["sample"]["case"].as_str());
     let measured: BTreeSet<&str> = samples.map(|case| case.split('/').next().unwrap()).collect();
     let everywhere = ["latency", "pairs", "roofs", "scaling"];

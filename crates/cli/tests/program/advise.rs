@@ -9,7 +9,7 @@ use crate::records::json;
 
 #[test]
 fn gains_are_over_the_default_and_commands_are_the_bindings() {
-    let view = json("advise @eight --clusters 0 --working-set 8GiB");
+    let view = json("advise @eight --initiators 0 --working-set 8GiB");
     let default = view["candidates"].as_array().unwrap().iter().find(|it| it["is_default"] == true);
     let default = default.unwrap()["predicted_gb_per_s"]["value"].as_f64().unwrap();
     for candidate in view["candidates"].as_array().unwrap() {
@@ -23,22 +23,22 @@ fn gains_are_over_the_default_and_commands_are_the_bindings() {
     }
 }
 
-/// The planted profile (of two threads, on cluster 0, a quarter of the pages on node 1) as if it had
+/// The planted profile (of two threads, on initiator 0, a quarter of the pages on node 1) as if it had
 /// been taken on a simulated machine.
 fn profile(folder: &Path, machine: &str, change: impl Fn(&mut Value)) -> PathBuf {
     let planted = concat!(env!("CARGO_MANIFEST_DIR"), "/../document/tests/profiles/planted.json");
     let mut profile: Value = serde_json::from_slice(&std::fs::read(planted).unwrap()).unwrap();
     let topo = json(&format!("topo --simulate {machine}"));
-    let of = |cluster: &Value| {
-        let own: NodeSet = cluster["memory_nodes"].as_str().unwrap().parse().unwrap();
+    let of = |initiator: &Value| {
+        let own: NodeSet = initiator["memory_nodes"].as_str().unwrap().parse().unwrap();
         let own: Vec<u32> = own.iter().collect();
         serde_json::json!({
-            "index": cluster["index"], "cpus": cluster["cpus"], "cpu_node": own[0],
+            "index": initiator["index"], "cpus": initiator["cpus"], "cpu_node": own[0],
             "memory_nodes": own
         })
     };
-    let clusters = topo["clusters"].as_array().unwrap().iter().map(of);
-    profile["clusters"] = clusters.collect::<Vec<Value>>().into();
+    let initiators = topo["initiators"].as_array().unwrap().iter().map(of);
+    profile["initiators"] = initiators.collect::<Vec<Value>>().into();
     change(&mut profile);
     let path = folder.join("profile.json");
     std::fs::write(&path, profile.to_string()).unwrap();
@@ -54,7 +54,7 @@ fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
     let uneven =
         |share: f64| move |it: &mut Value| it["figures"]["local_dram_share"] = share.into();
     let even = profile(folder.path(), "intel-2p", uneven(0.75));
-    let cluster = "--clusters 0 --threads 4";
+    let initiator = "--initiators 0 --threads 4";
     let default_of = |view: &Value| {
         let all = view["candidates"].as_array().unwrap();
         let default = all.iter().find(|it| it["is_default"] == true).unwrap();
@@ -69,15 +69,15 @@ fn a_profile_fills_the_demand_and_tells_where_accesses_go_without_advice() {
     assert_eq!(view["basis"]["is_default_seen"], true, "{view}");
 
     // The command line wins; what is known of accesses still tells the default.
-    let placed = json(&format!("advise @intel-2p {cluster}"));
-    let seen = asked(cluster, &even);
+    let placed = json(&format!("advise @intel-2p {initiator}"));
+    let seen = asked(initiator, &even);
     assert_eq!(seen["demand"]["threads"], 4);
     assert_eq!(seen["profile"]["taken"], serde_json::json!(["working_set_bytes", "accesses"]));
     let off = (default_of(&seen) / default_of(&placed) - 1.0).abs();
     assert!(off > 0.01, "a quarter on another node: {seen}");
     // Hot pages are near: that is nearer to all pages near.
     let hot = profile(folder.path(), "intel-2p", uneven(0.97));
-    let hot = asked(cluster, &hot);
+    let hot = asked(initiator, &hot);
     assert_eq!(hot["profile"]["uneven_local_share"], 0.97);
     let nearer = (default_of(&hot) / default_of(&placed) - 1.0).abs();
     assert!(nearer < off, "{nearer} and {off}");

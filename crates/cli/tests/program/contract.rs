@@ -50,7 +50,7 @@ const FORMATS: [(&str, Generate); 33] = [
     ("nearfar.predict-roofline/2", schema::<ModelResult<PlacedPrograms>>),
     ("nearfar.predict-sharing/2", schema::<ModelResult<SplitAnswers>>),
     ("nearfar.profile/1", schema::<Profile>),
-    ("nearfar.record/1", sealed_line),
+    ("nearfar.record/2", sealed_line),
     ("nearfar.record-doctor/2", schema::<RecordDoctor>),
     ("nearfar.report/1", schema::<ReportView>),
     ("nearfar.reproduce/1", schema::<ReproduceView>),
@@ -179,7 +179,7 @@ fn schemas_that_the_help_names_are_there() {
 
 #[test]
 fn tables_of_fields_are_those_of_the_types() {
-    let record = contract("nearfar.record/1", sealed_line);
+    let record = contract("nearfar.record/2", sealed_line);
     let row = csv_row_schema(generator()).to_value();
     let renew = |name: &str, table: &dyn Fn(&str) -> String| {
         let path = docs().join(name);

@@ -22,9 +22,9 @@ fn ends(of: &Value) -> [f64; 2] {
 fn a_program_over_two_memories_has_its_own_roof() {
     let predict = "predict @knl-flat --load-share 1 --fast-share";
     let view = json(&format!("{predict} 0 --fast-share 1 --point 0.125,11"));
-    let cluster = &view["points"][0]["clusters"][0];
+    let initiator = &view["points"][0]["initiators"][0];
     let roof = |limit: &str, node: u32| {
-        let roofs = cluster["roofs"].as_array().unwrap().iter();
+        let roofs = initiator["roofs"].as_array().unwrap().iter();
         let found = roofs.clone().find(|under| {
             under["roof"]["limit"] == limit
                 && under["roof"]["node"] == node
@@ -33,7 +33,7 @@ fn a_program_over_two_memories_has_its_own_roof() {
         found.unwrap()["gb_per_s"]["value"].as_f64().unwrap()
     };
     // Loads from one memory alone: the roof is that memory's.
-    for (own, node) in cluster["hybrid_roofs"].as_array().unwrap().iter().zip([0, 1]) {
+    for (own, node) in initiator["hybrid_roofs"].as_array().unwrap().iter().zip([0, 1]) {
         let own = own["gb_per_s"]["value"].as_f64().unwrap();
         assert!((own / roof("memory", node) - 1.0).abs() < 0.03, "{own} on node {node}");
     }
@@ -44,7 +44,7 @@ fn a_program_over_two_memories_has_its_own_roof() {
     let [low, high] = ends(&asked["gb_per_s"]["interval"]);
     let own = |gb_per_s: f64| {
         let view = json(&format!("{predict} 0.7065 --point 0.125,{}", gb_per_s / 8.0));
-        view["points"][0]["clusters"][0]["hybrid_roofs"][0].clone()
+        view["points"][0]["initiators"][0]["hybrid_roofs"][0].clone()
     };
     let inside = own(low * 0.97);
     let [from, to] = ends(&inside["gb_per_s"]["interval"]);

@@ -84,7 +84,7 @@ fn fits(record: &Record) -> (Vec<FittedModel>, Vec<Unavailable>) {
 fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
     let demand = Demand {
         threads: Some(8),
-        clusters: random.bool().then(|| vec![0]),
+        initiators: random.bool().then(|| vec![0]),
         working_set_bytes: Some(1 << random.u32(20..45)),
         load_share: random.bool().then(|| random.f64()),
         pattern: *random.choice(Pattern::ALL.iter()).unwrap(),

@@ -20,7 +20,7 @@ fn resuming_what_is_no_record_is_refused() {
     refuse(
         nearfar().args(["characterize", "--resume", "--out"]).arg(&path),
         2,
-        &["other/3", "nearfar.record/1"],
+        &["other/3", "nearfar.record/2"],
     );
 }
 

@@ -102,7 +102,7 @@ const QUESTIONS: [(&str, &[&str]); 5] = [
             "show RECORD",
             "doctor RECORD --gamma 1GB/s",
             "model RECORD --gamma DDR3-2133",
-            "model RECORD classes --per-initiator --threads all",
+            "model RECORD classes --per-group --threads all",
             "predict RECORD --share 0.5,0.25,0.25",
             "predict RECORD --reach 0,1,2,2",
             "predict RECORD --data 0",
@@ -227,7 +227,7 @@ fn a_damaged_record_is_refused_with_what_is_wrong() {
         ("\"window_ns\":", "\"window_ns\":-", "line 1"),
         ("\"experiment\":\"pairs\"", "\"experiment\":\"peers\"", "peers"),
         ("{\"sample\":", "{\"simple\":", "simple"),
-        ("nearfar.record/1", "nearfar.record/9", "nearfar.record/9"),
+        ("nearfar.record/2", "nearfar.record/9", "nearfar.record/9"),
     ] {
         let damaged = honest.replacen(from, to, 1);
         assert_ne!(damaged, honest, "{from} stands nowhere");

@@ -157,7 +157,7 @@ fn runs_on(machine: &str) -> String {
     let hostile = "b\u{1b}[2J";
     let at = |node: Option<u32>| {
         let memory = node.map_or("interleave:0-3".into(), |node| format!("preferred:{node}"));
-        serde_json::json!({"cluster": 0, "cpu_node": 0, "memory_node": node,
+        serde_json::json!({"initiator": 0, "cpu_node": 0, "memory_node": node,
             "binding": format!("cpus=0-3 mem={memory}")})
     };
     let placements = [Some(0), Some(1), Some(2), None];
@@ -174,7 +174,7 @@ fn runs_on(machine: &str) -> String {
         for (number, node) in placements.into_iter().enumerate() {
             let id = format!("commands/{label}/{number}");
             let coordinates = serde_json::json!([{"experiment": "commands", "command": label,
-                "cluster": 0, "cpu_node": 0, "memory_node": node}]);
+                "initiator": 0, "cpu_node": 0, "memory_node": node}]);
             let mut actor = program(label);
             actor["actor"] = "command".into();
             actor["binding"] = at(node)["binding"].clone();

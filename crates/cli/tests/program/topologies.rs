@@ -7,15 +7,15 @@ use crate::support::{nearfar, refuse, run, text};
 use serde_json::Value;
 
 #[test]
-fn the_live_machine_has_a_cluster_for_every_allowed_cpu() {
+fn the_live_machine_has_a_initiator_for_every_allowed_cpu() {
     let output = run(nearfar().args(["topo", "--json"]));
     assert!(output.status.success(), "{}", text(&output.stderr));
     let machine: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(machine["schema"], "nearfar.topo/2");
-    assert!(!machine["clusters"].as_array().unwrap().is_empty());
+    assert!(!machine["initiators"].as_array().unwrap().is_empty());
     assert_ne!(machine["allowed_cpus"], "");
     let words = text(&run(nearfar().arg("topo")).stdout);
-    assert!(words.contains("memory node") && words.contains("clusters"), "{words}");
+    assert!(words.contains("memory node") && words.contains("initiators"), "{words}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
-//! The caches of a cluster with their cores, as the machine is drawn.
+//! The caches of an initiator with their cores, as the machine is drawn.
 
 use crate::subject::Topology;
-use nearfar_machine::{Cluster, CpuSet};
+use nearfar_machine::{CpuSet, Initiator};
 use nearfar_units::Bytes;
 
 use crate::document::Sources;
@@ -12,7 +12,7 @@ pub(super) const LINE: f64 = 16.0;
 pub(super) const CORE: f64 = 9.0;
 /// Cores in a row.
 pub(super) const ROW: usize = 16;
-/// Cores of a cluster that are drawn one by one.
+/// Cores of an initiator that are drawn one by one.
 pub(super) const MOST_CORES: usize = 64;
 
 /// CPUs that share a last-level cache, as they are drawn; many that are alike as one.
@@ -30,11 +30,11 @@ impl DrawnDomain {
     }
 }
 
-/// More of one cluster are drawn together.
+/// More of one initiator are drawn together.
 const MOST_DOMAINS: usize = 4;
 
-pub(super) fn drawn_domains(sources: &Sources<'_>, cluster: &Cluster) -> Vec<DrawnDomain> {
-    let all = domains(&sources.topo, cluster);
+pub(super) fn drawn_domains(sources: &Sources<'_>, initiator: &Initiator) -> Vec<DrawnDomain> {
+    let all = domains(&sources.topo, initiator);
     let drawn = |domain: &&CpuSet| {
         let cores = cores(sources, domain);
         let caches = sources.topo.machine.caches.iter().filter(|cache| cache.cpus == **domain);
@@ -55,7 +55,7 @@ pub(super) fn drawn_domains(sources: &Sources<'_>, cluster: &Cluster) -> Vec<Dra
             let is_alike = each.iter().all(|domain| domain.text == first.text);
             let of_each = if is_alike { first.text.as_str() } else { "unlike groups of cores" };
             let text = format!("{count} x {of_each}");
-            let title = format!("{text}: CPUs {}", cluster.cpus);
+            let title = format!("{text}: CPUs {}", initiator.cpus);
             vec![DrawnDomain { text, title, cores: each.iter().map(|domain| domain.cores).sum() }]
         }
         _ => each,
@@ -68,8 +68,8 @@ fn cores(sources: &Sources<'_>, cpus: &CpuSet) -> usize {
     cores.iter().filter(|core| core.cpus.iter().any(|cpu| cpus.contains(cpu))).count()
 }
 
-fn domains<'a>(topo: &'a Topology, cluster: &Cluster) -> Vec<&'a CpuSet> {
-    let touches = |domain: &&CpuSet| domain.iter().any(|cpu| cluster.cpus.contains(cpu));
+fn domains<'a>(topo: &'a Topology, initiator: &Initiator) -> Vec<&'a CpuSet> {
+    let touches = |domain: &&CpuSet| domain.iter().any(|cpu| initiator.cpus.contains(cpu));
     topo.l3_domains.iter().filter(touches).collect()
 }
 

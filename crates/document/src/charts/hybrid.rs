@@ -18,8 +18,8 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     model.into_iter().flatten().flatten().collect()
 }
 
-fn memories(cluster: u32, fast: u32, slow: u32) -> String {
-    format!("cluster {cluster}, fast node {fast}, slow node {slow}")
+fn memories(initiator: u32, fast: u32, slow: u32) -> String {
+    format!("initiator {initiator}, fast node {fast}, slow node {slow}")
 }
 
 fn percent(share: f64) -> String {
@@ -33,7 +33,7 @@ fn surface(model: &Hybrid) -> Option<Chart> {
     for pair in &model.pairs {
         for point in &pair.surface {
             let place = Place {
-                choice: vec![memories(pair.cluster, pair.fast_node, pair.slow_node)],
+                choice: vec![memories(pair.initiator, pair.fast_node, pair.slow_node)],
                 row: percent(point.load_share),
                 column: percent(point.fast_share),
             };
@@ -63,7 +63,7 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
     let y = Axis { title: "bandwidth, GB/s", scale: Scale::FromZero };
     let mut lines = Lines::new(x, y, &["Memories"]);
     for pair in &model.pairs {
-        let choice = [memories(pair.cluster, pair.fast_node, pair.slow_node)];
+        let choice = [memories(pair.initiator, pair.fast_node, pair.slow_node)];
         let mut loads: Vec<f64> = pair.surface.iter().map(|point| point.load_share).collect();
         loads.dedup();
         for load in loads {
@@ -82,8 +82,8 @@ fn shares(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
             lines.add(&choice, series);
         }
         let of_pair = |figures: &&HybridFigures| {
-            let HybridCoordinates { cluster, fast_node, slow_node, .. } = figures.place;
-            (cluster, fast_node, slow_node) == (pair.cluster, pair.fast_node, pair.slow_node)
+            let HybridCoordinates { initiator, fast_node, slow_node, .. } = figures.place;
+            (initiator, fast_node, slow_node) == (pair.initiator, pair.fast_node, pair.slow_node)
         };
         type IsKind = fn(&HybridPoint) -> bool;
         let kinds: [(IsKind, &str); 3] = [

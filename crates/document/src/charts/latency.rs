@@ -25,11 +25,12 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
     for chase in sources.show.latency.iter().filter(|chase| chase.in_matrix) {
         let place = Place {
             choice: Vec::new(),
-            row: format!("cluster {}", chase.place.cluster),
+            row: format!("initiator {}", chase.place.initiator),
             column: format!("node {}", chase.place.memory_node),
         };
         let factor = model.into_iter().flat_map(|view| &view.factors).find(|factor| {
-            (factor.cluster, factor.memory_node) == (chase.place.cluster, chase.place.memory_node)
+            (factor.initiator, factor.memory_node)
+                == (chase.place.initiator, chase.place.memory_node)
         });
         let factor = factor.and_then(|factor| factor.factor.found()).map(Figure::of);
         if let Some(content) = Content::of(latency_cell(chase), vec![factor]) {
@@ -40,9 +41,10 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
         id: "latency-map",
         section: "latency",
         title: "Time of an idle access",
-        alternative: "A heat map: a cluster's thread in rows, whose memory in columns, the time \
+        alternative:
+            "A heat map: an initiator's thread in rows, whose memory in columns, the time \
                       of an access written in each cell."
-            .into(),
+                .into(),
         plot: Plot::HeatMap(map),
     })
 }
@@ -54,12 +56,13 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
     let mut idle: Vec<_> =
         sources.show.latency.iter().filter(|it| it.place.load.is_none()).collect();
     let place = |it: &&ChaseFigures| {
-        (it.place.walk, it.place.pages, it.place.cluster, it.place.memory_node)
+        (it.place.walk, it.place.pages, it.place.initiator, it.place.memory_node)
     };
     idle.sort_by_key(|it| (place(it), it.place.working_set_bytes));
     for of in idle.chunk_by(|one, next| place(one) == place(next)) {
         let Some(first) = of.first() else { continue };
-        let name = format!("cluster {} on node {}", first.place.cluster, first.place.memory_node);
+        let name =
+            format!("initiator {} on node {}", first.place.initiator, first.place.memory_node);
         let mut series = Series::new(name, Style::Line);
         for chase in of {
             let Some(time) = &chase.time else { continue };
@@ -75,9 +78,10 @@ fn sizes(sources: &Sources<'_>) -> Option<Chart> {
         id: "latency-sizes",
         section: "latency",
         title: "Time of an idle access by size",
-        alternative: "A line for each cluster and node: time of an access against the bytes that \
+        alternative:
+            "A line for each initiator and node: time of an access against the bytes that \
                       are walked through, both logarithmic. Steps are caches."
-            .into(),
+                .into(),
         plot: Plot::Lines(lines),
     })
 }
@@ -88,7 +92,7 @@ fn loaded(model: &Latency) -> Option<Chart> {
     let mut lines = Lines::new(x, y, &["Beside"]);
     for curve in &model.curves {
         let choice = [format!("threads of {} {}", curve.kernel, curve.variant)];
-        let name = format!("cluster {} on node {}", curve.cluster, curve.memory_node);
+        let name = format!("initiator {} on node {}", curve.initiator, curve.memory_node);
         let mut series = Series::new(&name, Style::Line);
         if let Some(idle) = &curve.idle {
             let figure = Figure::sampled(idle, Counted::AccessTime);
@@ -112,9 +116,10 @@ fn loaded(model: &Latency) -> Option<Chart> {
         id: "latency-loaded",
         section: "latency",
         title: "Time of an access beside traffic",
-        alternative: "A line for each cluster and node: time of an access against the traffic of \
+        alternative:
+            "A line for each initiator and node: time of an access against the traffic of \
                       threads beside it."
-            .into(),
+                .into(),
         plot: Plot::Lines(lines),
     })
 }

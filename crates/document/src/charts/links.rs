@@ -1,4 +1,4 @@
-//! Packages on each other's memory, and one cluster on that of another package.
+//! Packages on each other's memory, and one initiator on that of another package.
 
 use nearfar_model::LinkFigures;
 
@@ -11,8 +11,8 @@ use crate::table::Cell;
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let links = &sources.show.links;
     let (packages, alone): (Vec<&LinkFigures>, Vec<&LinkFigures>) =
-        links.iter().partition(|link| link.place.cluster.is_none());
-    [of_packages(&packages), of_clusters(&alone)].into_iter().flatten().collect()
+        links.iter().partition(|link| link.place.initiator.is_none());
+    [of_packages(&packages), of_initiators(&alone)].into_iter().flatten().collect()
 }
 
 fn of_packages(links: &[&LinkFigures]) -> Option<Chart> {
@@ -42,16 +42,16 @@ fn of_packages(links: &[&LinkFigures]) -> Option<Chart> {
     })
 }
 
-fn of_clusters(links: &[&LinkFigures]) -> Option<Chart> {
+fn of_initiators(links: &[&LinkFigures]) -> Option<Chart> {
     let mut map = HeatMap::new(
         ["cores of", "memory of"],
         &["Kernel"],
         &[("bandwidth", Unit::GbPerS.as_str(), false)],
     );
-    for (link, cluster) in links.iter().filter_map(|link| Some((link, link.place.cluster?))) {
+    for (link, initiator) in links.iter().filter_map(|link| Some((link, link.place.initiator?))) {
         let place = Place {
             choice: vec![link.place.kernel.clone()],
-            row: format!("cluster {cluster}"),
+            row: format!("initiator {initiator}"),
             column: format!("package {}", link.place.to_package),
         };
         add(&mut map, &place, link, Vec::new());
@@ -59,11 +59,12 @@ fn of_clusters(links: &[&LinkFigures]) -> Option<Chart> {
     (!map.is_empty()).then(|| Chart {
         id: "links-alone-map",
         section: "links",
-        title: "One cluster on another package's memory",
-        alternative: "A heat map: the cluster whose cores move data while the rest of its package \
+        title: "One initiator on another package's memory",
+        alternative:
+            "A heat map: the initiator whose cores move data while the rest of its package \
                       is idle in rows, the package whose memory they use in columns, the bandwidth \
                       written in each cell."
-            .into(),
+                .into(),
         plot: Plot::HeatMap(map),
     })
 }

@@ -1,11 +1,11 @@
-//! The machine drawn: packages, clusters, caches, cores, memory nodes, devices, and lines as wide
+//! The machine drawn: packages, initiators, caches, cores, memory nodes, devices, and lines as wide
 //! as what was measured over them.
 
 use nearfar_model::{LinkFigures, PlacedCell};
 
 use crate::sections::nearest;
 use crate::subject::Topology;
-use nearfar_machine::{Cluster, CpuSet, MemoryNode};
+use nearfar_machine::{CpuSet, GroupBy, Initiator, MemoryNode};
 use nearfar_record::Way;
 use nearfar_units::Bytes;
 use serde::Serialize;
@@ -28,7 +28,7 @@ pub(crate) struct MachineDrawing {
 
 #[derive(Debug, Clone, Serialize)]
 struct DrawnBox {
-    /// What it is, which is how it looks: `package`, `cluster`, `cache`, `core`, `memory`,
+    /// What it is, which is how it looks: `package`, `initiator`, `cache`, `core`, `memory`,
     /// `device`.
     class: &'static str,
     x: f64,
@@ -58,19 +58,19 @@ struct DrawnText {
 }
 
 /// More are not told apart in a drawing.
-const MOST_CLUSTERS: usize = 64;
+const MOST_INITIATORS: usize = 64;
 /// Devices that are drawn of a machine; the table has all.
 const MOST_DEVICES: usize = 12;
-const CLUSTER_WIDTH: f64 = 216.0;
+const INITIATOR_WIDTH: f64 = 216.0;
 const GAP: f64 = 12.0;
 const WIDEST_LINE: f64 = 18.0;
 /// A memory node with the line to it.
 const NODE_HEIGHT: f64 = LINE * 3.7 + 6.0;
 
-/// The drawing, or `None` of a machine with no cluster or too many.
+/// The drawing, or `None` of a machine with no initiator or too many.
 pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     let topo = &sources.topo;
-    if topo.clusters.is_empty() || topo.clusters.len() > MOST_CLUSTERS {
+    if topo.initiators.is_empty() || topo.initiators.len() > MOST_INITIATORS {
         return None;
     }
     let mut drawing = MachineDrawing::default();
@@ -78,23 +78,23 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     let groups = packages(topo);
     let columns = if groups.len() > 1 { 2 } else { 4 };
     let heights: Vec<f64> =
-        topo.clusters.iter().map(|cluster| cluster_height(sources, cluster)).collect();
+        topo.initiators.iter().map(|initiator| initiator_height(sources, initiator)).collect();
     let tallest = heights.iter().copied().fold(0.0, f64::max);
     let mut x = GAP;
     let mut bottom: f64 = 0.0;
     let mut centres = Vec::new();
-    for (name, title, clusters) in &groups {
-        let columns = clusters.len().clamp(1, columns);
-        let (wide, rows) = (columns as f64, clusters.len().div_ceil(columns) as f64);
-        let width = wide * (CLUSTER_WIDTH + GAP) + GAP;
+    for (name, title, initiators) in &groups {
+        let columns = initiators.len().clamp(1, columns);
+        let (wide, rows) = (columns as f64, initiators.len().div_ceil(columns) as f64);
+        let width = wide * (INITIATOR_WIDTH + GAP) + GAP;
         let height = LINE * 2.0 + rows * (tallest + GAP);
         drawing.add_box("package", [x, GAP, width, height], title.clone());
         drawing.add_text("name", x + GAP, GAP + LINE * 1.2, name.clone());
-        for (position, cluster) in clusters.iter().enumerate() {
+        for (position, initiator) in initiators.iter().enumerate() {
             let (column, row) = ((position % columns) as f64, (position / columns) as f64);
-            let left = x + GAP + column * (CLUSTER_WIDTH + GAP);
+            let left = x + GAP + column * (INITIATOR_WIDTH + GAP);
             let top = GAP + LINE * 2.0 + row * (tallest + GAP);
-            drawing.cluster(sources, cluster, [left, top, tallest], scale);
+            drawing.initiator(sources, initiator, [left, top, tallest], scale);
         }
         centres.push(x + width / 2.0);
         x += width + GAP;
@@ -106,26 +106,26 @@ pub(crate) fn drawing(sources: &Sources<'_>) -> Option<MachineDrawing> {
     bottom = drawing.devices(topo, bottom);
     drawing.height = bottom + GAP;
     drawing.alternative = format!(
-        "{} packages, {} clusters, {} memory nodes and {} devices. Lines are as wide as the \
+        "{} packages, {} initiators, {} memory nodes and {} devices. Lines are as wide as the \
          bandwidth that was measured over them, which is written beside them.",
         topo.machine.packages.len(),
-        topo.clusters.len(),
+        topo.initiators.len(),
         topo.machine.nodes.len(),
         topo.machine.devices.len()
     );
     Some(drawing)
 }
 
-/// Clusters by package; those of none or of several together.
-fn packages(topo: &Topology) -> Vec<(String, String, Vec<&Cluster>)> {
+/// Initiators by package; those of none or of several together.
+fn packages(topo: &Topology) -> Vec<(String, String, Vec<&Initiator>)> {
     let within =
-        |cluster: &Cluster, cpus: &CpuSet| cluster.cpus.iter().all(|cpu| cpus.contains(cpu));
-    let mut left: Vec<&Cluster> = topo.clusters.iter().collect();
+        |initiator: &Initiator, cpus: &CpuSet| initiator.cpus.iter().all(|cpu| cpus.contains(cpu));
+    let mut left: Vec<&Initiator> = topo.initiators.iter().collect();
     let mut groups = Vec::new();
     for package in &topo.machine.packages {
-        let (of, others) = left.into_iter().partition(|cluster| within(cluster, &package.cpus));
+        let (of, others) = left.into_iter().partition(|initiator| within(initiator, &package.cpus));
         left = others;
-        let of: Vec<&Cluster> = of;
+        let of: Vec<&Initiator> = of;
         if !of.is_empty() {
             let name = format!("package {}", package.os_index);
             let model = package.model.as_deref().unwrap_or("a CPU of unknown name");
@@ -140,14 +140,18 @@ fn packages(topo: &Topology) -> Vec<(String, String, Vec<&Cluster>)> {
     groups
 }
 
-fn own_nodes<'a>(topo: &'a Topology, cluster: &Cluster) -> Vec<&'a MemoryNode> {
-    topo.machine.nodes.iter().filter(|node| cluster.memory_nodes.contains(node.os_index)).collect()
+fn own_nodes<'a>(topo: &'a Topology, initiator: &Initiator) -> Vec<&'a MemoryNode> {
+    topo.machine
+        .nodes
+        .iter()
+        .filter(|node| initiator.memory_nodes.contains(node.os_index))
+        .collect()
 }
 
-fn cluster_height(sources: &Sources<'_>, cluster: &Cluster) -> f64 {
-    let domains = drawn_domains(sources, cluster);
+fn initiator_height(sources: &Sources<'_>, initiator: &Initiator) -> f64 {
+    let domains = drawn_domains(sources, initiator);
     let cores: f64 = domains.iter().map(|domain| domain.height() + GAP - 2.0).sum();
-    let rows = own_nodes(&sources.topo, cluster).len().div_ceil(2);
+    let rows = own_nodes(&sources.topo, initiator).len().div_ceil(2);
     let nodes = rows as f64 * NODE_HEIGHT;
     LINE * 1.6 + cores + nodes + 2.0
 }
@@ -161,15 +165,15 @@ fn widest(sources: &Sources<'_>) -> f64 {
     rates.filter(|gb| gb.is_finite()).fold(0.0, f64::max)
 }
 
-/// The best of a cluster with a node over kernels and thread counts; where its parts were measured
+/// The best of an initiator with a node over kernels and thread counts; where its parts were measured
 /// and not the whole, the best of a part.
 fn best_pair<'a>(
     sources: &'a Sources<'_>,
-    cluster: u32,
+    initiator: u32,
     node: u32,
 ) -> Option<(&'a PlacedCell, Figure)> {
     let cells = sources.show.pairs.iter();
-    let of = cells.filter(|cell| (cell.row.cluster, cell.memory_node) == (cluster, node));
+    let of = cells.filter(|cell| (cell.row.initiator, cell.memory_node) == (initiator, node));
     let best = of
         .filter_map(|cell| Some((cell, &cell.cell.best()?.summary)))
         .max_by(|one, next| one.1.sum.median.total_cmp(&next.1.sum.median));
@@ -199,23 +203,23 @@ impl MachineDrawing {
         self.texts.push(DrawnText { class, x, y, text });
     }
 
-    fn cluster(
+    fn initiator(
         &mut self,
         sources: &Sources<'_>,
-        cluster: &Cluster,
+        initiator: &Initiator,
         [x, y, height]: [f64; 3],
         scale: f64,
     ) {
         let topo = &sources.topo;
-        let title = format!("cluster {}: CPUs {}", cluster.index, cluster.cpus);
-        let nodes = own_nodes(topo, cluster);
-        self.add_box("cluster", [x, y, CLUSTER_WIDTH, height], title);
-        self.add_text("name", x + 8.0, y + LINE, format!("cluster {}", cluster.index));
+        let title = format!("initiator {}: CPUs {}", initiator.index, initiator.cpus);
+        let nodes = own_nodes(topo, initiator);
+        self.add_box("initiator", [x, y, INITIATOR_WIDTH, height], title);
+        self.add_text("name", x + 8.0, y + LINE, format!("initiator {}", initiator.index));
         let mut top = y + LINE * 1.6;
-        for drawn in drawn_domains(sources, cluster) {
+        for drawn in drawn_domains(sources, initiator) {
             let tall = drawn.height();
             let title = drawn.title;
-            self.add_box("cache", [x + 6.0, top, CLUSTER_WIDTH - 12.0, tall], title);
+            self.add_box("cache", [x + 6.0, top, INITIATOR_WIDTH - 12.0, tall], title);
             self.add_text("small", x + 12.0, top + LINE * 0.8, drawn.text);
             for core in 0..drawn.cores.min(MOST_CORES) {
                 let (column, row) = ((core % ROW) as f64, (core / ROW) as f64);
@@ -227,36 +231,39 @@ impl MachineDrawing {
         }
         let top = top - GAP + 2.0;
         for (position, node) in nodes.into_iter().enumerate() {
-            self.own_node(sources, cluster, node, [x, top], position, scale);
+            self.own_node(sources, initiator, node, [x, top], position, scale);
         }
     }
 
-    /// A cluster's own memory and the line to it, two in a row.
+    /// An initiator's own memory and the line to it, two in a row.
     fn own_node(
         &mut self,
         sources: &Sources<'_>,
-        cluster: &Cluster,
+        initiator: &Initiator,
         node: &MemoryNode,
         [x, y]: [f64; 2],
         position: usize,
         scale: f64,
     ) {
-        let bandwidth = best_pair(sources, cluster.index, node.os_index);
+        let bandwidth = best_pair(sources, initiator.index, node.os_index);
         let (label, title, width) = bandwidth.map_or_else(
             || ("not measured".into(), "not measured".into(), 1.0),
             |(cell, figure)| {
                 let threads = if cell.threads == 1 { "thread" } else { "threads" };
                 let with = format!("{}, {} {threads}", cell.kernel, cell.threads);
-                let (whose, which) = match cell.row.kind.as_str() {
-                    "cluster" => (String::new(), String::new()),
-                    part => (format!("{part} "), format!("{part} {}: ", cell.row.index)),
+                let (whose, which) = match cell.row.group_by {
+                    GroupBy::Memory => (String::new(), String::new()),
+                    part => (
+                        format!("{} ", part.group()),
+                        format!("{} {}: ", part.group(), cell.row.index),
+                    ),
                 };
                 let label = format!("{whose}{} GB/s", figure.text);
                 let title = format!("{which}{} ({with})", figure.words());
                 (label, title, line_width(figure.value, scale))
             },
         );
-        let half = (CLUSTER_WIDTH - 12.0) / 2.0;
+        let half = (INITIATOR_WIDTH - 12.0) / 2.0;
         let (column, row) = ((position % 2) as f64, (position / 2) as f64);
         let left = x + 6.0 + column * half;
         let top = y + row * NODE_HEIGHT;
@@ -270,10 +277,10 @@ impl MachineDrawing {
         self.add_text("small", left + 5.0, below + LINE * 1.8, format!("{}, {size}", node.kind));
     }
 
-    /// Nodes that are no cluster's own.
+    /// Nodes that are no initiator's own.
     fn free_nodes(&mut self, topo: &Topology, top: f64) -> f64 {
         let is_own = |node: &&MemoryNode| {
-            topo.clusters.iter().any(|cluster| cluster.memory_nodes.contains(node.os_index))
+            topo.initiators.iter().any(|initiator| initiator.memory_nodes.contains(node.os_index))
         };
         let free: Vec<&MemoryNode> =
             topo.machine.nodes.iter().filter(|node| !is_own(node)).collect();
@@ -355,7 +362,7 @@ impl MachineDrawing {
 
 fn best_link(links: &[LinkFigures], from: u32, to: u32) -> Option<(Figure, &str)> {
     let of = links.iter().filter(|link| {
-        link.place.cluster.is_none()
+        link.place.initiator.is_none()
             && link.place.way == Way::OneWay
             && (link.place.from_package, link.place.to_package) == (from, to)
     });
@@ -366,7 +373,7 @@ fn best_link(links: &[LinkFigures], from: u32, to: u32) -> Option<(Figure, &str)
 #[cfg(test)]
 mod tests {
     use nearfar_flow::read_machine;
-    use nearfar_machine::InitiatorKind;
+    use nearfar_machine::GroupBy;
     use nearfar_measure::{simulated::simulate, suite_inputs};
     use nearfar_model::ModelChoices;
     use nearfar_record::{Experiment, Inputs, Suite};
@@ -377,7 +384,7 @@ mod tests {
     fn cores_that_were_measured_one_by_one_have_their_bandwidths() {
         let experiments = vec![Experiment::Pairs];
         let suite = suite_inputs(Suite::Quick);
-        let inputs = Inputs { experiments, initiator: InitiatorKind::Core, ..suite };
+        let inputs = Inputs { experiments, group_by: GroupBy::Core, ..suite };
         let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
         let drawing = drawing(&Sources::new(&record, &ModelChoices::default())).unwrap();
         let is_of_core =

@@ -1,4 +1,4 @@
-//! The matrix of initiators and memory nodes.
+//! The matrix of groups of CPUs and memory nodes.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     for cell in &sources.show.pairs {
         let place = Place {
             choice: vec![cell.kernel.clone(), cell.threads.to_string()],
-            row: format!("{} {}", cell.row.kind, cell.row.index),
+            row: format!("{} {}", cell.row.group_by.group(), cell.row.index),
             column: format!("node {}", cell.memory_node),
         };
         let Some(figure) = cell.cell.best() else {
@@ -72,11 +72,11 @@ fn class_words(sources: &Sources<'_>) -> String {
 
 /// The class of each pair, where the whole machine has one set of classes.
 fn classes(sources: &Sources<'_>) -> HashMap<(u32, u32), usize> {
-    let of_machine = sources.classes().filter(|model| !model.rule.per_initiator);
+    let of_machine = sources.classes().filter(|model| !model.rule.per_group);
     let sets = of_machine.into_iter().flat_map(|model| &model.sets);
     let of_class = |class: &'_ Class| {
         let pairs = class.pairs.iter();
-        pairs.map(|pair| ((pair.initiator, pair.memory_node), class.class)).collect::<Vec<_>>()
+        pairs.map(|pair| ((pair.cpu_group, pair.memory_node), class.class)).collect::<Vec<_>>()
     };
     sets.flat_map(|set| &set.classes).flat_map(of_class).collect()
 }

@@ -1,4 +1,4 @@
-//! Roofs of a cluster and points below them.
+//! Roofs of an initiator and points below them.
 
 use nearfar_model::BandwidthRoof;
 use nearfar_record::Roof;
@@ -19,9 +19,9 @@ const JUDGING_CEILINGS: [&str; 2] = ["fma_dp", "mul_add_dp"];
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let x = Axis { title: "arithmetic intensity, FLOPs per byte", scale: Scale::Log };
     let y = Axis { title: "attainable, GFLOP/s", scale: Scale::Log };
-    let mut lines = Lines::new(x, y, &["Cluster"]);
+    let mut lines = Lines::new(x, y, &["Initiator"]);
     for chart in sources.roofline().into_iter().flat_map(|model| &model.charts) {
-        let choice = [format!("cluster {} (CPUs {})", chart.cluster, chart.cpus)];
+        let choice = [format!("initiator {} (CPUs {})", chart.initiator, chart.cpus)];
         let corners = || chart.roofs.iter().flat_map(|roof| &roof.corners);
         let ends = corners().map(|corner| corner.intensity);
         let ends = ends.fold((f64::INFINITY, 0.0_f64), |(low, high), x| (low.min(x), high.max(x)));
@@ -95,7 +95,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             lines.add(&choice, series);
         }
         if let Some((profile, profiled)) = &sources.program
-            && profiled.cluster == chart.cluster
+            && profiled.initiator == chart.initiator
             && let Some(flops) = profiled.point.flops
         {
             let name = format!("program {}", profile.program.name);
@@ -103,9 +103,9 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
             let figure = Figure::plain(flops);
             let about = format!(
                 "{name}, by its counters: {} FLOPs per byte read from memory (operational intensity; \
-                 roofs of caches are not for it), {} of its CPU time on this cluster",
+                 roofs of caches are not for it), {} of its CPU time on this initiator",
                 format_significant(profiled.point.intensity, 3),
-                percent(profiled.cluster_share)
+                percent(profiled.initiator_share)
             );
             series.point(profiled.point.intensity, &figure, &about);
             lines.add(&choice, series);
@@ -117,7 +117,7 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     vec![Chart {
         id: "roofline-chart",
         section: "roofline",
-        title: "Roofline of a cluster",
+        title: "Roofline of an initiator",
         alternative: "Logarithmic axes: attainable operations against arithmetic intensity. \
                       Slanted lines are roofs of bandwidth, level lines ceilings of arithmetic, \
                       marks are mixes of known intensity that were measured."
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_watched_program_is_a_mark_on_the_chart_of_its_cluster() {
+    fn a_watched_program_is_a_mark_on_the_chart_of_its_initiator() {
         let only_roofs = vec![Experiment::Roofs];
         let inputs = Inputs { experiments: only_roofs, ..suite_inputs(Suite::Standard) };
         let record = simulate(&read_machine("joe0").unwrap(), inputs, true).unwrap();
@@ -163,10 +163,10 @@ mod tests {
         assert!(drawn(&without).is_empty());
         let program = Some((&profile, profiled_point(&profile).unwrap()));
         let marks = drawn(&Sources { program, ..without });
-        assert_eq!(marks.len(), 1, "on one cluster of four: {marks:?}");
+        assert_eq!(marks.len(), 1, "on one initiator of four: {marks:?}");
         assert_eq!(marks[0]["x"][0], 0.083_333_3);
         assert_eq!(marks[0]["y"][0], 1.0);
-        assert!(marks[0].to_string().contains("100 % of its CPU time on this cluster"));
+        assert!(marks[0].to_string().contains("100 % of its CPU time on this initiator"));
     }
 
     /// The series that are named for a program.

@@ -98,8 +98,12 @@ fn factor(model: &Sharing) -> Option<Chart> {
 
 fn choice(place: &GridPlace) -> String {
     format!(
-        "node {}, cluster {} near, cluster {} far, {} {}",
-        place.memory_node, place.local_cluster, place.remote_cluster, place.kernel, place.variant
+        "node {}, initiator {} near, initiator {} far, {} {}",
+        place.memory_node,
+        place.local_initiator,
+        place.remote_initiator,
+        place.kernel,
+        place.variant
     )
 }
 

@@ -23,7 +23,7 @@ impl<'a> Row<'a> {
             Coordinates::Latency(latency) => self.set_latency(latency),
             Coordinates::Devices(DeviceCoordinates::Transfer(place)) => self.set_transfer(place),
             Coordinates::Devices(DeviceCoordinates::Streams(place)) => {
-                self.cluster = Some(place.cluster);
+                self.initiator = Some(place.initiator);
                 self.cpu_node = place.cpu_node;
                 self.memory_node = Some(place.memory_node);
             }
@@ -34,9 +34,9 @@ impl<'a> Row<'a> {
 
     fn set_pair(&mut self, pair: &PairCoordinates) {
         self.stage = Some(pair.stage);
+        self.group_by = Some(pair.group_by);
+        self.group_index = Some(pair.index);
         self.initiator = Some(pair.initiator);
-        self.initiator_index = Some(pair.index);
-        self.cluster = Some(pair.cluster);
         self.cpu_node = pair.cpu_node;
         self.memory_node = Some(pair.memory_node);
     }
@@ -44,19 +44,19 @@ impl<'a> Row<'a> {
     /// The actors are the groups that have threads, the local one first.
     fn set_sharing(&mut self, sharing: &SharingCoordinates) {
         let is_local = self.actor == 0 && sharing.local_threads > 0;
-        let of_group = if is_local { sharing.local_cluster } else { sharing.remote_cluster };
+        let of_group = if is_local { sharing.local_initiator } else { sharing.remote_initiator };
         self.group = Some(if is_local { "local" } else { "remote" });
-        self.cluster = Some(of_group);
+        self.initiator = Some(of_group);
         self.memory_node = Some(sharing.memory_node);
-        self.local_cluster = Some(sharing.local_cluster);
-        self.remote_cluster = Some(sharing.remote_cluster);
+        self.local_initiator = Some(sharing.local_initiator);
+        self.remote_initiator = Some(sharing.remote_initiator);
         self.local_threads = Some(sharing.local_threads);
         self.remote_threads = Some(sharing.remote_threads);
     }
 
     /// Of the transfer and of the streams beside it; a second device has a place of its own.
     fn set_transfer(&mut self, place: &'a TransferCoordinates) {
-        self.cluster = Some(place.cluster);
+        self.initiator = Some(place.initiator);
         self.cpu_node = place.cpu_node;
         self.memory_node = place.memory_node;
         self.device = Some(place.device.as_str().into());
@@ -73,11 +73,11 @@ impl<'a> Row<'a> {
         self.from_package = Some(link.from_package);
         self.to_package = Some(link.to_package);
         self.way = Some(link.way);
-        self.cluster = link.cluster;
+        self.initiator = link.initiator;
     }
 
     fn set_roof(&mut self, place: &RoofCoordinates) {
-        self.cluster = Some(place.cluster);
+        self.initiator = Some(place.initiator);
         self.purpose = Some(place.purpose);
         self.limit = Some(match place.roof {
             Roof::Compute => "compute",
@@ -89,8 +89,8 @@ impl<'a> Row<'a> {
                 self.memory_node = Some(node);
                 "memory"
             }
-            Roof::Contended { node, clusters } => {
-                (self.memory_node, self.clusters) = (Some(node), Some(clusters));
+            Roof::Contended { node, initiators } => {
+                (self.memory_node, self.initiators) = (Some(node), Some(initiators));
                 "contended"
             }
             Roof::AllLocal { node } => {
@@ -109,7 +109,7 @@ impl<'a> Row<'a> {
     }
 
     fn set_hybrid(&mut self, place: &HybridCoordinates) {
-        self.cluster = Some(place.cluster);
+        self.initiator = Some(place.initiator);
         self.fast_node = Some(place.fast_node);
         self.slow_node = Some(place.slow_node);
         (self.loads, self.stores) = (Some(place.loads), Some(place.stores));
@@ -132,7 +132,7 @@ impl<'a> Row<'a> {
     }
 
     fn set_latency(&mut self, place: &'a LatencyCoordinates) {
-        self.cluster = Some(place.cluster);
+        self.initiator = Some(place.initiator);
         self.cpu_node = place.cpu_node;
         self.memory_node = Some(place.memory_node);
         self.walk = Some(place.walk);

@@ -1,6 +1,6 @@
 //! A row: what one actor did in one window, and where its case stands.
 
-use nearfar_machine::{HostMemory, InitiatorKind, MemoryKind, MemoryPolicy, TransferDirection};
+use nearfar_machine::{GroupBy, HostMemory, MemoryKind, MemoryPolicy, TransferDirection};
 use nearfar_record::{
     Actor, ActorSample, Affinity, Aggregate, ChaseWalk, Disturbance, Executor, Experiment, Header,
     PageNodes, Pages, Part, Pinning, Proof, ProofMethod, RoofPurpose, Sample, Stage, Suite,
@@ -35,13 +35,13 @@ pub(super) struct Row<'a> {
     /// Empty: other than `pairs`.
     pub stage: Option<Stage>,
     /// Empty: other than `pairs`.
-    pub initiator: Option<InitiatorKind>,
-    /// The initiator's number among its kind. Empty: other than `pairs`.
-    pub initiator_index: Option<u32>,
-    /// The cluster that the actor's CPUs are of. Empty: `scaling`, `mixes`; `links` of whole
+    pub group_by: Option<GroupBy>,
+    /// The CPU group's number among its kind. Empty: other than `pairs`.
+    pub group_index: Option<u32>,
+    /// The initiator that the actor's CPUs are of. Empty: `scaling`, `mixes`; `links` of whole
     /// packages.
-    pub cluster: Option<u32>,
-    /// The lowest node with CPUs of that cluster. Empty: other than `pairs`, `latency` and
+    pub initiator: Option<u32>,
+    /// The lowest node with CPUs of that initiator. Empty: other than `pairs`, `latency` and
     /// `devices`; none.
     pub cpu_node: Option<u32>,
     /// The memory node that is accessed. Empty: no single node.
@@ -50,10 +50,10 @@ pub(super) struct Row<'a> {
     pub affinity: Option<Affinity>,
     /// `local` or `remote`, as seen from the memory node. Empty: other than `sharing`.
     pub group: Option<&'static str>,
-    /// The cluster near the memory node. Empty: other than `sharing`.
-    pub local_cluster: Option<u32>,
-    /// The other cluster. Empty: other than `sharing`.
-    pub remote_cluster: Option<u32>,
+    /// The initiator near the memory node. Empty: other than `sharing`.
+    pub local_initiator: Option<u32>,
+    /// The other initiator. Empty: other than `sharing`.
+    pub remote_initiator: Option<u32>,
     /// Threads of the local group. Empty: other than `sharing`.
     pub local_threads: Option<u32>,
     /// Threads of the remote group. Empty: other than `sharing`.
@@ -69,8 +69,8 @@ pub(super) struct Row<'a> {
     pub limit: Option<&'static str>,
     /// Level of the cache, 1 next to the core. Empty: limit other than `cache`.
     pub cache_level: Option<u8>,
-    /// Clusters that use the node at once. Empty: limit other than `contended`.
-    pub clusters: Option<u32>,
+    /// Initiators that use the node at once. Empty: limit other than `contended`.
+    pub initiators: Option<u32>,
     /// Kind of the nodes. Empty: limit other than `interleaved`, `congested`.
     pub memory_kind: Option<MemoryKind>,
     /// Empty: other than `roofs`.

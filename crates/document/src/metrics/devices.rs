@@ -56,7 +56,7 @@ fn labels(place: &TransferPlace, bytes: u64) -> Labels {
         .with("experiment", "devices")
         .with("device", &place.device)
         .with_known("peer", place.peer.as_ref())
-        .with("cluster", place.cluster)
+        .with("initiator", place.initiator)
         .with_known("node", place.memory_node)
         .with("direction", place.direction)
         .with_known("memory", place.host_memory)

@@ -19,12 +19,12 @@ pub(super) fn add(figures: &RecordFigures<'_>, out: &mut Exposition) {
 fn add_pairs(figures: &RecordFigures<'_>, out: &mut Exposition) {
     let matrix = figures.pairs();
     for (index, node, kernel, threads, cell) in matrix.cells() {
-        let row = matrix.initiators.iter().find(|row| row.index == index);
+        let row = matrix.cpu_groups.iter().find(|row| row.index == index);
         for figure in &cell.figures {
             let labels = Labels::default()
                 .with("experiment", "pairs")
-                .with_known("initiator", row.map(|row| format!("{}{index}", row.kind)))
-                .with_known("cluster", row.map(|row| row.cluster))
+                .with_known("cpu_group", row.map(|row| format!("{}{index}", row.group_by.group())))
+                .with_known("initiator", row.map(|row| row.initiator))
                 .with("node", node)
                 .with("kernel", kernel)
                 .with("variant", &figure.variant)
@@ -52,7 +52,7 @@ fn add_latency(figures: &RecordFigures<'_>, out: &mut Exposition) {
     for pair in times.factors {
         let labels = Labels::default()
             .with("experiment", "latency")
-            .with("cluster", pair.cluster)
+            .with("initiator", pair.initiator)
             .with("node", pair.memory_node);
         if let Some(factor) = pair.factor.found() {
             let [low, high] = factor.ends();
@@ -78,7 +78,7 @@ fn add_time(labels: &Labels, time: &AccessTime, out: &mut Exposition) {
 
 fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
     let place = &figures.place;
-    let labels = Labels::default().with("experiment", "roofs").with("cluster", place.cluster);
+    let labels = Labels::default().with("experiment", "roofs").with("initiator", place.initiator);
     // Kinds as in the record.
     let of_kind = |limit: &'static str, kind: MemoryKind| {
         let kind = kind.to_string().to_lowercase();
@@ -88,8 +88,8 @@ fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
         Roof::Compute => labels.with("limit", "compute"),
         Roof::Cache { level } => labels.with("limit", "cache").with("level", level),
         Roof::Memory { node } => labels.with("limit", "memory").with("node", node),
-        Roof::Contended { node, clusters } => {
-            labels.with("limit", "contended").with("node", node).with("clusters", clusters)
+        Roof::Contended { node, initiators } => {
+            labels.with("limit", "contended").with("node", node).with("initiators", initiators)
         }
         Roof::AllLocal { node } => labels.with("limit", "all_local").with("node", node),
         Roof::Interleaved { kind } => of_kind("interleaved", kind),

@@ -18,7 +18,7 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         let cell = |of: &Option<_>| Cell::of_some(&link.case, sum(of));
         vec![
             Cell::text(format!("{} - {}", place.from_package, place.to_package)),
-            Cell::text(place.cluster.map_or_else(|| "all".into(), |it| it.to_string())),
+            Cell::text(place.initiator.map_or_else(|| "all".into(), |it| it.to_string())),
             Cell::text(place.way.as_str().replace('_', " ")),
             Cell::text(format!("{} {}", place.kernel, place.variant)),
             Cell::of(&link.case, sum(&link.total), Counted::Bytes),
@@ -30,13 +30,13 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
         id: "links",
         title: "Packages on each other's memory",
         about: "All cores of one package on the memory of another, one way and both ways at once, \
-                and those of one of its clusters while the others rest."
+                and those of one of its initiators while the others rest."
             .into(),
         tables: vec![Table {
-            caption: "Useful bandwidth, all cores of a package or of one cluster".into(),
+            caption: "Useful bandwidth, all cores of a package or of one initiator".into(),
             columns: vec![
                 Column::words("packages"),
-                Column::words("clusters"),
+                Column::words("initiators"),
                 Column::words("way"),
                 Column::words("kernel"),
                 Column::of("together", Unit::GbPerS),

@@ -10,7 +10,7 @@ use crate::table::{Cell, Column, Table};
 
 pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     let topo = &sources.topo;
-    let tables = [Some(nodes(topo)), clusters(topo), distances(topo), devices(topo)];
+    let tables = [Some(nodes(topo)), initiators(topo), distances(topo), devices(topo)];
     Some(Section {
         id: "machine",
         title: "The machine",
@@ -33,7 +33,7 @@ fn about(sources: &Sources<'_>) -> String {
         count(topo.machine.packages.len(), "package"),
         count(topo.machine.cores.len(), "core"),
         count(topo.machine.nodes.len(), "memory node"),
-        count(topo.clusters.len(), "cluster"),
+        count(topo.initiators.len(), "initiator"),
         caches.map_or_else(|| "no known level".into(), |level| format!("L{level}")),
         count(topo.machine.devices.len(), "PCIe device")
     )
@@ -67,23 +67,23 @@ fn nodes(topo: &Topology) -> Table {
     }
 }
 
-fn clusters(topo: &Topology) -> Option<Table> {
+fn initiators(topo: &Topology) -> Option<Table> {
     let rows: Vec<Vec<Cell>> = topo
-        .clusters
+        .initiators
         .iter()
-        .map(|cluster| {
+        .map(|initiator| {
             let nodes: Vec<String> =
-                cluster.memory_nodes.iter().map(|node| node.to_string()).collect();
+                initiator.memory_nodes.iter().map(|node| node.to_string()).collect();
             vec![
-                Cell::text(cluster.index.to_string()),
-                Cell::text(cluster.cpus.to_string()),
+                Cell::text(initiator.index.to_string()),
+                Cell::text(initiator.cpus.to_string()),
                 Cell::text(nodes.join(", ")),
             ]
         })
         .collect();
     (!rows.is_empty()).then(|| Table {
-        caption: "Clusters: CPUs with the same local memory".into(),
-        columns: ["cluster", "CPUs", "own nodes"].map(Column::words).into(),
+        caption: "Initiators: CPUs with the same local memory".into(),
+        columns: ["initiator", "CPUs", "own nodes"].map(Column::words).into(),
         rows,
         notes: Vec::new(),
     })

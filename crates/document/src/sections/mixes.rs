@@ -15,9 +15,10 @@ pub(super) fn section(sources: &Sources<'_>) -> Option<Section> {
     }
     let rows = all.iter().flat_map(|mix| {
         mix.streams.iter().map(|stream| {
-            let who = stream
-                .cluster
-                .map_or_else(|| "several clusters".into(), |cluster| format!("cluster {cluster}"));
+            let who = stream.initiator.map_or_else(
+                || "several initiators".into(),
+                |initiator| format!("initiator {initiator}"),
+            );
             vec![
                 Cell::text(mix.index.to_string()),
                 Cell::text(format!("{who}, {} threads", stream.threads)),

@@ -1,4 +1,4 @@
-//! The initiator x memory node matrix and its classes.
+//! The group of CPUs x memory node matrix and its classes.
 
 use nearfar_model::PlacedCell;
 use nearfar_record::{Absence, Experiment};
@@ -123,7 +123,7 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table
 }
 
 fn row_words(cell: &PlacedCell) -> String {
-    format!("{} {} (CPUs {})", cell.row.kind, cell.row.index, cell.row.cpus)
+    format!("{} {} (CPUs {})", cell.row.group_by.group(), cell.row.index, cell.row.cpus)
 }
 
 /// How much of their memory huge pages backed, where it was not all of it everywhere.

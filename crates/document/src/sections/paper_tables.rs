@@ -104,7 +104,7 @@ fn paper_words(maximum: &TheoreticalMaximum) -> String {
 fn pairs(model: &Classes, cells: &[PlacedCell]) -> Option<Table> {
     let classed = model.sets.iter().flat_map(|set| &set.classes).flat_map(|class| &class.pairs);
     let mut places: Vec<(u32, u32, u32)> =
-        classed.map(|pair| (pair.initiator, pair.memory_node, pair.threads)).collect();
+        classed.map(|pair| (pair.cpu_group, pair.memory_node, pair.threads)).collect();
     places.sort_unstable();
     places.dedup();
     let mut grid = Grid::default();
@@ -122,7 +122,8 @@ fn pairs(model: &Classes, cells: &[PlacedCell]) -> Option<Table> {
     }
     let caption = format!(
         "Pairs of {} and memory node (as table 5.3): median of {}",
-        model.initiator, model.rule.threads
+        model.group_by.group(),
+        model.rule.threads
     );
     grid.table(caption, "kernel, variant", Unit::GbPerS)
 }

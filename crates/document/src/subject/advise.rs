@@ -102,7 +102,7 @@ pub struct AdviceBasis {
 pub struct AdvisedCandidate {
     #[serde(flatten)]
     pub candidate: Candidate,
-    /// Threads and pages of the whole program, or of each cluster by itself where they differ.
+    /// Threads and pages of the whole program, or of each initiator by itself where they differ.
     pub bindings: Vec<Binding>,
     /// The command that applies each; empty where the program would have to be changed.
     pub commands: Vec<String>,

@@ -64,7 +64,7 @@ impl AdvisedDevice {
             let rate = |it: &CaseSummary| gb_per_s(it.sum.median);
             vec![
                 format!("node {}", place.node),
-                format!("cluster {}", place.cluster),
+                format!("initiator {}", place.initiator),
                 Bytes(place.bytes).to_string(),
                 rate(&place.to_device),
                 rate(&place.to_host),

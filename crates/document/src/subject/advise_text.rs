@@ -76,7 +76,7 @@ impl AdvisedPlacement {
             _ if basis.is_default_seen => "pages where the profile saw them",
             Pattern::Private => "each thread's pages on its own node, because it writes them first",
             Pattern::Shared | Pattern::Regular | Pattern::Irregular => {
-                "all pages on the node of the first cluster in use, because one thread there \
+                "all pages on the node of the first initiator in use, because one thread there \
                  writes them first"
             }
         }
@@ -88,12 +88,12 @@ impl AdvisedPlacement {
             Some(threads) => count(threads as usize, "thread"),
             None => "a thread on every core".into(),
         };
-        let on = match &demand.clusters {
-            Some(clusters) => {
-                let names: Vec<String> = clusters.iter().map(u32::to_string).collect();
+        let on = match &demand.initiators {
+            Some(initiators) => {
+                let names: Vec<String> = initiators.iter().map(u32::to_string).collect();
                 format!(
                     " of {} {}",
-                    if names.len() == 1 { "cluster" } else { "clusters" },
+                    if names.len() == 1 { "initiator" } else { "initiators" },
                     names.join(", ")
                 )
             }
@@ -185,7 +185,7 @@ impl AdvisedPlacement {
         );
         if self.best().is_some_and(|it| it.commands.len() > 1) {
             sentences.push(
-                "Each command is for the processes of one cluster: a policy is one for a whole \
+                "Each command is for the processes of one initiator: a policy is one for a whole \
                  process."
                     .into(),
             );
@@ -245,7 +245,7 @@ impl AdvisedPlacement {
         }
         if self.is_by_hybrid() {
             cautions.push(
-                "The hybrid model compares the two memories of this cluster for this share of \
+                "The hybrid model compares the two memories of this initiator for this share of \
                  loads; other nodes are left out, as it knows nothing of them. Without --load-share \
                  the flow model compares all nodes."
                     .into(),
@@ -277,14 +277,14 @@ impl AdvisedPlacement {
 
 /// Why a candidate is as good as it is.
 fn reason(candidate: &Candidate) -> String {
-    use CandidateKind::{ByCluster, FirstTouch, Interleave, Local, OneNode, Weighted};
+    use CandidateKind::{ByInitiator, FirstTouch, Interleave, Local, OneNode, Weighted};
     let what = match candidate.kind {
         FirstTouch if candidate.is_default => "Pages lie where the program puts them by itself",
         FirstTouch | Local => "Each thread's pages are on its own node",
         OneNode => "All pages are on one node",
         Interleave => "Each of these nodes gives the same part",
         Weighted => "Each node gives as much as it can beside the others",
-        ByCluster => "Each cluster takes from each node what is left for it there",
+        ByInitiator => "Each initiator takes from each node what is left for it there",
     };
     let slowed = match (&candidate.limit, candidate.model) {
         (Some(part), _) => format!("the slowest threads wait most for {}", part_words(part)),

@@ -1,14 +1,14 @@
-//! The class map: the matrix of initiators and memory nodes with borders where
+//! The class map: the matrix of groups of CPUs and memory nodes with borders where
 //! the class changes. The number in brackets is the class, so that nothing is told
 //! by colour alone.
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{InitiatorSet, NodeSet};
+use nearfar_machine::{CpuGroupSet, NodeSet};
 use nearfar_model::Classes;
 use nearfar_units::format_significant;
 
-use super::pair_words::initiator;
+use super::pair_words::cpu_group;
 use crate::terminal::paragraph::WIDTH;
 
 /// The map of a record's classes.
@@ -16,24 +16,24 @@ pub(crate) fn class_map(model: &Classes) -> String {
     let mut pairs: BTreeMap<(u32, u32), MapCell> = BTreeMap::new();
     for out in &model.left_out {
         let text = if out.refused.is_some() { "refused" } else { NOT_MEASURED };
-        pairs.insert((out.initiator, out.memory_node), MapCell::without_class(text));
+        pairs.insert((out.cpu_group, out.memory_node), MapCell::without_class(text));
     }
     for set in &model.sets {
         for class in &set.classes {
             pairs.extend(class.pairs.iter().map(|pair| {
                 let text = format!("{} ({})", format_significant(pair.best / 1e9, 3), class.class);
-                let class = Some((set.initiator, class.class));
-                ((pair.initiator, pair.memory_node), MapCell { text, class })
+                let class = Some((set.cpu_group, class.class));
+                ((pair.cpu_group, pair.memory_node), MapCell { text, class })
             }));
         }
     }
-    let rows: InitiatorSet = pairs.keys().map(|&(index, _)| index).collect();
+    let rows: CpuGroupSet = pairs.keys().map(|&(index, _)| index).collect();
     let columns: NodeSet = pairs.keys().map(|&(_, node)| node).collect();
     let mut cell = |index: u32, node: u32| {
         pairs.remove(&(index, node)).unwrap_or_else(|| MapCell::without_class(NOT_MEASURED))
     };
     let mut row = |index: u32| {
-        (initiator(model.initiator, index), columns.iter().map(|node| cell(index, node)).collect())
+        (cpu_group(model.group_by, index), columns.iter().map(|node| cell(index, node)).collect())
     };
     let map = ClassMap {
         columns: columns.iter().map(|node| format!("node {node}")).collect(),
@@ -219,7 +219,7 @@ mod tests {
             rows: (0..)
                 .zip(rows)
                 .map(|(index, cells)| {
-                    (format!("cluster {index}"), cells.iter().map(cell).collect())
+                    (format!("initiator {index}"), cells.iter().map(cell).collect())
                 })
                 .collect(),
         }
@@ -275,7 +275,7 @@ mod tests {
         let row = text.lines().nth(2).unwrap();
         assert_eq!(
             row,
-            " cluster 0 │\u{1b}[48;5;227m\u{1b}[38;5;16m 9.00 (0) \u{1b}[0m│\
+            " initiator 0 │\u{1b}[48;5;227m\u{1b}[38;5;16m 9.00 (0) \u{1b}[0m│\
              \u{1b}[48;5;17m\u{1b}[38;5;231m 3.00 (1) \u{1b}[0m│"
         );
     }

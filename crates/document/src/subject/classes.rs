@@ -1,13 +1,13 @@
 //! Bandwidth classes: which levels there are, and how far from the theoretical maximum.
 
-use nearfar_machine::{InitiatorKind, Scope, TheoreticalMaximum};
+use nearfar_machine::{GroupBy, Scope, TheoreticalMaximum};
 use nearfar_model::{Class, ClassFigure, ClassNote, Classes, LeftOut, ThreadChoice};
 use nearfar_record::Outcome;
 use nearfar_units::format_significant;
 
 use super::class_map::class_map;
 use super::figures::{count, significant};
-use super::pair_words::{initiator, pair_words};
+use super::pair_words::{cpu_group, pair_words};
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, Table};
@@ -58,7 +58,7 @@ pub(crate) fn tables(model: &Classes) -> Vec<Table> {
 
 fn all(model: &Classes) -> impl Iterator<Item = (Option<u32>, &Class)> {
     let sets = model.sets.iter();
-    sets.flat_map(|set| set.classes.iter().map(|class| (set.initiator, class)))
+    sets.flat_map(|set| set.classes.iter().map(|class| (set.cpu_group, class)))
 }
 
 /// `best round of triad by one thread (triad_nt was not measured)`.
@@ -78,10 +78,10 @@ pub(crate) fn kernels_and_threads(model: &Classes) -> String {
 }
 
 fn class_table(model: &Classes) -> Table {
-    let own = model.rule.per_initiator;
+    let own = model.rule.per_group;
     let rows = all(model).map(|(index, class)| {
-        let who = index.map(|index| Cell::text(initiator(model.initiator, index)));
-        let pairs = pair_words(&class.groups, model.initiator).join("; ") + &class_marks(class);
+        let who = index.map(|index| Cell::text(cpu_group(model.group_by, index)));
+        let pairs = pair_words(&class.groups, model.group_by).join("; ") + &class_marks(class);
         who.into_iter().chain(class_cells(class)).chain([Cell::text(pairs)]).collect()
     });
     let who = own.then(|| Column::words(""));
@@ -193,7 +193,7 @@ fn percent(fraction: f64) -> String {
 }
 
 fn notes(model: &Classes) -> Vec<String> {
-    let own = if model.rule.per_initiator { "; every initiator by itself" } else { "" };
+    let own = if model.rule.per_group { "; every group of CPUs by itself" } else { "" };
     let mut notes = vec![
         span_words(model.rule.span) + own + ".",
         alpha_note(&model.gamma),
@@ -207,7 +207,7 @@ fn notes(model: &Classes) -> Vec<String> {
 fn left_out(model: &Classes) -> Vec<String> {
     let (refused, missing): (Vec<&LeftOut>, Vec<&LeftOut>) =
         model.left_out.iter().partition(|out| out.refused.is_some());
-    let name = |out: &&LeftOut| pair_name(model.initiator, out.initiator, out.memory_node);
+    let name = |out: &&LeftOut| pair_name(model.group_by, out.cpu_group, out.memory_node);
     let words = |of: &[&LeftOut], why: &str| {
         let (pairs, names) = (count(of.len(), "pair"), some(of.iter().map(name)));
         format!("{pairs} left out because {why}: {names}")
@@ -223,9 +223,9 @@ fn left_out(model: &Classes) -> Vec<String> {
 }
 
 fn note_words(note: &ClassNote, model: &Classes) -> String {
-    let kind = model.initiator;
+    let kind = model.group_by;
     let of = |index: &Option<u32>| {
-        index.map_or_else(String::new, |index| format!(" of {}", initiator(kind, index)))
+        index.map_or_else(String::new, |index| format!(" of {}", cpu_group(kind, index)))
     };
     let error = || percent(model.standard_error.unwrap_or_default());
     match note {
@@ -235,9 +235,9 @@ fn note_words(note: &ClassNote, model: &Classes) -> String {
         ClassNote::AllRemote => {
             "No pair is of cores and memory of their own: class 0 here is remote.".into()
         }
-        ClassNote::FewerThreads { initiators } => {
-            let fewer = initiators.iter().map(|it| {
-                format!("{} of {} cores of {}", it.threads, it.cores, initiator(kind, it.index))
+        ClassNote::FewerThreads { cpu_groups } => {
+            let fewer = cpu_groups.iter().map(|it| {
+                format!("{} of {} cores of {}", it.threads, it.cores, cpu_group(kind, it.index))
             });
             format!("All threads are here the most that were measured: {}.", some(fewer))
         }
@@ -286,9 +286,9 @@ fn note_words(note: &ClassNote, model: &Classes) -> String {
     }
 }
 
-/// `cluster 0 on node 2`.
-fn pair_name(kind: InitiatorKind, index: u32, memory_node: u32) -> String {
-    format!("{} on node {memory_node}", initiator(kind, index))
+/// `initiator 0 on node 2`.
+fn pair_name(kind: GroupBy, index: u32, memory_node: u32) -> String {
+    format!("{} on node {memory_node}", cpu_group(kind, index))
 }
 
 /// The first few of many.
@@ -300,7 +300,7 @@ fn some(names: impl ExactSizeIterator<Item = String>) -> String {
 }
 
 /// What other kernels and thread counts give on the pairs of each class; of classes of every
-/// initiator a note, since the table would be as wide as the machine has initiators.
+/// group of CPUs a note, since the table would be as wide as the machine has groups of CPUs.
 fn others(model: &Classes) -> (Option<Table>, Option<String>) {
     type Kind<'a> = (&'a str, ThreadChoice);
     fn kind(figure: &ClassFigure) -> Kind<'_> {
@@ -315,9 +315,9 @@ fn others(model: &Classes) -> (Option<Table>, Option<String>) {
     if kinds.is_empty() {
         return (None, None);
     }
-    if model.rule.per_initiator {
+    if model.rule.per_group {
         let note = "What other kernels and thread counts give on the same pairs is in --json, and \
-                    without --per-initiator in a table.";
+                    without --per-group in a table.";
         return (None, Some(note.into()));
     }
     let cell = |class: &Class, of: Kind<'_>| {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_model::{
     CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, ComparisonRule,
     EnvironmentDifference, GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
@@ -49,7 +49,7 @@ pub struct Comparison {
     pub found: RecordComparison,
     /// Of what the parts of the machine are parts.
     #[serde(skip)]
-    kind: InitiatorKind,
+    kind: GroupBy,
 }
 
 impl Comparison {
@@ -57,7 +57,7 @@ impl Comparison {
     pub fn new(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> Self {
         let found = compare(a, b, rule);
         let [of_a, of_b] = [a, b].map(|it| MeasuredView::new(it.record()));
-        let kind = a.record().header.inputs.initiator;
+        let kind = a.record().header.inputs.group_by;
         Self { schema: "nearfar.compare/2", a: of_a, b: of_b, found, kind }
     }
 
@@ -322,7 +322,7 @@ fn groups(found: &RecordComparison) -> Section {
     )
 }
 
-fn parts(parts: &[ComparedPart], kind: InitiatorKind) -> Section {
+fn parts(parts: &[ComparedPart], kind: GroupBy) -> Section {
     let row = |part: &ComparedPart| {
         vec![
             Cell::text(part.verdict.as_str()),

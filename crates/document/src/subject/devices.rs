@@ -168,7 +168,7 @@ pub(crate) const SIZES: &str = "a copy";
 pub(crate) fn sized(transfers: &[TransferFigures]) -> Vec<Vec<&TransferFigures>> {
     let place = |it: &TransferFigures| {
         let of = it.place.clone();
-        (of.direction, of.host_memory, of.device, of.memory_node, of.peer, of.cluster)
+        (of.direction, of.host_memory, of.device, of.memory_node, of.peer, of.initiator)
     };
     let mut alone: Vec<&TransferFigures> = transfers
         .iter()

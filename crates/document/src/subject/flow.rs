@@ -50,13 +50,15 @@ fn law(model: &FlowSummary) -> String {
 }
 
 fn tables(model: &FlowSummary) -> Vec<Table> {
-    let asked = model.one_thread.iter().map(|it| (it.cluster, it.memory_node, &it.demand));
+    let asked = model.one_thread.iter().map(|it| (it.initiator, it.memory_node, &it.demand));
     let paths = model.parts.iter().filter_map(|it| match it.part {
-        MachinePart::Path { cluster, memory_node } => Some((cluster, memory_node, &it.capacity)),
+        MachinePart::Path { initiator, memory_node } => {
+            Some((initiator, memory_node, &it.capacity))
+        }
         _ => None,
     });
     let tables = [
-        Some(pair_table("What one thread of a cluster asks", asked)),
+        Some(pair_table("What one thread of an initiator asks", asked)),
         Some(pair_table("What a path carries", paths)),
         shared_parts(model),
         Some(error_table(model)),
@@ -64,28 +66,28 @@ fn tables(model: &FlowSummary) -> Vec<Table> {
     tables.into_iter().flatten().collect()
 }
 
-/// Clusters against nodes.
+/// Initiators against nodes.
 fn pair_table<'a>(
     caption: &str,
     cells: impl Iterator<Item = (u32, u32, &'a Fitted<BytesPerSecond>)>,
 ) -> Table {
     let cells: BTreeMap<(u32, u32), Cell> = cells
-        .map(|(cluster, node, rate)| {
-            ((cluster, node), Cell::Figure(bounded(rate, Figure::plain(rate.value))))
+        .map(|(initiator, node, rate)| {
+            ((initiator, node), Cell::Figure(bounded(rate, Figure::plain(rate.value))))
         })
         .collect();
-    let clusters: BTreeSet<u32> = cells.keys().map(|(cluster, _)| *cluster).collect();
+    let initiators: BTreeSet<u32> = cells.keys().map(|(initiator, _)| *initiator).collect();
     let nodes: BTreeSet<u32> = cells.keys().map(|(_, node)| *node).collect();
-    let row = |cluster: &u32| {
-        let cell = |node: &u32| cells.get(&(*cluster, *node)).cloned().unwrap_or(Cell::Empty);
-        let first = std::iter::once(Cell::Text(format!("cluster {cluster}")));
+    let row = |initiator: &u32| {
+        let cell = |node: &u32| cells.get(&(*initiator, *node)).cloned().unwrap_or(Cell::Empty);
+        let first = std::iter::once(Cell::Text(format!("initiator {initiator}")));
         first.chain(nodes.iter().map(cell)).collect()
     };
     let of_node = |node: &u32| Column::of(format!("node {node}"), Unit::GbPerS);
     Table {
         caption: caption.into(),
         columns: std::iter::once(Column::words("")).chain(nodes.iter().map(of_node)).collect(),
-        rows: clusters.iter().map(row).collect(),
+        rows: initiators.iter().map(row).collect(),
         notes: Vec::new(),
     }
 }
@@ -150,14 +152,14 @@ pub(crate) fn findings(model: &FlowSummary) -> Vec<String> {
     let own = placement(model, PlacementKind::OwnNodes);
     if let Some(own) = own {
         sentences.push(format!(
-            "Every cluster on its own node, all cores: expect {} in sum; {}.",
+            "Every initiator on its own node, all cores: expect {} in sum; {}.",
             expected(own),
             held_up(model, own.limit.as_ref())
         ));
     }
     if let (Some(own), Some(all)) = (own, placement(model, PlacementKind::AllNodes)) {
         sentences.push(format!(
-            "Interleaving every cluster's pages over all nodes instead: expect {}, {}; {}.",
+            "Interleaving every initiator's pages over all nodes instead: expect {}, {}; {}.",
             expected(all),
             against(model, all, own),
             held_up(model, all.limit.as_ref())
@@ -237,11 +239,11 @@ fn held_up(model: &FlowSummary, limit: Option<&PlacementLimit>) -> String {
         let capacity = shown(it.capacity.value);
         format!(" (it carries {} of its {capacity} GB/s)", percents(limit.filled_share))
     });
-    let clusters: CpuSet = limit.clusters.iter().copied().collect();
-    let whom = match limit.clusters.len() {
+    let initiators: CpuSet = limit.initiators.iter().copied().collect();
+    let whom = match limit.initiators.len() {
         0 => String::new(),
-        1 => format!("; parts of its sort hold up cluster {clusters} first"),
-        _ => format!("; parts of its sort hold up clusters {clusters} first"),
+        1 => format!("; parts of its sort hold up initiator {initiators} first"),
+        _ => format!("; parts of its sort hold up initiators {initiators} first"),
     };
     format!("most is lost at {}{of}{whom}", part_words(&limit.part))
 }
@@ -302,16 +304,16 @@ fn links(model: &FlowSummary) -> Vec<String> {
 /// `the controller of node 3`.
 pub(crate) fn part_words(part: &MachinePart) -> String {
     match part {
-        MachinePart::Path { cluster, memory_node } => {
-            format!("the path from cluster {cluster} to node {memory_node}")
+        MachinePart::Path { initiator, memory_node } => {
+            format!("the path from initiator {initiator} to node {memory_node}")
         }
         MachinePart::Controller { memory_node } => format!("the controller of node {memory_node}"),
-        MachinePart::Issue { cluster } => format!("what cluster {cluster} can issue"),
+        MachinePart::Issue { initiator } => format!("what initiator {initiator} can issue"),
         MachinePart::Link { from_package, to_package } => {
             format!("the link from package {from_package} to package {to_package}")
         }
-        MachinePart::ClusterLink { cluster, to_package } => {
-            format!("the link from cluster {cluster} to package {to_package}")
+        MachinePart::InitiatorLink { initiator, to_package } => {
+            format!("the link from initiator {initiator} to package {to_package}")
         }
         MachinePart::Channels { package, memory_kind } => {
             format!("the {memory_kind} channels of package {package}")

@@ -20,7 +20,7 @@ const TWO_THIRDS: f64 = 2.0 / 3.0;
 pub(crate) fn section(points: &[HybridFigures], model: Option<&Hybrid>) -> Option<Section> {
     let mut tables = measured(points);
     let mut about =
-        "A cluster's loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
+        "An initiator's loads (l) and stores (s) over a fast (f) and a slow (s) memory: lf \
                      is a load from the fast one, ss a store to the slow one. t = t of the kind \
                      that takes longest + the sum of theta t of the others (denoyelle2019, eq. 5)."
             .to_string();
@@ -60,8 +60,9 @@ pub(crate) fn findings(model: &Hybrid) -> Vec<String> {
 
 /// A table for each two memories: the points, and what was found of the pages that were asked for.
 fn measured(points: &[HybridFigures]) -> Vec<Table> {
-    let memories =
-        |point: &HybridFigures| (point.place.cluster, point.place.fast_node, point.place.slow_node);
+    let memories = |point: &HybridFigures| {
+        (point.place.initiator, point.place.fast_node, point.place.slow_node)
+    };
     let share = |value: f64| Cell::Figure(Figure::new(value, None, Unit::One));
     let row = |point: &&HybridFigures| {
         let found = point.load_fast_share.map(|share| ("read", share));
@@ -76,8 +77,10 @@ fn measured(points: &[HybridFigures]) -> Vec<Table> {
             point.time_ratio.map_or(Cell::Empty, share),
         ]
     };
-    let table = |((cluster, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| Table {
-        caption: format!("Measured points: cluster {cluster}, fast node {fast}, slow node {slow}"),
+    let table = |((initiator, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| Table {
+        caption: format!(
+            "Measured points: initiator {initiator}, fast node {fast}, slow node {slow}"
+        ),
         columns: vec![
             Column::words("point"),
             Column::of("loads", Unit::One),
@@ -104,7 +107,7 @@ fn point_words(point: HybridPoint) -> String {
 }
 
 fn memories_words(pair: &HybridPair) -> String {
-    format!("cluster {}, nodes {} and {}", pair.cluster, pair.fast_node, pair.slow_node)
+    format!("initiator {}, nodes {} and {}", pair.initiator, pair.fast_node, pair.slow_node)
 }
 
 fn corners(model: &Hybrid) -> Table {
@@ -115,24 +118,24 @@ fn corners(model: &Hybrid) -> Table {
         let corners =
             corners.map(|it| Cell::Figure(Figure::sampled(&it.bandwidth, Counted::Bytes)));
         let words = [
-            pair.cluster.to_string(),
+            pair.initiator.to_string(),
             format!("{} ({}{size})", pair.fast_node, pair.fast_kind),
             format!("{} ({})", pair.slow_node, pair.slow_kind),
             format!("{} {}", pair.threads, pair.variant),
         ];
         words.map(Cell::text).into_iter().chain(corners).collect()
     });
-    let words = ["cluster", "fast node", "slow node", "threads"].map(Column::words);
+    let words = ["initiator", "fast node", "slow node", "threads"].map(Column::words);
     let kinds = TransferKind::ALL.map(|kind| Column::of(kind.as_str(), Unit::GbPerS));
     let mut notes = vec![
-        "Two memories at a time are modelled, used by one cluster while the others are idle; what \
-         more memories or more clusters at once give is for the model flow."
+        "Two memories at a time are modelled, used by one initiator while the others are idle; what \
+         more memories or more initiators at once give is for the model flow."
             .to_string(),
     ];
     notes.extend(model.left_out.iter().map(|it| {
         format!(
-            "Cluster {}, nodes {} and {}: no model: {}.",
-            it.cluster, it.fast_node, it.slow_node, it.why
+            "Initiator {}, nodes {} and {}: no model: {}.",
+            it.initiator, it.fast_node, it.slow_node, it.why
         )
     }));
     notes.extend(model.pairs.iter().flat_map(doubts));

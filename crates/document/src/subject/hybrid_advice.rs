@@ -253,8 +253,8 @@ impl<'a> Speaker<'a> {
 pub fn predict_hybrid_text(answers: &ModelResult<HybridAnswers>) -> String {
     let pairs = &answers.result.pairs;
     let memories = |of: &HybridPairAnswer| {
-        let HybridMemories { cluster, fast_node, slow_node, .. } = of.memories;
-        format!("cluster {cluster}, fast node {fast_node}, slow node {slow_node}")
+        let HybridMemories { initiator, fast_node, slow_node, .. } = of.memories;
+        format!("initiator {initiator}, fast node {fast_node}, slow node {slow_node}")
     };
     let findings = pairs.iter().flat_map(|of| {
         let prefix = if pairs.len() > 1 { memories(of) + ", " } else { String::new() };

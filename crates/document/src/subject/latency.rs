@@ -20,10 +20,10 @@ pub(crate) fn answer(model: &Latency) -> Option<String> {
     let span = model.span.found()?;
     Some(format!(
         "Remote memory takes {} to {} times as long as local memory (NUMA factor), the most from \
-         cluster {} to node {}.",
+         initiator {} to node {}.",
         Figure::of(&ratio(span.least)).text,
         Figure::of(&span.most).words(),
-        span.worst_cluster,
+        span.worst_initiator,
         span.worst_memory_node
     ))
 }
@@ -58,8 +58,8 @@ pub(crate) fn section(chases: &[ChaseFigures], model: Option<&Latency>) -> Optio
     })
 }
 
-fn row(cluster: u32) -> String {
-    format!("cluster {cluster}")
+fn row(initiator: u32) -> String {
+    format!("initiator {initiator}")
 }
 
 fn column(node: u32) -> String {
@@ -72,13 +72,13 @@ fn idle(chases: &[ChaseFigures], model: Option<&Latency>) -> Option<Table> {
         for pair in &model.factors {
             let missing = || Cell::not_measured("the access has no time");
             let time = pair.time.as_ref().map(|time| Cell::Figure(Figure::time(time)));
-            grid.add(row(pair.cluster), column(pair.memory_node), time.unwrap_or_else(missing));
+            grid.add(row(pair.initiator), column(pair.memory_node), time.unwrap_or_else(missing));
         }
     }
     for chase in chases.iter().filter(|chase| chase.in_matrix) {
-        grid.add(row(chase.place.cluster), column(chase.place.memory_node), cell(chase));
+        grid.add(row(chase.place.initiator), column(chase.place.memory_node), cell(chase));
     }
-    grid.table("Idle: one thread of a cluster on each node".into(), "", Unit::Ns)
+    grid.table("Idle: one thread of an initiator on each node".into(), "", Unit::Ns)
 }
 
 /// In place of a time where a round had no access: rounds that had some would say too little.
@@ -95,8 +95,8 @@ pub(crate) fn cell(chase: &ChaseFigures) -> Cell {
 /// By size, walk and pages, of places where several were chased idle; what translating addresses adds.
 fn sizes(chases: &[ChaseFigures]) -> Vec<Table> {
     let idle = chases.iter().filter(|chase| chase.place.load.is_none());
-    let places = groups(idle, |chase| (chase.place.cluster, chase.place.memory_node));
-    let table = |((cluster, node), of): ((u32, u32), Vec<&ChaseFigures>)| {
+    let places = groups(idle, |chase| (chase.place.initiator, chase.place.memory_node));
+    let table = |((initiator, node), of): ((u32, u32), Vec<&ChaseFigures>)| {
         if of.len() < 2 {
             return None;
         }
@@ -113,7 +113,7 @@ fn sizes(chases: &[ChaseFigures]) -> Vec<Table> {
             notes.extend(chase.translation.map(|it| translation_words(&way, &size, &it)));
             grid.add(size, way, cell(chase));
         }
-        let caption = format!("Idle, by size and walk: cluster {cluster} on node {node}");
+        let caption = format!("Idle, by size and walk: initiator {initiator} on node {node}");
         let mut table = grid.table(caption, "set", Unit::Ns)?;
         table.notes = notes;
         Some(table)
@@ -149,7 +149,7 @@ fn loads(chases: &[ChaseFigures]) -> Option<Table> {
     let rows = chases.iter().filter_map(|chase| {
         let load = chase.place.load.as_ref()?;
         let moved = chase.load.as_ref().map(Figure::sum);
-        let who = format!("{} on {}", chase.place.cluster, chase.place.memory_node);
+        let who = format!("{} on {}", chase.place.initiator, chase.place.memory_node);
         Some(vec![
             Cell::Text(who),
             Cell::Text(format!("{} x {} {}", load.threads, load.kernel, load.variant)),
@@ -164,7 +164,7 @@ fn loads(chases: &[ChaseFigures]) -> Option<Table> {
             "Loaded: by the cycles that threads beside the chase pause after each KiB of an array"
                 .into(),
         columns: vec![
-            Column::words("cluster on node"),
+            Column::words("initiator on node"),
             Column::words("beside"),
             Column::words("pause"),
             Column::of("traffic", Unit::GbPerS),
@@ -182,13 +182,13 @@ fn factors(model: &Latency) -> Option<Table> {
             Ok(factor) => Cell::Figure(Figure::of(factor)),
             Err(why) => Cell::not_measured(why),
         };
-        grid.add(row(pair.cluster), column(pair.memory_node), cell);
+        grid.add(row(pair.initiator), column(pair.memory_node), cell);
     }
-    let caption = "NUMA factor: idle time / the least of the cluster's own nodes";
+    let caption = "NUMA factor: idle time / the least of the initiator's own nodes";
     let mut table = grid.table(caption.into(), "", Unit::One)?;
     if model.factors.iter().any(|pair| pair.is_short) {
         let short = model.factors.iter().filter(|pair| pair.is_short);
-        let places = short.map(|it| format!("{} on {}", it.cluster, it.memory_node));
+        let places = short.map(|it| format!("{} on {}", it.initiator, it.memory_node));
         table.notes.push(format!(
             "Caches answered a part of the accesses of {}: memory alone takes longer.",
             places.collect::<Vec<_>>().join(", ")
@@ -202,11 +202,11 @@ fn factors(model: &Latency) -> Option<Table> {
 fn span_words(span: &Outcome<FactorSpan>) -> String {
     match span.as_result() {
         Ok(span) => format!(
-            "Remote: {} to {} over {}, the most from cluster {} to node {}.",
+            "Remote: {} to {} over {}, the most from initiator {} to node {}.",
             Figure::of(&ratio(span.least)).text,
             Figure::of(&span.most).words(),
             count(span.pairs, "pair"),
-            span.worst_cluster,
+            span.worst_initiator,
             span.worst_memory_node
         ),
         Err(why) => format!("Remote: no NUMA factor: {why}."),
@@ -226,9 +226,9 @@ fn firmware_words(factors: &[NumaFactor]) -> Option<String> {
         wrong => format!("{wrong} of {} contradicted", count(known.len(), "remote pair")),
     };
     Some(format!(
-        "Firmware (distance / 10): {verdict}; farthest off from cluster {} to node {}: it says {}, \
+        "Firmware (distance / 10): {verdict}; farthest off from initiator {} to node {}: it says {}, \
          which is {} %.",
-        worst.cluster,
+        worst.initiator,
         worst.memory_node,
         significant(*says, 3),
         match (error * 100.0).round() {
@@ -243,14 +243,16 @@ fn levels(model: &Latency) -> Vec<Table> {
     let mut by_place: BTreeMap<(u32, u32), Vec<Vec<Cell>>> = BTreeMap::new();
     for level in &model.levels {
         let name = level.level.map_or_else(|| "memory".into(), |level| format!("L{level}"));
-        by_place.entry((level.cluster, level.memory_node)).or_default().push(vec![
+        by_place.entry((level.initiator, level.memory_node)).or_default().push(vec![
             Cell::text(name),
             Cell::text(Bytes(level.working_set_bytes).to_string()),
             Cell::Figure(Figure::sampled(&level.time, Counted::AccessTime)),
         ]);
     }
-    let table = |((cluster, node), rows)| Table {
-        caption: format!("Idle, by the level that answers: cluster {cluster} before node {node}"),
+    let table = |((initiator, node), rows)| Table {
+        caption: format!(
+            "Idle, by the level that answers: initiator {initiator} before node {node}"
+        ),
         columns: vec![Column::words("level"), Column::words("set"), Column::of("time", Unit::Ns)],
         rows,
         notes: Vec::new(),
@@ -287,8 +289,8 @@ fn loaded(curve: &LoadedCurve) -> Table {
     notes.extend([knee_words(curve), usable_words(curve), queue_words(curve)]);
     Table {
         caption: format!(
-            "Loaded: cluster {} on {} node {}, beside {} of {} {}",
-            curve.cluster,
+            "Loaded: initiator {} on {} node {}, beside {} of {} {}",
+            curve.initiator,
             if curve.is_local { "its own" } else { "the remote" },
             curve.memory_node,
             count(curve.threads as usize, "thread"),
@@ -370,20 +372,21 @@ fn finding(model: &Latency, advice: &LatencyAdvice) -> Option<String> {
             format!(
                 "Put a thread whose accesses wait for each other (lists, trees, hash tables) and \
                  its data on one node: remote accesses take {} to {} times as long; where data must \
-                 be remote, avoid cluster {} with node {}.",
+                 be remote, avoid initiator {} with node {}.",
                 three(span.least.0),
                 Figure::of(&span.most).words(),
-                span.worst_cluster,
+                span.worst_initiator,
                 span.worst_memory_node
             )
         }
-        LatencyAdvice::DistrustFirmware { cluster, memory_node } => {
-            let is_it =
-                |pair: &&NumaFactor| (pair.cluster, pair.memory_node) == (*cluster, *memory_node);
+        LatencyAdvice::DistrustFirmware { initiator, memory_node } => {
+            let is_it = |pair: &&NumaFactor| {
+                (pair.initiator, pair.memory_node) == (*initiator, *memory_node)
+            };
             let pair = model.factors.iter().find(is_it)?;
             format!(
-                "Do not place by the firmware's distances (`numactl --hardware`): from cluster \
-                 {cluster} to node {memory_node} they say {}, and {} was measured.",
+                "Do not place by the firmware's distances (`numactl --hardware`): from initiator \
+                 {initiator} to node {memory_node} they say {}, and {} was measured.",
                 format_significant(pair.firmware?, 2),
                 three(pair.factor.found()?.value.0)
             )
@@ -391,19 +394,19 @@ fn finding(model: &Latency, advice: &LatencyAdvice) -> Option<String> {
         LatencyAdvice::LimitTraffic { curve: place } => limit_words(curve(place)?, place)?,
         LatencyAdvice::KnowKnee { curve: place } => knee_finding(curve(place)?, place)?,
         LatencyAdvice::LetTrafficRun { curve: place } => format!(
-            "Up to {} are no reason to separate a chase of cluster {}: accesses take at most {} \
+            "Up to {} are no reason to separate a chase of initiator {}: accesses take at most {} \
              times the {} ns of an idle machine.",
             beside(curve(place)?, place),
-            curve(place)?.cluster,
+            curve(place)?.initiator,
             three(place.highest_rise),
             three(place.idle.0)
         ),
         LatencyAdvice::MeasureMore { curve: place } => format!(
-            "Whether up to {} are a reason to separate a chase of cluster {} is hidden by noise: \
+            "Whether up to {} are a reason to separate a chase of initiator {} is hidden by noise: \
              accesses take {} times the {} ns of an idle machine, and {} times by the ends of the \
              intervals; measure more rounds on a quiet machine.",
             beside(curve(place)?, place),
-            curve(place)?.cluster,
+            curve(place)?.initiator,
             three(place.rise),
             three(place.idle.0),
             three(place.highest_rise)
@@ -424,7 +427,7 @@ fn beside(curve: &LoadedCurve, place: &CurvePlace) -> String {
 fn limit_words(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
     let usable = curve.usable.found()?;
     Some(format!(
-        "Keep other traffic (`{}`) on node {} below {} GB/s ({} to {}) while cluster {} waits for \
+        "Keep other traffic (`{}`) on node {} below {} GB/s ({} to {}) while initiator {} waits for \
          single accesses there; above it they take more than {USABLE_RISE} times the {} ns of an \
          idle machine.",
         curve.kernel,
@@ -432,7 +435,7 @@ fn limit_words(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
         giga(usable.traffic.0),
         giga(usable.least.0),
         usable.most.map_or("more than was measured".into(), |most| giga(most.0)),
-        curve.cluster,
+        curve.initiator,
         three(place.idle.0)
     ))
 }
@@ -440,14 +443,14 @@ fn limit_words(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
 fn knee_finding(curve: &LoadedCurve, place: &CurvePlace) -> Option<String> {
     let knee = curve.knee.found()?;
     Some(format!(
-        "Of the traffic of {} (`{}`) on node {}, the first {} cost least: accesses of cluster {} \
+        "Of the traffic of {} (`{}`) on node {}, the first {} cost least: accesses of initiator {} \
          take {} ns there, {} ns idle, and {} times the idle time beside all that they can move, {} \
          GB/s.",
         count(curve.threads as usize, "thread"),
         curve.kernel,
         curve.memory_node,
         Figure::of(&knee.traffic).words(),
-        curve.cluster,
+        curve.initiator,
         three(knee.time.0),
         three(place.idle.0),
         three(place.rise),

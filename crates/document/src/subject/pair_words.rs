@@ -1,13 +1,13 @@
 //! Many pairs in few words.
 
-use nearfar_machine::{InitiatorKind, InitiatorSet, NodeSet, Relation};
+use nearfar_machine::{CpuGroupSet, GroupBy, NodeSet, Relation};
 use nearfar_model::PairGroup;
 
 /// Phrases that are printed before the rest is counted.
 const MOST: usize = 8;
 
 /// Groups of pairs, a phrase each; the last phrases of many are counted.
-pub(crate) fn pair_words(groups: &[PairGroup], kind: InitiatorKind) -> Vec<String> {
+pub(crate) fn pair_words(groups: &[PairGroup], kind: GroupBy) -> Vec<String> {
     let mut phrases: Vec<String> = groups.iter().map(|group| phrase(group, kind)).collect();
     if phrases.len() > MOST {
         let more = phrases.len() - (MOST - 1);
@@ -17,22 +17,22 @@ pub(crate) fn pair_words(groups: &[PairGroup], kind: InitiatorKind) -> Vec<Strin
     phrases
 }
 
-/// `local: clusters 0-3 on their own node`. The kind of memory goes unsaid where there is only one.
-fn phrase(group: &PairGroup, kind: InitiatorKind) -> String {
+/// `local: initiators 0-3 on their own node`. The kind of memory goes unsaid where there is only one.
+fn phrase(group: &PairGroup, kind: GroupBy) -> String {
     let (relation, memory_kind, distance, numbers, is_one, except) = match group {
-        PairGroup::Block { initiators, memory_nodes } => {
-            return block_words(initiators, memory_nodes, kind);
+        PairGroup::Block { cpu_groups, memory_nodes } => {
+            return block_words(cpu_groups, memory_nodes, kind);
         }
         PairGroup::Alike {
             relation,
             memory_kind,
             distance,
-            initiators,
+            cpu_groups,
             is_one_node_each,
             except,
-        } => (relation, memory_kind, distance, initiators, is_one_node_each, except),
+        } => (relation, memory_kind, distance, cpu_groups, is_one_node_each, except),
     };
-    let who = initiators(kind, numbers);
+    let who = cpu_groups(kind, numbers);
     let their = if numbers.len() == 1 { "its" } else { "their" };
     let node = if *is_one { "node" } else { "nodes" };
     let memory = memory_kind.map_or_else(String::new, |memory| format!(" {memory}"));
@@ -47,29 +47,29 @@ fn phrase(group: &PairGroup, kind: InitiatorKind) -> String {
         Relation::OtherPackage => format!("{who} on{memory} nodes of other packages{distance}"),
     };
     let but: Vec<String> =
-        except.iter().map(|it| block_words(&it.initiators, &it.memory_nodes, kind)).collect();
+        except.iter().map(|it| block_words(&it.cpu_groups, &it.memory_nodes, kind)).collect();
     if but.is_empty() { words } else { format!("{words}, except {}", but.join(", ")) }
 }
 
-fn block_words(who: &InitiatorSet, nodes: &NodeSet, kind: InitiatorKind) -> String {
+fn block_words(who: &CpuGroupSet, nodes: &NodeSet, kind: GroupBy) -> String {
     let plural = if nodes.len() == 1 { "" } else { "s" };
-    format!("{} on node{plural} {nodes}", initiators(kind, who))
+    format!("{} on node{plural} {nodes}", cpu_groups(kind, who))
 }
 
-/// `cluster 0`, `L3 domains 0-3,8`.
-pub(crate) fn initiators(kind: InitiatorKind, numbers: &InitiatorSet) -> String {
+/// `initiator 0`, `L3 domains 0-3,8`.
+pub(crate) fn cpu_groups(kind: GroupBy, numbers: &CpuGroupSet) -> String {
     let name = match kind {
-        InitiatorKind::Cluster => "cluster",
-        InitiatorKind::L3 => "L3 domain",
-        InitiatorKind::Core => "core",
+        GroupBy::Memory => "initiator",
+        GroupBy::L3 => "L3 domain",
+        GroupBy::Core => "core",
     };
     let plural = if numbers.len() == 1 { "" } else { "s" };
     format!("{name}{plural} {numbers}")
 }
 
-/// `cluster 0`.
-pub(crate) fn initiator(kind: InitiatorKind, number: u32) -> String {
-    initiators(kind, &InitiatorSet::single(number))
+/// `initiator 0`.
+pub(crate) fn cpu_group(kind: GroupBy, number: u32) -> String {
+    cpu_groups(kind, &CpuGroupSet::single(number))
 }
 
 #[cfg(test)]
@@ -82,7 +82,7 @@ mod tests {
 
     type Pairs<'p> = &'p [(u32, u32)];
 
-    /// Two packages of two nodes each; the cluster's number is its node's.
+    /// Two packages of two nodes each; the initiator's number is its node's.
     fn position(index: u32, memory_node: u32) -> NodePosition {
         let relation = match (index, memory_node) {
             (_, 9) => None,
@@ -105,11 +105,11 @@ mod tests {
     fn words(of_class: Pairs<'_>, all: Pairs<'_>, at: impl Fn(u32, u32) -> NodePosition) -> String {
         let all = all.iter().map(|&(index, node)| ((index, node), at(index, node))).collect();
         let groups = pair_groups(&of_class.iter().copied().collect(), &all);
-        pair_words(&groups, InitiatorKind::Cluster).join("\n  ")
+        pair_words(&groups, GroupBy::Memory).join("\n  ")
     }
 
-    fn everything(initiators: u32) -> Vec<(u32, u32)> {
-        (0..initiators).flat_map(|a| (0..initiators).map(move |b| (a, b))).collect()
+    fn everything(cpu_groups: u32) -> Vec<(u32, u32)> {
+        (0..cpu_groups).flat_map(|a| (0..cpu_groups).map(move |b| (a, b))).collect()
     }
 
     /// Whatever is not in the class is not claimed for it, be it in another class or refused.
@@ -117,7 +117,7 @@ mod tests {
     fn a_class_is_worded_by_what_all_its_pairs_share() {
         let (one, two, four, eight) = (everything(1), everything(2), everything(4), everything(8));
         let own =
-            |initiators: u32| -> Vec<(u32, u32)> { (0..initiators).map(|a| (a, a)).collect() };
+            |cpu_groups: u32| -> Vec<(u32, u32)> { (0..cpu_groups).map(|a| (a, a)).collect() };
         let far: Vec<(u32, u32)> = four.iter().copied().filter(|(a, b)| a / 2 != b / 2).collect();
         let far_but_one: Vec<(u32, u32)> = far.iter().copied().filter(|it| *it != (0, 3)).collect();
         let and_cxl = [&two[..], &[(0, 9), (1, 9)]].concat();

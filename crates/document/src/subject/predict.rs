@@ -1,6 +1,6 @@
 //! What programs get whose accesses are shared out over classes, and processes that are mapped to places.
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_model::{
     AccessAnswer, AccessPrediction, AlphaKind, ClassAlphas, MappedProcesses, MappingPlace,
     PlaceKind, ProgramAccess,
@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::classes::{alpha_figure, maximum_words, rate};
 use super::figures::significant;
 use super::measured::MeasuredView;
-use super::pair_words::initiator;
+use super::pair_words::cpu_group;
 use crate::document::Section;
 use crate::figure::Unit;
 use crate::table::{Cell, Column, Table};
@@ -143,9 +143,9 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
     let place = match kind {
         PlaceKind::Positions => "place, by its position in --reach,",
         PlaceKind::MemoryNodes => "memory node with the data",
-        PlaceKind::Initiators(InitiatorKind::Cluster) => "cluster (and its node)",
-        PlaceKind::Initiators(InitiatorKind::L3) => "L3 domain (and its node)",
-        PlaceKind::Initiators(InitiatorKind::Core) => "core (and its node)",
+        PlaceKind::CpuGroups(GroupBy::Memory) => "initiator (and its node)",
+        PlaceKind::CpuGroups(GroupBy::L3) => "L3 domain (and its node)",
+        PlaceKind::CpuGroups(GroupBy::Core) => "core (and its node)",
     };
     let mut notes = vec![
         format!(
@@ -178,15 +178,15 @@ fn process_table(processes: &MappedProcesses, alphas: &ClassAlphas) -> Table {
     }
 }
 
-/// `cluster 0 (node 8)`, `node 3`, or the position.
+/// `initiator 0 (node 8)`, `node 3`, or the position.
 fn place_words(place: &MappingPlace, kind: PlaceKind) -> String {
     match (kind, place.cpu_node) {
         (PlaceKind::Positions, _) => place.index.to_string(),
         (PlaceKind::MemoryNodes, _) => format!("node {}", place.index),
-        (PlaceKind::Initiators(kind), Some(node)) => {
-            format!("{} (node {node})", initiator(kind, place.index))
+        (PlaceKind::CpuGroups(kind), Some(node)) => {
+            format!("{} (node {node})", cpu_group(kind, place.index))
         }
-        (PlaceKind::Initiators(kind), None) => initiator(kind, place.index),
+        (PlaceKind::CpuGroups(kind), None) => cpu_group(kind, place.index),
     }
 }
 
@@ -203,7 +203,7 @@ mod tests {
         PredictView::new(None, prediction).text()
     }
 
-    /// Two processes on places 0 and 3, whose cluster's nodes are 8 and 9.
+    /// Two processes on places 0 and 3, whose initiator's nodes are 8 and 9.
     fn processes(places_are: PlaceKind, unit: Option<f64>) -> String {
         let unit = unit.map(BytesPerSecond);
         let alphas = ClassAlphas { unit, ..ClassAlphas::given(vec![0.5, 0.3], None) };
@@ -223,7 +223,7 @@ mod tests {
             programs(&[0.2, 0.5], &[&[0.5, 0.5]]),
             // Shares as they count: (1e-5 + 2 x 2e-6) / 3; 3 / (1e5 + 1e6); 1.5 x 2e-6, all nearly.
             programs(&[1e-5, 2e-6], &[&[0.333, 0.6665]]),
-            processes(PlaceKind::Initiators(InitiatorKind::Cluster), Some(10e9)),
+            processes(PlaceKind::CpuGroups(GroupBy::Memory), Some(10e9)),
             processes(PlaceKind::Positions, None),
         ];
         expect_file!["../../tests/golden/predict.txt"].assert_eq(&texts.join("\n"));

@@ -106,9 +106,9 @@ fn access(profile: &Profile) -> String {
     let mut pairs: Vec<_> = access.pairs.iter().collect();
     pairs.sort_by(|one, other| other.share.total_cmp(&one.share));
     let rows = pairs.iter().take(LISTED_PAIRS).map(|pair| {
-        let cpus = profile.clusters.iter().find(|it| it.index == pair.cluster);
+        let cpus = profile.initiators.iter().find(|it| it.index == pair.initiator);
         vec![
-            format!("cluster {}", pair.cluster),
+            format!("initiator {}", pair.initiator),
             cpus.map_or("-".into(), |it| shortened(&it.cpus.to_string())),
             format!("node {}", pair.memory_node),
             percent_words(pair.share),

@@ -71,7 +71,7 @@ impl RecordDoctor {
 }
 
 /// What the words of the findings mean.
-const LEGEND: &str = "cell: one initiator, memory node, kernel and number of threads; twins: cells \
+const LEGEND: &str = "cell: one group of CPUs, memory node, kernel and number of threads; twins: cells \
                       that should be equal; in brackets: 95 % interval\n";
 
 /// All checks of a record, failures first.
@@ -81,7 +81,7 @@ fn checks(
     unmeasured: &[Unmeasured],
     gamma: Result<TheoreticalMaximum, String>,
 ) -> Vec<Check> {
-    let kind = record.header.inputs.initiator;
+    let kind = record.header.inputs.group_by;
     let check = |check: &str, standing, finding, remedy: String| Check {
         check: check.into(),
         standing,
@@ -133,7 +133,7 @@ fn comparison_check(record: &Record, twins: &Twins) -> Option<Check> {
     let resolution = twins.resolution.unwrap_or(FLOOR);
     let mut finding = format!(
         "{} cells in {} groups of twins were compared; no part of the machine falls short of its \
-         twins (any memory node or cluster that lost more than {:.1} % would show)",
+         twins (any memory node or initiator that lost more than {:.1} % would show)",
         twins.compared,
         twins.groups,
         resolution * 100.0

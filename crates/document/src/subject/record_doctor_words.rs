@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_model::{
     Against, Between, HiddenLevel, Place, Shortfall, Unmeasured, Unsteadiness, WhyUnmeasured,
 };
@@ -12,7 +12,7 @@ use nearfar_units::format_significant;
 const SMALLER: f64 = 0.9;
 
 /// What falls short, by how much, and what that rests on.
-pub(crate) fn shortfall_words(finding: &Shortfall, kind: InitiatorKind) -> String {
+pub(crate) fn shortfall_words(finding: &Shortfall, kind: GroupBy) -> String {
     let part = match finding.or_place {
         Some(other) => {
             format!("{} or {}", part_words(finding.place, kind), part_words(other, kind))
@@ -44,7 +44,7 @@ fn loads(kernels: &BTreeSet<String>, threads: &BTreeSet<u32>) -> String {
 }
 
 /// Which part scatters, and how much more than its twins.
-pub(crate) fn unsteady_words(part: &Unsteadiness, kind: InitiatorKind) -> String {
+pub(crate) fn unsteady_words(part: &Unsteadiness, kind: GroupBy) -> String {
     let percent = |fraction: f64| format_significant(fraction * 100.0, 2);
     format!(
         "{} is unsteady: its rounds scatter by {} %, those of its twins by {} %, in {} of {} \
@@ -69,7 +69,7 @@ pub(crate) fn level_words(level: &HiddenLevel) -> String {
     /// Pairs that a line names.
     const MOST: usize = 12;
     let what = match level.between {
-        Between::Nodes => "pairs of cluster and node",
+        Between::Nodes => "pairs of initiator and node",
         Between::Packages => "pairs of packages",
     };
     let pairs: Vec<String> =
@@ -132,26 +132,28 @@ pub(crate) fn unmeasured_remedy(missing: &Unmeasured) -> String {
 }
 
 /// A part in the machine's terms.
-pub(crate) fn part_words(place: Place, kind: InitiatorKind) -> String {
+pub(crate) fn part_words(place: Place, kind: GroupBy) -> String {
     match place {
         Place::Memory { node } => format!("memory of node {node}"),
-        Place::Cluster { cluster } => format!("cores of cluster {cluster}"),
-        Place::Initiator { index, cluster } => {
+        Place::Initiator { initiator } => format!("cores of initiator {initiator}"),
+        Place::CpuGroup { index, initiator } => {
             let name = match kind {
-                InitiatorKind::Cluster => "cluster",
-                InitiatorKind::L3 => "L3 domain",
-                InitiatorKind::Core => "core",
+                GroupBy::Memory => "initiator",
+                GroupBy::L3 => "L3 domain",
+                GroupBy::Core => "core",
             };
-            format!("{name} {index} of cluster {cluster}")
+            format!("{name} {index} of initiator {initiator}")
         }
         Place::PackageLink { first, second } => {
             format!("link between packages {first} and {second}")
         }
         Place::PackageToPackage { from, to } => format!("link from package {from} to package {to}"),
-        Place::ClusterToPackage { cluster, to } => {
-            format!("link from cluster {cluster} to package {to}")
+        Place::InitiatorToPackage { initiator, to } => {
+            format!("link from initiator {initiator} to package {to}")
         }
-        Place::Path { cluster, node } => format!("path from cluster {cluster} to node {node}"),
+        Place::Path { initiator, node } => {
+            format!("path from initiator {initiator} to node {node}")
+        }
     }
 }
 
@@ -167,12 +169,12 @@ pub(crate) fn remedy(finding: &Shortfall) -> String {
                   root, the firmware's log)"
                 .to_string(),
         },
-        Place::Cluster { .. } | Place::Initiator { .. } => {
+        Place::Initiator { .. } | Place::CpuGroup { .. } => {
             "look for a lower clock: heat, a power limit, the firmware's settings; and for other \
              processes on these cores"
                 .into()
         }
-        Place::PackageLink { .. } | Place::PackageToPackage { .. } | Place::ClusterToPackage { .. } => {
+        Place::PackageLink { .. } | Place::PackageToPackage { .. } | Place::InitiatorToPackage { .. } => {
             "look for a link with fewer lanes or at a lower rate (the firmware's log and settings)"
                 .into()
         }
@@ -214,28 +216,28 @@ mod tests {
     #[test]
     fn findings_are_worded_as_in_their_golden_file() {
         let node = || finding(Place::Memory { node: 5 });
-        let cluster = || finding(Place::Cluster { cluster: 1 });
+        let initiator = || finding(Place::Initiator { initiator: 1 });
         let mut text = String::new();
-        for (shortfall, initiator) in [
-            (node(), InitiatorKind::Cluster),
+        for (shortfall, cpu_group) in [
+            (node(), GroupBy::Memory),
             (
-                Shortfall { or_place: Some(Place::Cluster { cluster: 5 }), ..node() },
-                InitiatorKind::Cluster,
+                Shortfall { or_place: Some(Place::Initiator { initiator: 5 }), ..node() },
+                GroupBy::Memory,
             ),
-            (finding(Place::Initiator { index: 9, cluster: 4 }), InitiatorKind::L3),
-            (Shortfall { memory_share: Some(0.75), ..node() }, InitiatorKind::Cluster),
-            (Shortfall { memory_share: Some(0.99), ..node() }, InitiatorKind::Cluster),
-            (cluster(), InitiatorKind::Cluster),
-            (Shortfall { fewest_twins: 1, ..cluster() }, InitiatorKind::Cluster),
+            (finding(Place::CpuGroup { index: 9, initiator: 4 }), GroupBy::L3),
+            (Shortfall { memory_share: Some(0.75), ..node() }, GroupBy::Memory),
+            (Shortfall { memory_share: Some(0.99), ..node() }, GroupBy::Memory),
+            (initiator(), GroupBy::Memory),
+            (Shortfall { fewest_twins: 1, ..initiator() }, GroupBy::Memory),
             (
                 Shortfall {
                     against: Against::OtherDirection,
-                    ..finding(Place::Path { cluster: 1, node: 7 })
+                    ..finding(Place::Path { initiator: 1, node: 7 })
                 },
-                InitiatorKind::Cluster,
+                GroupBy::Memory,
             ),
         ] {
-            let words = shortfall_words(&shortfall, initiator);
+            let words = shortfall_words(&shortfall, cpu_group);
             text += &format!("{words}\n  {}\n", remedy(&shortfall));
         }
         let part = Unsteadiness {
@@ -247,7 +249,7 @@ mod tests {
             kernels: ["load"].map(String::from).into(),
             threads: [1, 16].into(),
         };
-        text += &format!("{}\n", unsteady_words(&part, InitiatorKind::Cluster));
+        text += &format!("{}\n", unsteady_words(&part, GroupBy::Memory));
         for pairs in [2, 13] {
             let level = HiddenLevel {
                 between: Between::Nodes,

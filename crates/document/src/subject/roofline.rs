@@ -1,4 +1,4 @@
-//! What limits a cluster at each arithmetic intensity: roofs, points below them, what programs can expect.
+//! What limits an initiator at each arithmetic intensity: roofs, points below them, what programs can expect.
 
 use nearfar_model::{
     BandwidthRoof, Chart, Expected, ProgramExpectation, RoofFigures, RoofValidation, Roofline,
@@ -13,7 +13,7 @@ use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
 use crate::table::{Cell, Column, Table};
 
-/// What limits: `contended node 0, 4 clusters`.
+/// What limits: `contended node 0, 4 initiators`.
 pub(crate) fn roof_words(roof: Roof, is_local: Option<bool>) -> String {
     match roof {
         Roof::Compute => "arithmetic".into(),
@@ -21,8 +21,8 @@ pub(crate) fn roof_words(roof: Roof, is_local: Option<bool>) -> String {
         Roof::Memory { node } if is_local == Some(true) => format!("local node {node}"),
         Roof::Memory { node } => format!("remote node {node}"),
         Roof::Interleaved { kind } => format!("interleaved {kind}"),
-        Roof::Contended { node, clusters } => {
-            format!("contended node {node}, {}", count(clusters as usize, "cluster"))
+        Roof::Contended { node, initiators } => {
+            format!("contended node {node}, {}", count(initiators as usize, "initiator"))
         }
         Roof::AllLocal { node } => format!("all local node {node}"),
         Roof::Congested { kind } => format!("congested {kind}"),
@@ -32,15 +32,15 @@ pub(crate) fn roof_words(roof: Roof, is_local: Option<bool>) -> String {
 /// What was measured and what it means; `measured` are the roofs and points of `show`, without which
 /// roofs are the model's.
 pub(crate) fn section(measured: &[RoofFigures], model: Option<&Roofline>) -> Option<Section> {
-    let mut clusters: Vec<u32> = measured.iter().map(|roof| roof.place.cluster).collect();
-    clusters.sort_unstable();
-    clusters.dedup();
-    let of_clusters = clusters.into_iter().flat_map(|cluster| {
+    let mut initiators: Vec<u32> = measured.iter().map(|roof| roof.place.initiator).collect();
+    initiators.sort_unstable();
+    initiators.dedup();
+    let of_initiators = initiators.into_iter().flat_map(|initiator| {
         let of: Vec<&RoofFigures> =
-            measured.iter().filter(|it| it.place.cluster == cluster).collect();
-        [measured_ceilings(cluster, &of), measured_roofs(cluster, &of), points(cluster, &of)]
+            measured.iter().filter(|it| it.place.initiator == initiator).collect();
+        [measured_ceilings(initiator, &of), measured_roofs(initiator, &of), points(initiator, &of)]
     });
-    let mut tables: Vec<Table> = of_clusters.flatten().collect();
+    let mut tables: Vec<Table> = of_initiators.flatten().collect();
     if let Some((first, others)) = model.and_then(|model| model.charts.split_first()) {
         if tables.is_empty() {
             tables.extend(ceilings(first));
@@ -55,7 +55,7 @@ pub(crate) fn section(measured: &[RoofFigures], model: Option<&Roofline>) -> Opt
     (!tables.is_empty()).then(|| Section {
         id: "roofline",
         title: "Roofline",
-        about: "What a cluster's threads attain together at an arithmetic intensity (FLOPs per byte \
+        about: "What an initiator's threads attain together at an arithmetic intensity (FLOPs per byte \
                 that the cores request): the lower of a ceiling of arithmetic and intensity x a roof \
                 of bandwidth (useful bytes). A ridge is where a roof meets a ceiling."
             .into(),
@@ -74,16 +74,16 @@ fn flops(roof: &RoofFigures) -> Cell {
     Cell::of(&roof.case, roof.flops.as_ref().map(Figure::flops), counted)
 }
 
-fn measured_ceilings(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
+fn measured_ceilings(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.place.roof == Roof::Compute) {
         grid.add(roof.place.kernel.clone(), roof.place.variant.clone(), flops(roof));
     }
-    let caption = format!("Cluster {cluster}: arithmetic on registers");
+    let caption = format!("Initiator {initiator}: arithmetic on registers");
     grid.table(caption, "kernel", Unit::GflopPerS)
 }
 
-fn measured_roofs(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
+fn measured_roofs(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in all.iter().filter(|roof| is_roof(roof) && roof.place.roof != Roof::Compute) {
         let counted = Counted::ActorBytes(roof.place.actor as usize);
@@ -94,10 +94,10 @@ fn measured_roofs(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
             cell,
         );
     }
-    grid.table(format!("Cluster {cluster}: roofs of bandwidth"), "roof", Unit::GbPerS)
+    grid.table(format!("Initiator {initiator}: roofs of bandwidth"), "roof", Unit::GbPerS)
 }
 
-fn points(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
+fn points(initiator: u32, all: &[&RoofFigures]) -> Option<Table> {
     let rows: Vec<Vec<Cell>> = all
         .iter()
         .filter(|roof| !is_roof(roof))
@@ -115,7 +115,7 @@ fn points(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
         })
         .collect();
     (!rows.is_empty()).then(|| Table {
-        caption: format!("Cluster {cluster}: points of known intensity below their roofs"),
+        caption: format!("Initiator {initiator}: points of known intensity below their roofs"),
         columns: vec![
             Column::words("roof"),
             Column::words("mix"),
@@ -128,8 +128,8 @@ fn points(cluster: u32, all: &[&RoofFigures]) -> Option<Table> {
     })
 }
 
-pub(super) fn title(cluster: u32, cpus: impl std::fmt::Display) -> String {
-    format!("cluster {cluster} (CPUs {cpus})")
+pub(super) fn title(initiator: u32, cpus: impl std::fmt::Display) -> String {
+    format!("initiator {initiator} (CPUs {cpus})")
 }
 
 fn ceilings(chart: &Chart) -> Option<Table> {
@@ -139,7 +139,7 @@ fn ceilings(chart: &Chart) -> Option<Table> {
         grid.add(ceiling.kernel.clone(), ceiling.variant.clone(), figure);
     }
     let threads = count(chart.ceilings.first()?.threads as usize, "thread");
-    let title = title(chart.cluster, &chart.cpus);
+    let title = title(chart.initiator, &chart.cpus);
     let caption = format!("Ceilings of {title}: {threads}, best variant");
     grid.table(caption, "", Unit::GflopPerS)
 }
@@ -160,14 +160,14 @@ fn by_place(
 }
 
 fn roofs(chart: &Chart) -> Option<Table> {
-    let title = title(chart.cluster, &chart.cpus);
+    let title = title(chart.initiator, &chart.cpus);
     let caption = format!("Roofs of {title} by what accesses memory, best variant");
     let mut table =
         by_place(chart, caption, Unit::GbPerS, |roof| Some(Figure::of(&roof.bandwidth)))?;
     table.notes.extend(chart.within_of.map(|other| {
         format!(
-            "Caches and arithmetic are those of cluster {other}, which has as many threads: this \
-             cluster's own were not measured."
+            "Caches and arithmetic are those of initiator {other}, which has as many threads: this \
+             initiator's own were not measured."
         )
     }));
     Some(table)
@@ -176,8 +176,8 @@ fn roofs(chart: &Chart) -> Option<Table> {
 fn ridges(chart: &Chart) -> Option<Table> {
     let ceiling = chart.ceiling.as_ref()?;
     let caption = format!(
-        "Ridges of cluster {} below {ceiling}, FLOPs per byte (--json has those below all ceilings)",
-        chart.cluster
+        "Ridges of initiator {} below {ceiling}, FLOPs per byte (--json has those below all ceilings)",
+        chart.initiator
     );
     by_place(chart, caption, Unit::One, |roof| {
         Some(Figure::new(roof.ridge(ceiling)?, None, Unit::One))
@@ -206,8 +206,8 @@ fn errors(chart: &Chart) -> Option<Table> {
     let columns = ["", "points", "relative RMS", "paper's", "mean", "worst: measured / attainable"];
     (!rows.is_empty()).then(|| Table {
         caption: format!(
-            "Points of known intensity of cluster {} against their roofs",
-            chart.cluster
+            "Points of known intensity of initiator {} against their roofs",
+            chart.initiator
         ),
         columns: columns.map(Column::words).into(),
         rows,
@@ -219,7 +219,7 @@ fn errors(chart: &Chart) -> Option<Table> {
     })
 }
 
-/// Roofs of loads on memory, a line for each cluster.
+/// Roofs of loads on memory, a line for each initiator.
 fn others_table(others: &[Chart]) -> Table {
     let sorts = ["local", "remote", "interleaved", "contended", "all local", "congested"];
     let sort = |roof: &BandwidthRoof| match roof.roof {
@@ -243,11 +243,13 @@ fn others_table(others: &[Chart]) -> Table {
     };
     let row = |chart: &Chart| {
         let ranges = sorts.iter().map(|wanted| range(chart, wanted));
-        std::iter::once(Cell::text(format!("cluster {}", chart.cluster))).chain(ranges).collect()
+        std::iter::once(Cell::text(format!("initiator {}", chart.initiator)))
+            .chain(ranges)
+            .collect()
     };
     Table {
         caption:
-            "The other clusters: roofs of loads on memory, GB/s, least - most (--json has their \
+            "The other initiators: roofs of loads on memory, GB/s, least - most (--json has their \
                   charts)"
                 .into(),
         columns: [""].into_iter().chain(sorts).map(Column::words).collect(),
@@ -260,7 +262,7 @@ fn ratio(value: f64) -> String {
     format_significant(value, 3)
 }
 
-/// What follows for the first cluster; the other charts are in the JSON.
+/// What follows for the first initiator; the other charts are in the JSON.
 pub(crate) fn findings(model: &Roofline) -> Vec<String> {
     let Some(chart) = model.charts.first() else { return Vec::new() };
     chart.advice.iter().filter_map(|advice| finding(model, chart, advice)).collect()
@@ -278,11 +280,11 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<S
         RooflineAdvice::ArrangeFreely { program: at } => {
             let of = program(at)?;
             format!(
-                "{}: expect {} on cluster {}; its placements differ by {}, which is less than the \
+                "{}: expect {} on initiator {}; its placements differ by {}, which is less than the \
                  model can tell apart ({}).",
                 together(model, of),
                 expected(of.together.first()?),
-                chart.cluster,
+                chart.initiator,
                 percent_words(of.together_factor? - 1.0),
                 percent_words(chart.least_difference)
             )
@@ -291,11 +293,11 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<S
             let of = program(at)?;
             let only = of.together.first()?;
             format!(
-                "{}: expect {} on cluster {} with {}; other placements were not measured with such \
+                "{}: expect {} on initiator {} with {}; other placements were not measured with such \
                  accesses (`{}` measures them).",
                 together(model, of),
                 expected(only),
-                chart.cluster,
+                chart.initiator,
                 arrangement(only),
                 model.commands.all
             )
@@ -303,11 +305,11 @@ fn finding(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<S
         RooflineAdvice::ComputeBetter { roof, ceiling, intensity } => {
             let (roof, ceiling) = (chart.roofs.get(*roof)?, chart.ceilings.get(*ceiling)?);
             format!(
-                "Above {} FLOPs per byte {} does not limit cluster {}, its arithmetic does ({} by {} \
+                "Above {} FLOPs per byte {} does not limit initiator {}, its arithmetic does ({} by {} \
                  in {}): there vectors and fused operations help, and placement does not.",
                 significant(*intensity, 3),
                 roof_words(roof.roof, roof.is_local),
-                chart.cluster,
+                chart.initiator,
                 Figure::plain(ceiling.flops.value).words(),
                 ceiling.kernel,
                 ceiling.variant
@@ -358,7 +360,7 @@ fn named(of: &ProgramExpectation) -> String {
     )
 }
 
-/// A program of one cluster.
+/// A program of one initiator.
 fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<String> {
     let (RooflineAdvice::PutPages { program }
     | RooflineAdvice::LeavePages { program }
@@ -374,7 +376,7 @@ fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<Str
     };
     let best_node = node(best)?;
     let idle = if model.charts.len() > 1 { ", the others idle" } else { "" };
-    let who = format!("{} on cluster {}{idle}", named(of), chart.cluster);
+    let who = format!("{} on initiator {}{idle}", named(of), chart.initiator);
     let places = count(of.alone.len(), "node");
     let what = match advice {
         RooflineAdvice::PutPages { .. } => format!(
@@ -404,15 +406,15 @@ fn alone(model: &Roofline, chart: &Chart, advice: &RooflineAdvice) -> Option<Str
     Some(format!("{who}: {what}"))
 }
 
-/// How pages come to lie as a placement of all clusters has them.
+/// How pages come to lie as a placement of all initiators has them.
 fn arrangement(of: &Expected) -> String {
     match of.roof {
         Roof::AllLocal { node } if of.is_first_touch => format!(
-            "each cluster's pages on its own memory (here node {node}: let each thread first touch \
+            "each initiator's pages on its own memory (here node {node}: let each thread first touch \
              what it will use)"
         ),
         Roof::AllLocal { node } => format!(
-            "each cluster's pages on its own memory of this kind (here mem=preferred:{node}: first \
+            "each initiator's pages on its own memory of this kind (here mem=preferred:{node}: first \
              touch alone does not place them there)"
         ),
         Roof::Congested { kind } => format!("pages in turn over all nodes of {kind} (interleave)"),
@@ -424,7 +426,7 @@ fn arrangement(of: &Expected) -> String {
 }
 
 fn together(model: &Roofline, of: &ProgramExpectation) -> String {
-    format!("{} on all {} at once", named(of), count(model.charts.len(), "cluster"))
+    format!("{} on all {} at once", named(of), count(model.charts.len(), "initiator"))
 }
 
 fn arranged(
@@ -437,11 +439,11 @@ fn arranged(
     let gives = |of: &Expected| format!("{} gives {}", arrangement(of), expected(of));
     let between = between.iter().filter_map(|&at| Some(gives(of.together.get(at)?) + "; "));
     Some(format!(
-        "{}: arrange {} and expect {} on cluster {}; {}{}: the best is {} times that.",
+        "{}: arrange {} and expect {} on initiator {}; {}{}: the best is {} times that.",
         together(model, of),
         arrangement(best),
         expected(best),
-        chart.cluster,
+        chart.initiator,
         between.collect::<String>(),
         gives(worst),
         ratio(of.together_factor?)

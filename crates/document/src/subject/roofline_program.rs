@@ -15,7 +15,7 @@ use crate::figure::{Figure, Unit};
 use crate::table::{Cell, Column, Table};
 use crate::terminal::section_text;
 
-/// What `predict` says of programs: each on the first cluster, and in a line what differs on others.
+/// What `predict` says of programs: each on the first initiator, and in a line what differs on others.
 pub fn predict_roofline_text(answer: &ModelResult<PlacedPrograms>) -> String {
     let sections = answer.result.points.iter().filter_map(|it| section(&answer.result, it));
     let texts = sections.map(|section| section_text(&section));
@@ -23,12 +23,12 @@ pub fn predict_roofline_text(answer: &ModelResult<PlacedPrograms>) -> String {
 }
 
 fn section(answer: &PlacedPrograms, of: &PlacedProgram) -> Option<Section> {
-    let first = of.clusters.first()?;
+    let first = of.initiators.first()?;
     let reached = of.point.flops.map_or_else(
         || " (what it reaches was not given)".into(),
         |flops| {
             let gflop = significant(flops.0 / 1e9, 4);
-            format!(", {gflop} GFLOP/s reached by the threads of a cluster")
+            format!(", {gflop} GFLOP/s reached by the threads of an initiator")
         },
     );
     let program = of.program.as_ref().map_or_else(String::new, |name| format!("{name}: "));
@@ -79,18 +79,18 @@ fn roofs(of: &PlacedProgram, first: &Placement) -> Table {
         let figure = Figure::of(roof.bandwidth.as_ref()?);
         Some(row(name, figure, roof.attainable?, roof.ratio, "hybrid model"))
     });
-    let others = of.clusters.iter().skip(1);
+    let others = of.initiators.iter().skip(1);
     let differing = others.clone().filter(|other| !other.is_like_first);
     let mut notes: Vec<String> =
-        differing.map(|it| format!("cluster {}: {}", it.cluster, standing(it))).collect();
+        differing.map(|it| format!("initiator {}: {}", it.initiator, standing(it))).collect();
     let alike = others.filter(|other| other.is_like_first).count();
     if alike > 0 {
-        notes.push(format!("{} more alike (--json has their figures)", count(alike, "cluster")));
+        notes.push(format!("{} more alike (--json has their figures)", count(alike, "initiator")));
     }
     Table {
         caption: format!(
             "Below the roofs of loads of {}; ratio: reached / attainable",
-            title(first.cluster, &first.cpus)
+            title(first.initiator, &first.cpus)
         ),
         columns: vec![
             Column::words(""),
@@ -104,7 +104,7 @@ fn roofs(of: &PlacedProgram, first: &Placement) -> Table {
     }
 }
 
-/// In a few words, for clusters beside the first.
+/// In a few words, for initiators beside the first.
 fn standing(of: &Placement) -> String {
     match &of.standing {
         Some(Standing::AtRoofs { .. }) => {
@@ -167,18 +167,18 @@ fn finding(answer: &PlacedPrograms, of: &Placement, advice: &PlacementAdvice) ->
         ),
         PlacementAdvice::Interleave { at, over } => format!(
             "{}: its pages are as near as they can be, and their node is the limit{} as long as no \
-             other cluster uses them.",
+             other initiator uses them.",
             at_words(of, at),
             interleaved(of, over)
         ),
         PlacementAdvice::MovePages { at, to, gain } => moved(of, at, roof(to)?, *gain)?,
         PlacementAdvice::KeepPagesApart { at, to, gain, is_first_touch, interleaved: over } => {
             let now = match at.sort {
-                RoofSort::Contended => "all on one node that all clusters use",
+                RoofSort::Contended => "all on one node that all initiators use",
                 _ => "interleaved over all nodes",
             };
             format!(
-                "{}: if its pages are {now}, {} and {} on each cluster{}.",
+                "{}: if its pages are {now}, {} and {} on each initiator{}.",
                 at_words(of, at),
                 own_pages(roof(to)?, *is_first_touch),
                 promise(roof(to)?, *gain),
@@ -196,13 +196,13 @@ fn finding(answer: &PlacedPrograms, of: &Placement, advice: &PlacementAdvice) ->
         ),
         PlacementAdvice::CountRequestedBytes => {
             "It lies above every roof: they do not hold for it. Count the bytes that its cores \
-             request (not those that leave a cache) and the threads of one cluster only, and compare \
+             request (not those that leave a cache) and the threads of one initiator only, and compare \
              with a record of the same clocks."
                 .into()
         }
         PlacementAdvice::CheckCounters => {
             "It lies above every roof of memory: they do not hold for it. Its threads ran on more \
-             than this cluster, its counters leave reads out (the profile says which), or the record \
+             than this initiator, its counters leave reads out (the profile says which), or the record \
              is of other clocks."
                 .into()
         }
@@ -278,12 +278,12 @@ fn moved(of: &Placement, at: &AtRoofs, to: &UnderRoof, gain: f64) -> Option<Stri
     ))
 }
 
-/// How pages come to lie on each cluster's own memory.
+/// How pages come to lie on each initiator's own memory.
 fn own_pages(to: &UnderRoof, is_first_touch: bool) -> String {
     match to.roof {
         _ if is_first_touch => "let each thread first touch what it will use".into(),
         Roof::AllLocal { node } => format!(
-            "put each cluster's pages on its own memory (here mem=preferred:{node}: first touch \
+            "put each initiator's pages on its own memory (here mem=preferred:{node}: first touch \
              alone does not)"
         ),
         _ => name(to),

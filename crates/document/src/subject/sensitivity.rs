@@ -86,7 +86,7 @@ impl ProgramRuns {
 
     fn is_matrix(&self) -> bool {
         let placements = self.found.programs.iter().flat_map(|program| &program.placements);
-        placements.map(|runs| runs.cluster).collect::<BTreeSet<u32>>().len() > 1
+        placements.map(|runs| runs.initiator).collect::<BTreeSet<u32>>().len() > 1
     }
 
     /// `time, s` or `metric`: the unit of a metric is the user's and may have any length.
@@ -173,9 +173,9 @@ impl ProgramRuns {
         let rows: Vec<Vec<String>> = rows.collect();
         let cpus = program.placements.first().map_or_else(String::new, |runs| {
             format!(
-                "on CPUs {} (cluster {}), {}\n",
+                "on CPUs {} (initiator {}), {}\n",
                 runs.binding.cpus,
-                runs.cluster,
+                runs.initiator,
                 runs_of(program)
             )
         });
@@ -194,7 +194,7 @@ impl ProgramRuns {
         [(self.figure_name().into(), each(figure)), ("perform-\nance".into(), each(performance))]
     }
 
-    /// Clusters against nodes: figures, and performance below them.
+    /// Initiators against nodes: figures, and performance below them.
     fn matrix(&self, program: &ProgramSensitivity) -> String {
         let figures = cells(program, |runs| {
             runs.runs.as_ref().map(|figure| format_significant(figure.figure.median, 4))
@@ -212,10 +212,10 @@ impl ProgramRuns {
         if self.found.programs.len() > 1 {
             text += "\nthe best program of each pair\n";
             let header =
-                ["cluster", "memory node", "program", self.figure_name()].map(String::from);
+                ["initiator", "memory node", "program", self.figure_name()].map(String::from);
             let rows = self.found.best.iter().map(|pair| {
                 vec![
-                    pair.cluster.to_string(),
+                    pair.initiator.to_string(),
                     pair.memory_node.to_string(),
                     name(&pair.label),
                     format_significant(pair.runs.figure.median, 4),
@@ -227,10 +227,10 @@ impl ProgramRuns {
             return text;
         }
         text += &format!("\nclasses by the best run of each pair, {}\n", self.figure_name());
-        let header = ["class", "best", "worst", "alpha to class 0", "pairs (cluster-node)"];
+        let header = ["class", "best", "worst", "alpha to class 0", "pairs (initiator-node)"];
         let rows = self.found.classes.iter().map(|class| {
             let pairs: Vec<String> =
-                class.pairs.iter().map(|(cluster, node)| format!("{cluster}-{node}")).collect();
+                class.pairs.iter().map(|(initiator, node)| format!("{initiator}-{node}")).collect();
             vec![
                 class.class.to_string(),
                 format_significant(class.best, 4),
@@ -249,7 +249,7 @@ impl ProgramRuns {
     }
 }
 
-/// A table of a cell for each cluster and node.
+/// A table of a cell for each initiator and node.
 pub(crate) fn cells(
     program: &ProgramSensitivity,
     cell: impl Fn(&PlacedRuns) -> Option<String>,
@@ -260,13 +260,13 @@ pub(crate) fn cells(
         let Some(node) = runs.memory_node else { continue };
         nodes.insert(node);
         let text = cell(runs).unwrap_or_else(|| "-".into());
-        rows.entry(runs.cluster).or_default().insert(node, text);
+        rows.entry(runs.initiator).or_default().insert(node, text);
     }
-    let mut header = vec!["cluster".into()];
+    let mut header = vec!["initiator".into()];
     header.extend(nodes.iter().map(|node| format!("node {node}")));
-    let row = |(cluster, of): (&u32, &BTreeMap<u32, String>)| {
+    let row = |(initiator, of): (&u32, &BTreeMap<u32, String>)| {
         let cell = |node: &u32| of.get(node).cloned().unwrap_or_else(|| "-".into());
-        std::iter::once(cluster.to_string()).chain(nodes.iter().map(cell)).collect()
+        std::iter::once(initiator.to_string()).chain(nodes.iter().map(cell)).collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     table_in_blocks(&header, &rows)
@@ -342,7 +342,7 @@ fn notes(program: &ProgramSensitivity) -> String {
     let mut text = String::new();
     let mut note = |words: &str| text += &paragraph("note: ", words);
     for runs in &program.placements {
-        let place = format!("cluster {}, {}", runs.cluster, memory_words(runs));
+        let place = format!("initiator {}, {}", runs.initiator, memory_words(runs));
         for refusal in &runs.refused {
             note(&format!("{place}: refused: {}", printable(&refusal.reason.text)));
         }

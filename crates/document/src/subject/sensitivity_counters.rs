@@ -67,7 +67,7 @@ pub(crate) fn counted(program: &ProgramSensitivity, figures: &[(String, Vec<Stri
     )
 }
 
-/// The same with clusters against nodes, a table for each figure.
+/// The same with initiators against nodes, a table for each figure.
 pub(crate) fn counted_matrix(program: &ProgramSensitivity) -> String {
     let mut text = String::new();
     for (words, of) in COLUMNS.iter().filter(|_| is_counted(program)) {
@@ -113,8 +113,8 @@ mod tests {
 
     use super::*;
 
-    /// Runs of a cluster on a node with this share of misses, of which cycles were not counted.
-    fn runs(cluster: u32, node: u32, misses: Option<f64>) -> PlacedRuns {
+    /// Runs of an initiator on a node with this share of misses, of which cycles were not counted.
+    fn runs(initiator: u32, node: u32, misses: Option<f64>) -> PlacedRuns {
         let figure = |median| {
             let interval = (median, median);
             Outcome::Found(Median { median, interval, confidence: 0.5, count: 1 })
@@ -129,12 +129,12 @@ mod tests {
             least_counted_share: Some(1.0),
         });
         PlacedRuns {
-            case: format!("commands/it/cluster{cluster}/node{node}"),
-            cluster,
-            cpu_node: Some(cluster),
+            case: format!("commands/it/initiator{initiator}/node{node}"),
+            initiator,
+            cpu_node: Some(initiator),
             memory_node: Some(node),
-            binding: format!("cpus={cluster} mem=preferred:{node}").parse().unwrap(),
-            is_local: cluster == node,
+            binding: format!("cpus={initiator} mem=preferred:{node}").parse().unwrap(),
+            is_local: initiator == node,
             runs: None,
             performance: None,
             placed_share: None,

@@ -1,4 +1,4 @@
-//! Threads near a memory node beside threads of a cluster far from it, and how to split processes.
+//! Threads near a memory node beside threads of an initiator far from it, and how to split processes.
 
 use nearfar_model::{
     Fairness, GridPlace, Law, LawFit, ProcessSplit, SharedCell, SharedGrid, Sharing, SharingCell,
@@ -30,7 +30,7 @@ pub(crate) fn section(cells: &[SharingCell], model: Option<&Sharing>) -> Option<
     (!tables.is_empty()).then(|| Section {
         id: "sharing",
         title: "Near and far threads on one memory node",
-        about: "Threads near a memory node (rows) beside threads of a cluster far from it \
+        about: "Threads near a memory node (rows) beside threads of an initiator far from it \
                 (columns), all on that node's memory. Useful bytes of both groups together."
             .into(),
         tables,
@@ -82,8 +82,12 @@ fn grid_of(remotes: impl Iterator<Item = u32>) -> Grid {
 
 pub(super) fn place_words(place: &GridPlace) -> String {
     format!(
-        "Memory of node {}: cluster {} near, cluster {} far, {} {}",
-        place.memory_node, place.local_cluster, place.remote_cluster, place.kernel, place.variant
+        "Memory of node {}: initiator {} near, initiator {} far, {} {}",
+        place.memory_node,
+        place.local_initiator,
+        place.remote_initiator,
+        place.kernel,
+        place.variant
     )
 }
 
@@ -99,10 +103,10 @@ fn laws(model: &Sharing) -> Table {
         ["node", "near", "far", "kernel", "law", "off by", "dynamic", "static"].map(Column::words);
     let rows = model.grids.iter().map(|grid| {
         let place = &grid.place;
-        let clusters = [place.memory_node, place.local_cluster, place.remote_cluster];
+        let initiators = [place.memory_node, place.local_initiator, place.remote_initiator];
         let best = WorkSharing::ALL.map(|work| best_of_most(grid, work));
         let words = [place.kernel.clone(), law_words(&grid.fit), off_words(&grid.fit)];
-        let cells = clusters.map(|it| it.to_string()).into_iter().chain(words).chain(best);
+        let cells = initiators.map(|it| it.to_string()).into_iter().chain(words).chain(best);
         cells.map(Cell::text).collect()
     });
     let mut notes = vec![
@@ -118,7 +122,7 @@ fn laws(model: &Sharing) -> Table {
     notes.extend(
         unfitted.map(|grid| format!("{}: no law, {}.", place_words(&grid.place), grid.why)),
     );
-    let caption = "Laws of what both groups get; near, far: clusters".into();
+    let caption = "Laws of what both groups get; near, far: initiators".into();
     Table { caption, columns: columns.into(), rows: rows.collect(), notes }
 }
 

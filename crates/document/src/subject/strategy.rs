@@ -38,9 +38,9 @@ fn basis(model: &Strategy) -> String {
     let costs = &model.costs;
     let assumed = if costs.is_line_assumed { " (taken: the machine does not say)" } else { "" };
     let from = match costs.basis {
-        Basis::Roofs => "bandwidths are those of all clusters at once",
+        Basis::Roofs => "bandwidths are those of all initiators at once",
         Basis::Pairs => {
-            "bandwidths are computed from clusters that ran alone, which makes central and spread \
+            "bandwidths are computed from initiators that ran alone, which makes central and spread \
              look slower than they are; roofs (--suite standard) would measure them"
         }
     };
@@ -236,7 +236,7 @@ fn how(model: &Strategy, strategy: PlacementStrategy, access: Access) -> String 
                 .into()
         }
         (PlacementStrategy::MemoryBind, Access::Regular) => {
-            let first = model.costs.clusters.first();
+            let first = model.costs.initiators.first();
             format!(
                 "pin the threads (`OMP_PLACES=cores OMP_PROC_BIND=close`) and initialise the data in \
                  the loop that uses it (`schedule(static)` for both), or bind a process to each node, \

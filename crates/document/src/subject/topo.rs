@@ -1,6 +1,6 @@
 //! A machine as `topo` shows it.
 
-use nearfar_machine::{Cluster, CpuSet, Machine};
+use nearfar_machine::{CpuSet, Initiator, Machine};
 use nearfar_record::Outcome;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ pub struct Topology {
     #[serde(flatten)]
     pub machine: Machine,
     /// CPUs with the same local memory.
-    pub clusters: Vec<Cluster>,
+    pub initiators: Vec<Initiator>,
     /// CPUs that share a last-level cache.
     pub l3_domains: Vec<CpuSet>,
     /// Channels with a module of ordinary memory.
@@ -23,7 +23,7 @@ impl Topology {
     pub fn new(machine: &Machine) -> Self {
         Self {
             schema: "nearfar.topo/2",
-            clusters: machine.clusters(),
+            initiators: machine.initiators(),
             l3_domains: machine.l3_domains(),
             memory_channels: machine.memory_channels().into(),
             machine: machine.clone(),

@@ -16,7 +16,7 @@ impl Topology {
         let mut text = self.overview();
         text += &self.node_table();
         text += &self.module_line();
-        text += &self.cluster_lines();
+        text += &self.initiator_lines();
         text += &self.cache_lines();
         text += &self.distance_table();
         text += &self.firmware_table();
@@ -48,7 +48,7 @@ impl Topology {
         }
         let packages: Vec<String> =
             models.iter().map(|(model, count)| format!("{count} x {}", printable(model))).collect();
-        let cpus: usize = self.clusters.iter().map(|cluster| cluster.cpus.len()).sum();
+        let cpus: usize = self.initiators.iter().map(|initiator| initiator.cpus.len()).sum();
         let mut text = format!("{source}\n");
         if !packages.is_empty() {
             text += &format!("packages: {}\n", packages.join(", "));
@@ -112,13 +112,14 @@ impl Topology {
         text + "\n"
     }
 
-    fn cluster_lines(&self) -> String {
-        let mut text = String::from("\nclusters (CPUs with the same local memory)\n");
-        for cluster in &self.clusters {
+    fn initiator_lines(&self) -> String {
+        let mut text = String::from("\ninitiators (CPUs with the same local memory)\n");
+        for initiator in &self.initiators {
             let nodes: Vec<String> =
-                cluster.memory_nodes.iter().map(|node| node.to_string()).collect();
-            let plural = if cluster.cpus.len() == 1 { "" } else { "s" };
-            text += &format!("  {}: CPU{plural} {}, local memory on ", cluster.index, cluster.cpus);
+                initiator.memory_nodes.iter().map(|node| node.to_string()).collect();
+            let plural = if initiator.cpus.len() == 1 { "" } else { "s" };
+            text +=
+                &format!("  {}: CPU{plural} {}, local memory on ", initiator.index, initiator.cpus);
             text += &match nodes.as_slice() {
                 [] => "no node\n".into(),
                 [node] => format!("node {node}\n"),

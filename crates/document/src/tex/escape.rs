@@ -196,6 +196,6 @@ mod tests {
     #[test]
     fn a_long_word_can_be_broken() {
         assert_eq!(text(&"x".repeat(40)).matches("\\allowbreak").count(), 2);
-        assert!(text("pairs/cluster0").starts_with("pairs/\\allowbreak{}"));
+        assert!(text("pairs/initiator0").starts_with("pairs/\\allowbreak{}"));
     }
 }

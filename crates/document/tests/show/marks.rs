@@ -68,7 +68,7 @@ pub fn misplaced() -> Record {
 pub fn absences() -> Record {
     let mut record = record(&Experiment::OF_MACHINE);
     for (case, code, text) in [
-        ("sharing", ReasonCode::OneCluster, "the machine has one cluster"),
+        ("sharing", ReasonCode::OneInitiator, "the machine has one initiator"),
         ("roofs", ReasonCode::OnePackage, "the machine has one package"),
         ("hybrid/node1", ReasonCode::NodeNotAllowed, "give it node 1"),
         ("hybrid", ReasonCode::OneNode, "the machine has\u{1b}[31m one node"),

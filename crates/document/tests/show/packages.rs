@@ -1,4 +1,4 @@
-//! Packages and clusters on each other's memory.
+//! Packages and initiators on each other's memory.
 
 use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
@@ -12,7 +12,7 @@ use crate::{add, record, stream};
 /// Two variants of a kernel, whose best differs by the pair; one pair was refused.
 pub fn pairs() -> Record {
     let mut record = record(&[Experiment::Pairs]);
-    for (cluster, node, variant, gb_per_s) in [
+    for (initiator, node, variant, gb_per_s) in [
         (0, 0, "avx2", 9.0),
         (0, 0, "avx512", 9.3),
         (0, 1, "avx2", 5.6),
@@ -21,7 +21,7 @@ pub fn pairs() -> Record {
         (0, 2, "avx2", 12.1),
         (1, 2, "avx2", 12.0),
     ] {
-        let place = PairCoordinates { variant: variant.into(), ..pair(cluster, node, "load") };
+        let place = PairCoordinates { variant: variant.into(), ..pair(initiator, node, "load") };
         add_alone(&mut record, Coordinates::Pairs(place), &[1e9 * gb_per_s; 6]);
     }
     let refused = case_at(&record.header.machine, Coordinates::Pairs(pair(1, 0, "load")));
@@ -65,13 +65,13 @@ pub fn sharing_too_large() -> Record {
     record
 }
 
-fn link(from: u32, cluster: Option<u32>, way: Way) -> Case {
+fn link(from: u32, initiator: Option<u32>, way: Way) -> Case {
     let cpus = |package: u32| if package == 0 { "0-1" } else { "2-3" };
     let to = 1 - from;
     let place = LinkCoordinates {
         from_package: from,
         to_package: to,
-        cluster,
+        initiator,
         way,
         kernel: "load".into(),
         variant: "avx2".into(),
@@ -81,12 +81,12 @@ fn link(from: u32, cluster: Option<u32>, way: Way) -> Case {
     if way == Way::BothWays {
         actors.push(stream("load", cpus(to), MemoryPolicy::Preferred(from)));
     }
-    let who = if cluster.is_some() { "cluster" } else { "package" };
+    let who = if initiator.is_some() { "initiator" } else { "package" };
     let id = format!("links/{who}{from}-package{to}/{}/load/avx2", way.as_str());
     Case { id, coordinates: vec![Coordinates::Links(place)], actors }
 }
 
-/// Packages one way and both, and a cluster alone.
+/// Packages one way and both, and an initiator alone.
 pub fn links() -> Record {
     let mut record = record(&[Experiment::Links]);
     add(&mut record, link(0, None, Way::OneWay), 6, &[&[6.0, 5.0]]);

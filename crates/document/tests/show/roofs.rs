@@ -9,12 +9,16 @@ use nearfar_specimen::{absent, at_clock, case_at, evenly, roof, with_flops};
 
 use crate::{add, record, stream};
 
-fn place(limit: Roof, kernel: &str, cluster: u32) -> Coordinates {
+fn place(limit: Roof, kernel: &str, initiator: u32) -> Coordinates {
     let purpose = if kernel.contains("l_") { RoofPurpose::Validation } else { RoofPurpose::Roof };
-    Coordinates::Roofs(RoofCoordinates { actor: cluster, purpose, ..roof(cluster, limit, kernel) })
+    Coordinates::Roofs(RoofCoordinates {
+        actor: initiator,
+        purpose,
+        ..roof(initiator, limit, kernel)
+    })
 }
 
-/// Two threads of the first cluster, alike: GB and GFLOP of each, and their clock.
+/// Two threads of the first initiator, alike: GB and GFLOP of each, and their clock.
 fn add_roof(
     record: &mut Record,
     roof: Roof,
@@ -57,18 +61,21 @@ pub fn roofs() -> Record {
     for (id, places, done) in [
         (
             "roofs/contended/node0x2/load/avx2",
-            [0, 1].map(|cluster| place(Roof::Contended { node: 0, clusters: 2 }, "load", cluster)),
+            [0, 1].map(|initiator| {
+                place(Roof::Contended { node: 0, initiators: 2 }, "load", initiator)
+            }),
             [[6.0, 6.0], [2.0, 2.0]],
         ),
         (
             "roofs/congested/dram/load/avx2",
-            [0, 1]
-                .map(|cluster| place(Roof::Congested { kind: MemoryKind::Dram }, "load", cluster)),
+            [0, 1].map(|initiator| {
+                place(Roof::Congested { kind: MemoryKind::Dram }, "load", initiator)
+            }),
             [[5.0, 5.0], [5.5, 5.5]],
         ),
         (
             "roofs/all_local/load/avx2",
-            [0, 1].map(|cluster| place(Roof::AllLocal { node: cluster }, "load", cluster)),
+            [0, 1].map(|initiator| place(Roof::AllLocal { node: initiator }, "load", initiator)),
             [[8.5, 8.5], [8.6, 8.6]],
         ),
     ] {
@@ -76,7 +83,7 @@ pub fn roofs() -> Record {
         add(&mut record, case, 6, &done.each_ref().map(|each| &each[..]));
     }
     let text = "no set is larger than the caches before it and smaller than this one";
-    absent(&mut record, "roofs/cluster0/l2", Absence::Omitted, ReasonCode::NoWindow, text);
+    absent(&mut record, "roofs/initiator0/l2", Absence::Omitted, ReasonCode::NoWindow, text);
     record
 }
 

@@ -38,9 +38,9 @@ impl Surroundings {
         let cautions = before_measuring(&machine, &environment, &[]);
         let one = likwid.one_thread()?;
         let all = likwid.thread_per_core(&machine)?;
-        let clusters = machine.clusters();
-        let home = clusters.iter().find(|c| one.cpus.iter().any(|&cpu| c.cpus.contains(cpu)));
-        let node = home.and_then(|cluster| cluster.memory_nodes.first());
+        let initiators = machine.initiators();
+        let home = initiators.iter().find(|c| one.cpus.iter().any(|&cpu| c.cpus.contains(cpu)));
+        let node = home.and_then(|initiator| initiator.memory_nodes.first());
         let node = node.context("no memory node is local to the first CPU")?;
         Ok(Self { machine, environment, node, one, all, cautions })
     }

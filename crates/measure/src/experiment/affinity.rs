@@ -25,7 +25,7 @@ fn cores_in_order(machine: &Machine, join: fn(Vec<Vec<Core>>) -> Vec<Core>) -> V
     let cores = cores.iter().map(|cpus| cpus.iter().collect()).collect();
     let mut levels = [
         machine.packages.iter().map(|package| package.cpus.clone()).collect(),
-        machine.clusters().into_iter().map(|cluster| cluster.cpus).collect(),
+        machine.initiators().into_iter().map(|initiator| initiator.cpus).collect(),
         machine.l3_domains(),
     ];
     // The larger groups are the outer ones. Mostly that is the order above; but a node may hold

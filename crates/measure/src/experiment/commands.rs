@@ -15,13 +15,13 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
 
 fn case(program: &CommandProgram, placement: &CommandPlacement) -> Case {
     let CommandProgram { label, program, arguments } = program.clone();
-    let CommandPlacement { cluster, cpu_node, memory_node, binding } = placement.clone();
+    let CommandPlacement { initiator, cpu_node, memory_node, binding } = placement.clone();
     let memory = memory_node.map_or_else(|| "interleave".into(), |node| format!("node{node}"));
     Case {
-        id: format!("commands/{label}/cluster{cluster}/{memory}"),
+        id: format!("commands/{label}/initiator{initiator}/{memory}"),
         coordinates: vec![Coordinates::Commands(CommandCoordinates {
             command: label.clone(),
-            cluster,
+            initiator,
             cpu_node,
             memory_node,
         })],

@@ -19,7 +19,7 @@ use super::latency::size_word;
 use super::omitted::omitted;
 use super::setting::Setting;
 use super::unusable::unusable_parts;
-use super::whole_cluster::WholeCluster;
+use super::whole_initiator::WholeInitiator;
 
 /// Every suite: the largest size from pinned memory of every node, each way. `standard` has also
 /// both ways at once, pageable memory, a short set of sizes on the node next to each device, and
@@ -102,27 +102,28 @@ fn chosen<'a>(setting: Setting<'_>, all: &'a [Accelerator]) -> (Vec<&'a Accelera
 }
 
 /// A memory node and the thread that lets devices copy to and from it: the first core of the
-/// cluster next to it.
+/// initiator next to it.
 #[derive(Debug, Clone)]
 struct Place {
     node: u32,
-    cluster: WholeCluster,
+    initiator: WholeInitiator,
 }
 
 impl Place {
     /// One for every node that can be a target.
     fn all(setting: Setting<'_>) -> Vec<Self> {
-        let clusters = WholeCluster::all(setting);
+        let initiators = WholeInitiator::all(setting);
         let of_node = |node| {
-            let nearest =
-                clusters.iter().min_by_key(|cluster| cluster.farness(setting.machine, node))?;
-            Some(Self { node, cluster: nearest.clone() })
+            let nearest = initiators
+                .iter()
+                .min_by_key(|initiator| initiator.farness(setting.machine, node))?;
+            Some(Self { node, initiator: nearest.clone() })
         };
         setting.targets().filter_map(of_node).collect()
     }
 
     fn thread_cpu(&self) -> u32 {
-        self.cluster.thread_cpus[0]
+        self.initiator.thread_cpus[0]
     }
 
     fn transfer(
@@ -140,7 +141,7 @@ impl Place {
             backend: device.backend,
             direction,
             host_memory: Some(memory),
-            binding: Binding { cpus: self.cluster.cpus.clone(), memory: memory_policy },
+            binding: Binding { cpus: self.initiator.cpus.clone(), memory: memory_policy },
             thread_cpu: self.thread_cpu(),
             bytes,
             pages: setting.inputs.pages,
@@ -158,8 +159,8 @@ impl Place {
         Coordinates::Devices(DeviceCoordinates::Transfer(TransferCoordinates {
             device: transfer.device.clone(),
             actor,
-            cluster: self.cluster.index(),
-            cpu_node: self.cluster.cluster.cpu_node,
+            initiator: self.initiator.index(),
+            cpu_node: self.initiator.initiator.cpu_node,
             memory_node: is_with_host.then_some(self.node),
             direction: transfer.direction,
             host_memory: transfer.host_memory,
@@ -207,6 +208,6 @@ fn near<'a>(device: &Accelerator, places: &'a [Place]) -> Option<&'a Place> {
 fn far<'a>(setting: Setting<'_>, device: &Accelerator, places: &'a [Place]) -> Option<&'a Place> {
     let near = near(device, places)?;
     let farthest =
-        places.iter().max_by_key(|place| near.cluster.farness(setting.machine, place.node))?;
+        places.iter().max_by_key(|place| near.initiator.farness(setting.machine, place.node))?;
     (farthest.node != near.node).then_some(farthest)
 }

@@ -20,7 +20,7 @@ use super::Planned;
 use super::omitted::{no_variant, omitted, omitted_for};
 use super::setting::Setting;
 use super::unusable::unusable_parts;
-use super::whole_cluster::WholeCluster;
+use super::whole_initiator::WholeInitiator;
 
 /// The four kinds alone: what the settings of the pairs follow from.
 pub(super) fn plan_corners(setting: Setting<'_>) -> Planned {
@@ -44,17 +44,17 @@ pub(super) fn plan_corners(setting: Setting<'_>) -> Planned {
     planned
 }
 
-/// Why no cluster has two memories, though several nodes may be used.
+/// Why no initiator has two memories, though several nodes may be used.
 fn why_none(setting: Setting<'_>) -> (ReasonCode, &'static str) {
-    let clusters = WholeCluster::all(setting);
-    let mut own = clusters.iter().map(|cluster| cluster.own_targets(setting));
-    if clusters.is_empty() {
+    let initiators = WholeInitiator::all(setting);
+    let mut own = initiators.iter().map(|initiator| initiator.own_targets(setting));
+    if initiators.is_empty() {
         (ReasonCode::CpusNotAllowed, "this process may use none of the machine's CPUs")
     } else if own.all(|nodes| nodes.is_empty()) {
-        let text = "no cluster that may be used has a memory node of its own that may be used";
+        let text = "no initiator that may be used has a memory node of its own that may be used";
         (ReasonCode::NodeNotAllowed, text)
     } else {
-        let text = "all memory nodes that may be used are near the cluster and of one kind: none of \
+        let text = "all memory nodes that may be used are near the initiator and of one kind: none of \
                     them is its slower memory";
         (ReasonCode::OneMemoryKind, text)
     }
@@ -195,14 +195,14 @@ fn case(setting: Setting<'_>, memories: &Memories, point: &PointSetting) -> Resu
         }
     };
     // Two arrays, which may lie on one node or on two.
-    let mut plan = memories.cluster.stream(&kernel, &variant, memory, 2);
+    let mut plan = memories.initiator.stream(&kernel, &variant, memory, 2);
     plan.write_memory = write_memory;
     let stream = match plan.on_memory(setting) {
         Ok(stream) => stream,
         Err(reason) => return Err(omitted_for(id, reason)),
     };
     let coordinates = HybridCoordinates {
-        cluster: memories.cluster.index(),
+        initiator: memories.initiator.index(),
         fast_node: memories.fast,
         slow_node: memories.slow,
         point: point.point,
@@ -223,13 +223,13 @@ fn case(setting: Setting<'_>, memories: &Memories, point: &PointSetting) -> Resu
 
 impl Memories {
     fn id(&self, label: &str) -> String {
-        let (cluster, fast, slow) = (self.cluster.index(), self.fast, self.slow);
-        format!("{}/cluster{cluster}/node{fast}+node{slow}/{label}", Experiment::Hybrid)
+        let (initiator, fast, slow) = (self.initiator.index(), self.fast, self.slow);
+        format!("{}/initiator{initiator}/node{fast}+node{slow}/{label}", Experiment::Hybrid)
     }
 
     fn are_those_of(&self, hybrid: &HybridCoordinates) -> bool {
-        (hybrid.cluster, hybrid.fast_node, hybrid.slow_node)
-            == (self.cluster.index(), self.fast, self.slow)
+        (hybrid.initiator, hybrid.fast_node, hybrid.slow_node)
+            == (self.initiator.index(), self.fast, self.slow)
     }
 
     /// The policy that shares an array's pages out so.

@@ -1,4 +1,4 @@
-//! `latency`: how long one access takes: of every cluster to every node, through sets of growing
+//! `latency`: how long one access takes: of every initiator to every node, through sets of growing
 //! size, with translations missed or not, and beside traffic.
 
 mod loaded;
@@ -16,7 +16,7 @@ pub(super) use self::sizes::size_word;
 use super::Planned;
 use super::setting::Setting;
 use super::unusable::unusable_parts;
-use super::whole_cluster::{WholeCluster, of_each_kind};
+use super::whole_initiator::{WholeInitiator, of_each_kind};
 
 /// Bytes that are walked through before others: 64 base pages, the group of multichase. The
 /// translation buffer next to the core has 64 entries for them or more (Intel since Haswell, AMD
@@ -32,39 +32,39 @@ struct Walk {
     order: ChaseWalk,
 }
 
-/// Every suite: each cluster on each node, through a set that caches do not hold, the
-/// translations held. `standard` has also six sizes from the first cache on for the first cluster
-/// of each kind, and the latency beside traffic; `full` every size for every cluster, other pages,
+/// Every suite: each initiator on each node, through a set that caches do not hold, the
+/// translations held. `standard` has also six sizes from the first cache on for the first initiator
+/// of each kind, and the latency beside traffic; `full` every size for every initiator, other pages,
 /// and translations missed.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
-    let clusters = WholeCluster::all(setting);
+    let initiators = WholeInitiator::all(setting);
     let mut planned =
         Planned { cases: Vec::new(), absent: unusable_parts(setting, Experiment::Latency) };
-    for cluster in &clusters {
-        let walk = |node| memory_walk(setting, cluster, node);
-        let cases = cluster
+    for initiator in &initiators {
+        let walk = |node| memory_walk(setting, initiator, node);
+        let cases = initiator
             .targets(setting)
             .into_iter()
-            .map(|node| Ok(idle_case(setting, cluster, walk(node))));
+            .map(|node| Ok(idle_case(setting, initiator, walk(node))));
         planned.extend(cases);
     }
     if setting.inputs.suite == Suite::Quick {
         return planned;
     }
     let what = "their access times by size are";
-    let (within, alike) = of_each_kind(setting, &clusters, Experiment::Latency, what);
+    let (within, alike) = of_each_kind(setting, &initiators, Experiment::Latency, what);
     planned.absent.extend(alike);
-    for cluster in within {
-        let walks = curve_walks(setting, cluster);
-        planned.extend(walks.into_iter().map(|walk| Ok(idle_case(setting, cluster, walk))));
+    for initiator in within {
+        let walks = curve_walks(setting, initiator);
+        planned.extend(walks.into_iter().map(|walk| Ok(idle_case(setting, initiator, walk))));
     }
-    planned.extend(loaded::cases(setting, &clusters));
+    planned.extend(loaded::cases(setting, &initiators));
     planned
 }
 
 /// Through a set on a node that caches do not hold.
-fn memory_walk(setting: Setting<'_>, cluster: &WholeCluster, node: u32) -> Walk {
-    let cpu = cluster.first_cpu();
+fn memory_walk(setting: Setting<'_>, initiator: &WholeInitiator, node: u32) -> Walk {
+    let cpu = initiator.first_cpu();
     Walk {
         node,
         bytes: memory_bytes(setting, cpu, node),
@@ -73,18 +73,18 @@ fn memory_walk(setting: Setting<'_>, cluster: &WholeCluster, node: u32) -> Walk 
     }
 }
 
-/// Sizes on the nearest node of a cluster, and in `full` other pages and the other order there and
+/// Sizes on the nearest node of an initiator, and in `full` other pages and the other order there and
 /// on the nearest remote node.
-fn curve_walks(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<Walk> {
+fn curve_walks(setting: Setting<'_>, initiator: &WholeInitiator) -> Vec<Walk> {
     let is_full = setting.inputs.suite == Suite::Full;
-    let Some(near) = cluster.targets(setting).first().copied() else {
+    let Some(near) = initiator.targets(setting).first().copied() else {
         return Vec::new();
     };
-    let memory = memory_walk(setting, cluster, near);
+    let memory = memory_walk(setting, initiator, near);
     // A size that was forced is the only one.
     let sizes = match setting.inputs.working_set_bytes {
         Some(_) => Vec::new(),
-        None => curve(setting.machine, cluster.first_cpu(), memory.bytes, is_full),
+        None => curve(setting.machine, initiator.first_cpu(), memory.bytes, is_full),
     };
     let mut walks: Vec<Walk> = sizes.into_iter().map(|bytes| Walk { bytes, ..memory }).collect();
     if is_full {
@@ -92,9 +92,9 @@ fn curve_walks(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<Walk> {
             Pages::Small => Pages::Transparent,
             Pages::Transparent | Pages::Huge => Pages::Small,
         };
-        let remote = cluster.nearest_remote(setting).filter(|&remote| remote != near);
+        let remote = initiator.nearest_remote(setting).filter(|&remote| remote != near);
         for node in std::iter::once(near).chain(remote) {
-            let memory = memory_walk(setting, cluster, node);
+            let memory = memory_walk(setting, initiator, node);
             walks.extend([
                 Walk { order: ChaseWalk::Anywhere, ..memory },
                 Walk { pages: other, ..memory },
@@ -105,7 +105,7 @@ fn curve_walks(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<Walk> {
     walks
 }
 
-impl WholeCluster {
+impl WholeInitiator {
     /// The CPU of a chase.
     fn first_cpu(&self) -> u32 {
         self.thread_cpus[0]
@@ -132,8 +132,8 @@ impl WholeCluster {
 
     fn latency(&self, walk: Walk, load: Option<LatencyLoad>) -> Coordinates {
         Coordinates::Latency(LatencyCoordinates {
-            cluster: self.index(),
-            cpu_node: self.cluster.cpu_node,
+            initiator: self.index(),
+            cpu_node: self.initiator.cpu_node,
             memory_node: walk.node,
             working_set_bytes: walk.bytes,
             pages: walk.pages,
@@ -144,17 +144,17 @@ impl WholeCluster {
 }
 
 /// The chase alone.
-fn idle_case(setting: Setting<'_>, cluster: &WholeCluster, walk: Walk) -> Case {
+fn idle_case(setting: Setting<'_>, initiator: &WholeInitiator, walk: Walk) -> Case {
     let pages = walk.pages.as_str();
     Case {
         id: format!(
-            "latency/cluster{}/node{}/{}/{pages}/{}",
-            cluster.index(),
+            "latency/initiator{}/node{}/{}/{pages}/{}",
+            initiator.index(),
             walk.node,
             size_word(walk.bytes),
             walk.order.as_str()
         ),
-        coordinates: vec![cluster.latency(walk, None)],
-        actors: vec![Actor::Chase(cluster.chase(setting, walk))],
+        coordinates: vec![initiator.latency(walk, None)],
+        actors: vec![Actor::Chase(initiator.chase(setting, walk))],
     }
 }

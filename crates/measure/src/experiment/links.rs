@@ -1,6 +1,6 @@
 //! `links`: all cores of one package on the memory of another, one way and both: what the links
-//! between packages carry. No pair of a cluster and a node fills a link that several share. Then
-//! each cluster alone on the same memory: what its own way to the other package carries.
+//! between packages carry. No pair of an initiator and a node fills a link that several share. Then
+//! each initiator alone on the same memory: what its own way to the other package carries.
 
 use nearfar_machine::{Machine, MemoryKind, MemoryPolicy, NodeSet};
 use nearfar_record::{
@@ -11,14 +11,14 @@ use super::Planned;
 use super::omitted::{no_variant, omitted, omitted_for};
 use super::setting::Setting;
 use super::unusable::unusable_parts;
-use super::whole_cluster::WholeCluster;
+use super::whole_initiator::WholeInitiator;
 
 /// One that reads and one that writes past the caches: links carry data either way. But for
-/// `full` one cluster alone has the first only, which models of shared parts are made from.
+/// `full` one initiator alone has the first only, which models of shared parts are made from.
 const KERNELS: [&str; 2] = ["load", "copy_nt"];
 
 /// Every ordered pair of packages one way, and every two packages both ways, which is one case:
-/// it stands at the coordinates of the package with the lower number. After them each cluster of a
+/// it stands at the coordinates of the package with the lower number. After them each initiator of a
 /// package alone.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let mut planned = Planned::default();
@@ -60,15 +60,15 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
     for streams in measured {
         for &(from, to) in &links {
             planned
-                .extend(from.clusters_alone(to).iter().map(|only| streams.alone(from, only, to)));
+                .extend(from.initiators_alone(to).iter().map(|only| streams.alone(from, only, to)));
         }
     }
     if let ([first, ..], [_, ..]) = (measured, left_out)
-        && links.iter().any(|(from, to)| !from.clusters_alone(to).is_empty())
+        && links.iter().any(|(from, to)| !from.initiators_alone(to).is_empty())
     {
         let others: Vec<&str> = left_out.iter().map(|of| of.kernel).collect();
         let text = format!(
-            "one cluster alone uses another package's memory by {} only; --suite full measures {} \
+            "one initiator alone uses another package's memory by {} only; --suite full measures {} \
              there too",
             first.kernel,
             others.join(", ")
@@ -81,27 +81,27 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
 /// A package with cores and memory of its own.
 struct End {
     package: u32,
-    clusters: Vec<WholeCluster>,
+    initiators: Vec<WholeInitiator>,
     nodes: NodeSet,
 }
 
 impl End {
     fn threads(&self) -> u32 {
-        self.clusters.iter().map(WholeCluster::threads).sum()
+        self.initiators.iter().map(WholeInitiator::threads).sum()
     }
 
-    /// The clusters that are also measured alone on another package's memory: none where that is
-    /// another case again, of the whole package (it has one cluster) or of `pairs` (one node).
-    fn clusters_alone(&self, to: &Self) -> &[WholeCluster] {
-        if self.clusters.len() > 1 && to.nodes.len() > 1 { &self.clusters } else { &[] }
+    /// The initiators that are also measured alone on another package's memory: none where that is
+    /// another case again, of the whole package (it has one initiator) or of `pairs` (one node).
+    fn initiators_alone(&self, to: &Self) -> &[WholeInitiator] {
+        if self.initiators.len() > 1 && to.nodes.len() > 1 { &self.initiators } else { &[] }
     }
 }
 
 /// The packages that can stand at the end of a link, and why others cannot.
 fn ends(setting: Setting<'_>) -> (Vec<End>, Vec<Absent>) {
     let machine = setting.machine;
-    let clusters = machine.clusters();
-    let usable = WholeCluster::all(setting);
+    let initiators = machine.initiators();
+    let usable = WholeInitiator::all(setting);
     let mut ends = Vec::new();
     let mut absent = Vec::new();
     for package in &machine.packages {
@@ -109,22 +109,22 @@ fn ends(setting: Setting<'_>) -> (Vec<End>, Vec<Absent>) {
         let skip =
             |code: ReasonCode, text: String| omitted(format!("links/package{number}"), code, text);
         let is_own = |cpus| machine.only_package(cpus) == Some(number);
-        if !clusters.iter().any(|cluster| is_own(&cluster.cpus)) {
+        if !initiators.iter().any(|initiator| is_own(&initiator.cpus)) {
             let text = format!("package {number} has no cores whose near memory is its own only");
-            absent.push(skip(ReasonCode::OneCluster, text));
+            absent.push(skip(ReasonCode::OneInitiator, text));
             continue;
         }
-        let own = usable.iter().filter(|whole| is_own(&whole.cluster.cpus));
-        let clusters: Vec<WholeCluster> = own.cloned().collect();
+        let own = usable.iter().filter(|whole| is_own(&whole.initiator.cpus));
+        let initiators: Vec<WholeInitiator> = own.cloned().collect();
         let nodes = nodes_of_package(setting, number);
-        if clusters.is_empty() {
+        if initiators.is_empty() {
             let text = format!("this process may use no CPU of package {number}");
             absent.push(skip(ReasonCode::CpusNotAllowed, text));
         } else if nodes.is_empty() {
             let text = format!("this process may use no memory node of package {number} alone");
             absent.push(skip(ReasonCode::NodeNotAllowed, text));
         } else {
-            ends.push(End { package: number, clusters, nodes });
+            ends.push(End { package: number, initiators, nodes });
         }
     }
     (ends, absent)
@@ -157,26 +157,26 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// All clusters of a package on the memory of another, and back.
+    /// All initiators of a package on the memory of another, and back.
     fn case(&self, from: &End, to: &End, way: Way) -> Result<Case, Absent> {
         let name = format!("package{}", from.package);
         let place = self.place(from.package, to.package, way, from.threads());
-        let there = self.actors(&from.clusters, to);
+        let there = self.actors(&from.initiators, to);
         let actors = match way {
             Way::OneWay => there,
             Way::BothWays => there.and_then(|there| {
-                let back = self.actors(&to.clusters, from)?;
+                let back = self.actors(&to.initiators, from)?;
                 Ok([there, back].concat())
             }),
         };
         made(&name, place, actors)
     }
 
-    /// One cluster of a package on the memory of another.
-    fn alone(&self, from: &End, only: &WholeCluster, to: &End) -> Result<Case, Absent> {
-        let name = format!("cluster{}", only.index());
+    /// One initiator of a package on the memory of another.
+    fn alone(&self, from: &End, only: &WholeInitiator, to: &End) -> Result<Case, Absent> {
+        let name = format!("initiator{}", only.index());
         let place = LinkCoordinates {
-            cluster: Some(only.index()),
+            initiator: Some(only.index()),
             ..self.place(from.package, to.package, Way::OneWay, only.threads())
         };
         made(&name, place, self.actors(std::slice::from_ref(only), to))
@@ -186,7 +186,7 @@ impl Streams<'_> {
         LinkCoordinates {
             from_package,
             to_package,
-            cluster: None,
+            initiator: None,
             way,
             kernel: self.kernel.into(),
             variant: self.variant.clone(),
@@ -194,18 +194,18 @@ impl Streams<'_> {
         }
     }
 
-    /// Clusters with all their cores on the memory of a package.
-    fn actors(&self, clusters: &[WholeCluster], to: &End) -> Result<Vec<Actor>, Reason> {
+    /// Initiators with all their cores on the memory of a package.
+    fn actors(&self, initiators: &[WholeInitiator], to: &End) -> Result<Vec<Actor>, Reason> {
         let memory = match to.nodes.first() {
             Some(node) if to.nodes.len() == 1 => MemoryPolicy::Preferred(node),
             _ => MemoryPolicy::Interleave(to.nodes.clone()),
         };
-        let sharers = clusters.len() as u64;
-        let stream = |cluster: &WholeCluster| {
-            let plan = cluster.stream(self.kernel, &self.variant, memory.clone(), sharers);
+        let sharers = initiators.len() as u64;
+        let stream = |initiator: &WholeInitiator| {
+            let plan = initiator.stream(self.kernel, &self.variant, memory.clone(), sharers);
             plan.on_memory(self.setting).map(Actor::Stream)
         };
-        clusters.iter().map(stream).collect()
+        initiators.iter().map(stream).collect()
     }
 }
 

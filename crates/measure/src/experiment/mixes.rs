@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use fastrand::Rng;
-use nearfar_machine::{Cluster, CpuSet, Initiator, MemoryPolicy, NodeSet};
+use nearfar_machine::{CpuGroup, CpuSet, Initiator, MemoryPolicy, NodeSet};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, MixCoordinates, Reason, ReasonCode, Suite,
 };
@@ -18,13 +18,13 @@ use super::unusable::unusable_parts;
 /// One that reads, one that stores past the caches, and one that does both through them.
 const KERNELS: [&str; 3] = ["load", "triad", "copy_nt"];
 
-/// How likely a cluster takes part in a set.
+/// How likely an initiator takes part in a set.
 const TAKES_PART: f64 = 0.7;
 
 /// How likely a stream's pages are interleaved over two nodes.
 const INTERLEAVED: f64 = 0.25;
 
-/// How likely the other streams are on memory of their own cluster.
+/// How likely the other streams are on memory of their own initiator.
 const LOCAL: f64 = 0.5;
 
 /// A small machine has few different sets: the search for more ends after so many draws for
@@ -40,7 +40,7 @@ fn suite_sets(suite: Suite) -> u32 {
 }
 
 /// Different sets of at least two streams, the same for the same seed; those of `standard` are
-/// the first of `full`. Where only one cluster can be used its threads are divided between two
+/// the first of `full`. Where only one initiator can be used its threads are divided between two
 /// streams.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let mut planned =
@@ -55,12 +55,12 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
         }
     }
     let parts = Parts {
-        clusters: setting.machine.clusters(),
-        usable: setting.cluster_initiators(),
+        initiators: setting.machine.initiators(),
+        usable: setting.initiator_groups(),
         nodes: setting.targets().collect(),
         kernels,
     };
-    let cores: usize = parts.usable.iter().map(|cluster| cluster.cores.len()).sum();
+    let cores: usize = parts.usable.iter().map(|initiator| initiator.cores.len()).sum();
     if cores < 2 {
         let text = format!(
             "this process may use {cores} core(s) (CPUs {}): nothing can run beside it",
@@ -90,9 +90,9 @@ struct Loop {
 
 /// What streams are drawn from.
 struct Parts {
-    clusters: Vec<Cluster>,
-    /// Clusters with CPUs that may be used.
-    usable: Vec<Initiator>,
+    initiators: Vec<Initiator>,
+    /// Initiators with CPUs that may be used.
+    usable: Vec<CpuGroup>,
     nodes: Vec<u32>,
     kernels: Vec<Loop>,
 }
@@ -100,7 +100,7 @@ struct Parts {
 /// A stream that was drawn.
 #[derive(Debug)]
 struct Drawn<'a> {
-    cluster: &'a Initiator,
+    initiator: &'a CpuGroup,
     threads: u32,
     memory: MemoryPolicy,
     runs: &'a Loop,
@@ -122,7 +122,7 @@ impl Parts {
             };
             let mut described: Vec<_> = set
                 .iter()
-                .map(|one| (one.cluster.index, one.threads, one.memory.clone(), one.runs))
+                .map(|one| (one.initiator.index, one.threads, one.memory.clone(), one.runs))
                 .collect();
             described.sort();
             if seen.insert(described) {
@@ -134,44 +134,45 @@ impl Parts {
 
     /// Why there are fewer sets than wanted.
     fn no_more_sets(&self, found: u32, wanted: u32) -> Option<Absent> {
-        let (clusters, nodes, kernels) = (self.usable.len(), self.nodes.len(), self.kernels.len());
-        let code = match (clusters, nodes) {
-            (1, _) => ReasonCode::OneCluster,
+        let (initiators, nodes, kernels) =
+            (self.usable.len(), self.nodes.len(), self.kernels.len());
+        let code = match (initiators, nodes) {
+            (1, _) => ReasonCode::OneInitiator,
             (_, 1) => ReasonCode::OneNode,
             _ => ReasonCode::NoVariant,
         };
         let last = wanted.checked_sub(1).filter(|_| found < wanted)?;
-        let cores: usize = self.usable.iter().map(|cluster| cluster.cores.len()).sum();
+        let cores: usize = self.usable.iter().map(|initiator| initiator.cores.len()).sum();
         let text = format!(
-            "no more than {found} different sets were found of {clusters} cluster(s) with {cores} \
+            "no more than {found} different sets were found of {initiators} initiator(s) with {cores} \
              cores, {nodes} memory node(s) and {kernels} kernel(s)"
         );
         Some(omitted(format!("mixes/{found}-{last}"), code, text))
     }
 
-    /// A stream for most clusters, two at least.
+    /// A stream for most initiators, two at least.
     fn draw(&self, random: &mut Rng) -> Vec<Drawn<'_>> {
-        let (mut taken, mut rest): (Vec<&Initiator>, Vec<&Initiator>) =
+        let (mut taken, mut rest): (Vec<&CpuGroup>, Vec<&CpuGroup>) =
             self.usable.iter().partition(|_| random.f64() < TAKES_PART);
         random.shuffle(&mut rest);
-        while let (true, Some(cluster)) = (taken.len() < 2, rest.pop()) {
-            taken.push(cluster);
+        while let (true, Some(initiator)) = (taken.len() < 2, rest.pop()) {
+            taken.push(initiator);
         }
-        taken.sort_by_key(|cluster| cluster.index);
+        taken.sort_by_key(|initiator| initiator.index);
         taken
             .into_iter()
-            .map(|cluster| Drawn {
-                cluster,
-                threads: random.u32(1..=count(cluster.cores.len())),
-                memory: self.draw_memory(cluster, random),
+            .map(|initiator| Drawn {
+                initiator,
+                threads: random.u32(1..=count(initiator.cores.len())),
+                memory: self.draw_memory(initiator, random),
                 runs: &self.kernels[random.usize(..self.kernels.len())],
             })
             .collect()
     }
 
-    /// Two streams of one cluster, with different kernels where there are two.
-    fn divide<'a>(&'a self, cluster: &'a Initiator, random: &mut Rng) -> Vec<Drawn<'a>> {
-        let threads = random.u32(2..=count(cluster.cores.len()));
+    /// Two streams of one initiator, with different kernels where there are two.
+    fn divide<'a>(&'a self, initiator: &'a CpuGroup, random: &mut Rng) -> Vec<Drawn<'a>> {
+        let threads = random.u32(2..=count(initiator.cores.len()));
         let first = random.u32(1..threads);
         let kernels = self.kernels.len();
         let kernel = random.usize(..kernels);
@@ -179,23 +180,24 @@ impl Parts {
         [(first, kernel), (threads - first, other % kernels)]
             .into_iter()
             .map(|(threads, kernel)| Drawn {
-                cluster,
+                initiator,
                 threads,
-                memory: self.draw_memory(cluster, random),
+                memory: self.draw_memory(initiator, random),
                 runs: &self.kernels[kernel],
             })
             .collect()
     }
 
-    fn draw_memory(&self, cluster: &Initiator, random: &mut Rng) -> MemoryPolicy {
+    fn draw_memory(&self, initiator: &CpuGroup, random: &mut Rng) -> MemoryPolicy {
         if self.nodes.len() > 1 && random.f64() < INTERLEAVED {
             let first = random.usize(..self.nodes.len());
             let second = first + random.usize(1..self.nodes.len());
             let both = [first, second].map(|place| self.nodes[place % self.nodes.len()]);
             return MemoryPolicy::Interleave(NodeSet::from_iter(both));
         }
-        let of_cluster = self.clusters.iter().find(|known| known.index == cluster.cluster);
-        let is_local = |node: &u32| of_cluster.is_some_and(|own| own.memory_nodes.contains(*node));
+        let of_initiator = self.initiators.iter().find(|known| known.index == initiator.initiator);
+        let is_local =
+            |node: &u32| of_initiator.is_some_and(|own| own.memory_nodes.contains(*node));
         let local: Vec<u32> = self.nodes.iter().copied().filter(is_local).collect();
         let from = if random.f64() < LOCAL && !local.is_empty() { &local } else { &self.nodes };
         MemoryPolicy::Preferred(from[random.usize(..from.len())])
@@ -225,13 +227,13 @@ fn actors(
 ) -> Result<Vec<Actor>, Reason> {
     let mut actors = Vec::new();
     for (place, drawn) in set.iter().enumerate() {
-        // Threads of the same cluster lie behind those of the streams before.
+        // Threads of the same initiator lie behind those of the streams before.
         let earlier: u32 = set[..place]
             .iter()
-            .filter(|other| other.cluster.index == drawn.cluster.index)
+            .filter(|other| other.initiator.index == drawn.initiator.index)
             .map(|other| other.threads)
             .sum();
-        let cores = (drawn.cluster, earlier + drawn.threads);
+        let cores = (drawn.initiator, earlier + drawn.threads);
         let loops = (drawn.runs.kernel, drawn.runs.variant.as_str());
         let (memory, sharers) = (drawn.memory.clone(), sharers(set, drawn));
         let plan = StreamPlan::spread(l3_domains, cores, loops, memory, sharers)?.after(earlier);

@@ -21,7 +21,7 @@ mod sharing;
 mod stream;
 mod thread_spread;
 mod unusable;
-mod whole_cluster;
+mod whole_initiator;
 mod working_set;
 
 use nearfar_record::{Absent, Case, Experiment, Record};

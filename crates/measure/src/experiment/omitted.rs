@@ -32,16 +32,16 @@ pub(super) fn no_variant(case: impl Into<String>, kernel: &str, forced: Option<&
     omitted(case, ReasonCode::NoVariant, text)
 }
 
-/// An experiment that needs memory of another cluster, on a machine that has none.
-pub(super) fn one_cluster(case: impl Into<String>, machine: &Machine) -> Absent {
-    let clusters = machine.clusters().len();
-    let text = if clusters < 2 {
-        "the machine has one cluster: no group of cores is remote to any memory".into()
+/// An experiment that needs memory of another initiator, on a machine that has none.
+pub(super) fn one_initiator(case: impl Into<String>, machine: &Machine) -> Absent {
+    let initiators = machine.initiators().len();
+    let text = if initiators < 2 {
+        "the machine has one initiator: no group of cores is remote to any memory".into()
     } else {
         format!(
-            "this process may use the CPUs {} only (cpuset, affinity), which are of one cluster",
+            "this process may use the CPUs {} only (cpuset, affinity), which are of one initiator",
             machine.allowed_cpus
         )
     };
-    omitted(case, ReasonCode::OneCluster, text)
+    omitted(case, ReasonCode::OneInitiator, text)
 }

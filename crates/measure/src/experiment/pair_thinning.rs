@@ -106,10 +106,10 @@ mod tests {
     use super::*;
     use nearfar_kernels::find;
 
-    fn cells(clusters: u32, cores: u32) -> Vec<Cell<'static>> {
+    fn cells(initiators: u32, cores: u32) -> Vec<Cell<'static>> {
         let mut cells = Vec::new();
-        for from in 0..clusters {
-            for to in 0..clusters {
+        for from in 0..initiators {
+            for to in 0..initiators {
                 for name in ["load", "copy", "copy_nt", "triad", "triad_nt"] {
                     for variant_rank in 0..2 {
                         for threads in [1, 2, cores / 2, cores] {
@@ -141,8 +141,8 @@ mod tests {
     /// best variant.
     #[test]
     fn what_classes_need_is_always_measured() {
-        for clusters in [2, 4, 8, 16] {
-            let cells = cells(clusters, 8);
+        for initiators in [2, 4, 8, 16] {
+            let cells = cells(initiators, 8);
             let thinning = Thinning::for_cells(cells.iter().copied());
             let is_needed = |cell: &&Cell<'_>| {
                 cell.kernel.name.starts_with("triad") && cell.variant_rank == 0 && cell.threads == 1

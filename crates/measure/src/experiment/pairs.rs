@@ -1,8 +1,8 @@
-//! `pairs`: every initiator against every memory node, alone (braithwaite2012,
+//! `pairs`: every group of CPUs against every memory node, alone (braithwaite2012,
 //! algorithm 1): how fast each group of cores reaches each memory.
 
 use nearfar_kernels::{CATALOG, Kernel};
-use nearfar_machine::{CpuSet, Initiator, MemoryNode, MemoryPolicy, NodeSet};
+use nearfar_machine::{CpuGroup, CpuSet, MemoryNode, MemoryPolicy, NodeSet};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, PairCoordinates, ReasonCode, Record, Stage,
     Suite, summarize_case,
@@ -53,7 +53,7 @@ pub fn plan_matrix(setting: Setting<'_>, record: &Record) -> Planned {
 }
 
 /// Cases that find the best variants of each kernel: one thread of the first
-/// initiator on its nearest and on its farthest node. Empty unless the suite
+/// group of CPUs on its nearest and on its farthest node. Empty unless the suite
 /// screens (`standard`) and a kernel has more variants than are kept.
 pub fn screening_cases(setting: Setting<'_>) -> Planned {
     let mut planned = Planned::default();
@@ -61,7 +61,7 @@ pub fn screening_cases(setting: Setting<'_>) -> Planned {
         return planned;
     }
     let groups = Groups::of(setting);
-    let Some(initiator) = groups.usable().next() else {
+    let Some(cpu_group) = groups.usable().next() else {
         return planned;
     };
     for kernel in kernels(setting) {
@@ -69,27 +69,27 @@ pub fn screening_cases(setting: Setting<'_>) -> Planned {
         if variants.len() <= KEPT_VARIANTS {
             continue;
         }
-        for node in nearest_and_farthest(setting, &groups, initiator) {
+        for node in nearest_and_farthest(setting, &groups, cpu_group) {
             for variant in &variants {
                 let loops = (kernel, variant.as_str());
                 let stage = Stage::Screening;
-                planned.extend([case(setting, &groups, initiator, node, loops, 1, stage)]);
+                planned.extend([case(setting, &groups, cpu_group, node, loops, 1, stage)]);
             }
         }
     }
     planned
 }
 
-fn nearest_and_farthest(setting: Setting<'_>, groups: &Groups, initiator: &Initiator) -> Vec<u32> {
-    let Some(cluster) = groups.cluster_of(initiator) else {
+fn nearest_and_farthest(setting: Setting<'_>, groups: &Groups, cpu_group: &CpuGroup) -> Vec<u32> {
+    let Some(initiator) = groups.initiator_of(cpu_group) else {
         return Vec::new();
     };
-    let home = cluster.cpu_node.or_else(|| cluster.memory_nodes.first());
-    let near = setting.targets().find(|&node| cluster.memory_nodes.contains(node));
+    let home = initiator.cpu_node.or_else(|| initiator.memory_nodes.first());
+    let near = setting.targets().find(|&node| initiator.memory_nodes.contains(node));
     // Without distances the last node that is not local stands for the farthest.
     let far = setting
         .targets()
-        .filter(|&node| !cluster.memory_nodes.contains(node))
+        .filter(|&node| !initiator.memory_nodes.contains(node))
         .max_by_key(|&node| home.and_then(|home| setting.machine.distance(home, node)));
     near.into_iter().chain(far).collect()
 }
@@ -188,12 +188,12 @@ fn screening_score(
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / count)
 }
 
-/// The matrix: every initiator x target x chosen variant x thread count that the suite measures,
+/// The matrix: every group of CPUs x target x chosen variant x thread count that the suite measures,
 /// and what of it is not applicable or left out of too many.
 fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Absent>) {
     let groups = Groups::of(setting);
     let rows: Vec<Row<'_>> =
-        groups.usable().map(|initiator| Row::of(setting, &groups, initiator)).collect();
+        groups.usable().map(|cpu_group| Row::of(setting, &groups, cpu_group)).collect();
     let cells = || rows.iter().flat_map(|row| row.cells(setting, choices));
     let measurable = || cells().filter(|(_, place)| place.fits).map(|(cell, _)| cell);
     // Who names kernels or a variant wants them all.
@@ -204,9 +204,9 @@ fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Abs
     };
     let mut planned = Planned::default();
     planned.extend(cells().filter(|&(cell, place)| !place.fits || thinning.keeps(cell)).map(
-        |(cell, Place { initiator, node, variant, .. })| {
+        |(cell, Place { cpu_group, node, variant, .. })| {
             let loops = (cell.kernel, variant);
-            case(setting, &groups, initiator, node, loops, cell.threads, Stage::Matrix)
+            case(setting, &groups, cpu_group, node, loops, cell.threads, Stage::Matrix)
         },
     ));
     let Planned { cases, mut absent } = planned;
@@ -223,9 +223,9 @@ fn matrix_cases(setting: Setting<'_>, choices: &[Choice]) -> (Vec<Case>, Vec<Abs
     (cases, absent)
 }
 
-/// The cells of an initiator.
+/// The cells of a group of CPUs.
 struct Row<'a> {
-    initiator: &'a Initiator,
+    cpu_group: &'a CpuGroup,
     /// Its near nodes.
     local: Option<&'a NodeSet>,
     /// Thread counts, and whether it has the cores for them.
@@ -235,19 +235,19 @@ struct Row<'a> {
 /// Where a cell is.
 #[derive(Clone, Copy)]
 struct Place<'a> {
-    initiator: &'a Initiator,
+    cpu_group: &'a CpuGroup,
     node: u32,
     variant: &'a str,
     fits: bool,
 }
 
 impl<'a> Row<'a> {
-    fn of(setting: Setting<'_>, groups: &'a Groups, initiator: &'a Initiator) -> Self {
-        let cores = cores_in_turn(&groups.l3_domains, initiator).len();
-        let counts = thread_counts(&groups.l3_domains, initiator, setting.inputs.suite);
+    fn of(setting: Setting<'_>, groups: &'a Groups, cpu_group: &'a CpuGroup) -> Self {
+        let cores = cores_in_turn(&groups.l3_domains, cpu_group).len();
+        let counts = thread_counts(&groups.l3_domains, cpu_group, setting.inputs.suite);
         Self {
-            initiator,
-            local: groups.cluster_of(initiator).map(|cluster| &cluster.memory_nodes),
+            cpu_group,
+            local: groups.initiator_of(cpu_group).map(|initiator| &initiator.memory_nodes),
             counts: counts.into_iter().map(|count| (count, count as usize <= cores)).collect(),
         }
     }
@@ -263,7 +263,7 @@ impl<'a> Row<'a> {
             self.counts.iter().map(move |&(threads, fits)| {
                 let is_local = self.local.is_some_and(|nodes| nodes.contains(node));
                 let cell = Cell { is_local, kernel, variant_rank, threads, all_threads };
-                (cell, Place { initiator: self.initiator, node, variant, fits })
+                (cell, Place { cpu_group: self.cpu_group, node, variant, fits })
             })
         };
         setting.targets().flat_map(move |node| {
@@ -275,13 +275,13 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Thread counts of an initiator, ascending: `quick` one and all; `standard` also
+/// Thread counts of a group of CPUs, ascending: `quick` one and all; `standard` also
 /// one per L3 domain and half; `full` also the powers of two.
-pub fn thread_counts(l3_domains: &[CpuSet], initiator: &Initiator, suite: Suite) -> Vec<u32> {
-    let all = initiator.cores.len();
+pub fn thread_counts(l3_domains: &[CpuSet], cpu_group: &CpuGroup, suite: Suite) -> Vec<u32> {
+    let all = cpu_group.cores.len();
     let mut counts = vec![1, all];
     if suite != Suite::Quick {
-        counts.extend([l3_domain_count(l3_domains, initiator).min(all), all.div_ceil(2)]);
+        counts.extend([l3_domain_count(l3_domains, cpu_group).min(all), all.div_ceil(2)]);
     }
     if suite == Suite::Full {
         counts.extend(std::iter::successors(Some(2), |n| Some(n * 2)).take_while(|&n| n < all));
@@ -294,7 +294,7 @@ pub fn thread_counts(l3_domains: &[CpuSet], initiator: &Initiator, suite: Suite)
 fn case(
     setting: Setting<'_>,
     groups: &Groups,
-    initiator: &Initiator,
+    cpu_group: &CpuGroup,
     memory_node: u32,
     (kernel, variant): (&Kernel, &str),
     threads: u32,
@@ -306,12 +306,14 @@ fn case(
     };
     let id = format!(
         "{prefix}/{}{}/node{memory_node}/{}/{variant}/t{threads}",
-        initiator.kind, initiator.index, kernel.name
+        cpu_group.kind.group(),
+        cpu_group.index,
+        kernel.name
     );
     // PREFERRED and proven, not BIND: a full node then shows as misplaced
     // pages, where BIND would have the process killed.
     let memory = MemoryPolicy::Preferred(memory_node);
-    let (cores, loops) = ((initiator, threads), (kernel.name, variant));
+    let (cores, loops) = ((cpu_group, threads), (kernel.name, variant));
     let stream = StreamPlan::spread(&groups.l3_domains, cores, loops, memory, 1)
         .and_then(|plan| plan.on_memory(setting));
     let stream = match stream {
@@ -321,10 +323,10 @@ fn case(
     Ok(Case {
         id,
         coordinates: vec![Coordinates::Pairs(PairCoordinates {
-            initiator: initiator.kind,
-            index: initiator.index,
-            cluster: initiator.cluster,
-            cpu_node: groups.cluster_of(initiator).and_then(|cluster| cluster.cpu_node),
+            group_by: cpu_group.kind,
+            index: cpu_group.index,
+            initiator: cpu_group.initiator,
+            cpu_node: groups.initiator_of(cpu_group).and_then(|initiator| initiator.cpu_node),
             memory_node,
             kernel: kernel.name.into(),
             variant: variant.into(),

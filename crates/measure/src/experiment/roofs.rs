@@ -1,4 +1,4 @@
-//! `roofs`: what each level of the memory gives a cluster and what its cores compute at most
+//! `roofs`: what each level of the memory gives an initiator and what its cores compute at most
 //! (denoyelle2019, sections 3 and 4), and points below these roofs that they must foretell.
 
 mod cached;
@@ -18,7 +18,7 @@ use super::cache_window::CacheWindow;
 use super::omitted::{no_variant, omitted};
 use super::setting::Setting;
 use super::unusable::unusable_parts;
-use super::whole_cluster::{WholeCluster, of_each_kind};
+use super::whole_initiator::{WholeInitiator, of_each_kind};
 use super::working_set::WorkingSet;
 use crate::kernel_name::MemoryKernel;
 
@@ -60,18 +60,18 @@ impl Loop {
     }
 }
 
-/// What is measured together: clusters that use some part of the memory at the same time.
+/// What is measured together: initiators that use some part of the memory at the same time.
 #[derive(Debug)]
 struct Site<'a> {
-    /// For ids: `cluster0/l2`, `contended/node0x4`.
+    /// For ids: `initiator0/l2`, `contended/node0x4`.
     label: String,
     users: Vec<User<'a>>,
 }
 
-/// One of the clusters of a site.
+/// One of the initiators of a site.
 #[derive(Debug)]
 struct User<'a> {
-    cluster: &'a WholeCluster,
+    initiator: &'a WholeInitiator,
     roof: Roof,
     memory: MemoryPolicy,
     /// The set of a thread, where a cache is to answer.
@@ -79,8 +79,8 @@ struct User<'a> {
 }
 
 impl<'a> Site<'a> {
-    fn on_memory(label: String, users: Vec<(&'a WholeCluster, Roof, MemoryPolicy)>) -> Self {
-        let user = |(cluster, roof, memory)| User { cluster, roof, memory, window: None };
+    fn on_memory(label: String, users: Vec<(&'a WholeInitiator, Roof, MemoryPolicy)>) -> Self {
+        let user = |(initiator, roof, memory)| User { initiator, roof, memory, window: None };
         Self { label, users: users.into_iter().map(user).collect() }
     }
 
@@ -94,16 +94,16 @@ impl<'a> Site<'a> {
                 Ok(stream) => case.actors.push(Actor::Stream(stream)),
                 Err((code, text)) => return Err(omitted(case.id, code, text)),
             }
-            case.coordinates.push(user.cluster.roof(user.roof, actor, of, purpose));
+            case.coordinates.push(user.initiator.roof(user.roof, actor, of, purpose));
         }
         Ok(case)
     }
 }
 
-impl WholeCluster {
+impl WholeInitiator {
     fn roof(&self, roof: Roof, actor: u32, of: &Loop, purpose: RoofPurpose) -> Coordinates {
         Coordinates::Roofs(RoofCoordinates {
-            cluster: self.index(),
+            initiator: self.index(),
             actor,
             roof,
             kernel: of.kernel.clone(),
@@ -121,18 +121,18 @@ impl User<'_> {
         of: &Loop,
         sharers: u64,
     ) -> Result<Stream, (ReasonCode, String)> {
-        let plan = self.cluster.stream(&of.kernel, &of.variant, self.memory.clone(), sharers);
+        let plan = self.initiator.stream(&of.kernel, &of.variant, self.memory.clone(), sharers);
         let reason = |reason: nearfar_record::Reason| (reason.code, reason.text);
         let Some(window) = self.window else {
             return plan.on_memory(setting).map_err(reason);
         };
-        let threads = u64::from(self.cluster.threads());
+        let threads = u64::from(self.initiator.threads());
         let wanted = WorkingSet {
             wanted: window.middle().saturating_mul(threads),
             most: window.most.saturating_mul(threads),
         };
         let nodes: Vec<u32> = self.memory.nodes().iter().flat_map(|set| set.iter()).collect();
-        let caches = setting.places.cache_bytes(self.cluster.cpus.iter(), &nodes);
+        let caches = setting.places.cache_bytes(self.initiator.cpus.iter(), &nodes);
         let stream = plan.with_working_set(setting, wanted, caches).map_err(reason)?;
         let of_thread = stream.working_set_bytes / threads.max(1);
         if (window.least..=window.most).contains(&of_thread) {
@@ -150,19 +150,19 @@ impl User<'_> {
 
 /// All roofs and the points below them.
 ///
-/// `full` has every cluster, kernel and number of clusters that contend; the other suites have
+/// `full` has every initiator, kernel and number of initiators that contend; the other suites have
 /// loads everywhere (of remote nodes that are alike on the nearest), the other kernels for caches,
-/// local memory and all clusters on their own nodes, and of clusters that are alike the caches,
+/// local memory and all initiators on their own nodes, and of initiators that are alike the caches,
 /// arithmetic and validation of the first.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
-    let clusters = WholeCluster::all(setting);
+    let initiators = WholeInitiator::all(setting);
     let mut planned =
         Planned { cases: Vec::new(), absent: unusable_parts(setting, Experiment::Roofs) };
-    if clusters.is_empty() || setting.targets().next().is_none() {
+    if initiators.is_empty() || setting.targets().next().is_none() {
         return planned;
     }
     let what = "their caches, arithmetic and validation are";
-    let (within, alike) = of_each_kind(setting, &clusters, Experiment::Roofs, what);
+    let (within, alike) = of_each_kind(setting, &initiators, Experiment::Roofs, what);
     planned.absent.extend(alike);
     let mut loops = Vec::new();
     for kernel in setting.kernel_names(&KERNELS) {
@@ -172,7 +172,7 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
         }
     }
     let caches = cached::sites(setting, &within, &mut planned.absent);
-    let memory = memory::MemorySites::of(setting, &clusters, &mut planned.absent);
+    let memory = memory::MemorySites::of(setting, &initiators, &mut planned.absent);
     let (around, through): (Vec<&Loop>, Vec<&Loop>) =
         loops.iter().partition(|of| of.is_non_temporal());
     for site in &caches {

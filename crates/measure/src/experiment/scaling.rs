@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_machine::{Cluster, CpuSet, MemoryPolicy};
+use nearfar_machine::{CpuSet, Initiator, MemoryPolicy};
 use nearfar_record::{
     Absent, Actor, Affinity, Case, Coordinates, Experiment, ReasonCode, ScalingCoordinates, Suite,
 };
@@ -58,7 +58,7 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
 struct Places {
     compact: Vec<u32>,
     scatter: Vec<u32>,
-    clusters: Vec<Cluster>,
+    initiators: Vec<Initiator>,
 }
 
 impl Places {
@@ -67,7 +67,7 @@ impl Places {
         Self {
             compact: compact_order(machine),
             scatter: scatter_order(machine),
-            clusters: machine.clusters(),
+            initiators: machine.initiators(),
         }
     }
 
@@ -75,10 +75,10 @@ impl Places {
     /// CPUs, or where those have none, any.
     fn homes(&self, setting: Setting<'_>, cpus: &CpuSet) -> Vec<u32> {
         let own: BTreeSet<u32> = self
-            .clusters
+            .initiators
             .iter()
-            .filter(|cluster| cluster.cpus.intersects(cpus))
-            .filter_map(|cluster| cluster.cpu_node)
+            .filter(|initiator| initiator.cpus.intersects(cpus))
+            .filter_map(|initiator| initiator.cpu_node)
             .collect();
         let found: Vec<u32> = setting.targets().filter(|node| own.contains(node)).collect();
         if found.is_empty() { setting.targets().collect() } else { found }

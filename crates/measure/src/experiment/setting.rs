@@ -1,7 +1,7 @@
 //! What cases are made from.
 
 use nearfar_kernels::{CATALOG, Kernel};
-use nearfar_machine::{Cluster, CpuSet, Initiator, InitiatorKind, Machine};
+use nearfar_machine::{CpuGroup, CpuSet, GroupBy, Initiator, Machine};
 use nearfar_record::{Header, Inputs};
 
 use super::cpu_places::CpuPlaces;
@@ -99,36 +99,36 @@ impl<'a> Setting<'a> {
         [self.available_bytes, of_node].into_iter().flatten().min()
     }
 
-    /// The cores of a cluster that the process may use, as an initiator.
-    pub(super) fn cluster_initiators(&self) -> Vec<Initiator> {
-        let all = self.machine.initiators(InitiatorKind::Cluster);
-        all.into_iter().filter(|initiator| !initiator.cores.is_empty()).collect()
+    /// The cores of an initiator that the process may use, as a group of CPUs.
+    pub(super) fn initiator_groups(&self) -> Vec<CpuGroup> {
+        let all = self.machine.cpu_groups(GroupBy::Memory);
+        all.into_iter().filter(|cpu_group| !cpu_group.cores.is_empty()).collect()
     }
 }
 
 /// How the machine's CPUs are grouped: looked up once for all cases.
 pub(super) struct Groups {
-    pub clusters: Vec<Cluster>,
+    pub initiators: Vec<Initiator>,
     pub l3_domains: Vec<CpuSet>,
     /// Of the kind that was asked for.
-    pub initiators: Vec<Initiator>,
+    pub cpu_groups: Vec<CpuGroup>,
 }
 
 impl Groups {
     pub fn of(setting: Setting<'_>) -> Self {
         Self {
-            clusters: setting.machine.clusters(),
+            initiators: setting.machine.initiators(),
             l3_domains: setting.machine.l3_domains(),
-            initiators: setting.machine.initiators(setting.inputs.initiator),
+            cpu_groups: setting.machine.cpu_groups(setting.inputs.group_by),
         }
     }
 
-    /// Initiators with at least one CPU that the process may use.
-    pub fn usable(&self) -> impl Iterator<Item = &Initiator> {
-        self.initiators.iter().filter(|initiator| !initiator.cores.is_empty())
+    /// Groups of CPUs with at least one CPU that the process may use.
+    pub fn usable(&self) -> impl Iterator<Item = &CpuGroup> {
+        self.cpu_groups.iter().filter(|cpu_group| !cpu_group.cores.is_empty())
     }
 
-    pub fn cluster_of(&self, initiator: &Initiator) -> Option<&Cluster> {
-        self.clusters.iter().find(|cluster| cluster.index == initiator.cluster)
+    pub fn initiator_of(&self, cpu_group: &CpuGroup) -> Option<&Initiator> {
+        self.initiators.iter().find(|initiator| initiator.index == cpu_group.initiator)
     }
 }

@@ -3,14 +3,14 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_machine::{Cluster, CpuSet, Initiator, MemoryPolicy};
+use nearfar_machine::{CpuGroup, CpuSet, Initiator, MemoryPolicy};
 use nearfar_record::{
     Absent, Actor, Case, Coordinates, Experiment, Grid, Reason, ReasonCode, SharingCoordinates,
     Suite,
 };
 
 use super::Planned;
-use super::omitted::{no_variant, omitted, omitted_for, one_cluster};
+use super::omitted::{no_variant, omitted, omitted_for, one_initiator};
 use super::setting::Setting;
 use super::stream::StreamPlan;
 use super::unusable::unusable_parts;
@@ -23,24 +23,24 @@ fn suite_kernels(suite: Suite) -> &'static [&'static str] {
     }
 }
 
-/// Clusters of up to so many cores have every thread count in the full grid.
+/// Initiators of up to so many cores have every thread count in the full grid.
 const EVERY_COUNT_UP_TO: usize = 4;
 
 /// Larger ones have at most so many.
 const MOST_COUNTS: usize = 6;
 
-/// Every memory node with local cores: its cluster beside each other cluster, n x m threads.
+/// Every memory node with local cores: its initiator beside each other initiator, n x m threads.
 ///
-/// The full grid has all thread counts of small clusters, of larger ones powers of two and all,
+/// The full grid has all thread counts of small initiators, of larger ones powers of two and all,
 /// at most six. The sparse grid has what the models are fitted from: each side alone with one and
 /// all of its threads, and the cells (1, 1), (half, half), (all, 1), (all, all), which foretell
-/// the other cells of the paper's table to about 2 %. A machine with many clusters has many pairs
-/// that are alike: the sparse grid takes for each node one remote cluster of its package, and one
+/// the other cells of the paper's table to about 2 %. A machine with many initiators has many pairs
+/// that are alike: the sparse grid takes for each node one remote initiator of its package, and one
 /// of other packages for each of the firmware's distances.
 pub(super) fn plan(setting: Setting<'_>) -> Planned {
     let mut planned = Planned::default();
     let places = Places::of(setting);
-    let cores: usize = places.usable.iter().map(|cluster| cluster.cores.len()).sum();
+    let cores: usize = places.usable.iter().map(|initiator| initiator.cores.len()).sum();
     if cores < 2 {
         let text = format!(
             "this process may use {cores} core(s) (CPUs {}): nothing can run beside it",
@@ -50,7 +50,7 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
         return planned;
     }
     if places.usable.len() < 2 {
-        planned.absent.push(one_cluster(Experiment::Sharing.as_str(), setting.machine));
+        planned.absent.push(one_initiator(Experiment::Sharing.as_str(), setting.machine));
         return planned;
     }
     planned.absent = unusable_parts(setting, Experiment::Sharing);
@@ -75,30 +75,30 @@ pub(super) fn plan(setting: Setting<'_>) -> Planned {
 
 /// Who can share what: looked up once for all cases.
 struct Places {
-    clusters: Vec<Cluster>,
-    /// Clusters with CPUs that may be used.
-    usable: Vec<Initiator>,
+    initiators: Vec<Initiator>,
+    /// Initiators with CPUs that may be used.
+    usable: Vec<CpuGroup>,
     l3_domains: Vec<CpuSet>,
 }
 
-/// A memory node, the cluster near it and those far from it.
+/// A memory node, the initiator near it and those far from it.
 struct SharedNode<'a> {
     node: u32,
-    local: &'a Initiator,
-    remote: Vec<&'a Initiator>,
+    local: &'a CpuGroup,
+    remote: Vec<&'a CpuGroup>,
 }
 
 impl Places {
     fn of(setting: Setting<'_>) -> Self {
         Self {
-            clusters: setting.machine.clusters(),
-            usable: setting.cluster_initiators(),
+            initiators: setting.machine.initiators(),
+            usable: setting.initiator_groups(),
             l3_domains: setting.machine.l3_domains(),
         }
     }
 
-    fn cluster(&self, initiator: &Initiator) -> Option<&Cluster> {
-        self.clusters.iter().find(|cluster| cluster.index == initiator.cluster)
+    fn initiator(&self, cpu_group: &CpuGroup) -> Option<&Initiator> {
+        self.initiators.iter().find(|initiator| initiator.index == cpu_group.initiator)
     }
 
     fn pairs_of_nodes(&self, setting: Setting<'_>) -> (Vec<SharedNode<'_>>, Vec<Absent>) {
@@ -106,10 +106,11 @@ impl Places {
         let mut absent = Vec::new();
         let mut alike = 0;
         for node in setting.targets() {
-            let is_near = |initiator: &&Initiator| {
-                self.cluster(initiator).is_some_and(|cluster| cluster.memory_nodes.contains(node))
+            let is_near = |cpu_group: &&CpuGroup| {
+                self.initiator(cpu_group)
+                    .is_some_and(|initiator| initiator.memory_nodes.contains(node))
             };
-            let (near, far): (Vec<&Initiator>, Vec<&Initiator>) =
+            let (near, far): (Vec<&CpuGroup>, Vec<&CpuGroup>) =
                 self.usable.iter().partition(is_near);
             let name = format!("sharing/node{node}");
             let Some(&local) = near.first() else {
@@ -118,8 +119,8 @@ impl Places {
                 continue;
             };
             if far.is_empty() {
-                let text = format!("every cluster that may be used is local to node {node}");
-                absent.push(omitted(name, ReasonCode::OneCluster, text));
+                let text = format!("every initiator that may be used is local to node {node}");
+                absent.push(omitted(name, ReasonCode::OneInitiator, text));
                 continue;
             }
             let all = far.len();
@@ -132,8 +133,8 @@ impl Places {
         }
         if alike > 0 {
             let text = format!(
-                "the sparse grid has for each memory node one remote cluster of its package and \
-                 one of other packages at each distance; {alike} pairs of a node and a cluster that \
+                "the sparse grid has for each memory node one remote initiator of its package and \
+                 one of other packages at each distance; {alike} pairs of a node and an initiator that \
                  are like these by the firmware's word are left out; --grid full (suite full) \
                  measures them"
             );
@@ -142,23 +143,23 @@ impl Places {
         (shared, absent)
     }
 
-    /// The first of these clusters for each way in which they can lie to the node.
+    /// The first of these initiators for each way in which they can lie to the node.
     fn one_of_each_relation<'a>(
         &self,
         setting: Setting<'_>,
-        local: &Initiator,
+        local: &CpuGroup,
         node: u32,
-        remote: Vec<&'a Initiator>,
-    ) -> Vec<&'a Initiator> {
+        remote: Vec<&'a CpuGroup>,
+    ) -> Vec<&'a CpuGroup> {
         let machine = setting.machine;
-        let package = |initiator: &Initiator| {
-            self.cluster(initiator).and_then(|cluster| machine.only_package(&cluster.cpus))
+        let package = |cpu_group: &CpuGroup| {
+            self.initiator(cpu_group).and_then(|initiator| machine.only_package(&initiator.cpus))
         };
         let home = package(local);
         let mut seen = BTreeSet::new();
-        let is_new = |initiator: &&Initiator| {
-            let same_package = home.is_some() && package(initiator) == home;
-            let from = self.cluster(initiator).and_then(|cluster| cluster.cpu_node);
+        let is_new = |cpu_group: &&CpuGroup| {
+            let same_package = home.is_some() && package(cpu_group) == home;
+            let from = self.initiator(cpu_group).and_then(|initiator| initiator.cpu_node);
             let distance = from.and_then(|from| machine.distance(from, node));
             seen.insert((same_package, distance))
         };
@@ -175,7 +176,7 @@ struct Streams<'a> {
 }
 
 impl Streams<'_> {
-    /// All cases on one node. The runs of the local cluster alone stand once, in the grid of
+    /// All cases on one node. The runs of the local initiator alone stand once, in the grid of
     /// every remote one.
     fn cases(&self, shared: &SharedNode<'_>) -> Vec<Result<Case, Absent>> {
         let grid = self.setting.inputs.grid;
@@ -201,21 +202,21 @@ impl Streams<'_> {
         cases
     }
 
-    /// n threads of the local cluster beside m of a remote one; with m = 0 the case is a part of
-    /// the grids of all these remote clusters.
+    /// n threads of the local initiator beside m of a remote one; with m = 0 the case is a part of
+    /// the grids of all these remote initiators.
     fn case(
         &self,
         shared: &SharedNode<'_>,
-        remote: &[&Initiator],
+        remote: &[&CpuGroup],
         n: u32,
         m: u32,
     ) -> Result<Case, Absent> {
         let sides = [Some(shared.local), remote.first().copied()].into_iter().flatten();
-        let sides: Vec<(&Initiator, u32)> =
+        let sides: Vec<(&CpuGroup, u32)> =
             sides.zip([n, m]).filter(|&(_, threads)| threads > 0).collect();
         let names: Vec<String> = sides
             .iter()
-            .map(|(side, threads)| format!("cluster{}x{threads}", side.index))
+            .map(|(side, threads)| format!("initiator{}x{threads}", side.index))
             .collect();
         let id = format!(
             "sharing/node{}/{}/{}/{}",
@@ -230,11 +231,11 @@ impl Streams<'_> {
             Ok(actors) => actors,
             Err(reason) => return Err(omitted_for(id, reason)),
         };
-        let coordinates = |remote: &&Initiator| {
+        let coordinates = |remote: &&CpuGroup| {
             Coordinates::Sharing(SharingCoordinates {
                 memory_node: shared.node,
-                local_cluster: shared.local.cluster,
-                remote_cluster: remote.cluster,
+                local_initiator: shared.local.initiator,
+                remote_initiator: remote.initiator,
                 local_threads: n,
                 remote_threads: m,
                 kernel: self.kernel.into(),
@@ -244,21 +245,21 @@ impl Streams<'_> {
         Ok(Case { id, coordinates: remote.iter().map(coordinates).collect(), actors })
     }
 
-    fn stream(&self, side: (&Initiator, u32), node: u32, sharers: u64) -> Result<Actor, Reason> {
+    fn stream(&self, side: (&CpuGroup, u32), node: u32, sharers: u64) -> Result<Actor, Reason> {
         let (loops, memory) = ((self.kernel, self.variant.as_str()), MemoryPolicy::Preferred(node));
         let plan = StreamPlan::spread(self.l3_domains, side, loops, memory, sharers)?;
         plan.on_memory(self.setting).map(Actor::Stream)
     }
 }
 
-/// Thread counts of a cluster in the full grid, ascending, without 0.
+/// Thread counts of an initiator in the full grid, ascending, without 0.
 struct ThreadCounts {
     all: Vec<u32>,
 }
 
 impl ThreadCounts {
-    fn of(cluster: &Initiator) -> Self {
-        let cores = cluster.cores.len();
+    fn of(initiator: &CpuGroup) -> Self {
+        let cores = initiator.cores.len();
         let counts: Vec<usize> = if cores <= EVERY_COUNT_UP_TO {
             (1..=cores).collect()
         } else {

@@ -1,6 +1,6 @@
 //! Streams of cases: how many threads, on which CPUs, over how much memory.
 
-use nearfar_machine::{Binding, CpuSet, Initiator, MemoryPolicy};
+use nearfar_machine::{Binding, CpuGroup, CpuSet, MemoryPolicy};
 use nearfar_record::{Pinning, Reason, ReasonCode, Stream};
 
 use super::setting::Setting;
@@ -44,28 +44,28 @@ impl<'a> StreamPlan<'a> {
         Self { kernel, variant, cpus, thread_cpus, threads, memory, write_memory: None, sharers }
     }
 
-    /// The same with so many threads of an initiator, one on a core, in turn over its L3 domains.
+    /// The same with so many threads of a group of CPUs, one on a core, in turn over its L3 domains.
     ///
     /// # Errors
     /// Where it has fewer cores.
     pub fn spread(
         l3_domains: &[CpuSet],
-        (initiator, threads): (&Initiator, u32),
+        (cpu_group, threads): (&CpuGroup, u32),
         loops: (&'a str, &'a str),
         memory: MemoryPolicy,
         sharers: u64,
     ) -> Result<Self, Reason> {
         let thread_cpus =
-            spread_over_l3_domains(l3_domains, initiator, threads).ok_or_else(|| Reason {
+            spread_over_l3_domains(l3_domains, cpu_group, threads).ok_or_else(|| Reason {
                 code: ReasonCode::CpusNotAllowed,
                 text: format!(
                     "{threads} threads need a core each; {} {} has {} that may be used",
-                    initiator.kind,
-                    initiator.index,
-                    initiator.cores.len()
+                    cpu_group.kind.group(),
+                    cpu_group.index,
+                    cpu_group.cores.len()
                 ),
             })?;
-        Ok(Self::pinned(initiator.cpus(), thread_cpus, loops, memory, sharers))
+        Ok(Self::pinned(cpu_group.cpus(), thread_cpus, loops, memory, sharers))
     }
 
     /// The stream without its first threads, which are another's.

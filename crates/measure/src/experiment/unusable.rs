@@ -1,28 +1,29 @@
 //! Parts of the machine that this process may not use, or cannot: they are named once for each
 //! experiment, and no case has them.
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_record::{Absent, Experiment, ReasonCode};
 
 use super::omitted::omitted;
 use super::setting::Setting;
 
-/// Clusters (in `pairs` the initiators that were asked for) without a CPU that may be used, and
+/// Initiators (in `pairs` the groups of CPUs that were asked for) without a CPU that may be used, and
 /// nodes that are not allowed or have no memory.
 pub(super) fn unusable_parts(setting: Setting<'_>, experiment: Experiment) -> Vec<Absent> {
     let machine = setting.machine;
     let kind = match experiment {
-        Experiment::Pairs => setting.inputs.initiator,
-        _ => InitiatorKind::Cluster,
+        Experiment::Pairs => setting.inputs.group_by,
+        _ => GroupBy::Memory,
     };
-    let initiators = machine.initiators(kind);
-    let no_cpus = initiators.iter().filter(|initiator| initiator.cores.is_empty()).map(|initiator| {
+    let group = kind.group();
+    let cpu_groups = machine.cpu_groups(kind);
+    let no_cpus = cpu_groups.iter().filter(|cpu_group| cpu_group.cores.is_empty()).map(|cpu_group| {
         let text = format!(
-            "this process may use the CPUs {} only (cpuset, affinity); give it CPUs of {kind} {} to \
+            "this process may use the CPUs {} only (cpuset, affinity); give it CPUs of {group} {} to \
              measure it",
-            machine.allowed_cpus, initiator.index
+            machine.allowed_cpus, cpu_group.index
         );
-        let case = format!("{experiment}/{kind}{}", initiator.index);
+        let case = format!("{experiment}/{group}{}", cpu_group.index);
         omitted(case, ReasonCode::CpusNotAllowed, text)
     });
     let no_memory = machine.nodes.iter().filter_map(|node| {

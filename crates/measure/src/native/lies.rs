@@ -83,8 +83,8 @@ fn run_on(
 /// A CPU that may be used, and its own memory.
 fn own_place() -> (u32, MemoryPolicy) {
     let machine = machine();
-    let cluster = machine.clusters().into_iter().next().unwrap();
-    let cpu = cluster.cpus.intersection(&machine.allowed_cpus).first().unwrap();
+    let initiator = machine.initiators().into_iter().next().unwrap();
+    let cpu = initiator.cpus.intersection(&machine.allowed_cpus).first().unwrap();
     (cpu, MemoryPolicy::Preferred(machine.allowed_nodes.first().unwrap()))
 }
 

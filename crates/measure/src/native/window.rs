@@ -321,7 +321,7 @@ mod tests {
     fn only_streams_on_memory_need_bytes() {
         let on_memory = Coordinates::Mixes(MixCoordinates { index: 0 });
         let in_cache = Coordinates::Roofs(RoofCoordinates {
-            cluster: 0,
+            initiator: 0,
             actor: 0,
             roof: Roof::Cache { level: 1 },
             kernel: "load".into(),

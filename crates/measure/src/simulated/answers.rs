@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use nearfar_flow::SimulatedMachine;
-use nearfar_machine::Cluster;
+use nearfar_machine::Initiator;
 use nearfar_record::{Actor, Case, Compute, Reason};
 
 use super::error::{no_program, not_simulated};
@@ -15,22 +15,22 @@ use crate::experiment::scatter_order;
 pub(super) struct Answers {
     pub simulated: SimulatedMachine,
     pub full_nodes: Vec<u32>,
-    pub clusters: Vec<Cluster>,
-    /// The cluster of each CPU, by its place among the clusters.
-    cluster_of: HashMap<u32, usize>,
+    pub initiators: Vec<Initiator>,
+    /// The initiator of each CPU, by its place among the initiators.
+    initiator_of: HashMap<u32, usize>,
     /// All CPUs, as far from each other as can be.
     scattered: Vec<u32>,
 }
 
-/// Threads of one cluster among those of an actor.
+/// Threads of one initiator among those of an actor.
 #[derive(Debug)]
-pub(super) struct ClusterThreads<'a> {
-    pub cluster: &'a Cluster,
+pub(super) struct InitiatorThreads<'a> {
+    pub initiator: &'a Initiator,
     /// Their positions among the actor's threads.
     pub positions: Vec<usize>,
 }
 
-impl ClusterThreads<'_> {
+impl InitiatorThreads<'_> {
     pub fn count(&self) -> u32 {
         u32::try_from(self.positions.len()).unwrap_or(u32::MAX)
     }
@@ -38,14 +38,14 @@ impl ClusterThreads<'_> {
 
 impl Answers {
     pub fn of(simulated: SimulatedMachine) -> Self {
-        let clusters = simulated.machine.clusters();
-        let places = clusters.iter().enumerate();
+        let initiators = simulated.machine.initiators();
+        let places = initiators.iter().enumerate();
         Self {
             full_nodes: simulated.full_nodes(),
-            cluster_of: places
-                .flat_map(|(place, cluster)| cluster.cpus.iter().map(move |cpu| (cpu, place)))
+            initiator_of: places
+                .flat_map(|(place, initiator)| initiator.cpus.iter().map(move |cpu| (cpu, place)))
                 .collect(),
-            clusters,
+            initiators,
             scattered: scatter_order(&simulated.machine),
             simulated,
         }
@@ -94,18 +94,18 @@ impl Answers {
         own.cycle().take(actor.threads() as usize).collect()
     }
 
-    pub fn cluster_of(&self, cpu: u32) -> Result<&Cluster, Reason> {
-        let found = self.cluster_of.get(&cpu).and_then(|&place| self.clusters.get(place));
-        found.ok_or_else(|| not_simulated(format!("CPU {cpu} belongs to no cluster")))
+    pub fn initiator_of(&self, cpu: u32) -> Result<&Initiator, Reason> {
+        let found = self.initiator_of.get(&cpu).and_then(|&place| self.initiators.get(place));
+        found.ok_or_else(|| not_simulated(format!("CPU {cpu} belongs to no initiator")))
     }
 
-    /// Threads on these CPUs by their cluster.
-    pub fn by_cluster(&self, cpus: &[u32]) -> Result<Vec<ClusterThreads<'_>>, Reason> {
-        let mut groups: BTreeMap<u32, ClusterThreads<'_>> = BTreeMap::new();
+    /// Threads on these CPUs by their initiator.
+    pub fn by_initiator(&self, cpus: &[u32]) -> Result<Vec<InitiatorThreads<'_>>, Reason> {
+        let mut groups: BTreeMap<u32, InitiatorThreads<'_>> = BTreeMap::new();
         for (position, &cpu) in cpus.iter().enumerate() {
-            let cluster = self.cluster_of(cpu)?;
-            let new = || ClusterThreads { cluster, positions: Vec::new() };
-            groups.entry(cluster.index).or_insert_with(new).positions.push(position);
+            let initiator = self.initiator_of(cpu)?;
+            let new = || InitiatorThreads { initiator, positions: Vec::new() };
+            groups.entry(initiator.index).or_insert_with(new).positions.push(position);
         }
         Ok(groups.into_values().collect())
     }

@@ -4,11 +4,11 @@
 //! latency of the pair, what an access waits beside the streams of the case, and, for a walk
 //! anywhere in the whole set, what the translation of its address takes. Where a cache in front
 //! of the node holds what lies there of the set, its latency stands for the pair's: as it is from
-//! the node's own cluster, and longer by the way from another. A set within a cache of the CPU is
+//! the node's own initiator, and longer by the way from another. A set within a cache of the CPU is
 //! taken to be within what the TLB reaches, and so are the page groups of the other walk.
 
 use nearfar_flow::MEMORY_SIDE_LEVEL;
-use nearfar_machine::Cluster;
+use nearfar_machine::Initiator;
 use nearfar_record::{Chase, Pages, Reason};
 
 use super::answers::Answers;
@@ -34,13 +34,13 @@ impl Answers {
     }
 
     fn memory_ns(&self, chase: &Chase, streams: &StreamRates) -> Result<f64, Reason> {
-        let cluster = self.cluster_of(chase.thread_cpu)?;
+        let initiator = self.initiator_of(chase.thread_cpu)?;
         let set = bytes_as_float(chase.working_set_bytes);
         let StreamRates { loads, rates, .. } = streams;
         let mut sum = 0.0;
-        for (node, share) in self.policy_shares(&chase.binding.memory, cluster)? {
-            let alone = self.node_ns(cluster, node, share * set)?;
-            let wait = self.simulated.wait_ns(cluster.index, node, loads, rates);
+        for (node, share) in self.policy_shares(&chase.binding.memory, initiator)? {
+            let alone = self.node_ns(initiator, node, share * set)?;
+            let wait = self.simulated.wait_ns(initiator.index, node, loads, rates);
             let wait = wait.ok_or_else(|| {
                 self.no_latency("[queue] nothing of how long an access waits beside loads")
             })?;
@@ -50,32 +50,32 @@ impl Answers {
     }
 
     /// Of a node that has so many bytes of the set, on an idle machine.
-    fn node_ns(&self, cluster: &Cluster, node: u32, bytes: f64) -> Result<f64, Reason> {
+    fn node_ns(&self, initiator: &Initiator, node: u32, bytes: f64) -> Result<f64, Reason> {
         let cache = self.simulated.machine.node(node).and_then(|it| it.memory_side_cache_bytes);
         if cache.is_none_or(|cache| bytes > bytes_as_float(cache)) {
-            return self.idle_ns(cluster, node);
+            return self.idle_ns(initiator, node);
         }
         let own = self.cache_ns(MEMORY_SIDE_LEVEL, "memory_side_ns")?;
-        if cluster.memory_nodes.contains(node) {
+        if initiator.memory_nodes.contains(node) {
             return Ok(own);
         }
-        Ok(own + self.longer_ns(cluster, node)?)
+        Ok(own + self.longer_ns(initiator, node)?)
     }
 
-    /// How much longer a node's memory takes from a cluster than from the nearest one.
-    fn longer_ns(&self, cluster: &Cluster, node: u32) -> Result<f64, Reason> {
-        let from_here = self.idle_ns(cluster, node)?;
+    /// How much longer a node's memory takes from an initiator than from the nearest one.
+    fn longer_ns(&self, initiator: &Initiator, node: u32) -> Result<f64, Reason> {
+        let from_here = self.idle_ns(initiator, node)?;
         let mut nearest = from_here;
-        for other in &self.clusters {
+        for other in &self.initiators {
             nearest = nearest.min(self.idle_ns(other, node)?);
         }
         Ok(from_here - nearest)
     }
 
-    fn idle_ns(&self, cluster: &Cluster, node: u32) -> Result<f64, Reason> {
-        let index = cluster.index;
+    fn idle_ns(&self, initiator: &Initiator, node: u32) -> Result<f64, Reason> {
+        let index = initiator.index;
         self.simulated.idle_latency_ns(index, node).ok_or_else(|| {
-            self.no_latency(&format!("[[latency]] nothing of cluster {index} and node {node}"))
+            self.no_latency(&format!("[[latency]] nothing of initiator {index} and node {node}"))
         })
     }
 

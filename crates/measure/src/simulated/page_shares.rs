@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{Cluster, MemoryPolicy};
+use nearfar_machine::{Initiator, MemoryPolicy};
 use nearfar_record::{Actor, Case, PageNodes, Proof, ProofMethod, Reason, Stream};
 use nearfar_units::Bytes;
 
@@ -50,12 +50,12 @@ impl Answers {
         &self,
         stream: &Stream,
         kernel: MemoryKernel,
-        cluster: &Cluster,
+        initiator: &Initiator,
     ) -> Result<Shares, Reason> {
         let accesses = f64::from(kernel.loads() + kernel.stores());
-        let reads = self.policy_shares(&stream.binding.memory, cluster)?;
+        let reads = self.policy_shares(&stream.binding.memory, initiator)?;
         let Some(policy) = &stream.write_memory else { return Ok(reads) };
-        let writes = self.policy_shares(policy, cluster)?;
+        let writes = self.policy_shares(policy, initiator)?;
         let mut shares = Shares::new();
         for (of_kind, count) in [(reads, kernel.loads()), (writes, kernel.stores())] {
             for (node, share) in of_kind {
@@ -65,14 +65,14 @@ impl Answers {
         Ok(shares)
     }
 
-    /// The shares of the pages that threads of a cluster use.
+    /// The shares of the pages that threads of an initiator use.
     pub fn policy_shares(
         &self,
         policy: &MemoryPolicy,
-        cluster: &Cluster,
+        initiator: &Initiator,
     ) -> Result<Shares, Reason> {
         let shares: Shares = match policy {
-            MemoryPolicy::FirstTouch => Shares::from([(self.home_of(cluster)?, 1.0)]),
+            MemoryPolicy::FirstTouch => Shares::from([(self.home_of(initiator)?, 1.0)]),
             MemoryPolicy::Preferred(node) => Shares::from([(*node, 1.0)]),
             MemoryPolicy::Interleave(nodes) => {
                 let share = 1.0 / as_float(nodes.len());
@@ -93,20 +93,20 @@ impl Answers {
         }
     }
 
-    /// The node on which threads of a cluster have pages that they touch first: the one of
+    /// The node on which threads of an initiator have pages that they touch first: the one of
     /// their CPUs; where it is full, the nearest that is not, as Linux does it.
-    fn home_of(&self, cluster: &Cluster) -> Result<u32, Reason> {
+    fn home_of(&self, initiator: &Initiator) -> Result<u32, Reason> {
         let machine = &self.simulated.machine;
         let with_room = machine.nodes.iter().filter(|node| {
             node.memory_bytes != Some(0) && !self.full_nodes.contains(&node.os_index)
         });
         let distance = |node: u32| {
-            let from = cluster.cpu_node?;
+            let from = initiator.cpu_node?;
             machine.distance(from, node)
         };
         let nearest = with_room.map(|node| node.os_index).min_by_key(|&node| {
-            let is_far = !cluster.memory_nodes.contains(node);
-            (cluster.cpu_node != Some(node), is_far, distance(node).unwrap_or(u64::MAX), node)
+            let is_far = !initiator.memory_nodes.contains(node);
+            (initiator.cpu_node != Some(node), is_far, distance(node).unwrap_or(u64::MAX), node)
         });
         nearest.ok_or_else(|| no_room("no node of the simulated machine has room".into()))
     }
@@ -180,9 +180,9 @@ impl Answers {
     /// Bytes by node of threads on these CPUs, each with the same part.
     fn spread(&self, policy: &MemoryPolicy, cpus: &[u32], bytes: f64) -> Result<BytesOn, Reason> {
         let mut bytes_on = BytesOn::new();
-        for threads in self.by_cluster(cpus)? {
+        for threads in self.by_initiator(cpus)? {
             let part = bytes * as_float(threads.positions.len()) / as_float(cpus.len());
-            for (node, share) in self.policy_shares(policy, threads.cluster)? {
+            for (node, share) in self.policy_shares(policy, threads.initiator)? {
                 *bytes_on.entry(node).or_default() += share * part;
             }
         }

@@ -1,7 +1,7 @@
 //! What the streams and transfers of a case move on a simulated machine.
 //!
 //! A stream in a cache gets what its level gives. Of those on memory all share the
-//! machine's capacities. One that mixes loads and non-temporal stores by all cores of a cluster,
+//! machine's capacities. One that mixes loads and non-temporal stores by all cores of an initiator,
 //! alone, on memories that the machine's file speaks of under `[[overlap]]`, gets what these say
 //! (denoyelle2019, equation 5).
 //!
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 
 use nearfar_flow::{DeviceLoad, HybridBytes, KernelLoad, Load};
 use nearfar_kernels::Mix;
-use nearfar_machine::{Cluster, MemoryPolicy};
+use nearfar_machine::{Initiator, MemoryPolicy};
 use nearfar_record::{Actor, Case, Reason, Stream, Transfer};
 
-use super::answers::{Answers, ClusterThreads};
+use super::answers::{Answers, InitiatorThreads};
 use super::error::not_simulated;
 use super::page_shares::Shares;
 use crate::kernel_name::MemoryKernel;
@@ -77,7 +77,7 @@ impl Answers {
                 None => match self.overlapped(case, &running)? {
                     Some(rate) => vec![rate / f64::from(stream.threads); running.cpus.len()],
                     None => {
-                        for threads in self.by_cluster(&running.cpus)? {
+                        for threads in self.by_initiator(&running.cpus)? {
                             found.loads.push(self.load(&running, &threads)?);
                             owners.push((position, threads.positions));
                         }
@@ -132,26 +132,26 @@ impl Answers {
         cpus.iter().map(rate_of).collect()
     }
 
-    /// Threads of a cluster that load the memory.
+    /// Threads of an initiator that load the memory.
     fn load(
         &self,
         running: &Running<'_>,
-        threads: &ClusterThreads<'_>,
+        threads: &InitiatorThreads<'_>,
     ) -> Result<KernelLoad, Reason> {
         let Running { stream, kernel, .. } = running;
-        let shares = self.traffic_shares(stream, *kernel, threads.cluster)?;
-        let of_threads = |threads: u32, cluster: &Cluster| {
+        let shares = self.traffic_shares(stream, *kernel, threads.initiator)?;
+        let of_threads = |threads: u32, initiator: &Initiator| {
             let shares = shares.iter().map(|(&node, &share)| (node, share)).collect();
-            let load = Load { cluster: cluster.index, threads, shares };
+            let load = Load { initiator: initiator.index, threads, shares };
             KernelLoad::new(stream.kernel.clone(), stream.variant.clone(), load)
         };
         let alone = || {
-            let one = of_threads(1, threads.cluster);
+            let one = of_threads(1, threads.initiator);
             let rates = self.simulated.rates(&[one]).map_err(not_simulated)?;
             Ok(rates.into_iter().sum())
         };
         let most_per_thread = self.thread_limit(stream, *kernel, alone)?;
-        Ok(KernelLoad { most_per_thread, ..of_threads(threads.count(), threads.cluster) })
+        Ok(KernelLoad { most_per_thread, ..of_threads(threads.count(), threads.initiator) })
     }
 
     /// Useful bytes/s of a stream whose loads and stores overlap as the machine's file says;
@@ -164,17 +164,17 @@ impl Answers {
         if case.actors.len() != 1 || !is_of_the_model || stream.pause_cycles > 0 {
             return Ok(None);
         }
-        let groups = self.by_cluster(cpus)?;
-        let [ClusterThreads { cluster, .. }] = groups.as_slice() else { return Ok(None) };
-        if !self.are_all_cores(cluster, cpus) {
+        let groups = self.by_initiator(cpus)?;
+        let [InitiatorThreads { initiator, .. }] = groups.as_slice() else { return Ok(None) };
+        if !self.are_all_cores(initiator, cpus) {
             return Ok(None);
         }
-        let reads = self.policy_shares(&stream.binding.memory, cluster)?;
+        let reads = self.policy_shares(&stream.binding.memory, initiator)?;
         let writes = match &stream.write_memory {
-            Some(policy) => self.policy_shares(policy, cluster)?,
+            Some(policy) => self.policy_shares(policy, initiator)?,
             None => reads.clone(),
         };
-        let Some((fast, slow)) = self.memories(cluster, *mix, &reads, &writes) else {
+        let Some((fast, slow)) = self.memories(initiator, *mix, &reads, &writes) else {
             return Ok(None);
         };
         let accesses = f64::from(mix.loads() + mix.stores());
@@ -187,14 +187,14 @@ impl Answers {
             slow_loads: part(mix.loads(), &reads, slow),
             slow_stores: part(mix.stores(), &writes, slow),
         };
-        let seconds = self.simulated.hybrid_seconds(cluster.index, fast, slow, of_a_byte);
+        let seconds = self.simulated.hybrid_seconds(initiator.index, fast, slow, of_a_byte);
         Ok(seconds.map(|seconds| 1.0 / seconds))
     }
 
-    /// Whether there is one thread on each core of a cluster.
-    fn are_all_cores(&self, cluster: &Cluster, cpus: &[u32]) -> bool {
+    /// Whether there is one thread on each core of an initiator.
+    fn are_all_cores(&self, initiator: &Initiator, cpus: &[u32]) -> bool {
         let own =
-            self.simulated.machine.cores.iter().filter(|it| it.cpus.intersects(&cluster.cpus));
+            self.simulated.machine.cores.iter().filter(|it| it.cpus.intersects(&initiator.cpus));
         own.clone().count() == cpus.len()
             && own.into_iter().all(|core| cpus.iter().any(|&cpu| core.cpus.contains(cpu)))
     }
@@ -203,7 +203,7 @@ impl Answers {
     /// touches. It may touch one of them only.
     fn memories(
         &self,
-        cluster: &Cluster,
+        initiator: &Initiator,
         mix: Mix,
         reads: &Shares,
         writes: &Shares,
@@ -213,7 +213,7 @@ impl Answers {
         touched.extend(writes.keys().filter(|_| mix.stores() > 0));
         touched.sort_unstable();
         touched.dedup();
-        let pair = |nodes| self.simulated.overlap_pair(cluster.index, nodes);
+        let pair = |nodes| self.simulated.overlap_pair(initiator.index, nodes);
         match *touched.as_slice() {
             [one] => {
                 let others = self.simulated.machine.nodes.iter().map(|node| node.os_index);

@@ -58,7 +58,7 @@ fn quick_copies_from_every_node_to_every_device_and_back() {
                 });
                 let found: Vec<_> = found.collect();
                 assert_eq!(found.len(), 1, "{device} {node} {direction}");
-                assert_eq!(found[0].cluster, node, "the thread is next to its pages");
+                assert_eq!(found[0].initiator, node, "the thread is next to its pages");
                 assert_eq!(found[0].bytes, 64 << 20);
             }
         }

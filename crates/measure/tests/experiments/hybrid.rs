@@ -75,10 +75,10 @@ fn corners_are_one_kind_of_transfer_each() {
     assert_eq!(
         told,
         [
-            of("hybrid/cluster0/node0+node1/corner/lf", "1l", 0),
-            of("hybrid/cluster0/node0+node1/corner/sf", "1nt", 0),
-            of("hybrid/cluster0/node0+node1/corner/ls", "1l", 1),
-            of("hybrid/cluster0/node0+node1/corner/ss", "1nt", 1),
+            of("hybrid/initiator0/node0+node1/corner/lf", "1l", 0),
+            of("hybrid/initiator0/node0+node1/corner/sf", "1nt", 0),
+            of("hybrid/initiator0/node0+node1/corner/ls", "1l", 1),
+            of("hybrid/initiator0/node0+node1/corner/ss", "1nt", 1),
         ]
     );
     assert!(plan.absent.is_empty());
@@ -88,7 +88,7 @@ fn corners_are_one_kind_of_transfer_each() {
 fn each_pair_has_its_own_pages_for_reads_and_writes() {
     let plan = points(&synthetic(TWO_NODES), standard(), &knights_landing());
     let told = |pair: &str| {
-        let case = case(&plan, &format!("hybrid/cluster0/node0+node1/pair/{pair}"));
+        let case = case(&plan, &format!("hybrid/initiator0/node0+node1/pair/{pair}"));
         let stream = streams(case)[0].clone();
         let written = stream.write_memory.map(|policy| policy.to_string());
         (stream.kernel, stream.binding.memory.to_string(), written)
@@ -108,7 +108,7 @@ fn each_pair_has_its_own_pages_for_reads_and_writes() {
     assert_eq!(told("sf-ls"), of("4l7nt", "preferred:1", Some("preferred:0")));
     let pairs = ids(&plan).into_iter().filter(|id| id.contains("/pair/")).count();
     assert_eq!((pairs, plan.cases.len()), (12, 12 + 6));
-    let surface = case(&plan, "hybrid/cluster0/node0+node1/surface/4l1nt/fast7slow3");
+    let surface = case(&plan, "hybrid/initiator0/node0+node1/surface/4l1nt/fast7slow3");
     let place = coordinates(surface);
     let split = Some(PageSplit { fast: 7, slow: 3 });
     assert_eq!((place.loads, place.stores), (4, 1));
@@ -116,9 +116,9 @@ fn each_pair_has_its_own_pages_for_reads_and_writes() {
     assert_eq!(streams(surface)[0].binding.memory.to_string(), "weighted:0=7,1=3");
     assert_eq!(streams(surface)[0].write_memory, None);
     let full = points(&synthetic(TWO_NODES), full(), &knights_landing());
-    // Two packages, of which each cluster has the other's node as the slow one.
+    // Two packages, of which each initiator has the other's node as the slow one.
     assert_eq!(full.cases.len(), 2 * (12 + 117));
-    case(&full, "hybrid/cluster1/node1+node0/surface/1l1nt/fast1slow1");
+    case(&full, "hybrid/initiator1/node1+node0/surface/1l1nt/fast1slow1");
 }
 
 /// From case and coordinates alone: what each kind moves, and that the second of a pair takes 0.85
@@ -209,14 +209,14 @@ fn memories_of_two_kinds_come_before_remote_ones() {
         let of = |id: &&str| id.ends_with("/corner/lf");
         ids(&plan).into_iter().filter(of).map(str::to_owned).collect()
     };
-    // All clusters are of one package.
-    assert_eq!(first(&machine, full()), ["hybrid/cluster0/node1+node0/corner/lf"]);
+    // All initiators are of one package.
+    assert_eq!(first(&machine, full()), ["hybrid/initiator0/node1+node0/corner/lf"]);
     // A third kind that is near to all of them.
     machine.nodes[7].kind = MemoryKind::Cxl;
     machine.nodes[7].locality = machine.cpus();
     assert_eq!(
         first(&machine, standard()),
-        ["hybrid/cluster0/node1+node0/corner/lf", "hybrid/cluster0/node0+node7/corner/lf"]
+        ["hybrid/initiator0/node1+node0/corner/lf", "hybrid/initiator0/node0+node7/corner/lf"]
     );
     // The machine has memory of another kind for each package.
     let plan = corners(&builtin("two-socket-cxl"), standard());
@@ -236,7 +236,7 @@ fn one_memory_has_nothing_to_share_out() {
     // Several nodes, and none that is slower.
     let both_near = synthetic("pack:1 [numa] [numa] core:2 pu:1");
     assert_eq!(reasons(&corners(&both_near, standard())), [("hybrid", "one_memory_kind")]);
-    // Those of the other packages may be used, and the cluster's own may not.
+    // Those of the other packages may be used, and the initiator's own may not.
     let mut machine = synthetic("pack:3 [numa] core:2 pu:1");
     machine.allowed_cpus = "0-1".parse().unwrap();
     machine.allowed_nodes = [1, 2].into_iter().collect();

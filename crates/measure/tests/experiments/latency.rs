@@ -8,7 +8,7 @@ use crate::machines::{
 };
 
 /// Two packages of four cores with caches of 32 KiB, 1 MiB and 16 MiB.
-const TWO_CLUSTERS: &str = "pack:2 [numa(memory=68719476736)] l3:1(size=16777216) \
+const TWO_INITIATORS: &str = "pack:2 [numa(memory=68719476736)] l3:1(size=16777216) \
                             l2:4(size=1048576) l1d:1(size=32768) core:1 pu:2";
 
 const KIB: u64 = 1 << 10;
@@ -31,15 +31,15 @@ fn idle(planned: &Planned) -> Vec<&str> {
 }
 
 #[test]
-fn quick_walks_from_each_cluster_to_each_node() {
-    let plan = latency(&synthetic(TWO_CLUSTERS), suite_inputs(Suite::Quick));
+fn quick_walks_from_each_initiator_to_each_node() {
+    let plan = latency(&synthetic(TWO_INITIATORS), suite_inputs(Suite::Quick));
     assert_eq!(
         ids(&plan),
         [
-            "latency/cluster0/node0/128MiB/transparent/page_groups",
-            "latency/cluster0/node1/128MiB/transparent/page_groups",
-            "latency/cluster1/node1/128MiB/transparent/page_groups",
-            "latency/cluster1/node0/128MiB/transparent/page_groups",
+            "latency/initiator0/node0/128MiB/transparent/page_groups",
+            "latency/initiator0/node1/128MiB/transparent/page_groups",
+            "latency/initiator1/node1/128MiB/transparent/page_groups",
+            "latency/initiator1/node0/128MiB/transparent/page_groups",
         ]
     );
     let chase = chase(&plan.cases[3]);
@@ -47,14 +47,14 @@ fn quick_walks_from_each_cluster_to_each_node() {
     assert_eq!((chase.thread_cpu, chase.group_bytes), (8, 256 * KIB));
     assert_eq!((chase.working_set_bytes, chase.llc_multiple), (128 * MIB, Some(2.0)));
     let Coordinates::Latency(place) = &plan.cases[3].coordinates[0] else { panic!() };
-    assert_eq!((place.cluster, place.cpu_node, place.memory_node), (1, Some(1), 0));
+    assert_eq!((place.initiator, place.cpu_node, place.memory_node), (1, Some(1), 0));
     assert!(plan.absent.is_empty());
 }
 
 #[test]
 fn standard_has_six_sizes_from_the_first_cache_to_memory() {
-    let plan = latency(&synthetic(TWO_CLUSTERS), standard());
-    let size = |id: &str| format!("latency/cluster0/node0/{id}/transparent/page_groups");
+    let plan = latency(&synthetic(TWO_INITIATORS), standard());
+    let size = |id: &str| format!("latency/initiator0/node0/{id}/transparent/page_groups");
     // Halves of the first cache; between 64 and 768 KiB; between 2 and 12 MiB; the most that the
     // second and the third hold.
     let sizes = ["16KiB", "192KiB", "768KiB", "6MiB", "12MiB"].map(size);
@@ -65,20 +65,20 @@ fn standard_has_six_sizes_from_the_first_cache_to_memory() {
 
 #[test]
 fn full_has_every_size_and_what_translation_takes() {
-    let plan = latency(&synthetic(TWO_CLUSTERS), full());
+    let plan = latency(&synthetic(TWO_INITIATORS), full());
     let idle = idle(&plan);
     let of = |end: &str| idle.iter().filter(|id| id.ends_with(end)).count();
-    // 8 KiB to 96 MiB in two steps for each power of two, for each cluster; 128 MiB on each node.
+    // 8 KiB to 96 MiB in two steps for each power of two, for each initiator; 128 MiB on each node.
     assert_eq!(of("transparent/page_groups"), 2 * (28 + 2));
     for end in ["transparent/anywhere", "small/page_groups", "small/anywhere"] {
         assert_eq!(of(end), 4, "{end}");
     }
-    let anywhere = chase(case(&plan, "latency/cluster1/node0/128MiB/small/anywhere"));
+    let anywhere = chase(case(&plan, "latency/initiator1/node0/128MiB/small/anywhere"));
     assert_eq!((anywhere.group_bytes, anywhere.pages), (128 * MIB, Pages::Small));
     // Asked for small pages, the other ones are the large ones.
-    let plan = latency(&synthetic(TWO_CLUSTERS), Inputs { pages: Pages::Small, ..full() });
-    case(&plan, "latency/cluster0/node0/128MiB/transparent/anywhere");
-    case(&plan, "latency/cluster0/node0/16KiB/small/page_groups");
+    let plan = latency(&synthetic(TWO_INITIATORS), Inputs { pages: Pages::Small, ..full() });
+    case(&plan, "latency/initiator0/node0/128MiB/transparent/anywhere");
+    case(&plan, "latency/initiator0/node0/16KiB/small/page_groups");
 }
 
 #[test]
@@ -107,20 +107,20 @@ fn sets_on_memory_follow_the_caches_and_the_room() {
     // As a placement check: this size alone.
     let forced = Inputs { working_set_bytes: Some(8 * MIB), ..standard() };
     let plan = latency(&machine(260 * MIB, 64 << 30), forced);
-    assert_eq!(idle(&plan), ["latency/cluster0/node0/8MiB/transparent/page_groups"]);
+    assert_eq!(idle(&plan), ["latency/initiator0/node0/8MiB/transparent/page_groups"]);
     let tiny = Inputs { working_set_bytes: Some(100), ..standard() };
     let plan = latency(&machine(260 * MIB, 64 << 30), tiny);
-    assert_eq!(idle(&plan), ["latency/cluster0/node0/4KiB/transparent/page_groups"]);
+    assert_eq!(idle(&plan), ["latency/initiator0/node0/4KiB/transparent/page_groups"]);
 }
 
 #[test]
 fn threads_on_other_cores_load_the_memory() {
-    let machine = synthetic(TWO_CLUSTERS);
+    let machine = synthetic(TWO_INITIATORS);
     let plan = latency(&machine, standard());
     let loaded: Vec<&Case> =
         plan.cases.iter().filter(|case| case.id.contains("/loaded/")).collect();
     assert_eq!(loaded.len(), 7);
-    let alone = case(&plan, "latency/cluster0/node0/128MiB/transparent/page_groups");
+    let alone = case(&plan, "latency/initiator0/node0/128MiB/transparent/page_groups");
     let mut pauses = Vec::new();
     for case in loaded {
         assert_eq!(case.actors[0], alone.actors[0], "the chase is the same as alone");
@@ -135,17 +135,17 @@ fn threads_on_other_cores_load_the_memory() {
     assert_eq!(pauses, [0, 128, 256, 512, 1024, 2048, 8192]);
     let full = latency(&machine, full());
     let of = |start: &str| ids(&full).into_iter().filter(|id| id.starts_with(start)).count();
-    assert_eq!(of("latency/cluster0/node0/loaded/"), 3 * 12);
-    assert_eq!(of("latency/cluster0/node1/loaded/"), 3 * 12);
-    assert_eq!(of("latency/cluster1/node0/loaded/"), 0);
-    case(&full, "latency/cluster0/node1/loaded/2l1s/pause1536");
+    assert_eq!(of("latency/initiator0/node0/loaded/"), 3 * 12);
+    assert_eq!(of("latency/initiator0/node1/loaded/"), 3 * 12);
+    assert_eq!(of("latency/initiator1/node0/loaded/"), 0);
+    case(&full, "latency/initiator0/node1/loaded/2l1s/pause1536");
 }
 
 #[test]
 fn threads_stay_off_the_second_cache_of_the_chase() {
     let shared = "pack:1 [numa] l2:2(size=1048576) l1d:2(size=32768) core:1 pu:1";
     let plan = latency(&synthetic(shared), standard());
-    let stream = case(&plan, "latency/cluster0/node0/loaded/load/pause0").actors[1].clone();
+    let stream = case(&plan, "latency/initiator0/node0/loaded/load/pause0").actors[1].clone();
     assert_eq!(stream.thread_cpus(), [2, 3]);
     let one_cache = "pack:1 [numa] l2:1(size=1048576) l1d:2(size=32768) core:1 pu:1";
     let one_core = "pack:1 [numa] l2:1(size=1048576) l1d:1(size=32768) core:1 pu:2";
@@ -158,7 +158,7 @@ fn threads_stay_off_the_second_cache_of_the_chase() {
 
 #[test]
 fn memory_that_is_all_of_others_is_not_loaded() {
-    let mut machine = synthetic(TWO_CLUSTERS);
+    let mut machine = synthetic(TWO_INITIATORS);
     machine.allowed_cpus = "0-7".parse().unwrap();
     machine.allowed_nodes = nearfar_machine::NodeSet::single(1);
     let plan = latency(&machine, standard());

@@ -38,7 +38,7 @@ fn each_direction_alone_and_both_at_once() {
 }
 
 #[test]
-fn all_clusters_use_all_nodes_of_the_other_package() {
+fn all_initiators_use_all_nodes_of_the_other_package() {
     let planned = links(&synthetic("pack:2 numa:2 l3:1 core:2 pu:1"));
     let both = case(&planned, "links/package0-package1/both_ways/copy_nt/avx512");
     let memory = |text: &str| text.to_owned();
@@ -56,24 +56,28 @@ fn all_clusters_use_all_nodes_of_the_other_package() {
 }
 
 #[test]
-fn clusters_alone_go_by_their_own_way() {
+fn initiators_alone_go_by_their_own_way() {
     let machine = synthetic("pack:2 numa:2 l3:1 core:2 pu:1");
     let alone = |planned: &Planned| -> Vec<String> {
         let is_alone = |place: &Coordinates| match place {
-            Coordinates::Links(place) => place.cluster.is_some(),
+            Coordinates::Links(place) => place.initiator.is_some(),
             other => panic!("{other:?} in links"),
         };
         let all = places(planned).filter(|(place, _)| is_alone(place));
         all.map(|(_, case)| case.id.clone()).collect()
     };
     let standard = links(&machine);
-    let expected =
-        ["cluster0-package1", "cluster1-package1", "cluster2-package0", "cluster3-package0"];
+    let expected = [
+        "initiator0-package1",
+        "initiator1-package1",
+        "initiator2-package0",
+        "initiator3-package0",
+    ];
     assert_eq!(alone(&standard), expected.map(|way| format!("links/{way}/one_way/load/avx512")));
-    let of = case(&standard, "links/cluster3-package0/one_way/load/avx512");
+    let of = case(&standard, "links/initiator3-package0/one_way/load/avx512");
     assert_eq!(told(of), [(vec![6, 7], "interleave:0-1".to_owned())]);
     let Coordinates::Links(place) = &of.coordinates[0] else { panic!("not links") };
-    assert_eq!((place.from_package, place.cluster, place.threads), (1, Some(3), 2));
+    assert_eq!((place.from_package, place.initiator, place.threads), (1, Some(3), 2));
     assert_eq!(reasons(&standard), [("links/alone_kernels", "full_suite_only")]);
     let full = planned(&machine, Experiment::Links, full());
     assert_eq!(alone(&full).len(), 2 * expected.len());
@@ -82,7 +86,7 @@ fn clusters_alone_go_by_their_own_way() {
     assert_eq!(alone(&links(&synthetic("pack:2 [numa] l3:1 core:2 pu:2"))), [""; 0]);
     let mut one_node = machine;
     one_node.allowed_nodes = [0, 1, 2].into_iter().collect();
-    let limited = ["cluster2-package0", "cluster3-package0"];
+    let limited = ["initiator2-package0", "initiator3-package0"];
     let limited = limited.map(|way| format!("links/{way}/one_way/load/avx512"));
     assert_eq!(alone(&links(&one_node)), limited);
 }
@@ -109,7 +113,7 @@ fn packages_without_cores_or_memory_of_their_own_are_named() {
     assert_eq!(reasons(&links(&synthetic("node:4 core:2 pu:1"))), [("links", "one_package")]);
     assert_eq!(
         reasons(&links(&synthetic("numa:1 pack:2 core:2 pu:1"))),
-        [("links/package0", "one_cluster"), ("links/package1", "one_cluster")]
+        [("links/package0", "one_initiator"), ("links/package1", "one_initiator")]
     );
     let mut machine = synthetic("pack:4 [numa] core:2 pu:1");
     machine.allowed_cpus = "0-5".parse().unwrap();
@@ -118,7 +122,7 @@ fn packages_without_cores_or_memory_of_their_own_are_named() {
     assert_eq!(
         reasons(&limited),
         [
-            ("links/cluster3", "cpus_not_allowed"),
+            ("links/initiator3", "cpus_not_allowed"),
             ("links/node2", "node_not_allowed"),
             ("links/package2", "node_not_allowed"),
             ("links/package3", "cpus_not_allowed"),

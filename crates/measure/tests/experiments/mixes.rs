@@ -26,11 +26,11 @@ fn standard_is_the_beginning_of_full() {
     assert_ne!(other.cases, few.cases);
 }
 
-/// Over many sets of the built-in machine with 8 clusters of 16 cores.
+/// Over many sets of the built-in machine with 8 initiators of 16 cores.
 #[test]
 fn sets_are_drawn_as_they_should_be() {
     let machine = builtin("two-socket-8-nodes");
-    let clusters = machine.clusters();
+    let initiators = machine.initiators();
     let (mut sets, mut all, mut interleaved, mut local, mut elsewhere) = (0, 0, 0, 0, 0);
     let mut counts = BTreeSet::new();
     let mut kernels = BTreeSet::new();
@@ -38,8 +38,8 @@ fn sets_are_drawn_as_they_should_be() {
         for case in mixes(&machine, Inputs { seed, ..full() }).cases {
             sets += 1;
             for stream in streams(&case) {
-                let cluster =
-                    clusters.iter().find(|it| it.cpus.intersects(&stream.binding.cpus)).unwrap();
+                let initiator =
+                    initiators.iter().find(|it| it.cpus.intersects(&stream.binding.cpus)).unwrap();
                 all += 1;
                 counts.insert(stream.threads);
                 kernels.insert(stream.kernel.clone());
@@ -48,7 +48,7 @@ fn sets_are_drawn_as_they_should_be() {
                         assert_eq!(nodes.len(), 2);
                         interleaved += 1;
                     }
-                    MemoryPolicy::Preferred(node) if cluster.memory_nodes.contains(*node) => {
+                    MemoryPolicy::Preferred(node) if initiator.memory_nodes.contains(*node) => {
                         local += 1;
                     }
                     MemoryPolicy::Preferred(_) => elsewhere += 1,
@@ -59,7 +59,7 @@ fn sets_are_drawn_as_they_should_be() {
     }
     assert_eq!(counts, (1..=16).collect());
     assert_eq!(kernels, ["copy_nt", "load", "triad"].map(String::from).into());
-    // Of 640 sets with 8 clusters each: 0.7, of these 0.25; of the others half and an eighth of
+    // Of 640 sets with 8 initiators each: 0.7, of these 0.25; of the others half and an eighth of
     // the other half.
     let share = |part: i32, of: i32| f64::from(part) / f64::from(of);
     let is_near = |found: f64, wanted: f64| (found - wanted).abs() < 0.03;
@@ -69,7 +69,7 @@ fn sets_are_drawn_as_they_should_be() {
 }
 
 #[test]
-fn one_cluster_is_divided_between_two_kernels() {
+fn one_initiator_is_divided_between_two_kernels() {
     let planned = mixes(&synthetic("node:1 core:6 pu:2"), full());
     assert_eq!(planned.cases.len(), 32);
     for case in &planned.cases {
@@ -91,14 +91,14 @@ fn no_set_stands_twice() {
         .map(|case| streams(case).iter().map(|stream| stream.kernel.clone()).collect())
         .collect();
     assert_eq!(pairs.len(), 3);
-    assert_eq!(reasons(&planned), [("mixes/3-31", "one_cluster")]);
+    assert_eq!(reasons(&planned), [("mixes/3-31", "one_initiator")]);
     assert_eq!(mixes(&synthetic("node:1 core:2 pu:1"), standard()).cases, planned.cases);
     let one_kernel = Inputs { kernels: Some(vec!["load".into()]), ..full() };
     assert_eq!(mixes(&synthetic("node:1 core:2 pu:1"), one_kernel.clone()).cases.len(), 1);
     // Two streams of one thread, each on node 0, node 1 or both.
-    let two_clusters = mixes(&synthetic("node:2 core:1 pu:1"), one_kernel);
-    assert_eq!(two_clusters.cases.len(), 9);
-    assert_eq!(reasons(&two_clusters), [("mixes/9-31", "no_variant")]);
+    let two_initiators = mixes(&synthetic("node:2 core:1 pu:1"), one_kernel);
+    assert_eq!(two_initiators.cases.len(), 9);
+    assert_eq!(reasons(&two_initiators), [("mixes/9-31", "no_variant")]);
     assert!(mixes(&synthetic("node:2 core:1 pu:1"), full()).absent.is_empty());
 }
 
@@ -112,9 +112,9 @@ fn what_cannot_be_mixed_is_named() {
     assert_eq!(
         reasons(&limited),
         [
-            ("mixes/cluster1", "cpus_not_allowed"),
+            ("mixes/initiator1", "cpus_not_allowed"),
             ("mixes/node0", "node_not_allowed"),
-            ("mixes/3-7", "one_cluster"),
+            ("mixes/3-7", "one_initiator"),
         ]
     );
     assert_eq!(limited.cases.len(), 3);
@@ -129,8 +129,8 @@ fn streams_run_beside_each_other() {
             let streams = streams(case);
             assert!(streams.len() >= 2, "{seed}: {}", case.id);
             for stream in streams {
-                let clusters = machine.clusters();
-                let own = clusters.iter().filter(|it| it.cpus.intersects(&stream.binding.cpus));
+                let initiators = machine.initiators();
+                let own = initiators.iter().filter(|it| it.cpus.intersects(&stream.binding.cpus));
                 assert_eq!(own.count(), 1, "{seed}: {}", case.id);
             }
         }

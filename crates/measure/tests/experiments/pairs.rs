@@ -1,4 +1,4 @@
-use nearfar_machine::{InitiatorKind, NodeSet};
+use nearfar_machine::{GroupBy, NodeSet};
 use nearfar_record::{Experiment, Inputs, Record, Suite};
 
 use crate::machines::{ids, offered, reasons, record, synthetic};
@@ -6,8 +6,8 @@ use nearfar_measure::experiment::{Planned, plan};
 use nearfar_measure::suite_inputs;
 
 /// The matrix, which is the second phase.
-fn matrix(machine: &nearfar_machine::Machine, initiator: InitiatorKind) -> Planned {
-    let record: Record = record(machine, Inputs { initiator, ..suite_inputs(Suite::Quick) });
+fn matrix(machine: &nearfar_machine::Machine, group_by: GroupBy) -> Planned {
+    let record: Record = record(machine, Inputs { group_by, ..suite_inputs(Suite::Quick) });
     let variants = offered();
     plan(Experiment::Pairs, 1, &variants, &record)
 }
@@ -26,20 +26,20 @@ fn parts_that_may_not_be_used_are_named_by_the_initiators_asked_for() {
             .collect();
         (ids(&plan).len(), named)
     };
-    let named = |initiators: &[&str]| -> Vec<(String, String)> {
-        let cpus = initiators.iter().map(|name| (*name, "cpus_not_allowed"));
+    let named = |cpu_groups: &[&str]| -> Vec<(String, String)> {
+        let cpus = cpu_groups.iter().map(|name| (*name, "cpus_not_allowed"));
         let nodes = [("pairs/node1", "node_not_allowed"), ("pairs/node2", "node_not_allowed")];
         cpus.chain(nodes).map(|(name, code)| (name.to_owned(), code.to_owned())).collect()
     };
-    // Three kernels on one node; one core of the first cluster, one or both of the second.
-    assert_eq!(of(InitiatorKind::Cluster), (3 * 3, named(&["pairs/cluster2"])));
-    assert_eq!(of(InitiatorKind::L3), (3 * 3, named(&["pairs/l32"])));
+    // Three kernels on one node; one core of the first initiator, one or both of the second.
+    assert_eq!(of(GroupBy::Memory), (3 * 3, named(&["pairs/initiator2"])));
+    assert_eq!(of(GroupBy::L3), (3 * 3, named(&["pairs/l32"])));
     let cores = ["pairs/core1", "pairs/core4", "pairs/core5"];
-    assert_eq!(of(InitiatorKind::Core), (3 * 3, named(&cores)));
+    assert_eq!(of(GroupBy::Core), (3 * 3, named(&cores)));
 }
 
 #[test]
 fn one_node_has_no_remote_pair() {
-    let plan = matrix(&synthetic("pack:1 [numa] core:2 pu:1"), InitiatorKind::Cluster);
+    let plan = matrix(&synthetic("pack:1 [numa] core:2 pu:1"), GroupBy::Memory);
     assert_eq!(reasons(&plan), [("pairs/remote", "one_node")]);
 }

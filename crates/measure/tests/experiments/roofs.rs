@@ -15,7 +15,7 @@ use crate::machines::{
 const KIB: u64 = 1 << 10;
 
 /// Two packages of two cores with caches of 32 KiB, 1 MiB and 16 MiB.
-const TWO_CLUSTERS: &str = "pack:2 [numa(memory=68719476736)] l3:1(size=16777216) \
+const TWO_INITIATORS: &str = "pack:2 [numa(memory=68719476736)] l3:1(size=16777216) \
                             l2:2(size=1048576) l1d:1(size=32768) core:1 pu:2";
 
 fn roofs(machine: &Machine, inputs: Inputs) -> Planned {
@@ -45,7 +45,7 @@ fn memory_ids(planned: &Planned) -> Vec<&str> {
     ids
 }
 
-/// Four clusters of Knights Landing as hwloc tells them, with four cores each: two share a second
+/// Four initiators of Knights Landing as hwloc tells them, with four cores each: two share a second
 /// level, there is no third, and each has a node of ordinary and one of fast memory.
 fn knights_landing() -> Machine {
     let mut machine = synthetic(
@@ -62,20 +62,20 @@ fn knights_landing() -> Machine {
 
 #[test]
 fn standard_has_loads_everywhere_and_other_kernels_near() {
-    let plan = roofs(&synthetic(TWO_CLUSTERS), standard());
+    let plan = roofs(&synthetic(TWO_INITIATORS), standard());
     let expected = [
-        "roofs/cluster0/node0/load/avx512",
-        "roofs/cluster0/node0/store/avx512",
-        "roofs/cluster0/node0/store_nt/avx512",
-        "roofs/cluster0/node0/2l1s/avx512",
-        "roofs/cluster1/node1/load/avx512",
-        "roofs/cluster1/node1/store/avx512",
-        "roofs/cluster1/node1/store_nt/avx512",
-        "roofs/cluster1/node1/2l1s/avx512",
-        "roofs/cluster0/node1/load/avx512",
-        "roofs/cluster1/node0/load/avx512",
-        "roofs/cluster0/interleaved/unknown/load/avx512",
-        "roofs/cluster1/interleaved/unknown/load/avx512",
+        "roofs/initiator0/node0/load/avx512",
+        "roofs/initiator0/node0/store/avx512",
+        "roofs/initiator0/node0/store_nt/avx512",
+        "roofs/initiator0/node0/2l1s/avx512",
+        "roofs/initiator1/node1/load/avx512",
+        "roofs/initiator1/node1/store/avx512",
+        "roofs/initiator1/node1/store_nt/avx512",
+        "roofs/initiator1/node1/2l1s/avx512",
+        "roofs/initiator0/node1/load/avx512",
+        "roofs/initiator1/node0/load/avx512",
+        "roofs/initiator0/interleaved/unknown/load/avx512",
+        "roofs/initiator1/interleaved/unknown/load/avx512",
         "roofs/contended/node0x2/load/avx512",
         "roofs/contended/node1x2/load/avx512",
         "roofs/all_local/load/avx512",
@@ -100,8 +100,8 @@ fn standard_has_loads_everywhere_and_other_kernels_near() {
 }
 
 #[test]
-fn one_case_has_a_place_for_each_cluster() {
-    let plan = roofs(&synthetic(TWO_CLUSTERS), standard());
+fn one_case_has_a_place_for_each_initiator() {
+    let plan = roofs(&synthetic(TWO_INITIATORS), standard());
     let of = |id: &str| -> Vec<(u32, u32, Roof, Vec<u32>, String)> {
         let case = case(&plan, id);
         let place = |place: &Coordinates| {
@@ -109,13 +109,13 @@ fn one_case_has_a_place_for_each_cluster() {
             let actor = &case.actors[roof.actor as usize];
             let cpus = actor.thread_cpus().to_vec();
             assert_eq!(roof.threads, actor.threads());
-            (roof.cluster, roof.actor, roof.roof, cpus, actor.memory().unwrap().to_string())
+            (roof.initiator, roof.actor, roof.roof, cpus, actor.memory().unwrap().to_string())
         };
         case.coordinates.iter().map(place).collect()
     };
     let memory = |text: &str| text.to_owned();
-    let contended = Roof::Contended { node: 1, clusters: 2 };
-    // The nearest first: node 1 is cluster 1's.
+    let contended = Roof::Contended { node: 1, initiators: 2 };
+    // The nearest first: node 1 is initiator 1's.
     assert_eq!(
         of("roofs/contended/node1x2/load/avx512"),
         [
@@ -133,7 +133,7 @@ fn one_case_has_a_place_for_each_cluster() {
     // Synthetic text does not say what memory is.
     let interleaved = Roof::Interleaved { kind: MemoryKind::Unknown };
     assert_eq!(
-        of("roofs/cluster1/interleaved/unknown/load/avx512"),
+        of("roofs/initiator1/interleaved/unknown/load/avx512"),
         [(1, 0, interleaved, vec![4, 6], memory("interleave:0-1"))]
     );
     let congested = Roof::Congested { kind: MemoryKind::Unknown };
@@ -148,33 +148,33 @@ fn one_case_has_a_place_for_each_cluster() {
 
 #[test]
 fn sets_of_caches_are_in_them_and_in_none_before() {
-    let plan = roofs(&synthetic(TWO_CLUSTERS), standard());
+    let plan = roofs(&synthetic(TWO_INITIATORS), standard());
     let of_thread = |id: &str| {
         let actor = &case(&plan, id).actors[0];
         actor.working_set_bytes() / u64::from(actor.threads()) / KIB
     };
-    assert_eq!(of_thread("roofs/cluster0/l1/load/avx512"), 16);
+    assert_eq!(of_thread("roofs/initiator0/l1/load/avx512"), 16);
     // Two arrays, one twice as long; whole pages for each third.
-    assert_eq!(of_thread("roofs/cluster0/l1/2l1s/avx512"), 24);
+    assert_eq!(of_thread("roofs/initiator0/l1/2l1s/avx512"), 24);
     // Between 64 and 768 KiB, and between 2112 and 6144 KiB.
-    assert_eq!(of_thread("roofs/cluster0/l2/load/avx512"), 224);
-    assert_eq!(of_thread("roofs/cluster0/l3/store/avx512"), 3604);
+    assert_eq!(of_thread("roofs/initiator0/l2/load/avx512"), 224);
+    assert_eq!(of_thread("roofs/initiator0/l3/store/avx512"), 3604);
     let cached = ids(&plan).into_iter().filter(|id| id.contains("/l1/"));
     assert!(cached.clone().count() > 0);
     assert!(cached.clone().all(|id| !id.contains("store_nt")));
     // What is forced for memory is not for caches.
     let forced = Inputs { working_set_bytes: Some(8 << 20), ..standard() };
-    let small = roofs(&synthetic(TWO_CLUSTERS), forced);
-    let l1 = "roofs/cluster0/l1/load/avx512";
+    let small = roofs(&synthetic(TWO_INITIATORS), forced);
+    let l1 = "roofs/initiator0/l1/load/avx512";
     assert_eq!(case(&small, l1).actors, case(&plan, l1).actors);
-    let local = "roofs/cluster0/node0/load/avx512";
+    let local = "roofs/initiator0/node0/load/avx512";
     assert_eq!(case(&small, local).actors[0].working_set_bytes(), 8 << 20);
     assert_eq!(case(&plan, local).actors[0].working_set_bytes(), 64 << 20);
 }
 
 #[test]
-fn full_has_every_cluster_count_and_point() {
-    let plan = roofs(&synthetic(TWO_CLUSTERS), full());
+fn full_has_every_initiator_count_and_point() {
+    let plan = roofs(&synthetic(TWO_INITIATORS), full());
     let memory = memory_ids(&plan);
     // 2 x 2 nodes, 2 interleaved, 2 contended, 1 all local, 1 congested; four kernels each.
     assert_eq!(memory.len(), 4 * 10);
@@ -182,7 +182,9 @@ fn full_has_every_cluster_count_and_point() {
         let is_of = |id: &&str| id.starts_with(roof) && id.contains("l_") && id.contains("fma/");
         ids(&plan).into_iter().filter(is_of).count()
     };
-    for roof in ["cluster0/l1", "cluster1/l3", "cluster0/node0", "cluster0/node1", "all_local"] {
+    for roof in
+        ["initiator0/l1", "initiator1/l3", "initiator0/node0", "initiator0/node1", "all_local"]
+    {
         assert_eq!(validation(&format!("roofs/{roof}/")), 11, "{roof}");
     }
     assert_eq!(validation("roofs/contended/node0x2/"), 11);
@@ -192,26 +194,27 @@ fn full_has_every_cluster_count_and_point() {
     let counts: BTreeSet<u32> = all_places(&eight)
         .iter()
         .filter_map(|(roof, _)| match roof.roof {
-            Roof::Contended { clusters, .. } => Some(clusters),
+            Roof::Contended { initiators, .. } => Some(initiators),
             _ => None,
         })
         .collect();
     assert_eq!(counts.into_iter().collect::<Vec<u32>>(), [2, 3, 4, 5, 6, 7, 8]);
 }
 
-/// Of 56 pairs of a cluster and a remote node one in the package and one outside for each cluster.
+/// Of 56 pairs of an initiator and a remote node one in the package and one outside for each initiator.
 #[test]
 fn standard_takes_one_remote_node_of_each_relation() {
     let machine = builtin("two-socket-8-nodes");
     let remote = |planned: &Planned| -> Vec<(u32, u32)> {
-        let is_own =
-            |cluster: u32, node| machine.clusters()[cluster as usize].memory_nodes.contains(node);
+        let is_own = |initiator: u32, node| {
+            machine.initiators()[initiator as usize].memory_nodes.contains(node)
+        };
         let of = |roof: &RoofCoordinates| match (roof.roof, roof.kernel.as_str()) {
-            (Roof::Memory { node }, "load") => Some((roof.cluster, node)),
+            (Roof::Memory { node }, "load") => Some((roof.initiator, node)),
             _ => None,
         };
         let found = all_places(planned).into_iter().filter_map(|(roof, _)| of(roof));
-        found.filter(|&(cluster, node)| !is_own(cluster, node)).collect()
+        found.filter(|&(initiator, node)| !is_own(initiator, node)).collect()
     };
     let plan = roofs(&machine, standard());
     assert_eq!(remote(&plan).len(), 16);
@@ -223,7 +226,7 @@ fn standard_takes_one_remote_node_of_each_relation() {
 
 #[test]
 fn points_reach_from_below_the_first_ridge_to_above_the_last() {
-    let plan = roofs(&synthetic(TWO_CLUSTERS), standard());
+    let plan = roofs(&synthetic(TWO_INITIATORS), standard());
     let mut intensities: Vec<f64> = all_places(&plan)
         .into_iter()
         .filter(|(roof, _)| roof.purpose == RoofPurpose::Validation)
@@ -233,16 +236,16 @@ fn points_reach_from_below_the_first_ridge_to_above_the_last() {
     intensities.sort_by(f64::total_cmp);
     assert_eq!(intensities, [1.0 / 16.0, 0.25, 1.0, 8.0, 32.0]);
     // Four loads a step take four pages, more than three quarters of a first cache of 16 KiB.
-    let small = TWO_CLUSTERS.replace("size=32768", "size=16384");
+    let small = TWO_INITIATORS.replace("size=32768", "size=16384");
     let plan = roofs(&synthetic(&small), standard());
     let missing: Vec<(&str, &str)> = reasons(&plan).into_iter().skip(3).collect();
-    assert_eq!(missing, [("roofs/cluster0/l1/4l_1fma/avx512", "no_window")]);
+    assert_eq!(missing, [("roofs/initiator0/l1/4l_1fma/avx512", "no_window")]);
 }
 
 /// A point that no loop can be made for would be refused on every machine.
 #[test]
 fn every_mix_has_a_loop_in_the_variants_of_this_cpu() {
-    let plan = roofs(&synthetic(TWO_CLUSTERS), full());
+    let plan = roofs(&synthetic(TWO_INITIATORS), full());
     let mixes: BTreeSet<&str> = all_places(&plan)
         .into_iter()
         .map(|(roof, _)| roof.kernel.as_str())
@@ -266,8 +269,8 @@ fn one_node_has_no_remote_roof() {
     let plan = roofs(&synthetic("pack:1 [numa] l3:1 core:2 pu:1"), standard());
     let expected = [
         ("roofs/remote", "one_node"),
-        ("roofs/contended", "one_cluster"),
-        ("roofs/all_local", "one_cluster"),
+        ("roofs/contended", "one_initiator"),
+        ("roofs/all_local", "one_initiator"),
         ("roofs/congested/unknown", "one_node"),
         ("roofs/caches/store_nt", "no_window"),
     ];
@@ -277,7 +280,7 @@ fn one_node_has_no_remote_roof() {
 
 #[test]
 fn caches_that_are_not_known_are_told() {
-    let mut machine = synthetic(TWO_CLUSTERS);
+    let mut machine = synthetic(TWO_INITIATORS);
     machine.caches[0].bytes = None;
     let told = |machine: &Machine| -> Vec<(String, String)> {
         let plan = roofs(machine, standard());
@@ -289,10 +292,10 @@ fn caches_that_are_not_known_are_told() {
     };
     let unknown = |name: &str| (name.to_owned(), "unknown_cache".to_owned());
     // The first cache of a core: how much of the set the caches before hold is not known either.
-    let expected = ["l1", "l2", "l3"].map(|level| unknown(&format!("roofs/cluster0/{level}")));
+    let expected = ["l1", "l2", "l3"].map(|level| unknown(&format!("roofs/initiator0/{level}")));
     assert_eq!(told(&machine), expected);
     machine.caches.clear();
-    assert_eq!(told(&machine), [unknown("roofs/cluster0/caches")]);
+    assert_eq!(told(&machine), [unknown("roofs/initiator0/caches")]);
 }
 
 #[test]
@@ -304,11 +307,11 @@ fn memory_of_two_kinds_has_its_own_roofs() {
     assert!(has("roofs/congested/dram/load/avx512") && has("roofs/congested/hbm/load/avx512"));
     assert!(has("roofs/contended/node7x4/load/avx512"));
     // Both own nodes with every kernel, one other of each kind and all of each kind with loads: 12
-    // cases a cluster.
-    assert_eq!(memory.iter().filter(|id| id.starts_with("roofs/cluster")).count(), 4 * 12);
-    assert!(has("roofs/cluster3/interleaved/dram/load/avx512"));
-    assert!(has("roofs/cluster3/interleaved/hbm/load/avx512"));
-    assert!(has("roofs/cluster3/node0/load/avx512") && has("roofs/cluster3/node1/load/avx512"));
+    // cases an initiator.
+    assert_eq!(memory.iter().filter(|id| id.starts_with("roofs/initiator")).count(), 4 * 12);
+    assert!(has("roofs/initiator3/interleaved/dram/load/avx512"));
+    assert!(has("roofs/initiator3/interleaved/hbm/load/avx512"));
+    assert!(has("roofs/initiator3/node0/load/avx512") && has("roofs/initiator3/node1/load/avx512"));
     assert!(reasons(&plan).contains(&("roofs/remote_alike", "full_suite_only")));
     assert!(reasons(&plan).contains(&("roofs/contended/fewer", "full_suite_only")));
     let all_local = |id: &str| -> Vec<String> {
@@ -324,19 +327,19 @@ fn memory_of_two_kinds_has_its_own_roofs() {
         ["preferred:1", "preferred:3", "preferred:5", "preferred:7"]
     );
     // A second cache for two cores, and none above it: 64 to 384 KiB a thread.
-    let l2 = &case(&plan, "roofs/cluster0/l2/load/avx512").actors[0];
+    let l2 = &case(&plan, "roofs/initiator0/l2/load/avx512").actors[0];
     assert_eq!(l2.working_set_bytes() / u64::from(l2.threads()) / KIB, 160);
     assert!(!ids(&plan).iter().any(|id| id.contains("/l3/")));
 }
 
 #[test]
 fn memory_sets_exceed_a_cache_before_the_memory() {
-    let mut machine = synthetic(TWO_CLUSTERS);
+    let mut machine = synthetic(TWO_INITIATORS);
     machine.nodes[1].memory_side_cache_bytes = Some(48 << 20);
     let plan = roofs(&machine, standard());
     let set = |id: &str| case(&plan, id).actors[0].working_set_bytes() >> 20;
-    assert_eq!(set("roofs/cluster0/node0/load/avx512"), 4 * 16);
-    assert_eq!(set("roofs/cluster0/node1/load/avx512"), 4 * (16 + 48));
+    assert_eq!(set("roofs/initiator0/node0/load/avx512"), 4 * 16);
+    assert_eq!(set("roofs/initiator0/node1/load/avx512"), 4 * (16 + 48));
 }
 
 #[test]
@@ -353,13 +356,13 @@ fn a_node_without_cores_is_contended_for_as_any() {
     assert!(reasons(&plan).contains(&("roofs/congested/cxl", "one_node")));
     let machine = builtin("two-socket-cxl");
     let cxl = machine.nodes.iter().find(|node| node.kind == MemoryKind::Cxl).unwrap().os_index;
-    let contended = format!("roofs/contended/node{cxl}x{}/load/avx512", machine.clusters().len());
+    let contended = format!("roofs/contended/node{cxl}x{}/load/avx512", machine.initiators().len());
     assert!(ids(&plan).contains(&contended.as_str()), "{contended}");
 }
 
 #[test]
-fn one_usable_cluster_over_all_nodes_is_congestion() {
-    let mut machine = synthetic(TWO_CLUSTERS);
+fn one_usable_initiator_over_all_nodes_is_congestion() {
+    let mut machine = synthetic(TWO_INITIATORS);
     machine.allowed_cpus = "0-3".parse().unwrap();
     let plan = roofs(&machine, standard());
     assert!(ids(&plan).contains(&"roofs/congested/unknown/load/avx512"));
@@ -415,7 +418,7 @@ fn kernels_and_variants_that_are_asked_for_are_measured() {
     };
     let plan = roofs(&machine, inputs);
     let memory = memory_ids(&plan);
-    let local = |kernel: &str| format!("roofs/cluster0/node0/{kernel}/sse2");
+    let local = |kernel: &str| format!("roofs/initiator0/node0/{kernel}/sse2");
     assert_eq!(memory, [local("triad_nt"), local("triad")]);
     assert!(reasons(&plan).contains(&("roofs/caches/triad_nt", "no_window")));
     let forced = Inputs { variant: Some("neon".into()), ..standard() };

@@ -24,11 +24,11 @@ fn of_sharing(place: &Coordinates) -> &SharingCoordinates {
     }
 }
 
-/// (n, m) of a remote cluster on a node.
+/// (n, m) of a remote initiator on a node.
 fn cells(planned: &Planned, node: u32, remote: u32, kernel: &str) -> Vec<(u32, u32)> {
     let all = coordinates(planned);
     let of_pair = all.iter().filter(|place| {
-        place.memory_node == node && place.remote_cluster == remote && place.kernel == kernel
+        place.memory_node == node && place.remote_initiator == remote && place.kernel == kernel
     });
     let cells: BTreeSet<(u32, u32)> =
         of_pair.map(|place| (place.local_threads, place.remote_threads)).collect();
@@ -46,14 +46,14 @@ fn the_sparse_grid_is_lone_runs_and_four_mixed_cells() {
     let of_node_0: Vec<&str> =
         ids(&planned).into_iter().filter(|id| id.starts_with("sharing/node0/")).collect();
     let expected = [
-        "cluster0x1",
-        "cluster0x4",
-        "cluster1x1",
-        "cluster1x4",
-        "cluster0x1+cluster1x1",
-        "cluster0x2+cluster1x2",
-        "cluster0x4+cluster1x1",
-        "cluster0x4+cluster1x4",
+        "initiator0x1",
+        "initiator0x4",
+        "initiator1x1",
+        "initiator1x4",
+        "initiator0x1+initiator1x1",
+        "initiator0x2+initiator1x2",
+        "initiator0x4+initiator1x1",
+        "initiator0x4+initiator1x4",
     ];
     assert_eq!(of_node_0, expected.map(|name| format!("sharing/node0/{name}/triad/avx512")));
     assert_eq!(planned.cases.len(), 2 * expected.len());
@@ -75,7 +75,7 @@ fn the_full_grid_is_the_paper_s_table() {
 }
 
 #[test]
-fn large_clusters_have_few_counts() {
+fn large_initiators_have_few_counts() {
     let most = |cores: u32| -> Vec<u32> {
         let machine = synthetic(&format!("pack:2 [numa] l3:1(size=8MB) core:{cores} pu:1"));
         let planned = sharing(&machine, full());
@@ -92,39 +92,39 @@ fn large_clusters_have_few_counts() {
 #[test]
 fn two_groups_share_one_node() {
     let planned = sharing(&nehalem(), standard());
-    let both = case(&planned, "sharing/node1/cluster1x4+cluster0x1/triad/avx512");
+    let both = case(&planned, "sharing/node1/initiator1x4+initiator0x1/triad/avx512");
     let groups = streams(both);
     // Cores have two CPUs each; one of them is used.
     assert_eq!(groups[0].thread_cpus, [8, 10, 12, 14]);
     assert_eq!(groups[1].thread_cpus, [0]);
     assert!(groups.iter().all(|stream| nodes_of(stream) == NodeSet::single(1)));
-    let lone = case(&planned, "sharing/node1/cluster0x4/triad/avx512");
+    let lone = case(&planned, "sharing/node1/initiator0x4/triad/avx512");
     let place = of_sharing(&lone.coordinates[0]);
-    assert_eq!((place.local_cluster, place.remote_cluster), (1, 0));
+    assert_eq!((place.local_initiator, place.remote_initiator), (1, 0));
     assert_eq!((place.local_threads, place.remote_threads), (0, 4));
 }
 
-/// The local cluster alone is measured once, for every remote cluster.
+/// The local initiator alone is measured once, for every remote initiator.
 #[test]
 fn lone_local_runs_are_shared() {
     let machine = synthetic("pack:3 [numa] l3:1(size=8MB) core:2 pu:1");
     let planned = sharing(&machine, full());
-    let lone = case(&planned, "sharing/node1/cluster1x2/triad/avx512");
+    let lone = case(&planned, "sharing/node1/initiator1x2/triad/avx512");
     let remotes: Vec<u32> =
-        lone.coordinates.iter().map(|place| of_sharing(place).remote_cluster).collect();
+        lone.coordinates.iter().map(|place| of_sharing(place).remote_initiator).collect();
     assert_eq!(remotes, [0, 2]);
-    // A node: 2 local runs, and for each of 2 remote clusters 2 lone ones and 4 cells.
+    // A node: 2 local runs, and for each of 2 remote initiators 2 lone ones and 4 cells.
     assert_eq!(planned.cases.len(), 3 * 3 * (2 + 2 * (2 + 4)));
 }
 
 #[test]
-fn the_sparse_grid_takes_one_cluster_of_each_relation() {
+fn the_sparse_grid_takes_one_initiator_of_each_relation() {
     let machine = builtin("two-socket-8-nodes");
     let sparse = sharing(&machine, standard());
     let remotes = |node: u32| -> BTreeSet<u32> {
         let all = coordinates(&sparse);
         let of_node = all.iter().filter(|place| place.memory_node == node);
-        of_node.map(|place| place.remote_cluster).collect()
+        of_node.map(|place| place.remote_initiator).collect()
     };
     assert_eq!(remotes(0), BTreeSet::from([1, 4]));
     assert_eq!(remotes(6), BTreeSet::from([0, 4]));
@@ -141,7 +141,7 @@ fn the_sparse_grid_takes_one_cluster_of_each_relation() {
 fn what_cannot_share_is_named() {
     assert_eq!(
         reasons(&sharing(&synthetic("node:1 core:4 pu:2"), full())),
-        [("sharing", "one_cluster")]
+        [("sharing", "one_initiator")]
     );
     assert_eq!(
         reasons(&sharing(&synthetic("node:1 core:1 pu:2"), full())),
@@ -154,31 +154,32 @@ fn what_cannot_share_is_named() {
     assert_eq!(
         reasons(&limited),
         [
-            ("sharing/cluster2", "cpus_not_allowed"),
+            ("sharing/initiator2", "cpus_not_allowed"),
             ("sharing/node0", "node_not_allowed"),
             ("sharing/node2", "cpus_not_allowed"),
         ]
     );
     assert!(coordinates(&limited).iter().all(|place| place.memory_node == 1));
     machine.allowed_cpus = "0-1".parse().unwrap();
-    assert_eq!(reasons(&sharing(&machine, standard())), [("sharing", "one_cluster")]);
+    assert_eq!(reasons(&sharing(&machine, standard())), [("sharing", "one_initiator")]);
 }
 
 #[test]
 fn coordinates_are_those_of_the_groups() {
     for seed in 0..100 {
         let machine = random_machine(seed);
-        let clusters = machine.clusters();
+        let initiators = machine.initiators();
         for (place, case) in places(&sharing(&machine, full())) {
             let place = of_sharing(place);
-            let cluster = |index: u32| &clusters[index as usize];
-            let (local, remote) = (cluster(place.local_cluster), cluster(place.remote_cluster));
+            let initiator = |index: u32| &initiators[index as usize];
+            let (local, remote) =
+                (initiator(place.local_initiator), initiator(place.remote_initiator));
             assert!(local.memory_nodes.contains(place.memory_node), "{seed}: {}", case.id);
             assert!(!remote.memory_nodes.contains(place.memory_node), "{seed}: {}", case.id);
             let sides = [(local, place.local_threads), (remote, place.remote_threads)];
             let sides = sides.into_iter().filter(|&(_, threads)| threads > 0);
-            for ((cluster, _), stream) in sides.zip(streams(case)) {
-                assert!(stream.binding.cpus.is_subset(&cluster.cpus), "{seed}: {}", case.id);
+            for ((initiator, _), stream) in sides.zip(streams(case)) {
+                assert!(stream.binding.cpus.is_subset(&initiator.cpus), "{seed}: {}", case.id);
             }
         }
     }

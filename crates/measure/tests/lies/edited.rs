@@ -123,7 +123,7 @@ const EDITS: [(Edit, &str); 63] = [
         "stands there twice",
     ),
     // A sample's place.
-    (|l| sample(l).case = "pairs/cluster0/node0/nothing".into(), "which is not planned"),
+    (|l| sample(l).case = "pairs/initiator0/node0/nothing".into(), "which is not planned"),
     (|l| sample(l).round = 2, "round 2 of 2"),
     (|l| sample(l).window = 2, "window 2 of 2"),
     (|l| sample(l).sequence = 7, "where sample 0 should be"),

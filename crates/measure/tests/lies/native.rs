@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nearfar_machine::{Binding, CpuSet, InitiatorKind, Machine, MemoryPolicy};
+use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy};
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::{
     Engine, Executor, Failure, Interrupt, Window, WindowRequest, now_utc, read_environment,
@@ -67,7 +67,7 @@ pub fn run(executor: &mut NativeExecutor, case: &Case, count: u32) -> Result<Vec
 pub fn inputs() -> Inputs {
     Inputs {
         experiments: vec![Experiment::Pairs],
-        initiator: InitiatorKind::Cluster,
+        group_by: GroupBy::Memory,
         kernels: Some(vec!["load".into(), "triad".into()]),
         pages: Pages::Small,
         working_set_bytes: Some(WORKING_SET),

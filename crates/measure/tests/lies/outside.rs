@@ -64,7 +64,7 @@ fn is_moved(window: &Window) -> bool {
     window.disturbances.iter().any(|found| matches!(found, Disturbance::Moved { .. }))
 }
 
-/// The first CPU of the first cluster.
+/// The first CPU of the first initiator.
 fn own_cpu() -> u32 {
     machine().allowed_cpus.first().unwrap()
 }

@@ -185,10 +185,10 @@ pub fn set(actors: Vec<Actor>) -> Case {
     case("mixes/0", Coordinates::Mixes(MixCoordinates { index: 0 }), actors)
 }
 
-/// The roof of a cluster.
+/// The roof of an initiator.
 pub fn roof(roof: Roof, actor: Actor) -> Case {
     let coordinates = RoofCoordinates {
-        cluster: 0,
+        initiator: 0,
         actor: 0,
         roof,
         kernel: actor.kernel().into(),
@@ -214,7 +214,7 @@ pub fn run_of_scaling(stream: Stream, affinity: Affinity) -> Case {
 pub fn latency(chase: Chase, load: Option<Stream>) -> Case {
     let node = chase.binding.memory.nodes().unwrap().first().unwrap();
     let coordinates = LatencyCoordinates {
-        cluster: 0,
+        initiator: 0,
         cpu_node: Some(node),
         memory_node: node,
         working_set_bytes: chase.working_set_bytes,

@@ -10,7 +10,7 @@ use crate::single_case::{MIB, as_float, chase, machine, stream, window};
 
 fn case(chase: Chase, beside: Option<Actor>) -> Case {
     let coordinates = LatencyCoordinates {
-        cluster: 0,
+        initiator: 0,
         cpu_node: Some(0),
         memory_node: 0,
         working_set_bytes: chase.working_set_bytes,

@@ -20,7 +20,7 @@ fn table(machine: &str) -> Value {
     let tables = paper["roofs"].as_array().unwrap();
     let found = tables.iter().find(|table| table["machine"] == machine).unwrap();
     assert_eq!((found["unit"].as_str(), found["kernel"].as_str()), (Some("GB/s"), Some("load")));
-    assert_eq!(found["cluster"], 0);
+    assert_eq!(found["initiator"], 0);
     found.clone()
 }
 
@@ -35,15 +35,15 @@ fn measured(machine: &str, experiment: Experiment) -> Record {
     simulate(&read_machine(machine).unwrap(), inputs, false).unwrap()
 }
 
-/// The roofs of a cluster by its loads, GB/s, and by its fused multiply-adds, GFLOP/s; of
+/// The roofs of an initiator by its loads, GB/s, and by its fused multiply-adds, GFLOP/s; of
 /// several variants the best.
-fn roofs(record: &Record, cluster: u32) -> BTreeMap<Roof, f64> {
+fn roofs(record: &Record, initiator: u32) -> BTreeMap<Roof, f64> {
     let mut roofs = BTreeMap::new();
     for case in &record.cases {
         for place in &case.coordinates {
             let Coordinates::Roofs(place) = place else { continue };
             let is_wanted = ["load", "fma_dp"].contains(&place.kernel.as_str());
-            if place.cluster != cluster || place.purpose != RoofPurpose::Roof || !is_wanted {
+            if place.initiator != initiator || place.purpose != RoofPurpose::Roof || !is_wanted {
                 continue;
             }
             let sample = record.samples.iter().find(|sample| sample.case == case.id).unwrap();
@@ -71,7 +71,7 @@ fn printed(table: &Value) -> BTreeMap<Roof, f64> {
         roofs.insert(Roof::Memory { node: node.parse().unwrap() }, value);
     }
     for (node, value) in figures("contended") {
-        roofs.insert(Roof::Contended { node: node.parse().unwrap(), clusters: 4 }, value);
+        roofs.insert(Roof::Contended { node: node.parse().unwrap(), initiators: 4 }, value);
     }
     for (node, value) in figures("all_local") {
         roofs.insert(Roof::AllLocal { node: node.parse().unwrap() }, value);
@@ -86,7 +86,7 @@ fn printed(table: &Value) -> BTreeMap<Roof, f64> {
     roofs
 }
 
-/// Every roof that the paper prints for cluster 0 within 5 %.
+/// Every roof that the paper prints for initiator 0 within 5 %.
 #[track_caller]
 fn assert_roofs(machine: &str, count: usize) -> BTreeMap<Roof, f64> {
     let record = measured(machine, Experiment::Roofs);
@@ -103,25 +103,28 @@ fn assert_roofs(machine: &str, count: usize) -> BTreeMap<Roof, f64> {
     ours
 }
 
-/// Table 2, the division of a node among the four clusters included.
+/// Table 2, the division of a node among the four initiators included.
 #[test]
 fn joe0_has_the_roofs_of_table_2() {
     assert_roofs("joe0", 3 + 4 + 4 + 1 + 1);
 }
 
-/// Tables 4 and 5: each cluster on the memory of the first two, and cluster 0 beside others.
+/// Tables 4 and 5: each initiator on the memory of the first two, and initiator 0 beside others.
 #[test]
 fn knl_flat_has_the_roofs_of_tables_4_and_5() {
     assert_roofs("knl-flat", 2 + 2 + 2 + 2);
     let record = measured("knl-flat", Experiment::Roofs);
     let paper: Value = serde_json::from_str(PAPER).unwrap();
     assert_eq!(paper["pairs"]["machine"], "knl-flat");
-    for (cluster, row) in (0..).zip(paper["pairs"]["rows"].as_array().unwrap()) {
-        let ours = roofs(&record, cluster);
+    for (initiator, row) in (0..).zip(paper["pairs"]["rows"].as_array().unwrap()) {
+        let ours = roofs(&record, initiator);
         for (node, printed) in (0..).zip(row.as_array().unwrap()) {
             let (found, printed) = (ours[&Roof::Memory { node }], printed.as_f64().unwrap());
             let error = found / printed - 1.0;
-            assert!(error.abs() <= 0.05, "cluster {cluster}, node {node}: {found} for {printed}");
+            assert!(
+                error.abs() <= 0.05,
+                "initiator {initiator}, node {node}: {found} for {printed}"
+            );
         }
     }
 }
@@ -154,7 +157,7 @@ fn assert_overlaps(machine: &str) {
         sample.rate(Part::Case, Work::UsefulBytes, Aggregate::Sum)
     };
     let places = record.cases.iter().filter_map(|case| match &case.coordinates[0] {
-        Coordinates::Hybrid(place) if place.cluster == 0 => Some((case, place)),
+        Coordinates::Hybrid(place) if place.initiator == 0 => Some((case, place)),
         _ => None,
     });
     let corner = |kind: TransferKind| {

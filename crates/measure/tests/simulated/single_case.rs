@@ -147,7 +147,7 @@ pub fn at_roof(roof: Roof, actor: Actor) -> Case {
     Case {
         id: "roofs/by-hand".into(),
         coordinates: vec![Coordinates::Roofs(RoofCoordinates {
-            cluster: 0,
+            initiator: 0,
             actor: 0,
             roof,
             kernel: actor.kernel().into(),

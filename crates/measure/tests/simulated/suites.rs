@@ -32,7 +32,7 @@ fn every_machine_answers_the_standard_suite() {
         assert!(refused.is_empty(), "{}: {refused:#?}", name);
         let mut expected = BTreeSet::from(Experiment::OF_MACHINE);
         for (experiment, is_possible) in [
-            (Experiment::Sharing, machine.machine.clusters().len() > 1),
+            (Experiment::Sharing, machine.machine.initiators().len() > 1),
             (Experiment::Links, machine.machine.packages.len() > 1),
             (Experiment::Devices, !machine.devices.is_empty()),
         ] {

@@ -13,7 +13,7 @@ use crate::single_case::{
 
 const CORES: [u32; 4] = [0, 1, 2, 3];
 
-/// A mix without arithmetic by one thread, which is not all of a cluster's.
+/// A mix without arithmetic by one thread, which is not all of an initiator's.
 #[test]
 fn a_mix_is_as_fast_as_the_kernel_that_does_the_same() {
     let machine = machine();

@@ -9,8 +9,8 @@ use nearfar_measure::{Engine, Interrupt, Outcome, suite_inputs};
 use nearfar_record::{Experiment, Inputs, Record, RecordWriter, Suite, read_record};
 
 /// `nodes` nodes of four cores, two nodes a package, an L3 of 16 MiB for every two
-/// cores. One thread gets 10 GB/s from local and 4 GB/s from other memory, all of a
-/// cluster 25 GB/s from local memory. `more` is the end of its file.
+/// cores. One thread gets 10 GB/s from local and 4 GB/s from other memory, all of an
+/// initiator 25 GB/s from local memory. `more` is the end of its file.
 pub fn machine(nodes: u32, more: &str) -> SimulatedMachine {
     let mut text = String::from(
         r#"

@@ -129,7 +129,7 @@ fn judge(machine: &RandomMatrix, error: f64) -> [Verdict; 4] {
         .classes
         .iter()
         .flat_map(|class| &class.pairs)
-        .map(|pair| ((pair.initiator, pair.memory_node), pair.best))
+        .map(|pair| ((pair.cpu_group, pair.memory_node), pair.best))
         .collect();
     let values: Vec<f64> = best.into_values().collect();
     let told = partition(&values, &PartitionRule { span: rule.span, noise: Some(error) }).unwrap();

@@ -69,7 +69,7 @@ pub fn environment_settings(header: &Header) -> Vec<(&'static str, Option<String
         ("usable_nodes", Some(machine.allowed_nodes.to_string())),
         ("suite", Some(inputs.suite.as_str().into())),
         ("experiments", Some(experiments.join(", "))),
-        ("initiator", Some(inputs.initiator.to_string())),
+        ("group_by", Some(inputs.group_by.as_str().into())),
         ("kernels", inputs.kernels.as_deref().map(list)),
         ("variant", inputs.variant.clone()),
         ("pages", Some(format!("{:?}", inputs.pages).to_lowercase())),

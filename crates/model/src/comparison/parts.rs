@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_machine::{Cluster, Machine, MemoryPolicy};
+use nearfar_machine::{Initiator, Machine, MemoryPolicy};
 use nearfar_record::{Actor, Case};
 use nearfar_stats::median;
 use serde::Serialize;
@@ -47,14 +47,14 @@ pub(super) fn parts_in_common(
     if compared.iter().all(|case| !matches!(case.verdict, Verdict::Worse | Verdict::Better)) {
         return Vec::new();
     }
-    let clusters = machine.clusters();
+    let initiators = machine.initiators();
     let mut places: BTreeMap<Place, Vec<usize>> = BTreeMap::new();
     for (index, cell) in cells.iter().enumerate() {
-        for place in places_of(cell.matched.a_case, machine, &clusters) {
+        for place in places_of(cell.matched.a_case, machine, &initiators) {
             places.entry(place).or_default().push(index);
         }
     }
-    let ways = ways(&places, machine, &clusters);
+    let ways = ways(&places, machine, &initiators);
     let mut parts = Vec::new();
     for verdict in [Verdict::Worse, Verdict::Better] {
         let mut left: BTreeSet<usize> =
@@ -101,13 +101,13 @@ type Ways<'a> = BTreeMap<(u32, u32), Vec<&'a [usize]>>;
 fn ways<'a>(
     places: &'a BTreeMap<Place, Vec<usize>>,
     machine: &Machine,
-    clusters: &[Cluster],
+    initiators: &[Initiator],
 ) -> Ways<'a> {
     let mut ways = Ways::new();
     for (place, of) in places {
-        let Place::Path { cluster, node } = *place else { continue };
-        let from = clusters.iter().find(|it| it.index == cluster);
-        let from = from.and_then(|cluster| machine.only_package(&cluster.cpus));
+        let Place::Path { initiator, node } = *place else { continue };
+        let from = initiators.iter().find(|it| it.index == initiator);
+        let from = from.and_then(|initiator| machine.only_package(&initiator.cpus));
         let to = machine.node(node).and_then(|node| machine.only_package(&node.locality));
         if let Some(way) = from.zip(to).filter(|(from, to)| from != to) {
             ways.entry(way).or_default().push(of);
@@ -123,19 +123,19 @@ fn most_differ(paths: &[&[usize]], differs: impl Fn(&[usize]) -> bool) -> bool {
 }
 
 /// The parts that a case uses.
-fn places_of(case: &Case, machine: &Machine, clusters: &[Cluster]) -> BTreeSet<Place> {
+fn places_of(case: &Case, machine: &Machine, initiators: &[Initiator]) -> BTreeSet<Place> {
     let mut places = BTreeSet::new();
     for actor in &case.actors {
         let overlaps =
-            |cluster: &&Cluster| cluster.cpus.iter().any(|cpu| actor.cpus().contains(cpu));
-        for cluster in clusters.iter().filter(overlaps) {
-            let from = machine.only_package(&cluster.cpus);
-            places.insert(Place::Cluster { cluster: cluster.index });
-            for node in nodes_of(actor, cluster) {
+            |initiator: &&Initiator| initiator.cpus.iter().any(|cpu| actor.cpus().contains(cpu));
+        for initiator in initiators.iter().filter(overlaps) {
+            let from = machine.only_package(&initiator.cpus);
+            places.insert(Place::Initiator { initiator: initiator.index });
+            for node in nodes_of(actor, initiator) {
                 let package =
                     machine.node(node).and_then(|node| machine.only_package(&node.locality));
                 places.insert(Place::Memory { node });
-                places.insert(Place::Path { cluster: cluster.index, node });
+                places.insert(Place::Path { initiator: initiator.index, node });
                 if let Some((from, to)) = from.zip(package)
                     && from != to
                 {
@@ -148,9 +148,9 @@ fn places_of(case: &Case, machine: &Machine, clusters: &[Cluster]) -> BTreeSet<P
     places
 }
 
-/// The nodes that an actor's threads on a cluster use; those of pages that are touched first are
-/// the cluster's own.
-fn nodes_of(actor: &Actor, cluster: &Cluster) -> BTreeSet<u32> {
+/// The nodes that an actor's threads on an initiator use; those of pages that are touched first are
+/// the initiator's own.
+fn nodes_of(actor: &Actor, initiator: &Initiator) -> BTreeSet<u32> {
     let named = |policy: &MemoryPolicy| policy.nodes();
     let Some(memory) = actor.memory() else { return BTreeSet::new() };
     let write = actor.as_stream().and_then(|stream| stream.write_memory.as_ref());
@@ -158,6 +158,6 @@ fn nodes_of(actor: &Actor, cluster: &Cluster) -> BTreeSet<u32> {
     let nodes = policies
         .into_iter()
         .flatten()
-        .map(|policy| named(policy).unwrap_or_else(|| cluster.memory_nodes.clone()));
+        .map(|policy| named(policy).unwrap_or_else(|| initiator.memory_nodes.clone()));
     nodes.flat_map(|nodes| nodes.iter().collect::<Vec<u32>>()).collect()
 }

@@ -17,7 +17,7 @@ pub struct FlowCase {
 /// A stream and what it moved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FlowStream {
-    /// Its threads, their cluster and the shares of its pages.
+    /// Its threads, their initiator and the shares of its pages.
     pub load: Load,
     /// Position in [`FlowLayout::kernels`].
     pub kernel: usize,
@@ -30,8 +30,8 @@ pub struct FlowStream {
 /// The parts that a machine has, whatever they carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLayout {
-    /// Number of clusters.
-    pub clusters: usize,
+    /// Number of initiators.
+    pub initiators: usize,
     /// Memory nodes by their numbers.
     pub nodes: Vec<u32>,
     /// What several paths share beside controllers and issue limits.
@@ -44,23 +44,23 @@ pub struct FlowLayout {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLink {
     pub ends: LinkEnds,
-    /// The paths over it: cluster and node.
+    /// The paths over it: initiator and node.
     pub crosses: BTreeSet<(u32, u32)>,
 }
 
 /// What paths have in common that share something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum LinkEnds {
-    /// The clusters of a package on the memory of another.
+    /// The initiators of a package on the memory of another.
     Packages {
         /// The package of the cores.
         from: u32,
         /// The package of the memory.
         to: u32,
     },
-    /// One of several clusters of its package on the memory of another package.
-    ClusterToPackage {
-        cluster: u32,
+    /// One of several initiators of its package on the memory of another package.
+    InitiatorToPackage {
+        initiator: u32,
         /// The package of the memory.
         to: u32,
     },
@@ -69,18 +69,18 @@ pub enum LinkEnds {
 }
 
 impl FlowCase {
-    /// Cluster, node and threads of a stream that runs alone on one node.
+    /// Initiator, node and threads of a stream that runs alone on one node.
     pub(crate) fn as_pair(&self) -> Option<(u32, u32, u32)> {
         let [only] = self.streams.as_slice() else { return None };
         let [(node, _)] = only.load.shares.as_slice() else { return None };
-        Some((only.load.cluster, *node, only.load.threads))
+        Some((only.load.initiator, *node, only.load.threads))
     }
 
-    /// What its streams of a cluster move on a node, bytes/s.
+    /// What its streams of an initiator move on a node, bytes/s.
     pub(crate) fn moved(&self, is_counted: impl Fn(u32, u32) -> bool) -> f64 {
         let of_stream = |stream: &FlowStream| {
             let shares = stream.load.shares.iter();
-            let counted = shares.filter(|(node, _)| is_counted(stream.load.cluster, *node));
+            let counted = shares.filter(|(node, _)| is_counted(stream.load.initiator, *node));
             stream.rate * counted.map(|(_, share)| share).sum::<f64>()
         };
         self.streams.iter().map(of_stream).sum()

@@ -229,7 +229,7 @@ impl Problem<'_> {
 
 impl FittedFlow {
     /// What each stream of a case moves by this law, useful bytes/s of its kernel; `None` where a
-    /// cluster, node or kernel is not of this machine.
+    /// initiator, node or kernel is not of this machine.
     pub fn rates(&self, case: &FlowCase) -> Option<Vec<f64>> {
         if case.streams.iter().any(|stream| stream.kernel >= self.kernels.len()) {
             return None;
@@ -259,9 +259,9 @@ impl CaseSlopes<'_> {
         let count = self.case.streams.len();
         match parameter {
             FlowParameter::Capacity(part) => self.capacity(part),
-            FlowParameter::OneThread { cluster, column } => {
+            FlowParameter::OneThread { initiator, column } => {
                 let node = self.capacities.nodes[column];
-                let weight = |index: usize| self.time_share(index, cluster, node);
+                let weight = |index: usize| self.time_share(index, initiator, node);
                 let weights: Vec<f64> = (0..count).map(weight).collect();
                 weights.iter().any(|&weight| weight > 0.0).then(|| self.by_demands(&weights))
             }
@@ -297,12 +297,12 @@ impl CaseSlopes<'_> {
 
     /// The part of its time that a stream's threads would spend on a node with nothing in their
     /// way: by so much its demand grows with theirs there.
-    fn time_share(&self, stream: usize, cluster: usize, node: u32) -> f64 {
+    fn time_share(&self, stream: usize, initiator: usize, node: u32) -> f64 {
         let load = &self.case.streams[stream].load;
-        if load.cluster as usize != cluster {
+        if load.initiator as usize != initiator {
             return 0.0;
         }
-        let row = &self.capacities.one_thread[cluster];
+        let row = &self.capacities.one_thread[initiator];
         let time = |&(on, share): &(u32, f64)| {
             let column = self.capacities.nodes.iter().position(|&known| known == on);
             (on, column.map_or(0.0, |column| share / row[column]))

@@ -11,26 +11,26 @@ use super::case::{FlowLayout, LinkEnds};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MachinePart {
-    /// From the CPUs of a cluster to a node.
+    /// From the CPUs of an initiator to a node.
     Path {
-        cluster: u32,
+        initiator: u32,
         memory_node: u32,
     },
     Controller {
         memory_node: u32,
     },
-    /// What the CPUs of a cluster can have on the way.
+    /// What the CPUs of an initiator can have on the way.
     Issue {
-        cluster: u32,
+        initiator: u32,
     },
     /// From the CPUs of a package to the memory of another.
     Link {
         from_package: u32,
         to_package: u32,
     },
-    /// From one of several clusters of a package to the memory of another.
-    ClusterLink {
-        cluster: u32,
+    /// From one of several initiators of a package to the memory of another.
+    InitiatorLink {
+        initiator: u32,
         to_package: u32,
     },
     /// What all memory of a kind in a package carries together.
@@ -44,19 +44,19 @@ impl FlowLayout {
     /// `None` for a part that the machine has not.
     pub fn part(&self, part: Part) -> Option<MachinePart> {
         let node = |column: usize| self.nodes.get(column).copied();
-        let number = |cluster: usize| u32::try_from(cluster).ok();
+        let number = |initiator: usize| u32::try_from(initiator).ok();
         Some(match part {
-            Part::Path { cluster, column } => {
-                MachinePart::Path { cluster: number(cluster)?, memory_node: node(column)? }
+            Part::Path { initiator, column } => {
+                MachinePart::Path { initiator: number(initiator)?, memory_node: node(column)? }
             }
             Part::Controller { column } => MachinePart::Controller { memory_node: node(column)? },
-            Part::Issue { cluster } => MachinePart::Issue { cluster: number(cluster)? },
+            Part::Issue { initiator } => MachinePart::Issue { initiator: number(initiator)? },
             Part::Link { index } => match self.links.get(index)?.ends {
                 LinkEnds::Packages { from, to } => {
                     MachinePart::Link { from_package: from, to_package: to }
                 }
-                LinkEnds::ClusterToPackage { cluster, to } => {
-                    MachinePart::ClusterLink { cluster, to_package: to }
+                LinkEnds::InitiatorToPackage { initiator, to } => {
+                    MachinePart::InitiatorLink { initiator, to_package: to }
                 }
                 LinkEnds::Channels { package, kind } => {
                     MachinePart::Channels { package, memory_kind: kind }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_flow::Load;
-use nearfar_machine::{Cluster, Machine, MemoryNode, MemoryPolicy};
+use nearfar_machine::{Initiator, Machine, MemoryNode, MemoryPolicy};
 use nearfar_record::{Actor, Coordinates, Experiment, Part, Roof, RoofPurpose, Stage};
 
 use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
@@ -11,13 +11,13 @@ use super::parameters::pairs_of;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::{CaseFigures, RecordFigures};
 
-/// Pairs of cluster and node; more would make the fit long.
+/// Pairs of initiator and node; more would make the fit long.
 const MOST_PAIRS: usize = 400;
-/// Clusters up to the last with a pair, times memory nodes with a pair: what one is asked of.
+/// Initiators up to the last with a pair, times memory nodes with a pair: what one is asked of.
 const MOST_CELLS: usize = 1600;
 /// Cases with several streams that are fitted of each experiment; more tell little and take time.
 const MOST_CASES: usize = 32;
-/// Cases of one cluster alone on several nodes: each is the only one that fills its cluster's way.
+/// Cases of one initiator alone on several nodes: each is the only one that fills its initiator's way.
 const MOST_ALONE: usize = 128;
 /// Lone cases of each further kernel.
 const MOST_OF_KERNEL: usize = 24;
@@ -80,8 +80,8 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
         .into_iter()
         .map(|beside| KnownLoop { beside, alone: lone_loop(&candidates, beside) })
         .collect();
-    let clusters = machine.clusters();
-    let observer = Observer { clusters: &clusters, loops: &loops };
+    let initiators = machine.initiators();
+    let observer = Observer { initiators: &initiators, loops: &loops };
     let mut pairs = Vec::new();
     let mut by_experiment: BTreeMap<Experiment, Vec<FlowCase>> = BTreeMap::new();
     let mut alone: BTreeMap<Experiment, Vec<FlowCase>> = BTreeMap::new();
@@ -97,7 +97,7 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
     }
     let kernels_of_mixes = loops.iter().map(|it| it.beside.0.into()).collect();
     let mut observed = Observed {
-        layout: layout(machine, &clusters, &pairs_of(&pairs), kernels_of_mixes)?,
+        layout: layout(machine, &initiators, &pairs_of(&pairs), kernels_of_mixes)?,
         variants: loops.iter().map(|it| it.beside.1.into()).collect(),
         lone_variants: loops.iter().map(|it| it.alone.1.into()).collect(),
         fitted: Vec::new(),
@@ -120,25 +120,25 @@ pub(crate) fn observe(figures: &RecordFigures<'_>) -> Result<Observed, Inapplica
 }
 
 /// The parts of a machine as far as pairs were measured: a record from anywhere may name any number
-/// of clusters and nodes.
+/// of initiators and nodes.
 fn layout(
     machine: &Machine,
-    clusters: &[Cluster],
+    initiators: &[Initiator],
     pairs: &BTreeSet<(u32, u32)>,
     kernels: Vec<String>,
 ) -> Result<FlowLayout, Inapplicable> {
     let count = pairs.len();
     if count > MOST_PAIRS {
         return Err(Inapplicable::here(format!(
-            "the record has {count} pairs of cluster and node, and the fit takes at most \
+            "the record has {count} pairs of initiator and node, and the fit takes at most \
              {MOST_PAIRS}"
         )));
     }
-    let rows = pairs.iter().map(|&(cluster, _)| cluster as usize + 1).max().unwrap_or(0);
+    let rows = pairs.iter().map(|&(initiator, _)| initiator as usize + 1).max().unwrap_or(0);
     let own: BTreeSet<u32> = pairs.iter().map(|&(_, node)| node).collect();
     if rows * own.len() > MOST_CELLS {
         return Err(Inapplicable::here(format!(
-            "the record has pairs of clusters up to number {} and of {} nodes, and the fit takes \
+            "the record has pairs of initiators up to number {} and of {} nodes, and the fit takes \
              at most {MOST_CELLS} of one times the other",
             rows.saturating_sub(1),
             own.len()
@@ -147,9 +147,9 @@ fn layout(
     let used: Vec<&MemoryNode> =
         machine.nodes.iter().filter(|node| own.contains(&node.os_index)).collect();
     Ok(FlowLayout {
-        clusters: rows,
+        initiators: rows,
         nodes: used.iter().map(|node| node.os_index).collect(),
-        links: links(machine, &clusters[..rows.min(clusters.len())], &used),
+        links: links(machine, &initiators[..rows.min(initiators.len())], &used),
         kernels,
     })
 }
@@ -160,8 +160,8 @@ impl Observed {
     fn take_pairs(&mut self, cases: Vec<FlowCase>) -> Result<(), Inapplicable> {
         let mut of_pair: BTreeMap<(u32, u32), Vec<FlowCase>> = BTreeMap::new();
         for case in cases {
-            if let Some((cluster, node, _)) = case.as_pair() {
-                of_pair.entry((cluster, node)).or_default().push(case);
+            if let Some((initiator, node, _)) = case.as_pair() {
+                of_pair.entry((initiator, node)).or_default().push(case);
             }
         }
         let mut between = Vec::new();
@@ -193,14 +193,14 @@ impl Observed {
 /// Cases of one pair with the fewest and with the most threads.
 fn ends_of_pairs(cases: Vec<FlowCase>) -> Vec<FlowCase> {
     let mut ends: BTreeMap<(u32, u32), (u32, u32)> = BTreeMap::new();
-    for (cluster, node, threads) in cases.iter().filter_map(FlowCase::as_pair) {
-        let (fewest, most) = ends.entry((cluster, node)).or_insert((threads, threads));
+    for (initiator, node, threads) in cases.iter().filter_map(FlowCase::as_pair) {
+        let (fewest, most) = ends.entry((initiator, node)).or_insert((threads, threads));
         *fewest = threads.min(*fewest);
         *most = threads.max(*most);
     }
     let is_end = |case: &FlowCase| {
-        case.as_pair().is_some_and(|(cluster, node, threads)| {
-            ends.get(&(cluster, node)).is_some_and(|&(a, b)| threads == a || threads == b)
+        case.as_pair().is_some_and(|(initiator, node, threads)| {
+            ends.get(&(initiator, node)).is_some_and(|&(a, b)| threads == a || threads == b)
         })
     };
     cases.into_iter().filter(is_end).collect()
@@ -313,7 +313,7 @@ fn loops_of_mixes<'a>(candidates: &[Candidate<'a>], first: Loop<'a>) -> Vec<Loop
 }
 
 struct Observer<'a> {
-    clusters: &'a [Cluster],
+    initiators: &'a [Initiator],
     loops: &'a [KnownLoop<'a>],
 }
 
@@ -352,17 +352,17 @@ impl Observer<'_> {
     }
 
     fn load(&self, actor: &Actor) -> Option<Load> {
-        let own = self.clusters.iter().find(|own| actor.cpus().is_subset(&own.cpus))?;
+        let own = self.initiators.iter().find(|own| actor.cpus().is_subset(&own.cpus))?;
         let shares = shares(actor.memory()?, own)?;
         let threads = actor.threads();
-        (threads > 0).then_some(Load { cluster: own.index, threads, shares })
+        (threads > 0).then_some(Load { initiator: own.index, threads, shares })
     }
 }
 
 /// The share of the pages on each node; `None` where the policy does not say it.
-pub(crate) fn shares(policy: &MemoryPolicy, cluster: &Cluster) -> Option<Vec<(u32, f64)>> {
+pub(crate) fn shares(policy: &MemoryPolicy, initiator: &Initiator) -> Option<Vec<(u32, f64)>> {
     let weights: Vec<(u32, f64)> = match policy {
-        MemoryPolicy::FirstTouch => only(cluster.memory_nodes.iter())?,
+        MemoryPolicy::FirstTouch => only(initiator.memory_nodes.iter())?,
         MemoryPolicy::Bind(nodes) => only(nodes.iter())?,
         MemoryPolicy::Preferred(node) => vec![(*node, 1.0)],
         MemoryPolicy::Interleave(nodes) => nodes.iter().map(|node| (node, 1.0)).collect(),
@@ -381,23 +381,23 @@ fn only(mut nodes: impl Iterator<Item = u32>) -> Option<Vec<(u32, f64)>> {
 }
 
 /// What paths share beside controllers and issue limits, as far as packages tell: the way of a
-/// package and of each of its clusters to each other package, and the channels of each package.
-fn links(machine: &Machine, clusters: &[Cluster], nodes: &[&MemoryNode]) -> Vec<FlowLink> {
+/// package and of each of its initiators to each other package, and the channels of each package.
+fn links(machine: &Machine, initiators: &[Initiator], nodes: &[&MemoryNode]) -> Vec<FlowLink> {
     let mut links: BTreeMap<LinkEnds, BTreeSet<(u32, u32)>> = BTreeMap::new();
-    let mut clusters_of: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
-    for cluster in clusters {
-        let own = machine.only_package(&cluster.cpus);
+    let mut initiators_of: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for initiator in initiators {
+        let own = machine.only_package(&initiator.cpus);
         if let Some(own) = own {
-            clusters_of.entry(own).or_default().insert(cluster.index);
+            initiators_of.entry(own).or_default().insert(initiator.index);
         }
         for node in nodes {
             let Some(to) = machine.only_package(&node.locality) else { continue };
-            let path = (cluster.index, node.os_index);
+            let path = (initiator.index, node.os_index);
             let mut add = |ends| links.entry(ends).or_default().insert(path);
             add(LinkEnds::Channels { package: to, kind: node.kind });
             if let Some(from) = own.filter(|&from| from != to) {
                 add(LinkEnds::Packages { from, to });
-                add(LinkEnds::ClusterToPackage { cluster: cluster.index, to });
+                add(LinkEnds::InitiatorToPackage { initiator: initiator.index, to });
             }
         }
     }
@@ -405,11 +405,14 @@ fn links(machine: &Machine, clusters: &[Cluster], nodes: &[&MemoryNode]) -> Vec<
     let nodes_of = |paths: &BTreeSet<(u32, u32)>| {
         paths.iter().map(|&(_, node)| node).collect::<BTreeSet<u32>>().len()
     };
-    let has_siblings =
-        |cluster: &u32| clusters_of.values().any(|own| own.len() > 1 && own.contains(cluster));
+    let has_siblings = |initiator: &u32| {
+        initiators_of.values().any(|own| own.len() > 1 && own.contains(initiator))
+    };
     let is_own = |(ends, paths): &(LinkEnds, BTreeSet<(u32, u32)>)| match ends {
         LinkEnds::Packages { .. } => paths.len() > 1,
-        LinkEnds::ClusterToPackage { cluster, .. } => nodes_of(paths) > 1 && has_siblings(cluster),
+        LinkEnds::InitiatorToPackage { initiator, .. } => {
+            nodes_of(paths) > 1 && has_siblings(initiator)
+        }
         LinkEnds::Channels { .. } => nodes_of(paths) > 1,
     };
     let own = links.into_iter().filter(is_own);

@@ -8,7 +8,7 @@
 //! | K, controller of m | the larger of 1.1 x the best B, 1.03 x the most together on m | 0.3 |
 //! | I, issue of c | the larger of 1.2 x the best B, 1.03 x the most of c | 0.4 |
 //! | link of packages | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
-//! | a cluster to a package | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
+//! | an initiator to a package | the larger of 1.2 x the best B, 1.03 x the most across | 0.3 |
 //! | channels of a package | 1.1 x the most when all nodes are in use, else 1.5 x the sum of B | 0.3 |
 //! | p, from 1 to 25 | 5 | 0.4 |
 //! | gamma, from 0 to 2 | 0.5 | 0.5, itself |
@@ -25,12 +25,12 @@ use nearfar_stats::median;
 
 use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
 
-/// A number that is fitted. Clusters are rows, columns memory nodes in the layout's order.
+/// A number that is fitted. Initiators are rows, columns memory nodes in the layout's order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowParameter {
     /// Demand of one thread, bytes/s.
     OneThread {
-        cluster: usize,
+        initiator: usize,
         /// The node's column.
         column: usize,
     },
@@ -109,7 +109,7 @@ pub(crate) struct Parameters<'a> {
     pub all: Vec<FlowParameter>,
     /// What is fitted of each, at the start.
     pub start: Vec<f64>,
-    /// Pairs that no case is about, and which have made-up figures: cluster and column.
+    /// Pairs that no case is about, and which have made-up figures: initiator and column.
     unknown: Vec<(usize, usize)>,
 }
 
@@ -119,16 +119,16 @@ impl<'a> Parameters<'a> {
         let known = Known { layout, cases };
         let mut parameters =
             Self { layout, all: Vec::new(), start: Vec::new(), unknown: Vec::new() };
-        let mut best = vec![vec![None; layout.nodes.len()]; layout.clusters];
-        for (cluster, row) in best.iter_mut().enumerate() {
+        let mut best = vec![vec![None; layout.nodes.len()]; layout.initiators];
+        for (initiator, row) in best.iter_mut().enumerate() {
             for (column, best) in row.iter_mut().enumerate() {
-                let Some((of_one, most)) = known.pair(cluster, column) else {
-                    parameters.unknown.push((cluster, column));
+                let Some((of_one, most)) = known.pair(initiator, column) else {
+                    parameters.unknown.push((initiator, column));
                     continue;
                 };
                 *best = Some(most);
-                parameters.add(FlowParameter::OneThread { cluster, column }, of_one.ln());
-                let path = FlowParameter::Capacity(Part::Path { cluster, column });
+                parameters.add(FlowParameter::OneThread { initiator, column }, of_one.ln());
+                let path = FlowParameter::Capacity(Part::Path { initiator, column });
                 parameters.add(path, (1.04 * most).ln());
             }
         }
@@ -152,7 +152,7 @@ impl<'a> Parameters<'a> {
         self.start.push(start);
     }
 
-    /// Controllers that several clusters reach, issue limits of clusters that reach several
+    /// Controllers that several initiators reach, issue limits of initiators that reach several
     /// nodes, links: where there is one path, its capacity is that of all of them.
     fn add_shared(&mut self, known: &Known<'_>, best: &[Vec<Option<f64>>]) {
         for (column, &node) in self.layout.nodes.iter().enumerate() {
@@ -163,24 +163,24 @@ impl<'a> Parameters<'a> {
                 self.add(controller, (1.1 * largest(&of_node)).max(1.03 * together).ln());
             }
         }
-        for (cluster, row) in best.iter().enumerate() {
-            let of_cluster: Vec<f64> = row.iter().copied().flatten().collect();
-            if of_cluster.len() > 1 {
-                let spread = known.most(|from, _| from as usize == cluster);
-                let issue = FlowParameter::Capacity(Part::Issue { cluster });
-                self.add(issue, (1.2 * largest(&of_cluster)).max(1.03 * spread).ln());
+        for (initiator, row) in best.iter().enumerate() {
+            let of_initiator: Vec<f64> = row.iter().copied().flatten().collect();
+            if of_initiator.len() > 1 {
+                let spread = known.most(|from, _| from as usize == initiator);
+                let issue = FlowParameter::Capacity(Part::Issue { initiator });
+                self.add(issue, (1.2 * largest(&of_initiator)).max(1.03 * spread).ln());
             }
         }
         for (index, link) in self.layout.links.iter().enumerate() {
-            let path = |&(cluster, node): &(u32, u32)| {
+            let path = |&(initiator, node): &(u32, u32)| {
                 let column = self.layout.nodes.iter().position(|&known| known == node)?;
-                best.get(cluster as usize)?[column]
+                best.get(initiator as usize)?[column]
             };
             let of_link: Vec<f64> = link.crosses.iter().filter_map(path).collect();
             if of_link.len() > 1 {
                 let across = known.most(|from, to| link.crosses.contains(&(from, to)));
                 let start = match link.ends {
-                    LinkEnds::Packages { .. } | LinkEnds::ClusterToPackage { .. } => {
+                    LinkEnds::Packages { .. } | LinkEnds::InitiatorToPackage { .. } => {
                         (1.2 * largest(&of_link)).max(1.03 * across)
                     }
                     LinkEnds::Channels { .. } => known
@@ -193,7 +193,7 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// The sum over a link's nodes of the most that a cluster alone moved on each.
+    /// The sum over a link's nodes of the most that an initiator alone moved on each.
     fn sum_of_nodes(&self, link: &FlowLink, best: &[Vec<Option<f64>>]) -> f64 {
         let nodes = self.layout.nodes.iter().enumerate();
         let own = nodes.filter(|(_, node)| link.crosses.iter().any(|(_, to)| to == *node));
@@ -203,7 +203,7 @@ impl<'a> Parameters<'a> {
     /// The capacities of a machine with these parameters. Pairs that no case is about have the
     /// figures of the first known one; nothing may be said of them.
     pub fn capacities(&self, at: &[f64]) -> Capacities {
-        let (clusters, columns) = (self.layout.clusters, self.layout.nodes.len());
+        let (initiators, columns) = (self.layout.initiators, self.layout.nodes.len());
         let link = |(index, link): (usize, &FlowLink)| SharedLink {
             name: format!("link{index}"),
             // A link that is no parameter limits nothing.
@@ -212,12 +212,12 @@ impl<'a> Parameters<'a> {
         };
         let mut capacities = Capacities {
             nodes: self.layout.nodes.clone(),
-            one_thread: vec![vec![0.0; columns]; clusters],
-            path: vec![vec![None; columns]; clusters],
+            one_thread: vec![vec![0.0; columns]; initiators],
+            path: vec![vec![None; columns]; initiators],
             curves: Vec::new(),
             controller: vec![None; columns],
             interference: vec![0.0; columns],
-            issue: vec![None; clusters],
+            issue: vec![None; initiators],
             links: self.layout.links.iter().enumerate().map(link).collect(),
             pressure: Vec::new(),
             saturation: START_SATURATION,
@@ -227,18 +227,18 @@ impl<'a> Parameters<'a> {
         for (&parameter, &fitted) in self.all.iter().zip(at) {
             let value = parameter.value(fitted);
             match parameter {
-                FlowParameter::OneThread { cluster, column } => {
+                FlowParameter::OneThread { initiator, column } => {
                     first = first.or(Some(value));
-                    capacities.one_thread[cluster][column] = value;
+                    capacities.one_thread[initiator][column] = value;
                 }
-                FlowParameter::Capacity(Part::Path { cluster, column }) => {
-                    capacities.path[cluster][column] = Some(value);
+                FlowParameter::Capacity(Part::Path { initiator, column }) => {
+                    capacities.path[initiator][column] = Some(value);
                 }
                 FlowParameter::Capacity(Part::Controller { column }) => {
                     capacities.controller[column] = Some(value);
                 }
-                FlowParameter::Capacity(Part::Issue { cluster }) => {
-                    capacities.issue[cluster] = Some(value);
+                FlowParameter::Capacity(Part::Issue { initiator }) => {
+                    capacities.issue[initiator] = Some(value);
                 }
                 FlowParameter::Capacity(Part::Link { index }) => {
                     capacities.links[index].capacity = value;
@@ -248,8 +248,8 @@ impl<'a> Parameters<'a> {
                 FlowParameter::KernelBytes { .. } | FlowParameter::KernelDemand { .. } => {}
             }
         }
-        for &(cluster, column) in &self.unknown {
-            capacities.one_thread[cluster][column] = first.unwrap_or(1.0);
+        for &(initiator, column) in &self.unknown {
+            capacities.one_thread[initiator][column] = first.unwrap_or(1.0);
         }
         capacities
     }
@@ -273,9 +273,9 @@ impl<'a> Parameters<'a> {
         let is_known = |stream: &FlowStream| {
             let column = |node: u32| self.layout.nodes.iter().position(|&known| known == node);
             let place =
-                |&(node, _): &(u32, f64)| Some((stream.load.cluster as usize, column(node)?));
+                |&(node, _): &(u32, f64)| Some((stream.load.initiator as usize, column(node)?));
             let mut places = stream.load.shares.iter().map(place);
-            (stream.load.cluster as usize) < self.layout.clusters
+            (stream.load.initiator as usize) < self.layout.initiators
                 && stream.kernel < self.layout.kernels.len()
                 && places.all(|place| place.is_some_and(|place| !self.unknown.contains(&place)))
         };
@@ -305,12 +305,12 @@ impl Known<'_> {
         self.cases.iter().filter(is_first)
     }
 
-    /// One thread's rate of a pair, and the most that the cluster alone moved on the node.
-    fn pair(&self, cluster: usize, column: usize) -> Option<(f64, f64)> {
+    /// One thread's rate of a pair, and the most that the initiator alone moved on the node.
+    fn pair(&self, initiator: usize, column: usize) -> Option<(f64, f64)> {
         let node = self.layout.nodes[column];
         let of_pair = self.of_first_kernel().filter_map(|case| {
             let (from, to, threads) = case.as_pair()?;
-            (from as usize == cluster && to == node)
+            (from as usize == initiator && to == node)
                 .then(|| (threads, case.streams.first().map_or(0.0, |stream| stream.rate)))
         });
         let all: Vec<(u32, f64)> = of_pair.collect();
@@ -373,7 +373,7 @@ fn largest(values: &[f64]) -> f64 {
 pub(crate) fn pairs_of(cases: &[FlowCase]) -> BTreeSet<(u32, u32)> {
     let streams = cases.iter().flat_map(|case| &case.streams);
     let pairs = streams.flat_map(|stream| {
-        stream.load.shares.iter().map(move |&(node, _)| (stream.load.cluster, node))
+        stream.load.shares.iter().map(move |&(node, _)| (stream.load.initiator, node))
     });
     pairs.collect()
 }

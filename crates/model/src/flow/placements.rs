@@ -17,13 +17,13 @@ use super::machine_part::MachinePart;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "placement", rename_all = "snake_case")]
 pub enum PlacementKind {
-    /// Every cluster on memory of its own.
+    /// Every initiator on memory of its own.
     OwnNodes,
-    /// Every cluster's pages in turn over all ordinary nodes.
+    /// Every initiator's pages in turn over all ordinary nodes.
     AllNodes,
-    /// Every cluster's pages in turn over the ordinary nodes of other packages.
+    /// Every initiator's pages in turn over the ordinary nodes of other packages.
     OtherPackages,
-    /// All clusters on one node.
+    /// All initiators on one node.
     OneNode { memory_node: u32 },
 }
 
@@ -33,23 +33,23 @@ pub enum PlacementKind {
 pub struct FlowPlacement {
     #[serde(flatten)]
     pub kind: PlacementKind,
-    /// What all clusters move together with all their cores, useful bytes.
+    /// What all initiators move together with all their cores, useful bytes.
     #[serde(rename = "predicted_gb_per_s")]
     pub total: Estimate<BytesPerSecond>,
     /// What a case of the record moved that is the same, useful bytes; null where there is none.
     #[serde(rename = "measured_gb_per_s")]
     pub measured: Option<BytesPerSecond>,
-    /// What each cluster moves.
-    pub clusters: Vec<ClusterRate>,
+    /// What each initiator moves.
+    pub initiators: Vec<InitiatorRate>,
     /// What holds most of it up; null where the threads themselves do.
     pub limit: Option<PlacementLimit>,
 }
 
-/// What a cluster moves.
+/// What an initiator moves.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClusterRate {
-    pub cluster: u32,
+pub struct InitiatorRate {
+    pub initiator: u32,
     #[serde(rename = "gb_per_s")]
     pub rate: BytesPerSecond,
 }
@@ -61,8 +61,8 @@ pub struct PlacementLimit {
     pub part: MachinePart,
     /// What it carries / its capacity, below 1.
     pub filled_share: f64,
-    /// The clusters of which a part of its sort is the first cause.
-    pub clusters: Vec<u32>,
+    /// The initiators of which a part of its sort is the first cause.
+    pub initiators: Vec<u32>,
 }
 
 /// A stream whose parts take less of its demand is held up by its own threads.
@@ -71,7 +71,7 @@ pub(crate) const HELD_UP: f64 = 0.1;
 /// Shares of pages that differ by less are the same.
 const SAME_SHARE: f64 = 1e-6;
 
-/// Threads with all cores of each cluster, on the placements that the machine has.
+/// Threads with all cores of each initiator, on the placements that the machine has.
 pub(crate) fn placements(
     machine: &Machine,
     layout: &FlowLayout,
@@ -87,31 +87,31 @@ pub(crate) fn placements(
     kinds.filter_map(|kind| whole.placement(kind, fitted, pairs, measured)).collect()
 }
 
-/// Pairs of cluster and node that were measured.
+/// Pairs of initiator and node that were measured.
 pub(crate) type Reached = std::collections::BTreeSet<(u32, u32)>;
 
 struct Whole<'a> {
     machine: &'a Machine,
     layout: &'a FlowLayout,
-    /// Clusters with cores that may be used, and how many.
-    clusters: Vec<(nearfar_machine::Cluster, u32)>,
+    /// Initiators with cores that may be used, and how many.
+    initiators: Vec<(nearfar_machine::Initiator, u32)>,
     /// Nodes of the kinds that nodes with CPUs have.
     ordinary: Vec<u32>,
 }
 
 impl<'a> Whole<'a> {
     fn of(machine: &'a Machine, layout: &'a FlowLayout) -> Self {
-        let cores = |cluster: &nearfar_machine::Cluster| {
-            u32::try_from(machine.allowed_cores(&cluster.cpus).len()).unwrap_or(u32::MAX)
+        let cores = |initiator: &nearfar_machine::Initiator| {
+            u32::try_from(machine.allowed_cores(&initiator.cpus).len()).unwrap_or(u32::MAX)
         };
-        let clusters = machine.clusters().into_iter().map(|it| (cores(&it), it));
+        let initiators = machine.initiators().into_iter().map(|it| (cores(&it), it));
         let with_cpus = machine.nodes.iter().filter(|node| !node.cpus.is_empty());
         let kinds: Vec<MemoryKind> = with_cpus.map(|node| node.kind).collect();
         let ordinary = machine.nodes.iter().filter(|node| kinds.contains(&node.kind));
         Self {
             machine,
             layout,
-            clusters: clusters
+            initiators: initiators
                 .filter(|(cores, _)| *cores > 0)
                 .map(|(cores, it)| (it, cores))
                 .collect(),
@@ -133,25 +133,25 @@ impl<'a> Whole<'a> {
             return None;
         }
         let mut loads = Vec::new();
-        for (cluster, threads) in &self.clusters {
+        for (initiator, threads) in &self.initiators {
             let nodes: Vec<u32> = match kind {
-                PlacementKind::OwnNodes => cluster.memory_nodes.first().into_iter().collect(),
+                PlacementKind::OwnNodes => initiator.memory_nodes.first().into_iter().collect(),
                 PlacementKind::AllNodes => self.ordinary.clone(),
                 PlacementKind::OneNode { memory_node } => vec![memory_node],
-                PlacementKind::OtherPackages => self.nodes_of_others(cluster),
+                PlacementKind::OtherPackages => self.nodes_of_others(initiator),
             };
             if nodes.is_empty()
-                || nodes.iter().any(|&node| !reached.contains(&(cluster.index, node)))
+                || nodes.iter().any(|&node| !reached.contains(&(initiator.index, node)))
             {
                 return None;
             }
             let share = 1.0 / nodes.len() as f64;
             let shares = nodes.into_iter().map(|node| (node, share)).collect();
-            let load = Load { cluster: cluster.index, threads: *threads, shares };
+            let load = Load { initiator: initiator.index, threads: *threads, shares };
             loads.push(ScaledLoad { load, demand_scale: 1.0 });
         }
         let flows = fitted.capacities.flows(&loads, None).ok()?;
-        let by_cluster = loads.iter().zip(&flows.rates);
+        let by_initiator = loads.iter().zip(&flows.rates);
         Some(FlowPlacement {
             kind,
             total: Estimate {
@@ -161,9 +161,9 @@ impl<'a> Whole<'a> {
                 cases: Vec::new(),
             },
             measured: measured.iter().find(|case| is_of(case, &loads)).map(|case| moved(case)),
-            clusters: by_cluster
-                .map(|(load, &rate)| ClusterRate {
-                    cluster: load.load.cluster,
+            initiators: by_initiator
+                .map(|(load, &rate)| InitiatorRate {
+                    initiator: load.load.initiator,
                     rate: BytesPerSecond(rate),
                 })
                 .collect(),
@@ -171,8 +171,8 @@ impl<'a> Whole<'a> {
         })
     }
 
-    fn nodes_of_others(&self, cluster: &nearfar_machine::Cluster) -> Vec<u32> {
-        let Some(own) = self.machine.only_package(&cluster.cpus) else { return Vec::new() };
+    fn nodes_of_others(&self, initiator: &nearfar_machine::Initiator) -> Vec<u32> {
+        let Some(own) = self.machine.only_package(&initiator.cpus) else { return Vec::new() };
         let is_other = |node: &&u32| {
             let package = self.machine.node(**node).map(|node| &node.locality);
             package.and_then(|it| self.machine.only_package(it)).is_some_and(|it| it != own)
@@ -190,7 +190,7 @@ fn is_of(case: &FlowCase, loads: &[ScaledLoad]) -> bool {
         let has_same =
             |&(node, share): &(u32, f64)| (share_of(&stream.load, node) - share).abs() < SAME_SHARE;
         stream.kernel == 0
-            && stream.load.cluster == load.cluster
+            && stream.load.initiator == load.initiator
             && stream.load.threads == load.threads
             && load.shares.iter().all(has_same)
     };
@@ -226,11 +226,11 @@ fn limit(flows: &Flows, loads: &[ScaledLoad], layout: &FlowLayout) -> Option<Pla
         let own = first_cause(flows, stream);
         own.is_some_and(|part| discriminant(&part) == discriminant(&worst.part))
     };
-    let clusters = loads.iter().enumerate().filter(|(stream, _)| is_first(*stream));
+    let initiators = loads.iter().enumerate().filter(|(stream, _)| is_first(*stream));
     Some(PlacementLimit {
         part: layout.part(worst.part)?,
         filled_share: worst.filled,
-        clusters: clusters.map(|(_, load)| load.load.cluster).collect(),
+        initiators: initiators.map(|(_, load)| load.load.initiator).collect(),
     })
 }
 

@@ -71,15 +71,15 @@ impl FittedFlow {
 /// The number that a parameter stands for; `None` where it is of a kernel.
 fn number_of(capacities: &mut Capacities, parameter: FlowParameter) -> Option<&mut f64> {
     match parameter {
-        FlowParameter::OneThread { cluster, column } => {
-            capacities.one_thread.get_mut(cluster)?.get_mut(column)
+        FlowParameter::OneThread { initiator, column } => {
+            capacities.one_thread.get_mut(initiator)?.get_mut(column)
         }
         FlowParameter::Capacity(part) => match part {
-            Part::Path { cluster, column } => {
-                capacities.path.get_mut(cluster)?.get_mut(column)?.as_mut()
+            Part::Path { initiator, column } => {
+                capacities.path.get_mut(initiator)?.get_mut(column)?.as_mut()
             }
             Part::Controller { column } => capacities.controller.get_mut(column)?.as_mut(),
-            Part::Issue { cluster } => capacities.issue.get_mut(cluster)?.as_mut(),
+            Part::Issue { initiator } => capacities.issue.get_mut(initiator)?.as_mut(),
             Part::Link { index } => capacities.links.get_mut(index).map(|it| &mut it.capacity),
         },
         FlowParameter::Saturation => Some(&mut capacities.saturation),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use nearfar_flow::{Load, ScaledLoad};
-use nearfar_machine::{Binding, Cluster, CpuSet, Machine, MemoryPolicy};
+use nearfar_machine::{Binding, CpuSet, Initiator, Machine, MemoryPolicy};
 use nearfar_record::Estimate;
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
@@ -50,8 +50,8 @@ pub struct FilledPart {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedStream {
     pub binding: Binding,
-    /// Its threads, one on each core, by cluster.
-    pub threads: Vec<ClusterThreads>,
+    /// Its threads, one on each core, by initiator.
+    pub threads: Vec<InitiatorThreads>,
     /// What it gets with the machine to itself, useful bytes.
     #[serde(rename = "alone_gb_per_s")]
     pub alone: Estimate<BytesPerSecond>,
@@ -66,8 +66,8 @@ pub struct PredictedStream {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ClusterThreads {
-    pub cluster: u32,
+pub struct InitiatorThreads {
+    pub initiator: u32,
     pub threads: u32,
 }
 
@@ -105,13 +105,13 @@ pub enum StreamError {
     },
     /// A pair has no figures.
     #[error(
-        "stream {stream} uses memory node {node} from cluster {cluster}, a pair of which the record \
+        "stream {stream} uses memory node {node} from initiator {initiator}, a pair of which the record \
          has no lone figure; `nearfar characterize --only pairs,mixes` measures it"
     )]
     NotMeasured {
         /// Position of the stream.
         stream: usize,
-        cluster: u32,
+        initiator: u32,
         node: u32,
     },
     /// The law has no solution there.
@@ -130,14 +130,18 @@ impl Flow {
         machine: &Machine,
         bindings: &[Binding],
     ) -> Result<FlowPrediction, StreamError> {
-        let clusters = machine.clusters();
-        let mut question =
-            Question { machine, clusters: &clusters, users: BTreeMap::new(), notes: Vec::new() };
+        let initiators = machine.initiators();
+        let mut question = Question {
+            machine,
+            initiators: &initiators,
+            users: BTreeMap::new(),
+            notes: Vec::new(),
+        };
         let mut loads: Vec<(usize, ScaledLoad)> = Vec::new();
         for (stream, binding) in bindings.iter().enumerate() {
             for load in question.loads(stream, binding)? {
-                if let Some((node, cluster)) = self.unmeasured(&load) {
-                    return Err(StreamError::NotMeasured { stream, cluster, node });
+                if let Some((node, initiator)) = self.unmeasured(&load) {
+                    return Err(StreamError::NotMeasured { stream, initiator, node });
                 }
                 loads.push((stream, ScaledLoad { load, demand_scale: 1.0 }));
             }
@@ -161,8 +165,8 @@ impl Flow {
                 binding: binding.clone(),
                 threads: own
                     .iter()
-                    .map(|&it| ClusterThreads {
-                        cluster: all[it].load.cluster,
+                    .map(|&it| InitiatorThreads {
+                        initiator: all[it].load.initiator,
                         threads: all[it].load.threads,
                     })
                     .collect(),
@@ -192,21 +196,21 @@ impl Flow {
     }
 
     fn unmeasured(&self, load: &Load) -> Option<(u32, u32)> {
-        let mut nodes = load.shares.iter().map(|&(node, _)| (node, load.cluster));
-        nodes.find(|&(node, cluster)| !self.reached.contains(&(cluster, node)))
+        let mut nodes = load.shares.iter().map(|&(node, _)| (node, load.initiator));
+        nodes.find(|&(node, initiator)| !self.reached.contains(&(initiator, node)))
     }
 }
 
 struct Question<'a> {
     machine: &'a Machine,
-    clusters: &'a [Cluster],
+    initiators: &'a [Initiator],
     /// The stream that uses a core, by the core's position.
     users: BTreeMap<usize, usize>,
     notes: Vec<String>,
 }
 
 impl Question<'_> {
-    /// The loads of a stream, one for each cluster that its CPUs are of.
+    /// The loads of a stream, one for each initiator that its CPUs are of.
     fn loads(&mut self, stream: usize, binding: &Binding) -> Result<Vec<Load>, StreamError> {
         let known = self.machine.cpus();
         if let Some(cpu) = binding.cpus.iter().find(|&cpu| !known.contains(cpu)) {
@@ -222,7 +226,7 @@ impl Question<'_> {
                 return Err(StreamError::SharedCore { first, second: stream, cpu });
             }
             self.users.insert(position, stream);
-            if let Some(own) = self.clusters.iter().position(|it| it.cpus.contains(cpu)) {
+            if let Some(own) = self.initiators.iter().position(|it| it.cpus.contains(cpu)) {
                 *threads.entry(own).or_insert(0) += 1;
             }
         }
@@ -238,14 +242,14 @@ impl Question<'_> {
         }
         if threads.len() > 1 {
             self.note(format!(
-                "Stream {stream} is on {} clusters: what it gets is the sum of theirs.",
+                "Stream {stream} is on {} initiators: what it gets is the sum of theirs.",
                 threads.len()
             ));
         }
         let load = |(position, threads): (usize, u32)| {
-            let cluster = &self.clusters[position];
-            let shares = self.shares(stream, &binding.memory, cluster)?;
-            Ok(Load { cluster: cluster.index, threads, shares })
+            let initiator = &self.initiators[position];
+            let shares = self.shares(stream, &binding.memory, initiator)?;
+            Ok(Load { initiator: initiator.index, threads, shares })
         };
         let loads = threads.into_iter().map(load).collect::<Result<Vec<Load>, StreamError>>()?;
         if let MemoryPolicy::Bind(nodes) = &binding.memory
@@ -263,13 +267,13 @@ impl Question<'_> {
         &self,
         stream: usize,
         policy: &MemoryPolicy,
-        cluster: &Cluster,
+        initiator: &Initiator,
     ) -> Result<Vec<(u32, f64)>, StreamError> {
         let nearest = |nodes: &[u32]| {
             let distance =
-                |node: &u32| cluster.cpu_node.and_then(|home| self.machine.distance(home, *node));
+                |node: &u32| initiator.cpu_node.and_then(|home| self.machine.distance(home, *node));
             // Without distances its own nodes stand before all others.
-            let key = |node: &u32| (!cluster.memory_nodes.contains(*node), distance(node), *node);
+            let key = |node: &u32| (!initiator.memory_nodes.contains(*node), distance(node), *node);
             nodes.iter().copied().min_by_key(key)
         };
         let named: BTreeSet<u32> = policy.nodes().unwrap_or_default().iter().collect();
@@ -278,17 +282,19 @@ impl Question<'_> {
             return Err(StreamError::NoMemory { stream, why });
         }
         let one = match policy {
-            MemoryPolicy::FirstTouch => nearest(&cluster.memory_nodes.iter().collect::<Vec<u32>>()),
+            MemoryPolicy::FirstTouch => {
+                nearest(&initiator.memory_nodes.iter().collect::<Vec<u32>>())
+            }
             MemoryPolicy::Bind(nodes) => nearest(&nodes.iter().collect::<Vec<u32>>()),
             _ => None,
         };
         let found = match one {
             Some(node) => Some(vec![(node, 1.0)]),
-            None => shares(policy, cluster),
+            None => shares(policy, initiator),
         };
         found.ok_or_else(|| StreamError::NoMemory {
             stream,
-            why: format!("cluster {} has no memory of its own, so name one", cluster.index),
+            why: format!("initiator {} has no memory of its own, so name one", initiator.index),
         })
     }
 

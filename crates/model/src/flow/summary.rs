@@ -22,7 +22,7 @@ pub struct FlowSummary {
     pub saturation: Fitted<Ratio>,
     /// The fairness exponent gamma.
     pub fairness: Fitted<Ratio>,
-    /// What one thread of each cluster asks of each node.
+    /// What one thread of each initiator asks of each node.
     pub one_thread: Vec<OneThread>,
     /// What each part carries.
     pub parts: Vec<PartCapacity>,
@@ -81,7 +81,7 @@ pub struct Fitted<U> {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OneThread {
-    pub cluster: u32,
+    pub initiator: u32,
     pub memory_node: u32,
     #[serde(rename = "demand_gb_per_s")]
     pub demand: Fitted<BytesPerSecond>,
@@ -184,9 +184,11 @@ impl Flow {
     }
 
     fn one_thread(&self, estimate: &FlowEstimate) -> Option<OneThread> {
-        let FlowParameter::OneThread { cluster, column } = estimate.parameter else { return None };
+        let FlowParameter::OneThread { initiator, column } = estimate.parameter else {
+            return None;
+        };
         Some(OneThread {
-            cluster: u32::try_from(cluster).ok()?,
+            initiator: u32::try_from(initiator).ok()?,
             memory_node: *self.layout.nodes.get(column)?,
             demand: Fitted::of(estimate),
         })

@@ -1,4 +1,4 @@
-//! The model of one cluster and two memories.
+//! The model of one initiator and two memories.
 
 use std::collections::HashMap;
 
@@ -22,11 +22,11 @@ const LARGEST_STANDARD_ERROR: f64 = 0.1;
 /// Below it a case of two kinds that take equally long takes no time.
 const LEAST_OVERLAP: f64 = -1.0;
 
-/// A cluster's loads and stores over a fast and a slow memory.
+/// An initiator's loads and stores over a fast and a slow memory.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPair {
-    pub cluster: u32,
+    pub initiator: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
     pub fast_kind: MemoryKind,
@@ -34,7 +34,7 @@ pub struct HybridPair {
     pub fast_memory_bytes: Option<u64>,
     pub slow_node: u32,
     pub slow_kind: MemoryKind,
-    /// Which of the two a program's pages come to lie on that asks for nothing: the cluster's
+    /// Which of the two a program's pages come to lie on that asks for nothing: the initiator's
     /// node with CPUs; null where it is neither.
     pub default_node: Option<u32>,
     pub threads: u32,
@@ -132,7 +132,7 @@ const PROGRAMS: [f64; 4] = [1.0, 2.0 / 3.0, 0.5, 0.0];
 const STEPS: u32 = 5;
 
 impl HybridPair {
-    /// The model by the points of one cluster and its two memories and the rounds of each case.
+    /// The model by the points of one initiator and its two memories and the rounds of each case.
     /// In words why there is none.
     pub(super) fn new(
         points: &[&HybridFigures],
@@ -142,7 +142,7 @@ impl HybridPair {
         remedy: &str,
     ) -> Result<Self, String> {
         let Some(first) = points.first() else { return Err("it has no points".into()) };
-        let &HybridCoordinates { cluster, fast_node, slow_node, threads, .. } = &first.place;
+        let &HybridCoordinates { initiator, fast_node, slow_node, threads, .. } = &first.place;
         let measured = measured_rounds(points, rounds)?;
         let not_a_rate = || "a bandwidth of it is 0".to_string();
         let mut model = measured.fit(bounds).ok_or_else(not_a_rate)?;
@@ -192,12 +192,12 @@ impl HybridPair {
             HybridCorner { of: TransferKind::ALL[kind], bandwidth }
         });
         let held_out = held_out(points, rounds, &model);
-        let own = machine.clusters().into_iter().find(|own| own.index == cluster);
+        let own = machine.initiators().into_iter().find(|own| own.index == initiator);
         let default_node = own.and_then(|own| own.cpu_node);
         let node = |number| machine.node(number);
         let kind = |number| node(number).map_or(MemoryKind::Unknown, |node| node.kind);
         let mut pair = Self {
-            cluster,
+            initiator,
             fast_node,
             fast_kind: kind(fast_node),
             fast_memory_bytes: node(fast_node).and_then(|node| node.memory_bytes),

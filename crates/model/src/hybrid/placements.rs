@@ -74,7 +74,7 @@ pub struct GainOver {
 pub struct HybridAnswer {
     /// Share of loads in all bytes.
     pub load_share: f64,
-    /// Where pages come to lie that nobody places: the cluster's own node with CPUs, or the fast
+    /// Where pages come to lie that nobody places: the initiator's own node with CPUs, or the fast
     /// memory where that is neither of the two.
     #[serde(rename = "default_placement")]
     pub default: PlacementName,
@@ -94,11 +94,11 @@ pub struct HybridAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridAnswers {
-    /// For each cluster with two memories.
+    /// For each initiator with two memories.
     pub pairs: Vec<HybridPairAnswer>,
 }
 
-/// What a program gets of two memories of one cluster.
+/// What a program gets of two memories of one initiator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridPairAnswer {
@@ -112,11 +112,11 @@ pub struct HybridPairAnswer {
     pub answer: HybridAnswer,
 }
 
-/// Two memories of a cluster.
+/// Two memories of an initiator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HybridMemories {
-    pub cluster: u32,
+    pub initiator: u32,
     /// Node of the memory that should be faster.
     pub fast_node: u32,
     pub slow_node: u32,
@@ -193,8 +193,8 @@ impl HybridPair {
 
     /// Which memories it is of.
     pub fn memories(&self) -> HybridMemories {
-        let &Self { cluster, fast_node, slow_node, default_node, .. } = self;
-        HybridMemories { cluster, fast_node, slow_node, default_node }
+        let &Self { initiator, fast_node, slow_node, default_node, .. } = self;
+        HybridMemories { initiator, fast_node, slow_node, default_node }
     }
 
     fn placement(

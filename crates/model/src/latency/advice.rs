@@ -18,7 +18,7 @@ pub enum LatencyAdvice {
     /// Put a thread whose accesses wait for each other and its data on one node.
     KeepTogether,
     /// Not place by the firmware's distances, which are farthest off for this pair.
-    DistrustFirmware { cluster: u32, memory_node: u32 },
+    DistrustFirmware { initiator: u32, memory_node: u32 },
     /// Keep traffic below what is usable.
     LimitTraffic { curve: CurvePlace },
     /// Know what the first traffic costs and what the last: nothing is too much.
@@ -70,8 +70,8 @@ fn of_firmware(factors: &[NumaFactor]) -> Option<LatencyAdvice> {
     let wrong = remote.filter(|pair| pair.is_firmware_wrong == Some(true));
     let off = |pair: &NumaFactor| pair.firmware_error.map_or(0.0, f64::abs);
     let worst = wrong.max_by(|one, other| off(one).total_cmp(&off(other)))?;
-    let NumaFactor { cluster, memory_node, .. } = *worst;
-    Some(LatencyAdvice::DistrustFirmware { cluster, memory_node })
+    let NumaFactor { initiator, memory_node, .. } = *worst;
+    Some(LatencyAdvice::DistrustFirmware { initiator, memory_node })
 }
 
 fn of_load(position: usize, curve: &LoadedCurve) -> Option<LatencyAdvice> {

@@ -12,15 +12,15 @@ use super::numa_factor::own_nodes;
 use super::queue::{LatencyQueue, queue};
 use crate::chases::ChaseFigures;
 
-/// A cluster on a node beside one kind of traffic.
+/// An initiator on a node beside one kind of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadedCurve {
-    /// The cluster of the chase and of the threads beside it.
-    pub cluster: u32,
+    /// The initiator of the chase and of the threads beside it.
+    pub initiator: u32,
     /// The node that all access.
     pub memory_node: u32,
-    /// Whether the node is one of the cluster's own.
+    /// Whether the node is one of the initiator's own.
     pub is_local: bool,
     /// Kernel of the threads beside the chase.
     pub kernel: String,
@@ -81,13 +81,13 @@ impl LoadedCurve {
 type Access = (u32, u32, u64, Pages, ChaseWalk);
 
 fn access(place: &LatencyCoordinates) -> Access {
-    (place.cluster, place.memory_node, place.working_set_bytes, place.pages, place.walk)
+    (place.initiator, place.memory_node, place.working_set_bytes, place.pages, place.walk)
 }
 
 /// The loaded curves of a record. Chases come from the longest pause to the shortest.
 pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve> {
-    let clusters = machine.clusters();
-    let own_nodes = own_nodes(&clusters);
+    let initiators = machine.initiators();
+    let own_nodes = own_nodes(&initiators);
     let mut idle: HashMap<Access, &Estimate<Nanoseconds>> = HashMap::new();
     let mut loaded: BTreeMap<(Access, &str, &str, u32), Vec<&ChaseFigures>> = BTreeMap::new();
     for chase in all {
@@ -104,13 +104,13 @@ pub(super) fn curves(machine: &Machine, all: &[ChaseFigures]) -> Vec<LoadedCurve
         }
     }
     let curves = loaded.into_iter().map(|((access, kernel, variant, threads), chases)| {
-        let (cluster, memory_node, ..) = access;
+        let (initiator, memory_node, ..) = access;
         let idle = idle.get(&access).copied();
         let points: Vec<LoadedPoint> = chases.iter().filter_map(|chase| point(chase)).collect();
         let path = idle.ok_or("the same access without load has no time".to_string());
-        let own = own_nodes.get(&cluster);
+        let own = own_nodes.get(&initiator);
         LoadedCurve {
-            cluster,
+            initiator,
             memory_node,
             is_local: own.is_some_and(|nodes| nodes.contains(memory_node)),
             kernel: kernel.into(),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nearfar_machine::{Cluster, Machine};
+use nearfar_machine::{Initiator, Machine};
 use nearfar_record::{Chase, Estimate, LatencyCoordinates};
 use nearfar_units::Nanoseconds;
 use serde::Serialize;
@@ -13,8 +13,8 @@ use crate::chases::ChaseFigures;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LevelLatency {
-    /// The cluster of the chase.
-    pub cluster: u32,
+    /// The initiator of the chase.
+    pub initiator: u32,
     /// The node behind the caches.
     pub memory_node: u32,
     /// The cache, 1 being the one next to the core, or null for memory.
@@ -30,25 +30,27 @@ pub struct LevelLatency {
 /// above this part of it are no cache's.
 const FILLED: f64 = 0.75;
 
-/// Of each cluster and node of the idle matrix with other sizes beside it, walked in the same way.
+/// Of each initiator and node of the idle matrix with other sizes beside it, walked in the same way.
 pub(super) fn levels(
     machine: &Machine,
     all: &[ChaseFigures],
     matrix: &[&ChaseFigures],
 ) -> Vec<LevelLatency> {
     let way =
-        |place: &LatencyCoordinates| (place.cluster, place.memory_node, place.pages, place.walk);
+        |place: &LatencyCoordinates| (place.initiator, place.memory_node, place.pages, place.walk);
     let mut by_way: HashMap<_, Vec<&ChaseFigures>> = HashMap::new();
     for chase in all.iter().filter(|chase| chase.place.load.is_none()) {
         by_way.entry(way(&chase.place)).or_default().push(chase);
     }
-    let clusters = machine.clusters();
-    let caches: HashMap<u32, Vec<(u32, u64)>> =
-        clusters.iter().map(|cluster| (cluster.index, cache_bytes(machine, cluster))).collect();
+    let initiators = machine.initiators();
+    let caches: HashMap<u32, Vec<(u32, u64)>> = initiators
+        .iter()
+        .map(|initiator| (initiator.index, cache_bytes(machine, initiator)))
+        .collect();
     let mut found = Vec::new();
     for largest in matrix {
         let place = &largest.place;
-        let (Some(sizes), Some(caches)) = (by_way.get(&way(place)), caches.get(&place.cluster))
+        let (Some(sizes), Some(caches)) = (by_way.get(&way(place)), caches.get(&place.initiator))
         else {
             continue;
         };
@@ -61,7 +63,7 @@ pub(super) fn levels(
                 continue;
             };
             let latency = LevelLatency {
-                cluster: place.cluster,
+                initiator: place.initiator,
                 memory_node: place.memory_node,
                 level,
                 working_set_bytes: chase.place.working_set_bytes,
@@ -76,9 +78,9 @@ pub(super) fn levels(
     found
 }
 
-/// Levels of the caches of a cluster's first CPU with their sizes, the innermost first.
-fn cache_bytes(machine: &Machine, cluster: &Cluster) -> Vec<(u32, u64)> {
-    let Some(cpu) = cluster.cpus.first() else { return Vec::new() };
+/// Levels of the caches of an initiator's first CPU with their sizes, the innermost first.
+fn cache_bytes(machine: &Machine, initiator: &Initiator) -> Vec<(u32, u64)> {
+    let Some(cpu) = initiator.cpus.first() else { return Vec::new() };
     let mut sizes: Vec<(u32, u64)> = machine
         .caches
         .iter()

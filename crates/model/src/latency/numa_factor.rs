@@ -1,34 +1,34 @@
-//! The NUMA factor of each cluster and node, and what the firmware says of it.
+//! The NUMA factor of each initiator and node, and what the firmware says of it.
 
 use std::collections::HashMap;
 
-use nearfar_machine::{Cluster, Machine, NodeSet};
+use nearfar_machine::{Initiator, Machine, NodeSet};
 use nearfar_record::{Chase, Estimate, Outcome};
 use nearfar_units::Ratio;
 use serde::Serialize;
 
 use crate::chases::{AccessTime, ChaseFigures};
 
-/// A cluster on a node.
+/// An initiator on a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NumaFactor {
     /// The case, by its id.
     pub case: String,
-    /// The cluster of the chase.
-    pub cluster: u32,
-    /// The lowest node with CPUs of that cluster.
+    /// The initiator of the chase.
+    pub initiator: u32,
+    /// The lowest node with CPUs of that initiator.
     pub cpu_node: Option<u32>,
     /// The node that is accessed.
     pub memory_node: u32,
-    /// Whether the node is one of the cluster's own.
+    /// Whether the node is one of the initiator's own.
     pub is_local: bool,
     /// Of an idle access; null where it was not measured.
     #[serde(rename = "latency")]
     pub time: Option<AccessTime>,
     /// Whether caches answered a part of the accesses, so that memory alone takes longer.
     pub is_short: bool,
-    /// That time / the least of the cluster's own nodes; the interval is what those of both leave
+    /// That time / the least of the initiator's own nodes; the interval is what those of both leave
     /// room for.
     #[serde(rename = "numa_factor")]
     pub factor: Outcome<Estimate<Ratio>>,
@@ -47,10 +47,10 @@ pub struct NumaFactor {
 pub struct FactorSpan {
     pub least: Ratio,
     pub most: Estimate<Ratio>,
-    /// Cluster of the pair with the most.
-    pub worst_cluster: u32,
+    /// Initiator of the pair with the most.
+    pub worst_initiator: u32,
     pub worst_memory_node: u32,
-    /// Pairs of a cluster and a remote node that have a factor.
+    /// Pairs of an initiator and a remote node that have a factor.
     pub pairs: usize,
 }
 
@@ -69,22 +69,22 @@ fn judge_firmware(firmware: Option<f64>, factor: Option<&Estimate<Ratio>>) -> Op
 
 /// The factor of each cell of the idle matrix.
 pub(super) fn numa_factors(machine: &Machine, matrix: &[&ChaseFigures]) -> Vec<NumaFactor> {
-    let clusters = machine.clusters();
-    let own_nodes = own_nodes(&clusters);
+    let initiators = machine.initiators();
+    let own_nodes = own_nodes(&initiators);
     let is_own = |chase: &ChaseFigures| {
-        let nodes = own_nodes.get(&chase.place.cluster);
+        let nodes = own_nodes.get(&chase.place.initiator);
         nodes.is_some_and(|nodes| nodes.contains(chase.place.memory_node))
     };
-    // Of each cluster the fastest chase on a node of its own.
+    // Of each initiator the fastest chase on a node of its own.
     let mut own: HashMap<u32, &ChaseFigures> = HashMap::new();
     for chase in matrix.iter().filter(|chase| is_own(chase) && usable(chase).is_some()) {
-        let fastest = own.entry(chase.place.cluster).or_insert(chase);
+        let fastest = own.entry(chase.place.initiator).or_insert(chase);
         if median(chase) < median(fastest) {
             *fastest = chase;
         }
     }
     let of = |chase: &&ChaseFigures| {
-        let own = own.get(&chase.place.cluster).copied();
+        let own = own.get(&chase.place.initiator).copied();
         numa_factor(machine, chase, is_own(chase), own)
     };
     matrix.iter().map(of).collect()
@@ -99,7 +99,7 @@ fn numa_factor(
     let place = &chase.place;
     let factor = match (usable(chase), own) {
         (None, _) => Err("its accesses have no time".into()),
-        (_, None) => Err(format!("no node of cluster {}'s own has a time", place.cluster)),
+        (_, None) => Err(format!("no node of initiator {}'s own has a time", place.initiator)),
         (Some(time), Some(own)) => ratio(chase, time, own),
     };
     let firmware = place
@@ -109,7 +109,7 @@ fn numa_factor(
     let judged = judge_firmware(firmware, factor.as_ref().ok());
     NumaFactor {
         case: chase.case.id.clone(),
-        cluster: place.cluster,
+        initiator: place.initiator,
         cpu_node: place.cpu_node,
         memory_node: place.memory_node,
         is_local,
@@ -122,9 +122,9 @@ fn numa_factor(
     }
 }
 
-/// The nodes that are each cluster's own, by its number.
-pub(super) fn own_nodes(clusters: &[Cluster]) -> HashMap<u32, &NodeSet> {
-    clusters.iter().map(|cluster| (cluster.index, &cluster.memory_nodes)).collect()
+/// The nodes that are each initiator's own, by its number.
+pub(super) fn own_nodes(initiators: &[Initiator]) -> HashMap<u32, &NodeSet> {
+    initiators.iter().map(|initiator| (initiator.index, &initiator.memory_nodes)).collect()
 }
 
 /// Whether caches answered a part of a chase.
@@ -184,13 +184,13 @@ pub(super) fn span(machine: &Machine, factors: &[NumaFactor]) -> Result<FactorSp
         (Some(&(_, least)), Some(&(worst, most))) => Ok(FactorSpan {
             least: least.value,
             most: most.clone(),
-            worst_cluster: worst.cluster,
+            worst_initiator: worst.initiator,
             worst_memory_node: worst.memory_node,
             pairs: remote.len(),
         }),
         _ if machine.nodes.len() == 1 => Err("one node: nothing is remote".into()),
         _ if factors.iter().all(|pair| pair.is_local) => {
-            Err("every node that was measured is local to the cluster that accessed it".into())
+            Err("every node that was measured is local to the initiator that accessed it".into())
         }
         _ => Err("no remote node has a time beside a local one".into()),
     }

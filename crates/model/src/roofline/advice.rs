@@ -1,4 +1,4 @@
-//! What follows from the chart of a cluster.
+//! What follows from the chart of an initiator.
 
 use nearfar_record::Roof;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use super::programs::{Expected, ProgramExpectation};
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum RooflineAdvice {
-    /// Put the pages of a program of one cluster on the node of its first placement.
+    /// Put the pages of a program of one initiator on the node of its first placement.
     PutPages { program: usize },
     /// Let them lie where they are: the placements differ by less than the model can tell apart.
     LeavePages { program: usize },
@@ -22,7 +22,7 @@ pub enum RooflineAdvice {
         /// Whether the machine has other nodes.
         has_others: bool,
     },
-    /// Arrange the pages of a program of all clusters as its first placement has them.
+    /// Arrange the pages of a program of all initiators as its first placement has them.
     ArrangePages {
         program: usize,
         /// Placements between the best and the worst that are worth naming.
@@ -30,9 +30,9 @@ pub enum RooflineAdvice {
     },
     /// Arrange them in any way: the placements differ by less than the model can tell apart.
     ArrangeFreely { program: usize },
-    /// Expect what the only placement of all clusters gives.
+    /// Expect what the only placement of all initiators gives.
     ExpectOnlyTogether { program: usize },
-    /// Compute better: above this intensity the cluster's own memory does not limit.
+    /// Compute better: above this intensity the initiator's own memory does not limit.
     ComputeBetter {
         roof: usize,
         ceiling: usize,

@@ -1,4 +1,4 @@
-//! The chart of a cluster: its ceilings, its roofs, and where they meet.
+//! The chart of an initiator: its ceilings, its roofs, and where they meet.
 
 use std::collections::{BTreeMap, HashMap};
 use std::hash::Hash;
@@ -13,17 +13,17 @@ use super::programs::{ProgramExpectation, expectations};
 use super::validation::{RoofValidation, validations};
 use crate::roofs::RoofFigures;
 
-/// The roofs of a cluster, and the points that they are validated by.
+/// The roofs of an initiator, and the points that they are validated by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Chart {
-    pub cluster: u32,
-    /// Its CPUs; none where the machine has no such cluster.
+    pub initiator: u32,
+    /// Its CPUs; none where the machine has no such initiator.
     pub cpus: CpuSet,
     /// Its node with CPUs, on which pages come to lie that its threads touch first; null for a
-    /// cluster without one.
+    /// initiator without one.
     pub cpu_node: Option<u32>,
-    /// The cluster whose caches and arithmetic stand here, because its own were not measured and
+    /// The initiator whose caches and arithmetic stand here, because its own were not measured and
     /// that one has as many threads; null where they are its own, or nobody's.
     pub within_of: Option<u32>,
     /// The arithmetic that points and corners are held against: the highest of double precision, and
@@ -52,7 +52,7 @@ pub struct Ceiling {
     pub kernel: String,
     /// The variant that is best at it.
     pub variant: String,
-    /// Threads of the cluster.
+    /// Threads of the initiator.
     pub threads: u32,
     /// All threads together.
     #[serde(rename = "gflop_per_s")]
@@ -65,13 +65,13 @@ pub struct Ceiling {
 pub struct BandwidthRoof {
     /// What limits.
     pub roof: Roof,
-    /// Whether the node is the cluster's own; null for a roof that is not one node's.
+    /// Whether the node is the initiator's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
     /// How memory is accessed, by the kernel's or mix's name: `load`.
     pub kernel: String,
     /// The variant that is best at it.
     pub variant: String,
-    /// Threads of the cluster.
+    /// Threads of the initiator.
     pub threads: u32,
     /// Useful bytes of all threads together.
     #[serde(rename = "gb_per_s")]
@@ -132,24 +132,24 @@ impl BandwidthRoof {
 }
 
 impl Chart {
-    /// A chart for each cluster that has a roof.
+    /// A chart for each initiator that has a roof.
     pub(super) fn all(machine: &Machine, figures: &[RoofFigures]) -> Vec<Self> {
-        let clusters = machine.clusters();
-        let mut of_cluster: BTreeMap<u32, Vec<&RoofFigures>> = BTreeMap::new();
+        let initiators = machine.initiators();
+        let mut of_initiator: BTreeMap<u32, Vec<&RoofFigures>> = BTreeMap::new();
         for of in figures {
-            of_cluster.entry(of.place.cluster).or_default().push(of);
+            of_initiator.entry(of.place.initiator).or_default().push(of);
         }
-        let known = |index| clusters.iter().find(|cluster| cluster.index == index);
-        let mut charts: Vec<Self> = of_cluster
+        let known = |index| initiators.iter().find(|initiator| initiator.index == index);
+        let mut charts: Vec<Self> = of_initiator
             .iter()
-            .map(|(&cluster, of)| Self {
-                cluster,
-                cpus: known(cluster).map_or_else(CpuSet::new, |known| known.cpus.clone()),
-                cpu_node: known(cluster).and_then(|known| known.cpu_node),
+            .map(|(&initiator, of)| Self {
+                initiator,
+                cpus: known(initiator).map_or_else(CpuSet::new, |known| known.cpus.clone()),
+                cpu_node: known(initiator).and_then(|known| known.cpu_node),
                 ceilings: ceilings(of),
                 roofs: bandwidth_roofs(of),
                 validations: validations(of),
-                ..Self::empty(cluster)
+                ..Self::empty(initiator)
             })
             .collect();
         let mut whole: HashMap<u32, Self> = HashMap::new();
@@ -168,9 +168,9 @@ impl Chart {
         charts
     }
 
-    pub(super) fn empty(cluster: u32) -> Self {
+    pub(super) fn empty(initiator: u32) -> Self {
         Self {
-            cluster,
+            initiator,
             cpus: CpuSet::new(),
             cpu_node: None,
             within_of: None,
@@ -222,7 +222,7 @@ impl Chart {
 
     /// Its own points, by their position.
     pub fn own_validations(&self) -> impl Iterator<Item = (usize, &RoofValidation)> + Clone {
-        self.validations.iter().enumerate().filter(|(_, of)| of.cluster == self.cluster)
+        self.validations.iter().enumerate().filter(|(_, of)| of.initiator == self.initiator)
     }
 
     /// The points that tell how far a roof can be trusted: its own, else those below memory that
@@ -237,9 +237,10 @@ impl Chart {
             let wanted = known().filter(|(of, _)| is_wanted(of));
             wanted.max_by(|one, other| one.1.total_cmp(&other.1)).map(|(of, _)| of)
         };
-        // Node 0 of another cluster is another roof; its cache is like this one's.
-        let is_its =
-            |of: &RoofValidation| of.roof == roof && (is_cache(roof) || of.cluster == self.cluster);
+        // Node 0 of another initiator is another roof; its cache is like this one's.
+        let is_its = |of: &RoofValidation| {
+            of.roof == roof && (is_cache(roof) || of.initiator == self.initiator)
+        };
         let is_memory = |of: &RoofValidation| of.roof != Roof::Compute && !is_cache(of.roof);
         worst(&is_its).or_else(|| worst(&is_memory))
     }
@@ -262,10 +263,10 @@ impl Chart {
         self.error_of(roof).map_or(LEAST_RESOLUTION, |error| (2.0 * error).max(LEAST_RESOLUTION))
     }
 
-    /// How many clusters contend where the most do.
+    /// How many initiators contend where the most do.
     pub fn most_contending(&self) -> Option<u32> {
         let count = |roof: &BandwidthRoof| match roof.roof {
-            Roof::Contended { clusters, .. } => Some(clusters),
+            Roof::Contended { initiators, .. } => Some(initiators),
             _ => None,
         };
         self.roofs.iter().filter_map(count).max()
@@ -276,18 +277,18 @@ impl Chart {
         self.roofs.iter().map(|roof| roof.threads).max()
     }
 
-    /// What clusters that are like this one can borrow.
+    /// What initiators that are like this one can borrow.
     fn within(&self) -> Self {
         let caches = self.roofs.iter().filter(|roof| is_cache(roof.roof));
         Self {
             ceilings: self.ceilings.clone(),
             roofs: caches.take(MOST_OF_A_SORT).cloned().collect(),
             validations: self.validations.iter().take(MOST_OF_A_SORT).cloned().collect(),
-            ..Self::empty(self.cluster)
+            ..Self::empty(self.initiator)
         }
     }
 
-    /// Plans measure caches and arithmetic once for clusters that are alike.
+    /// Plans measure caches and arithmetic once for initiators that are alike.
     fn take_what_is_within(&mut self, other: &Self) {
         if !self.ceilings.is_empty() || self.roofs.iter().any(|roof| is_cache(roof.roof)) {
             return;
@@ -295,7 +296,7 @@ impl Chart {
         self.roofs.splice(..0, other.roofs.iter().cloned());
         self.ceilings.clone_from(&other.ceilings);
         self.validations.clone_from(&other.validations);
-        self.within_of = Some(other.cluster);
+        self.within_of = Some(other.initiator);
     }
 
     /// What follows from the roofs and points.

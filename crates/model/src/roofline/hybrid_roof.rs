@@ -67,7 +67,7 @@ pub enum HybridStanding {
 }
 
 impl Chart {
-    /// The roofs of a program with these shares, for each two memories of the cluster and each share
+    /// The roofs of a program with these shares, for each two memories of the initiator and each share
     /// of the bytes in the fast one.
     pub(super) fn hybrid_roofs(
         &self,
@@ -75,7 +75,7 @@ impl Chart {
         shares: ProgramShares<'_>,
     ) -> Vec<HybridRoof> {
         let ProgramShares { hybrid, load_share, fast_shares } = shares;
-        let of_pair = hybrid.of_cluster(self.cluster).flat_map(|pair| {
+        let of_pair = hybrid.of_initiator(self.initiator).flat_map(|pair| {
             fast_shares.iter().map(move |&fast_share| {
                 let predicted = pair.predict(HybridShares::together(load_share, fast_share));
                 let bandwidth = predicted.as_ref().map(|it| it.bandwidth.clone());

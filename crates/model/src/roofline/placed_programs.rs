@@ -1,4 +1,4 @@
-//! Programs below the roofs of every cluster.
+//! Programs below the roofs of every initiator.
 
 use nearfar_record::{Experiment, Profile, Record, Roof, Suite};
 use serde::Serialize;
@@ -10,7 +10,7 @@ use super::program_point::{Placement, ProgramPoint};
 use crate::inapplicable::measuring_command;
 use crate::profiled_program::ProfiledPoint;
 
-/// Where programs lie below the roofs of a record's clusters (denoyelle2019); `predict RECORD
+/// Where programs lie below the roofs of a record's initiators (denoyelle2019); `predict RECORD
 /// --point .. --json` and `--profile FILE --json` print it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -22,7 +22,7 @@ pub struct PlacedPrograms {
     pub commands: RoofCommands,
 }
 
-/// A program on every cluster.
+/// A program on every initiator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlacedProgram {
@@ -30,8 +30,8 @@ pub struct PlacedProgram {
     pub program: Option<String>,
     #[serde(flatten)]
     pub point: ProgramPoint,
-    /// On each cluster that has roofs.
-    pub clusters: Vec<Placement>,
+    /// On each initiator that has roofs.
+    pub initiators: Vec<Placement>,
 }
 
 /// Commands that would tell more of the record's machine.
@@ -62,7 +62,7 @@ impl RoofCommands {
 }
 
 impl Roofline {
-    /// Where programs lie on every cluster.
+    /// Where programs lie on every initiator.
     pub fn place(
         &self,
         points: &[ProgramPoint],
@@ -76,14 +76,14 @@ impl Roofline {
         }
     }
 
-    /// Where a profiled program lies on the cluster that it used most, below the roofs of memory alone;
+    /// Where a profiled program lies on the initiator that it used most, below the roofs of memory alone;
     /// `None` where the record has none of them.
     pub fn place_profiled(
         &self,
         profile: &Profile,
         profiled: &ProfiledPoint,
     ) -> Option<PlacedPrograms> {
-        let chart = self.charts.iter().find(|chart| chart.cluster == profiled.cluster)?;
+        let chart = self.charts.iter().find(|chart| chart.initiator == profiled.initiator)?;
         let name = Some(profile.program.name.clone());
         let placed = PlacedProgram::new(name, profiled.point, &[chart.of_memory()?], None);
         let commands = self.commands.clone();
@@ -98,14 +98,14 @@ impl PlacedProgram {
         charts: &[Chart],
         shares: Option<ProgramShares<'_>>,
     ) -> Self {
-        let mut clusters: Vec<Placement> =
+        let mut initiators: Vec<Placement> =
             charts.iter().map(|chart| chart.place(point, shares)).collect();
-        if let Some((first, others)) = clusters.split_first_mut() {
+        if let Some((first, others)) = initiators.split_first_mut() {
             for other in others {
                 other.is_like_first = other.stands_like(first);
             }
         }
-        Self { program, point, clusters }
+        Self { program, point, initiators }
     }
 }
 

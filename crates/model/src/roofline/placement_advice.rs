@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::chart::Chart;
 use super::program_point::{IntensityKind, ProgramPoint, Standing, UnderRoof};
 
-/// What to do with a program on a cluster. Roofs are named by their positions.
+/// What to do with a program on an initiator. Roofs are named by their positions.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "do", rename_all = "snake_case")]
@@ -34,14 +34,14 @@ pub enum PlacementAdvice {
     LeavePages { at: AtRoofs },
     /// Interleave its pages, which are as near as they can be: their node is the limit.
     Interleave { at: AtRoofs, over: Vec<usize> },
-    /// Move its pages to a node of the cluster.
+    /// Move its pages to a node of the initiator.
     MovePages {
         at: AtRoofs,
         to: usize,
         /// What it would reach there / what it reaches - 1.
         gain: f64,
     },
-    /// Put each cluster's pages on its own memory.
+    /// Put each initiator's pages on its own memory.
     KeepPagesApart {
         at: AtRoofs,
         to: usize,
@@ -97,7 +97,7 @@ pub struct AtRoofs {
 #[serde(rename_all = "snake_case")]
 pub enum RoofSort {
     Cache,
-    /// Of the cluster's own memory.
+    /// Of the initiator's own memory.
     Own,
     /// Of a remote node.
     Far,
@@ -161,7 +161,7 @@ pub(super) fn advice(
     }
 }
 
-/// A program on a cluster.
+/// A program on an initiator.
 struct Place<'a> {
     chart: &'a Chart,
     point: ProgramPoint,
@@ -235,8 +235,8 @@ impl Place<'_> {
         })
     }
 
-    /// What the program would reach on the cluster's own memory: alone where the roof that it is
-    /// at is one of a cluster alone, beside others where all clusters are at work. The roof's
+    /// What the program would reach on the initiator's own memory: alone where the roof that it is
+    /// at is one of an initiator alone, beside others where all initiators are at work. The roof's
     /// position and that / what it reaches now - 1; `None` where it is not known, is the roof that
     /// the program is at, is refuted, or the gain is not above what the model can tell apart.
     fn gain(&self, at: usize) -> Option<(usize, f64)> {
@@ -258,8 +258,8 @@ impl Place<'_> {
         (is_told && position != at && !best.is_refuted).then_some((position, gain))
     }
 
-    /// Roofs of loads from interleaved pages, by the cluster alone where the roof at a position is of
-    /// one alone, else by all clusters, which allow more than that roof does, by more than the model
+    /// Roofs of loads from interleaved pages, by the initiator alone where the roof at a position is of
+    /// one alone, else by all initiators, which allow more than that roof does, by more than the model
     /// can tell apart; refuted ones are left out.
     fn better_interleaved(&self, at: usize) -> Vec<usize> {
         let Some(now) = self.roofs.get(at) else { return Vec::new() };

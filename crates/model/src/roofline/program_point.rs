@@ -1,4 +1,4 @@
-//! Where a program lies below the roofs of a cluster, and what that says.
+//! Where a program lies below the roofs of an initiator, and what that says.
 
 use std::collections::HashSet;
 use std::mem::{Discriminant, discriminant};
@@ -22,7 +22,7 @@ pub struct ProgramPoint {
     /// Its intensity, above 0.
     #[serde(rename = "flops_per_byte")]
     pub intensity: f64,
-    /// What the threads of one cluster reach, above 0; null where that is not known.
+    /// What the threads of one initiator reach, above 0; null where that is not known.
     #[serde(rename = "gflop_per_s")]
     pub flops: Option<FlopsPerSecond>,
 }
@@ -38,11 +38,11 @@ pub enum IntensityKind {
     Operational,
 }
 
-/// A program below the roofs of a cluster.
+/// A program below the roofs of an initiator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Placement {
-    pub cluster: u32,
+    pub initiator: u32,
     pub cpus: CpuSet,
     /// The ceiling; null without one.
     #[serde(rename = "ceiling_gflop_per_s")]
@@ -55,7 +55,7 @@ pub struct Placement {
     pub lowest_above: Option<usize>,
     /// What its place says; null where what it reaches is not known.
     pub standing: Option<Standing>,
-    /// Whether it stands to the roofs as on the first cluster, whatever their nodes.
+    /// Whether it stands to the roofs as on the first initiator, whatever their nodes.
     pub is_like_first: bool,
     /// What to do; something at least.
     pub advice: Vec<PlacementAdvice>,
@@ -66,11 +66,11 @@ pub struct Placement {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnderRoof {
     pub roof: Roof,
-    /// Whether the node is the cluster's own; null for a roof that is not one node's.
+    /// Whether the node is the initiator's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
     /// How memory is accessed.
     pub kernel: String,
-    /// Useful bytes of all threads of the cluster.
+    /// Useful bytes of all threads of the initiator.
     #[serde(rename = "gb_per_s")]
     pub bandwidth: Estimate<BytesPerSecond>,
     /// What it and the ceiling allow at the intensity.
@@ -81,8 +81,8 @@ pub struct UnderRoof {
     /// What the program reaches / attainable; null where that is not known.
     pub ratio: Option<f64>,
     /// Whether the program reaches what this roof allows, as far as the model can tell apart, and the
-    /// roof is one that a verdict goes by: of loads, and of nodes that several clusters use that
-    /// of most clusters. Never one that is refuted.
+    /// roof is one that a verdict goes by: of loads, and of nodes that several initiators use that
+    /// of most initiators. Never one that is refuted.
     pub is_near: bool,
     /// Whether points of known intensity are so far off the roof that it predicts nothing.
     pub is_refuted: bool,
@@ -136,7 +136,7 @@ impl Chart {
         });
         let standing = point.flops.and_then(|flops| self.standing(flops.0, &roofs));
         Placement {
-            cluster: self.cluster,
+            initiator: self.initiator,
             cpus: self.cpus.clone(),
             ceiling: self.ceiling().map(|ceiling| ceiling.flops.value),
             hybrid_roofs: shares.map_or_else(Vec::new, |it| self.hybrid_roofs(point, it)),
@@ -181,7 +181,7 @@ impl Chart {
             under.roof,
             Roof::Cache { .. } | Roof::Memory { .. } | Roof::Interleaved { .. }
         );
-        under.is_of_loads() && (is_lone || self.is_of_all_clusters(under.roof))
+        under.is_of_loads() && (is_lone || self.is_of_all_initiators(under.roof))
     }
 
     /// `None` where there is nothing to hold the point against.

@@ -26,7 +26,7 @@ pub const PROGRAMS: [Program; 2] = [
     Program { name: "triad", intensity: 2.0 / 24.0, kernel: "2l1s" },
 ];
 
-/// What a program can expect of a cluster.
+/// What a program can expect of an initiator.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramExpectation {
@@ -36,7 +36,7 @@ pub struct ProgramExpectation {
     pub alone: Vec<Expected>,
     /// Best / worst of these; null where there is nothing to choose from.
     pub alone_factor: Option<f64>,
-    /// While all clusters do the same: each on its own node, all on all nodes of a kind in turn,
+    /// While all initiators do the same: each on its own node, all on all nodes of a kind in turn,
     /// all on one node; the best first.
     pub together: Vec<Expected>,
     /// Best / worst of these; null where there is nothing to choose from.
@@ -49,7 +49,7 @@ pub struct ProgramExpectation {
 pub struct Expected {
     /// The placement, by the roof that it meets.
     pub roof: Roof,
-    /// Whether the node is the cluster's own; null for a placement that is not on one node.
+    /// Whether the node is the initiator's own; null for a placement that is not on one node.
     pub is_local: Option<bool>,
     /// Whether pages come to lie so where each thread first touches what it will use.
     pub is_first_touch: bool,
@@ -63,7 +63,7 @@ pub struct Expected {
     pub is_refuted: bool,
 }
 
-/// What each of [`PROGRAMS`] can expect of a cluster; those without any roof are left out.
+/// What each of [`PROGRAMS`] can expect of an initiator; those without any roof are left out.
 pub(super) fn expectations(chart: &Chart) -> Vec<ProgramExpectation> {
     let of = |program: Program| {
         let expected = |is_wanted: &dyn Fn(&BandwidthRoof) -> bool| {
@@ -74,7 +74,7 @@ pub(super) fn expectations(chart: &Chart) -> Vec<ProgramExpectation> {
             all
         };
         let alone = expected(&|roof| matches!(roof.roof, Roof::Memory { .. }));
-        let together = expected(&|roof| chart.is_of_all_clusters(roof.roof));
+        let together = expected(&|roof| chart.is_of_all_initiators(roof.roof));
         let (alone_factor, together_factor) = (factor(&alone), factor(&together));
         let found = ProgramExpectation { program, alone, alone_factor, together, together_factor };
         (!found.alone.is_empty() || !found.together.is_empty()).then_some(found)
@@ -89,10 +89,10 @@ fn factor(placements: &[Expected]) -> Option<f64> {
 }
 
 impl Chart {
-    /// Whether a roof is what a cluster gets while all others are at work too.
-    pub(super) fn is_of_all_clusters(&self, roof: Roof) -> bool {
+    /// Whether a roof is what an initiator gets while all others are at work too.
+    pub(super) fn is_of_all_initiators(&self, roof: Roof) -> bool {
         match roof {
-            Roof::Contended { clusters, .. } => Some(clusters) == self.most_contending(),
+            Roof::Contended { initiators, .. } => Some(initiators) == self.most_contending(),
             Roof::AllLocal { .. } | Roof::Congested { .. } => true,
             Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. } | Roof::Interleaved { .. } => {
                 false

@@ -12,11 +12,11 @@ use crate::roofs::RoofFigures;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RoofValidation {
-    /// The cluster whose points they are.
-    pub cluster: u32,
+    /// The initiator whose points they are.
+    pub initiator: u32,
     /// The roof of bandwidth.
     pub roof: Roof,
-    /// Whether the node is the cluster's own; null for a roof that is not one node's.
+    /// Whether the node is the initiator's own; null for a roof that is not one node's.
     pub is_local: Option<bool>,
     /// The variant of the points.
     pub variant: String,
@@ -103,7 +103,7 @@ pub fn roof_errors(ratios: &[f64]) -> Option<RoofErrors> {
     squares.is_finite().then_some(errors)
 }
 
-/// The points of a cluster by roof and variant, in the order of the figures.
+/// The points of an initiator by roof and variant, in the order of the figures.
 pub(super) fn validations(figures: &[&RoofFigures]) -> Vec<RoofValidation> {
     let mut all: Vec<RoofValidation> = Vec::new();
     let mut known: HashMap<(Roof, &String), usize> = HashMap::new();
@@ -113,7 +113,7 @@ pub(super) fn validations(figures: &[&RoofFigures]) -> Vec<RoofValidation> {
         let position = *known.entry((place.roof, &place.variant)).or_insert(next);
         if position == next {
             all.push(RoofValidation {
-                cluster: place.cluster,
+                initiator: place.initiator,
                 roof: place.roof,
                 is_local: of.is_local,
                 variant: place.variant.clone(),

@@ -1,4 +1,4 @@
-//! The best of several programs on each pair of a cluster and a node, and their classes: as the
+//! The best of several programs on each pair of an initiator and a node, and their classes: as the
 //! thesis takes the best of several compilers (braithwaite2012, section 3.3), with any program.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,11 +10,11 @@ use serde::Serialize;
 use super::ProgramSensitivity;
 use crate::class_rule::ClassRule;
 
-/// The program that is best where a cluster's CPUs use a node.
+/// The program that is best where an initiator's CPUs use a node.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct BestOfPair {
-    pub cluster: u32,
+    pub initiator: u32,
     /// Its lowest node with CPUs, or null.
     pub cpu_node: Option<u32>,
     pub memory_node: u32,
@@ -38,29 +38,29 @@ pub struct ProgramClass {
     pub alpha_relative: f64,
     /// Whether the border to the next class is within what noise explains.
     pub border_within_noise: bool,
-    /// (cluster, node).
+    /// (initiator, node).
     pub pairs: Vec<(u32, u32)>,
 }
 
-/// By cluster, then by node; empty where programs ran on the CPUs of one cluster only.
+/// By initiator, then by node; empty where programs ran on the CPUs of one initiator only.
 pub(super) fn best_of_pairs(programs: &[ProgramSensitivity], better: Better) -> Vec<BestOfPair> {
     let placements = programs.iter().flat_map(|program| &program.placements);
-    let clusters: BTreeSet<u32> = placements.map(|runs| runs.cluster).collect();
-    if clusters.len() < 2 {
+    let initiators: BTreeSet<u32> = placements.map(|runs| runs.initiator).collect();
+    if initiators.len() < 2 {
         return Vec::new();
     }
     let mut best: BTreeMap<(u32, u32), BestOfPair> = BTreeMap::new();
     for program in programs {
         for placed in &program.placements {
             let (Some(node), Some(runs)) = (placed.memory_node, &placed.runs) else { continue };
-            let key = (placed.cluster, node);
+            let key = (placed.initiator, node);
             let is_better = best.get(&key).is_none_or(|known| match better {
                 Better::Higher => runs.figure.median > known.runs.figure.median,
                 Better::Lower => runs.figure.median < known.runs.figure.median,
             });
             if is_better {
                 let found = BestOfPair {
-                    cluster: placed.cluster,
+                    initiator: placed.initiator,
                     cpu_node: placed.cpu_node,
                     memory_node: node,
                     label: program.label.clone(),
@@ -109,7 +109,7 @@ pub(super) fn classes_of(best: &[BestOfPair], better: Better) -> Vec<ProgramClas
             .members
             .iter()
             .filter_map(|&member| best.get(member))
-            .map(|pair| (pair.cluster, pair.memory_node))
+            .map(|pair| (pair.initiator, pair.memory_node))
             .collect(),
     };
     parts.iter().enumerate().map(class).collect()

@@ -2,17 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use nearfar_machine::{Binding, CpuSet, InitiatorKind, Machine, MemoryPolicy, NodeSet};
+use nearfar_machine::{Binding, CpuSet, GroupBy, Machine, MemoryPolicy, NodeSet};
 use nearfar_record::CommandPlacement;
 
 use super::reference::ReferenceClasses;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlacementChoice {
-    /// On the CPUs of one cluster (the first where `None`): its own node, one node of every
+    /// On the CPUs of one initiator (the first where `None`): its own node, one node of every
     /// farther class, and pages dealt out over all nodes.
     Classes(Option<u32>),
-    /// The CPUs of every cluster with every node.
+    /// The CPUs of every initiator with every node.
     Matrix,
 }
 
@@ -22,16 +22,16 @@ pub enum NoPlacements {
     /// One node is as good as another where there is one.
     #[error("this process may use one memory node, {0}: there is nothing to choose")]
     OneNode(NodeSet),
-    /// There is no such cluster, or none of its CPUs may be used.
-    #[error("there is no cluster {asked} whose CPUs this process may use; there are {usable}")]
-    NoCluster {
+    /// There is no such initiator, or none of its CPUs may be used.
+    #[error("there is no initiator {asked} whose CPUs this process may use; there are {usable}")]
+    NoInitiator {
         /// The number that was asked for.
         asked: u32,
         /// Those that there are, as a list.
         usable: String,
     },
-    /// Every cluster's own memory is out of reach.
-    #[error("none of the clusters whose CPUs this process may use has memory that it may use")]
+    /// Every initiator's own memory is out of reach.
+    #[error("none of the initiators whose CPUs this process may use has memory that it may use")]
     NoLocal,
 }
 
@@ -49,32 +49,32 @@ pub fn command_placements(
     if nodes.len() < 2 {
         return Err(NoPlacements::OneNode(nodes));
     }
-    let clusters = usable_clusters(machine);
+    let initiators = usable_initiators(machine);
     match choice {
         PlacementChoice::Matrix => {
-            let on = |(cluster, cpu_node, cpus): &(u32, Option<u32>, CpuSet), node| {
-                CommandPlacement::on_node(*cluster, *cpu_node, cpus.clone(), node)
+            let on = |(initiator, cpu_node, cpus): &(u32, Option<u32>, CpuSet), node| {
+                CommandPlacement::on_node(*initiator, *cpu_node, cpus.clone(), node)
             };
-            let of_cluster = |cluster| nodes.iter().map(move |node| on(cluster, node));
-            Ok(clusters.iter().flat_map(of_cluster).collect())
+            let of_initiator = |initiator| nodes.iter().map(move |node| on(initiator, node));
+            Ok(initiators.iter().flat_map(of_initiator).collect())
         }
         PlacementChoice::Classes(asked) => {
-            let own = |cluster: u32| local_node(machine, cluster);
+            let own = |initiator: u32| local_node(machine, initiator);
             let found = match asked {
-                Some(asked) => clusters.iter().find(|(cluster, ..)| *cluster == asked),
-                None => clusters.iter().find(|(cluster, ..)| own(*cluster).is_some()),
+                Some(asked) => initiators.iter().find(|(initiator, ..)| *initiator == asked),
+                None => initiators.iter().find(|(initiator, ..)| own(*initiator).is_some()),
             };
-            let Some((cluster, cpu_node, cpus)) = found else {
+            let Some((initiator, cpu_node, cpus)) = found else {
                 let Some(asked) = asked else { return Err(NoPlacements::NoLocal) };
-                let usable: CpuSet = clusters.iter().map(|(cluster, ..)| *cluster).collect();
-                return Err(NoPlacements::NoCluster { asked, usable: usable.to_string() });
+                let usable: CpuSet = initiators.iter().map(|(initiator, ..)| *initiator).collect();
+                return Err(NoPlacements::NoInitiator { asked, usable: usable.to_string() });
             };
-            let local = own(*cluster).ok_or(NoPlacements::NoLocal)?;
-            let on = |node| CommandPlacement::on_node(*cluster, *cpu_node, cpus.clone(), node);
+            let local = own(*initiator).ok_or(NoPlacements::NoLocal)?;
+            let on = |node| CommandPlacement::on_node(*initiator, *cpu_node, cpus.clone(), node);
             let mut placements: Vec<CommandPlacement> =
-                levels(machine, *cluster, local, &nodes, reference).into_iter().map(on).collect();
+                levels(machine, *initiator, local, &nodes, reference).into_iter().map(on).collect();
             placements.push(CommandPlacement {
-                cluster: *cluster,
+                initiator: *initiator,
                 cpu_node: *cpu_node,
                 memory_node: None,
                 binding: Binding { cpus: cpus.clone(), memory: MemoryPolicy::Interleave(nodes) },
@@ -87,13 +87,13 @@ pub fn command_placements(
 /// The local node, then one node of every farther level, the lowest of each.
 fn levels(
     machine: &Machine,
-    cluster: u32,
+    initiator: u32,
     local: u32,
     nodes: &NodeSet,
     reference: Option<&ReferenceClasses>,
 ) -> Vec<u32> {
     let level = |node: u32| -> (u64, u64) {
-        let class = reference.and_then(|classes| classes.class(cluster, node));
+        let class = reference.and_then(|classes| classes.class(initiator, node));
         let unknown = (2, u64::from(node));
         match class {
             Some(class) => (0, class as u64),
@@ -116,25 +116,25 @@ fn usable_nodes(machine: &Machine) -> NodeSet {
     numbers.filter(|&node| machine.allowed_nodes.contains(node)).collect()
 }
 
-/// Number, lowest node with CPUs, and CPUs that may be used, of every cluster that has some.
-fn usable_clusters(machine: &Machine) -> Vec<(u32, Option<u32>, CpuSet)> {
-    let initiators = machine.initiators(InitiatorKind::Cluster);
-    let clusters = machine.clusters();
-    let usable = initiators.iter().filter(|initiator| !initiator.cores.is_empty());
-    let of = |index: u32| clusters.iter().find(|cluster| cluster.index == index);
+/// Number, lowest node with CPUs, and CPUs that may be used, of every initiator that has some.
+fn usable_initiators(machine: &Machine) -> Vec<(u32, Option<u32>, CpuSet)> {
+    let cpu_groups = machine.cpu_groups(GroupBy::Memory);
+    let initiators = machine.initiators();
+    let usable = cpu_groups.iter().filter(|cpu_group| !cpu_group.cores.is_empty());
+    let of = |index: u32| initiators.iter().find(|initiator| initiator.index == index);
     usable
-        .filter_map(|initiator| {
-            let cluster = of(initiator.cluster)?;
-            Some((cluster.index, cluster.cpu_node, initiator.cpus()))
+        .filter_map(|cpu_group| {
+            let initiator = of(cpu_group.initiator)?;
+            Some((initiator.index, initiator.cpu_node, cpu_group.cpus()))
         })
         .collect()
 }
 
-/// A cluster's own node: the one with its CPUs, else the lowest that is local to it; `None` where
+/// An initiator's own node: the one with its CPUs, else the lowest that is local to it; `None` where
 /// none of them may be used.
-pub fn local_node(machine: &Machine, cluster: u32) -> Option<u32> {
-    let cluster = machine.clusters().into_iter().find(|it| it.index == cluster)?;
+pub fn local_node(machine: &Machine, initiator: u32) -> Option<u32> {
+    let initiator = machine.initiators().into_iter().find(|it| it.index == initiator)?;
     let usable = usable_nodes(machine);
-    let own = cluster.memory_nodes.intersection(&usable);
-    cluster.cpu_node.filter(|&node| own.contains(node)).or_else(|| own.first())
+    let own = initiator.memory_nodes.intersection(&usable);
+    initiator.cpu_node.filter(|&node| own.contains(node)).or_else(|| own.first())
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::classes::ClassSet;
 use crate::data_access::data_access;
 
-/// The classes that clusters reach nodes in, by a record of the same machine.
+/// The classes that initiators reach nodes in, by a record of the same machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ReferenceClasses {
     /// Alpha of each class relative to class 0.
@@ -31,13 +31,14 @@ pub struct PlacementBounds {
 }
 
 impl ReferenceClasses {
-    /// The classes of a whole machine. A cluster with several initiators reaches a node in the
+    /// The classes of a whole machine. An initiator with several groups of CPUs reaches a node in the
     /// fastest class that one of them has.
     pub fn of(set: &ClassSet) -> Self {
         let mut class_of: BTreeMap<(u32, u32), usize> = BTreeMap::new();
         for class in &set.classes {
             for pair in &class.pairs {
-                let known = class_of.entry((pair.cluster, pair.memory_node)).or_insert(class.class);
+                let known =
+                    class_of.entry((pair.initiator, pair.memory_node)).or_insert(class.class);
                 *known = class.class.min(*known);
             }
         }
@@ -45,25 +46,25 @@ impl ReferenceClasses {
         Self { alphas, class_of }
     }
 
-    /// The class in which a cluster reaches a node; `None` where that was not measured.
-    pub fn class(&self, cluster: u32, node: u32) -> Option<usize> {
-        self.class_of.get(&(cluster, node)).copied()
+    /// The class in which an initiator reaches a node; `None` where that was not measured.
+    pub fn class(&self, initiator: u32, node: u32) -> Option<usize> {
+        self.class_of.get(&(initiator, node)).copied()
     }
 
-    /// What pages of a policy give the CPUs of a cluster against its node `local`; `None` where a
+    /// What pages of a policy give the CPUs of an initiator against its node `local`; `None` where a
     /// class is not known, or the policy names no nodes.
     pub(super) fn bounds(
         &self,
-        cluster: u32,
+        initiator: u32,
         memory: &MemoryPolicy,
         local: u32,
     ) -> Option<PlacementBounds> {
-        let alpha = *self.alphas.get(self.class(cluster, local)?)?;
+        let alpha = *self.alphas.get(self.class(initiator, local)?)?;
         let nodes = memory.nodes()?;
         let mut shares = vec![0.0; self.alphas.len()];
         let part = 1.0 / nodes.len() as f64;
         for node in nodes.iter() {
-            *shares.get_mut(self.class(cluster, node)?)? += part;
+            *shares.get_mut(self.class(initiator, node)?)? += part;
         }
         let access = data_access(&self.alphas, &shares).ok()?;
         Some(PlacementBounds {

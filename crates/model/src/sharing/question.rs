@@ -56,19 +56,19 @@ pub enum NoSplit {
     /// The kernel was not measured there.
     #[error("sharing of node {node} was not measured by {}; it was by {}", asked.join(", "), known.join(", "))]
     Kernel { node: u32, asked: Vec<String>, known: Vec<String> },
-    /// More processes than the clusters hold.
+    /// More processes than the initiators hold.
     #[error(
         "{processes} processes are more than were planned beside node {node}: at most {near} near and {far} far"
     )]
     TooMany {
         processes: u32,
         node: u32,
-        /// Threads of the local cluster.
+        /// Threads of the local initiator.
         near: u32,
-        /// Threads of the largest other cluster.
+        /// Threads of the largest other initiator.
         far: u32,
     },
-    /// A split that the clusters do not hold.
+    /// A split that the initiators do not hold.
     #[error(
         "{} near and {} far do not fit beside node {node}: at most {near} near and {far} far, and one at least", split.0, split.1
     )]
@@ -76,15 +76,15 @@ pub enum NoSplit {
         /// What was asked for: near, far.
         split: (u32, u32),
         node: u32,
-        /// Threads of the local cluster.
+        /// Threads of the local initiator.
         near: u32,
-        /// Threads of the largest other cluster.
+        /// Threads of the largest other initiator.
         far: u32,
     },
 }
 
 impl Sharing {
-    /// The answers of the grids of one node, by remote cluster and kernel. A grid whose clusters
+    /// The answers of the grids of one node, by remote initiator and kernel. A grid whose initiators
     /// do not hold what is asked is left out where another one does.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Sharing {
 }
 
 impl SharedGrid {
-    /// `None` where the clusters do not hold what is asked.
+    /// `None` where the initiators do not hold what is asked.
     fn answer(&self, question: &SplitQuestion) -> Option<SplitAnswer> {
         let (near, far) = (self.local.most_threads(), self.remote.most_threads());
         let processes = question.processes.iter();

@@ -87,7 +87,7 @@ pub enum SplitVerdict {
     WithinError,
     /// Another split looks better, and how far it can be off is not known.
     ErrorUnknown,
-    /// More processes than the local cluster was planned with: there is no split with all near.
+    /// More processes than the local initiator was planned with: there is no split with all near.
     NotAllFitNear,
 }
 
@@ -185,7 +185,7 @@ impl SharedGrid {
         Some(Estimate { cases: figure.cases.clone(), ..around(figure.value.0, room) })
     }
 
-    /// All splits of so many processes that the two clusters hold; `None` where there are none.
+    /// All splits of so many processes that the two initiators hold; `None` where there are none.
     pub fn ranking(&self, processes: u32, work: WorkSharing) -> Option<SplitRanking> {
         let (near, far) = (self.local.most_threads(), self.remote.most_threads());
         let fewest_near = processes.saturating_sub(far);

@@ -1,17 +1,17 @@
 //! What a line of data costs a thread by where it lies, from a record's latencies and bandwidths.
 //! Units: ns for a line; a thread on every core.
-//! transfer = threads x line / bandwidth of the cluster, the mean over clusters and nodes:
+//! transfer = threads x line / bandwidth of the initiator, the mean over initiators and nodes:
 //! own of the roofs `all_local` (else `memory`), remote of the `memory` roofs of remote nodes,
 //! central of the `contended` ones, spread of the `congested` one. latency = of the idle matrix.
-//! A cluster that has a remote node to itself can get more of it than each gets of its own when all
+//! An initiator that has a remote node to itself can get more of it than each gets of its own when all
 //! run, which is no cost of distance: remote is taken as no faster than own.
-//! Without these roofs from the pairs at all threads: central as if a node gave all clusters
+//! Without these roofs from the pairs at all threads: central as if a node gave all initiators
 //! together no more than its best one alone, spread as if a thread's transfers from several nodes
 //! did not overlap. Both make it look slower than it is.
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{Binding, Machine, MemoryKind, MemoryPolicy, NodeSet};
+use nearfar_machine::{Binding, GroupBy, Machine, MemoryKind, MemoryPolicy, NodeSet};
 use nearfar_record::{CaseSummary, Experiment, Roof, RoofCoordinates, RoofPurpose, Suite};
 use serde::Serialize;
 
@@ -43,8 +43,8 @@ pub struct LineCosts {
     /// Kind of the nodes.
     #[serde(rename = "memory_kind")]
     pub kind: MemoryKind,
-    /// Clusters that have such a node of their own.
-    pub clusters: Vec<StrategyCluster>,
+    /// Initiators that have such a node of their own.
+    pub initiators: Vec<StrategyInitiator>,
     pub line_bytes: u32,
     /// Whether that is taken for want of a figure.
     pub is_line_assumed: bool,
@@ -65,16 +65,16 @@ pub struct LineCosts {
 pub enum Basis {
     /// Measured with all threads at once.
     Roofs,
-    /// Computed from clusters that ran alone.
+    /// Computed from initiators that ran alone.
     Pairs,
 }
 
-/// A cluster with a node of its own.
+/// An initiator with a node of its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct StrategyCluster {
+pub struct StrategyInitiator {
     /// Its number.
-    pub cluster: u32,
+    pub initiator: u32,
     /// The lowest of its nodes of that kind.
     pub memory_node: u32,
     /// Its processes on its own node.
@@ -133,9 +133,9 @@ pub(super) fn line_costs(figures: &RecordFigures<'_>) -> Result<LineCosts, Inapp
     if machine.nodes.len() == 1 {
         return Err(Inapplicable::here("one memory node: every strategy puts all data there"));
     }
-    let (kind, clusters) = clusters_of_a_kind(machine);
-    if clusters.len() < 2 {
-        let why = "fewer than two clusters have a memory node of their own: the strategies that \
+    let (kind, initiators) = initiators_of_a_kind(machine);
+    if initiators.len() < 2 {
+        let why = "fewer than two initiators have a memory node of their own: the strategies that \
                    share data out among these do not differ";
         return Err(Inapplicable::here(why));
     }
@@ -159,7 +159,8 @@ pub(super) fn line_costs(figures: &RecordFigures<'_>) -> Result<LineCosts, Inapp
     let Some((basis, kernel, variant, [own, remote, central, spread])) =
         candidates.into_iter().next()
     else {
-        let why = "the record holds neither roofs of all clusters at once nor pairs at all threads";
+        let why =
+            "the record holds neither roofs of all initiators at once nor pairs at all threads";
         let needed = [Experiment::Roofs, Experiment::Latency];
         return Err(Inapplicable::until_measured(record, &needed, Suite::Standard, why));
     };
@@ -168,7 +169,7 @@ pub(super) fn line_costs(figures: &RecordFigures<'_>) -> Result<LineCosts, Inapp
         kernel,
         variant,
         kind,
-        clusters,
+        initiators,
         line_bytes,
         is_line_assumed: known.is_none_or(|bytes| bytes == 0),
         own,
@@ -178,25 +179,25 @@ pub(super) fn line_costs(figures: &RecordFigures<'_>) -> Result<LineCosts, Inapp
     })
 }
 
-/// DRAM where clusters have some of their own, else the kind that the first one has.
-fn clusters_of_a_kind(machine: &Machine) -> (MemoryKind, Vec<StrategyCluster>) {
-    let clusters = machine.clusters();
-    let kinds = |of: &nearfar_machine::Cluster| -> Vec<(u32, MemoryKind)> {
+/// DRAM where initiators have some of their own, else the kind that the first one has.
+fn initiators_of_a_kind(machine: &Machine) -> (MemoryKind, Vec<StrategyInitiator>) {
+    let initiators = machine.initiators();
+    let kinds = |of: &nearfar_machine::Initiator| -> Vec<(u32, MemoryKind)> {
         let nodes = of.memory_nodes.iter().filter_map(|node| machine.node(node));
         nodes.map(|node| (node.os_index, node.kind)).collect()
     };
     let own: Vec<MemoryKind> =
-        clusters.iter().flat_map(|of| kinds(of).into_iter().map(|(_, kind)| kind)).collect();
+        initiators.iter().flat_map(|of| kinds(of).into_iter().map(|(_, kind)| kind)).collect();
     let kind = if own.contains(&MemoryKind::Dram) {
         MemoryKind::Dram
     } else {
         own.first().copied().unwrap_or(MemoryKind::Unknown)
     };
-    let with_node = clusters.iter().filter_map(|of| {
+    let with_node = initiators.iter().filter_map(|of| {
         let (memory_node, _) = kinds(of).into_iter().find(|&(_, own)| own == kind)?;
         let memory = MemoryPolicy::Bind(NodeSet::single(memory_node));
         let binding = Binding { cpus: of.cpus.clone(), memory };
-        Some(StrategyCluster { cluster: of.index, memory_node, binding })
+        Some(StrategyInitiator { initiator: of.index, memory_node, binding })
     });
     (kind, with_node.collect())
 }
@@ -265,12 +266,12 @@ fn roof_transfers(
         .filter_map(|roof| Some((&roof.place, roof.is_local, roof.bandwidth.as_ref()?)))
         .collect();
     let most = |(place, ..): &(&RoofCoordinates, _, _)| match place.roof {
-        Roof::Contended { clusters, .. } => Some(clusters),
+        Roof::Contended { initiators, .. } => Some(initiators),
         _ => None,
     };
-    let most_clusters = all.iter().filter_map(most).max();
+    let most_initiators = all.iter().filter_map(most).max();
     let mut found = Transfers::new();
-    // The local roofs of clusters alone stand in where not all were measured at once.
+    // The local roofs of initiators alone stand in where not all were measured at once.
     let mut alone: BTreeMap<(String, String), Gathered> = BTreeMap::new();
     for (place, is_local, bandwidth) in all {
         let key = (place.kernel.clone(), place.variant.clone());
@@ -283,8 +284,8 @@ fn roof_transfers(
                 alone.entry(key).or_default()
             }
             Roof::Memory { node } if is_of_kind(node) => remote,
-            Roof::Contended { node, clusters }
-                if is_of_kind(node) && Some(clusters) == most_clusters =>
+            Roof::Contended { node, initiators }
+                if is_of_kind(node) && Some(initiators) == most_initiators =>
             {
                 central
             }
@@ -311,18 +312,18 @@ fn pair_transfers(
 ) -> Transfers {
     let matrix = figures.pairs();
     let mut found = Transfers::new();
-    if matrix.initiators.iter().any(|row| row.kind != "cluster") {
+    if matrix.cpu_groups.iter().any(|row| row.group_by != GroupBy::Memory) {
         return found;
     }
-    let clusters = machine.clusters();
+    let initiators = machine.initiators();
     let own_nodes: BTreeMap<u32, &NodeSet> =
-        clusters.iter().map(|cluster| (cluster.index, &cluster.memory_nodes)).collect();
+        initiators.iter().map(|initiator| (initiator.index, &initiator.memory_nodes)).collect();
     let mut most_threads: BTreeMap<(&str, u32), u32> = BTreeMap::new();
     for (row, _, kernel, threads, _) in matrix.cells() {
         let most = most_threads.entry((kernel, row)).or_default();
         *most = threads.max(*most);
     }
-    // Of each node the best that one cluster gets of it.
+    // Of each node the best that one initiator gets of it.
     let mut best: BTreeMap<(&str, u32), &CaseSummary> = BTreeMap::new();
     for (row, node, kernel, threads, cell) in matrix.cells() {
         let Some(figure) = cell.best().filter(|_| is_of_kind(machine, node, kind)) else {

@@ -10,8 +10,8 @@ fn add(record: &mut Record, place: PairCoordinates, rounds: &[f64]) {
     add_alone(record, Coordinates::Pairs(place), rounds);
 }
 
-fn triad(initiator: u32, node: u32) -> PairCoordinates {
-    pair(initiator, node, "triad")
+fn triad(cpu_group: u32, node: u32) -> PairCoordinates {
+    pair(cpu_group, node, "triad")
 }
 
 /// Six rounds of a pair: 1, 1 - d, 1 - 2d .. of its best, so that their standard deviation
@@ -22,8 +22,8 @@ fn rounds(best: f64, step: f64) -> Vec<f64> {
 
 fn quiet_record() -> Record {
     let mut record = record();
-    for (initiator, node, best) in [(0, 0, 10.0), (0, 1, 6.0), (1, 0, 6.0), (1, 1, 10.0)] {
-        add(&mut record, triad(initiator, node), &rounds(best, 0.001));
+    for (cpu_group, node, best) in [(0, 0, 10.0), (0, 1, 6.0), (1, 0, 6.0), (1, 1, 10.0)] {
+        add(&mut record, triad(cpu_group, node), &rounds(best, 0.001));
     }
     record
 }
@@ -68,8 +68,8 @@ fn pairs_that_are_all_local_or_all_remote_are_said_to_be() {
     let notes_of = |pairs: &[(u32, u32)]| {
         let mut record = record();
         give_machine(&mut record);
-        for &(initiator, node) in pairs {
-            add(&mut record, triad(initiator, node), &rounds(10.0, 0.001));
+        for &(cpu_group, node) in pairs {
+            add(&mut record, triad(cpu_group, node), &rounds(10.0, 0.001));
         }
         notes(&record)
     };
@@ -91,18 +91,18 @@ fn fewer_threads_than_cores_are_counted() {
         let mut record = quiet_record();
         give_machine(&mut record);
         let load = rounds(20.0, 0.001);
-        for (initiator, node) in [(0, 0), (1, 1)] {
-            let more = PairCoordinates { threads, ..pair(initiator, node, "load") };
+        for (cpu_group, node) in [(0, 0), (1, 1)] {
+            let more = PairCoordinates { threads, ..pair(cpu_group, node, "load") };
             add(&mut record, more, &load);
         }
         notes(&record)
     };
     assert_eq!(notes_by(4), []);
-    let initiators = [0, 1].map(|index| FewerThreads { index, threads: 3, cores: 4 }).into();
-    assert_eq!(notes_by(3), [ClassNote::FewerThreads { initiators }]);
+    let cpu_groups = [0, 1].map(|index| FewerThreads { index, threads: 3, cores: 4 }).into();
+    assert_eq!(notes_by(3), [ClassNote::FewerThreads { cpu_groups }]);
 }
 
-/// Cluster 0 was refused on node 2; cluster 1 was measured there with another kernel only.
+/// Initiator 0 was refused on node 2; initiator 1 was measured there with another kernel only.
 fn with_pairs_left_out() -> Record {
     let mut record = quiet_record();
     add(&mut record, triad(0, 2), &[]);
@@ -121,7 +121,7 @@ fn refused_and_unmeasured_pairs_are_left_out_and_named() {
     let left_out: Vec<(u32, u32, Option<&str>)> = found
         .left_out
         .iter()
-        .map(|out| (out.initiator, out.memory_node, out.refused.as_deref()))
+        .map(|out| (out.cpu_group, out.memory_node, out.refused.as_deref()))
         .collect();
     assert_eq!(left_out, [(0, 2, Some("node 2 has no room")), (1, 2, None)]);
 }
@@ -129,7 +129,7 @@ fn refused_and_unmeasured_pairs_are_left_out_and_named() {
 #[test]
 fn figures_of_disturbed_windows_only_are_named() {
     let mut record = quiet_record();
-    disturb(&mut record, "pairs/cluster1/node0/triad/avx2/t1");
+    disturb(&mut record, "pairs/initiator1/node0/triad/avx2/t1");
     let pairs = vec![DisturbedPair { index: 1, memory_node: 0 }];
     assert_eq!(notes(&record), [ClassNote::Disturbed { pairs }]);
 }
@@ -187,9 +187,9 @@ fn many_borders_are_one_note() {
     let mut record = record();
     for place in 0..64 {
         let best = 10.0 * 0.99_f64.powi(place);
-        let (initiator, node) =
+        let (cpu_group, node) =
             (u32::try_from(place / 8).unwrap(), u32::try_from(place % 8).unwrap());
-        add(&mut record, triad(initiator, node), &rounds(best, 0.004));
+        add(&mut record, triad(cpu_group, node), &rounds(best, 0.004));
     }
     let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
     let borders = found.sets[0].classes.iter().filter(|class| class.border_within_noise).count();

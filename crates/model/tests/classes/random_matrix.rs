@@ -8,7 +8,7 @@ use nearfar_specimen::{add_alone, pair, record};
 /// What random machines have in common.
 #[derive(Debug, Clone, Copy)]
 pub struct Family {
-    /// Fewest and most memory nodes, each with one initiator.
+    /// Fewest and most memory nodes, each with one group of CPUs.
     pub nodes: (u32, u32),
     /// Distance between neighbouring classes, as a fraction of the upper one.
     pub gap: (f64, f64),
@@ -35,7 +35,7 @@ pub const FAMILY: Family = Family {
     runs: 5,
 };
 
-/// A machine: the true class of each pair, by initiator, then by node, and its record.
+/// A machine: the true class of each pair, by group of CPUs, then by node, and its record.
 pub struct RandomMatrix {
     pub class_of: Vec<usize>,
     pub classes: usize,
@@ -56,10 +56,10 @@ impl Family {
         }
         let mut record = record();
         let pairs = (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to)));
-        for ((initiator, node), &class) in pairs.zip(&class_of) {
+        for ((cpu_group, node), &class) in pairs.zip(&class_of) {
             let truth = levels[class] * (1.0 - self.spread * random.f64());
             let rounds: Vec<f64> = (0..self.runs).map(|_| truth * self.draw_run(random)).collect();
-            let place = Coordinates::Pairs(pair(initiator, node, "triad"));
+            let place = Coordinates::Pairs(pair(cpu_group, node, "triad"));
             add_alone(&mut record, place, &rounds);
         }
         RandomMatrix { class_of, classes, record }
@@ -121,7 +121,7 @@ impl RandomMatrix {
     pub fn judge_classes(&self, found: &Classes) -> Verdict {
         let nodes = self.class_of.len().isqrt();
         let place = |pair: &ClassPair| {
-            usize::try_from(pair.initiator).unwrap() * nodes
+            usize::try_from(pair.cpu_group).unwrap() * nodes
                 + usize::try_from(pair.memory_node).unwrap()
         };
         let found: Vec<Vec<usize>> = found.sets[0]

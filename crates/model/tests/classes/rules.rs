@@ -1,6 +1,6 @@
 //! What the rule's fields choose, and what is put on the classes.
 
-use nearfar_machine::{InitiatorKind, TheoreticalMaximum};
+use nearfar_machine::{GroupBy, TheoreticalMaximum};
 use nearfar_model::{
     AlphaKind, ClassAlphas, ClassRule, Classes, MappingPlace, NoClasses, PlaceKind, RecordFigures,
     Target, ThreadChoice, classes, reach_of_data,
@@ -8,23 +8,23 @@ use nearfar_model::{
 use nearfar_record::{Coordinates, PairCoordinates, Record};
 use nearfar_specimen::{add_alone, pair, record};
 
-/// (initiator, node, kernel, variant, threads, GB/s of the best of six rounds).
+/// (group of CPUs, node, kernel, variant, threads, GB/s of the best of six rounds).
 type Line<'a> = (u32, u32, &'a str, &'a str, u32, f64);
 
 /// Six rounds each, the best of which is as given, the others up to 1 % below.
 fn record_of(lines: &[Line<'_>]) -> Record {
     let mut record = record();
-    for &(initiator, node, kernel, variant, threads, best) in lines {
+    for &(cpu_group, node, kernel, variant, threads, best) in lines {
         let rounds: Vec<f64> =
             (0..6).map(|round| best * 1e9 * (1.0 - 0.002 * f64::from(round))).collect();
         let variant = variant.into();
-        let place = PairCoordinates { variant, threads, ..pair(initiator, node, kernel) };
+        let place = PairCoordinates { variant, threads, ..pair(cpu_group, node, kernel) };
         add_alone(&mut record, Coordinates::Pairs(place), &rounds);
     }
     record
 }
 
-/// Two nodes; initiator 1 reaches node 0 less well than initiator 0 reaches node 1.
+/// Two nodes; group of CPUs 1 reaches node 0 less well than group of CPUs 0 reaches node 1.
 const TWO_NODES: [Line<'static>; 14] = [
     (0, 0, "triad", "sse2", 1, 10.0),
     (0, 1, "triad", "sse2", 1, 6.0),
@@ -47,7 +47,7 @@ fn members(classes: &Classes) -> Vec<Vec<(u32, u32)>> {
         .sets
         .iter()
         .flat_map(|set| &set.classes)
-        .map(|class| class.pairs.iter().map(|pair| (pair.initiator, pair.memory_node)).collect())
+        .map(|class| class.pairs.iter().map(|pair| (pair.cpu_group, pair.memory_node)).collect())
         .collect()
 }
 
@@ -125,10 +125,10 @@ fn the_span_decides_between_two_levels_and_one() {
 
 #[test]
 fn initiators_can_have_classes_of_their_own() {
-    let rule = ClassRule { per_initiator: true, ..ClassRule::default() };
+    let rule = ClassRule { per_group: true, ..ClassRule::default() };
     let found = classes(&RecordFigures::new(&record_of(&TWO_NODES)), &rule).unwrap();
-    let initiators: Vec<Option<u32>> = found.sets.iter().map(|set| set.initiator).collect();
-    assert_eq!(initiators, [Some(0), Some(1)]);
+    let cpu_groups: Vec<Option<u32>> = found.sets.iter().map(|set| set.cpu_group).collect();
+    assert_eq!(cpu_groups, [Some(0), Some(1)]);
     assert_eq!(members(&found), [vec![(0, 0)], vec![(0, 1)], vec![(1, 1)], vec![(1, 0)]]);
     assert!(found.sets.iter().all(|set| set.classes[1].class == 1));
 }
@@ -197,8 +197,8 @@ fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
 fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
     let found =
         classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
-    let reach = reach_of_data(&found.sets[0], InitiatorKind::Core, &[1, 0, 0, 7]);
-    assert_eq!(reach.places_are, PlaceKind::Initiators(InitiatorKind::Core));
+    let reach = reach_of_data(&found.sets[0], GroupBy::Core, &[1, 0, 0, 7]);
+    assert_eq!(reach.places_are, PlaceKind::CpuGroups(GroupBy::Core));
     let places = [0, 1].map(|index| MappingPlace { index, cpu_node: Some(index) });
     assert_eq!(reach.places, places);
     let of = |first, second| Target { class_from: vec![first, second] };

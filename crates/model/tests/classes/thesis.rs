@@ -10,9 +10,9 @@ use nearfar_specimen::{add_alone, pair, record};
 fn record_of(pairs: &[(u32, u32)], builds: &[&[f64]], unit: f64) -> Record {
     let mut record = record();
     for (number, row) in builds.iter().enumerate() {
-        for (&(initiator, node), figure) in pairs.iter().zip(*row) {
+        for (&(cpu_group, node), figure) in pairs.iter().zip(*row) {
             let variant = format!("build{number}");
-            let place = PairCoordinates { variant, ..pair(initiator, node, "triad") };
+            let place = PairCoordinates { variant, ..pair(cpu_group, node, "triad") };
             add_alone(&mut record, Coordinates::Pairs(place), &[figure * unit]);
         }
     }

@@ -20,7 +20,7 @@ fn findings(comparison: &RecordComparison) -> usize {
     comparison.count(Verdict::Worse) + comparison.count(Verdict::Better)
 }
 
-/// What remains of a pair, by cluster, node and threads.
+/// What remains of a pair, by initiator, node and threads.
 type Share = fn(u32, u32, u32) -> f64;
 
 const SOUND: Share = |_, _, _| 1.0;
@@ -64,19 +64,19 @@ fn the_same_record_twice_is_the_same() {
 
 #[test]
 fn one_slower_pair_is_found_and_named_and_nothing_else() {
-    let slower: Share = |cluster, node, _| if (cluster, node) == (2, 5) { 0.94 } else { 1.0 };
+    let slower: Share = |initiator, node, _| if (initiator, node) == (2, 5) { 0.94 } else { 1.0 };
     let (mut worse, mut others) = (0, 0);
     for seed in 0..10 {
         let (a, b) = pair(0.008, 100 + seed, slower);
         let found = compare(&a, &b);
-        let is_slower = |id: &str| id.starts_with("pairs/cluster2/node5/");
+        let is_slower = |id: &str| id.starts_with("pairs/initiator2/node5/");
         for case in found.cases.iter().filter(|case| case.verdict != Verdict::Same) {
             let counted = if is_slower(&case.a_id) { &mut worse } else { &mut others };
             *counted += usize::from(case.verdict != Verdict::Unclear);
         }
         assert_eq!(found.parts.len(), 1, "{:?}", found.parts);
         let part = &found.parts[0];
-        assert_eq!(part.place, Place::Path { cluster: 2, node: 5 });
+        assert_eq!(part.place, Place::Path { initiator: 2, node: 5 });
         assert_eq!((part.verdict, part.of), (Verdict::Worse, KERNELS.len() * 4));
         assert!((0.93..0.95).contains(&part.ratio), "{part:?}");
     }
@@ -89,11 +89,11 @@ fn one_slower_pair_is_found_and_named_and_nothing_else() {
 /// named, and of one that is narrower in one direction the direction.
 #[test]
 fn a_narrower_link_is_one_part() {
-    let both: Share = |cluster, node, threads| {
-        if cluster / 4 != node / 4 && threads == 8 { 0.8 } else { 1.0 }
+    let both: Share = |initiator, node, threads| {
+        if initiator / 4 != node / 4 && threads == 8 { 0.8 } else { 1.0 }
     };
-    let one: Share = |cluster, node, threads| {
-        if cluster < 4 && node > 3 && threads == 8 { 0.8 } else { 1.0 }
+    let one: Share = |initiator, node, threads| {
+        if initiator < 4 && node > 3 && threads == 8 { 0.8 } else { 1.0 }
     };
     let places = |share: Share| {
         let (a, b) = pair(0.008, 300, share);
@@ -143,7 +143,7 @@ fn what_all_cases_have_in_common_is_one_finding() {
 /// is not called better for it.
 #[test]
 fn a_case_is_judged_by_itself_and_beside_the_others() {
-    let share: Share = |cluster, node, _| match (cluster, node) {
+    let share: Share = |initiator, node, _| match (initiator, node) {
         (2, 5) => 0.85,
         (6, 1) => 1.0,
         _ => 0.95,
@@ -159,20 +159,20 @@ fn a_case_is_judged_by_itself_and_beside_the_others() {
         .map(|case| case.a_id.as_str())
         .collect();
     assert!(worse.len() >= 18, "{worse:?}");
-    assert!(worse.iter().all(|id| id.starts_with("pairs/cluster2/node5/")), "{worse:?}");
+    assert!(worse.iter().all(|id| id.starts_with("pairs/initiator2/node5/")), "{worse:?}");
 }
 
 /// Half of the machine has nothing in common with the other half: its cases are each named.
 #[test]
 fn a_change_of_half_of_the_cases_is_told_case_by_case() {
-    let (a, b) = pair(0.008, 17, |cluster, _, _| if cluster < 4 { 0.9 } else { 1.0 });
+    let (a, b) = pair(0.008, 17, |initiator, _, _| if initiator < 4 { 0.9 } else { 1.0 });
     let found = compare(&a, &b);
     assert_eq!(found.groups[0].shift, None);
     assert!(found.count(Verdict::Worse) >= 640 * 9 / 10, "{}", found.count(Verdict::Worse));
     assert_eq!(found.count(Verdict::Better), 0);
     assert!(found.cases.iter().filter(|case| case.verdict == Verdict::Worse).all(|case| {
-        let cluster = case.a_id.split('/').nth(1).unwrap();
-        ["cluster0", "cluster1", "cluster2", "cluster3"].contains(&cluster)
+        let initiator = case.a_id.split('/').nth(1).unwrap();
+        ["initiator0", "initiator1", "initiator2", "initiator3"].contains(&initiator)
     }));
 }
 
@@ -213,8 +213,8 @@ fn the_floor_decides_where_there_is_no_noise() {
         compare(&of(SOUND), &of(share))
     };
     let at: [(Share, usize); 2] = [
-        (|cluster, node, _| if (cluster, node) == (0, 1) { 0.981 } else { 1.0 }, 0),
-        (|cluster, node, _| if (cluster, node) == (0, 1) { 0.979 } else { 1.0 }, 1),
+        (|initiator, node, _| if (initiator, node) == (0, 1) { 0.981 } else { 1.0 }, 0),
+        (|initiator, node, _| if (initiator, node) == (0, 1) { 0.979 } else { 1.0 }, 1),
     ];
     for (share, worse) in at {
         let found = quiet(share);
@@ -227,7 +227,7 @@ fn the_floor_decides_where_there_is_no_noise() {
 #[test]
 fn noise_of_either_record_counts() {
     let machine = machine(2, 2);
-    let slower: Share = |cluster, node, _| if (cluster, node) == (0, 1) { 0.94 } else { 1.0 };
+    let slower: Share = |initiator, node, _| if (initiator, node) == (0, 1) { 0.94 } else { 1.0 };
     let of = |noise, seed, share: Share| record(&machine, &Plan { noise, seed, ..PLAN }, share);
     let quiet = compare(&of(0.004, 1, SOUND), &of(0.004, 2, slower));
     let noisy = compare(&of(0.004, 1, SOUND), &of(0.08, 2, slower));
@@ -243,8 +243,8 @@ fn noise_of_either_record_counts() {
 /// Machines that differ everywhere are not noisy, but different.
 #[test]
 fn another_machine_differs_case_by_case() {
-    let steps = |cluster: u32, node: u32| f64::from((3 * cluster + node) % 8);
-    let other = |cluster, node, _: u32| 0.3 + 0.25 * steps(cluster, node);
+    let steps = |initiator: u32, node: u32| f64::from((3 * initiator + node) % 8);
+    let other = |initiator, node, _: u32| 0.3 + 0.25 * steps(initiator, node);
     let machine = machine(2, 4);
     let of = |seed, share: &dyn Fn(u32, u32, u32) -> f64| {
         record(&machine, &Plan { seed, ..PLAN }, share)

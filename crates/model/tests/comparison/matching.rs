@@ -13,7 +13,7 @@ fn small(seed: u64) -> Record {
     record(&machine(1, 2), &plan, |_, _, _| 1.0)
 }
 
-const FIRST: &str = "pairs/cluster0/node0/load/avx2/t1";
+const FIRST: &str = "pairs/initiator0/node0/load/avx2/t1";
 
 /// How the first case stands in both records.
 fn standing(a: &Record, b: &Record) -> (CaseStanding, CaseStanding) {

@@ -21,7 +21,7 @@ fn crosses() -> BTreeSet<(u32, u32)> {
 fn layout() -> FlowLayout {
     let ends = LinkEnds::Packages { from: 0, to: 1 };
     FlowLayout {
-        clusters: 3,
+        initiators: 3,
         nodes: (0..NODES).collect(),
         links: vec![FlowLink { ends, crosses: crosses() }],
         kernels: vec!["load".into()],
@@ -49,9 +49,9 @@ fn machine() -> Capacities {
     }
 }
 
-fn load(cluster: u32, threads: u32, nodes: &[u32]) -> Load {
+fn load(initiator: u32, threads: u32, nodes: &[u32]) -> Load {
     let share = 1.0 / nodes.len() as f64;
-    Load { cluster, threads, shares: nodes.iter().map(|&node| (node, share)).collect() }
+    Load { initiator, threads, shares: nodes.iter().map(|&node| (node, share)).collect() }
 }
 
 fn case(machine: &Capacities, experiment: Experiment, loads: &[Load], noise: f64) -> FlowCase {
@@ -61,19 +61,19 @@ fn case(machine: &Capacities, experiment: Experiment, loads: &[Load], noise: f64
     FlowCase { experiment, streams: loads.iter().zip(rates).map(stream).collect() }
 }
 
-/// Pairs, all clusters on each node and on their own, the link, and random sets.
+/// Pairs, all initiators on each node and on their own, the link, and random sets.
 fn cases(machine: &Capacities, mixes: usize, random: &mut fastrand::Rng) -> Vec<FlowCase> {
     let mut cases = Vec::new();
     let all: Vec<u32> = (0..NODES).collect();
-    for cluster in 0..3 {
+    for initiator in 0..3 {
         for node in 0..NODES {
             for threads in [1, THREADS] {
-                let alone = [load(cluster, threads, &[node])];
+                let alone = [load(initiator, threads, &[node])];
                 cases.push(case(machine, Experiment::Pairs, &alone, 0.01));
             }
         }
-        cases.push(case(machine, Experiment::Roofs, &[load(cluster, THREADS, &all)], 0.01));
-        let contended: Vec<Load> = (0..3).map(|other| load(other, THREADS, &[cluster])).collect();
+        cases.push(case(machine, Experiment::Roofs, &[load(initiator, THREADS, &all)], 0.01));
+        let contended: Vec<Load> = (0..3).map(|other| load(other, THREADS, &[initiator])).collect();
         cases.push(case(machine, Experiment::Roofs, &contended, 0.01));
     }
     let across = [load(0, THREADS, &[2]), load(1, THREADS, &[2])];
@@ -86,10 +86,10 @@ fn cases(machine: &Capacities, mixes: usize, random: &mut fastrand::Rng) -> Vec<
 
 fn set(random: &mut fastrand::Rng) -> Vec<Load> {
     (0..3)
-        .map(|cluster| {
+        .map(|initiator| {
             let first = random.u32(..NODES);
             let nodes = [first, (first + 1) % NODES];
-            load(cluster, random.u32(1..=THREADS), &nodes[..random.usize(1..=2)])
+            load(initiator, random.u32(1..=THREADS), &nodes[..random.usize(1..=2)])
         })
         .collect()
 }
@@ -168,9 +168,9 @@ fn what_no_case_fills_is_not_bound() {
     let mut random = fastrand::Rng::with_seed(3);
     // One thread each: nothing is full.
     let mut cases: Vec<FlowCase> = Vec::new();
-    for cluster in 0..3 {
+    for initiator in 0..3 {
         for node in 0..NODES {
-            cases.push(case(&truth, Experiment::Pairs, &[load(cluster, 1, &[node])], 0.02));
+            cases.push(case(&truth, Experiment::Pairs, &[load(initiator, 1, &[node])], 0.02));
         }
     }
     let two = [load(0, 1, &[0]), load(1, 1, &[1])];
@@ -278,16 +278,16 @@ proptest! {
         rates in prop::collection::vec(1e3_f64..1e13, 22),
         threads in prop::collection::vec(1_u32..400, 4),
     ) {
-        let stream = |cluster, node, threads, rate| FlowStream {
-            load: load(cluster, threads, &[node]), kernel: 0, rate, noise: 0.02,
+        let stream = |initiator, node, threads, rate| FlowStream {
+            load: load(initiator, threads, &[node]), kernel: 0, rate, noise: 0.02,
         };
         let mut cases = Vec::new();
         let mut rates = rates.into_iter();
-        for cluster in 0..3 {
+        for initiator in 0..3 {
             for node in 0..3 {
                 for threads in [1, threads[0]] {
                     let rate = rates.next().unwrap();
-                    let streams = vec![stream(cluster, node, threads, rate)];
+                    let streams = vec![stream(initiator, node, threads, rate)];
                     cases.push(FlowCase { experiment: Experiment::Pairs, streams });
                 }
             }

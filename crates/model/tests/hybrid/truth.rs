@@ -35,8 +35,8 @@ pub fn truth(machine: &str) -> Overlap {
         ),
         other => panic!("{other}"),
     };
-    let clusters = BTreeSet::from([0]);
-    Overlap { clusters, fast: NODES.0, slow: NODES.1, rates, overlap_theta }
+    let initiators = BTreeSet::from([0]);
+    Overlap { initiators, fast: NODES.0, slow: NODES.1, rates, overlap_theta }
 }
 
 /// What a machine gives by these shares of lf, sf, ls, ss, useful bytes/s.
@@ -104,7 +104,7 @@ pub fn points(truth: &Overlap, side: u32, mut rounds: impl FnMut(f64) -> Vec<f64
     points
 }
 
-/// A record of points, of one cluster.
+/// A record of points, of one initiator.
 pub fn record(points: &[Point]) -> Record {
     let mut record = nearfar_specimen::record();
     for Point { point, load_share, fast: (read, written), rounds } in points {

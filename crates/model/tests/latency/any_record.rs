@@ -22,8 +22,8 @@ proptest! {
         loaded in proptest::collection::vec((0_u32..2, rounds(), rounds()), 0..9),
     ) {
         let mut record = record_of(machine(1, 3, 2), &[]);
-        for (cluster, node, bytes, ns) in &idle {
-            add_chase(&mut record, at(*cluster, *node, *bytes, None), ns, &[]);
+        for (initiator, node, bytes, ns) in &idle {
+            add_chase(&mut record, at(*initiator, *node, *bytes, None), ns, &[]);
         }
         add_chase(&mut record, at(0, 0, IN_MEMORY, None), &[80.0; 6], &[]);
         for (number, (node, ns, rates)) in (0..).zip(&loaded) {

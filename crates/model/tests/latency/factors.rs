@@ -51,21 +51,21 @@ fn factors_and_their_intervals_are_those_worked_out_by_hand() {
     assert_eq!(model.factors[1].is_firmware_wrong, Some(true));
     assert_eq!(model.factors[0].is_firmware_wrong, Some(false));
     let span = model.span.found().unwrap();
-    assert_eq!((span.worst_cluster, span.worst_memory_node, span.pairs), (0, 1, 1));
+    assert_eq!((span.worst_initiator, span.worst_memory_node, span.pairs), (0, 1, 1));
 }
 
 /// ribeiro2010: 2 to 2.5 on a machine of four nodes.
 #[test]
 fn the_span_is_that_of_remote_nodes() {
     let mut record = record_of(machine(1, 4, 2), &[]);
-    for cluster in 0..4 {
+    for initiator in 0..4 {
         for node in 0..4 {
-            let ns = match cluster ^ node {
+            let ns = match initiator ^ node {
                 0 => 200.0,
                 1 => 400.0,
                 _ => 500.0,
             };
-            add_chase(&mut record, at(cluster, node, IN_MEMORY, None), &[ns; 6], &[]);
+            add_chase(&mut record, at(initiator, node, IN_MEMORY, None), &[ns; 6], &[]);
         }
     }
     let model = model(&record);
@@ -98,7 +98,7 @@ fn without_a_remote_or_a_local_time_it_is_said_why() {
     let mut only_remote = record_of(machine(1, 2, 2), &[]);
     add_chase(&mut only_remote, at(0, 1, IN_MEMORY, None), &[100.0; 6], &[]);
     let model_of = model(&only_remote);
-    assert!(model_of.factors[0].factor.as_result().unwrap_err().contains("cluster 0's own"));
+    assert!(model_of.factors[0].factor.as_result().unwrap_err().contains("initiator 0's own"));
     assert!(model_of.span.as_result().unwrap_err().contains("beside a local one"));
 
     let nothing = record_of(machine(1, 2, 2), &[]);

@@ -18,7 +18,7 @@ fn near(value: f64, expected: f64) {
     assert!((value / expected - 1.0).abs() < 1e-9, "{value} is not {expected}");
 }
 
-/// denoyelle2019, table 2, for the cluster alone.
+/// denoyelle2019, table 2, for the initiator alone.
 pub fn joe0() -> Vec<Made> {
     vec![
         compute("fma_dp", "avx2", 189.4e9),
@@ -27,7 +27,7 @@ pub fn joe0() -> Vec<Made> {
         roof(Roof::Cache { level: 1 }, "load", &[760.1e9]),
         roof(Roof::Memory { node: 0 }, "load", &[36.1e9]),
         roof(Roof::Memory { node: 3 }, "load", &[14.3e9]),
-        roof(Roof::Contended { node: 3, clusters: 4 }, "load", &[6.2e9]),
+        roof(Roof::Contended { node: 3, initiators: 4 }, "load", &[6.2e9]),
         roof(Roof::AllLocal { node: 0 }, "load", &[36.0e9]),
         roof(Roof::Memory { node: 0 }, "2l1s", &[27.0e9]),
     ]
@@ -133,14 +133,14 @@ fn a_point_within_the_rounds_of_its_roof_does_not_exceed_it() {
     assert!(!exceeds(&of_rounds(&[34e9, 35e9, 36e9, 36e9, 37e9, 39e9])));
 }
 
-/// Plans measure what is within clusters that are alike once.
+/// Plans measure what is within initiators that are alike once.
 #[test]
-fn clusters_that_are_alike_share_what_is_within_them() {
+fn initiators_that_are_alike_share_what_is_within_them() {
     let mut made = joe0();
     made.push(point(Roof::Memory { node: 0 }, "1l_1fma", 36e9, 9e9));
-    for (cluster, threads) in [(1, 7), (2, 4)] {
-        let mut more = roof(Roof::Memory { node: cluster }, "load", &[36e9]);
-        (more.place.cluster, more.place.threads) = (cluster, threads);
+    for (initiator, threads) in [(1, 7), (2, 4)] {
+        let mut more = roof(Roof::Memory { node: initiator }, "load", &[36e9]);
+        (more.place.initiator, more.place.threads) = (initiator, threads);
         made.push(more);
     }
     let model = model(&made);
@@ -150,7 +150,7 @@ fn clusters_that_are_alike_share_what_is_within_them() {
     assert!(alike.roofs.iter().any(|roof| roof.roof == Roof::Cache { level: 1 }));
     assert!(other.ceilings.is_empty() && other.intensities().is_none());
     assert!(other.roofs[0].corners.is_empty());
-    // Another cluster's points say how well its roofs are known as well.
+    // Another initiator's points say how well its roofs are known as well.
     assert!(alike.error_of(Roof::Memory { node: 1 }).is_some());
     assert!(other.error_of(Roof::Memory { node: 2 }).is_none());
 }

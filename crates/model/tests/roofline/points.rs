@@ -12,7 +12,7 @@ use nearfar_units::FlopsPerSecond;
 use crate::roof_record::{point as validation, record, roof};
 use crate::{joe0 as made, near};
 
-/// With the machine of the tests, node 0 is cluster 0's own.
+/// With the machine of the tests, node 0 is initiator 0's own.
 fn joe0() -> Roofline {
     let mut record = record(&made());
     record.header.machine = machine(1, 4, 1);
@@ -33,7 +33,7 @@ fn joe0_with(ratios: &[f64]) -> Roofline {
     roofline(&RecordFigures::new(&record)).unwrap()
 }
 
-/// A program on a cluster.
+/// A program on an initiator.
 fn place(chart: &Chart, intensity: f64, gflop: Option<f64>) -> Placement {
     let flops = gflop.map(|gflop| FlopsPerSecond(gflop * 1e9));
     chart.place(ProgramPoint { kind: IntensityKind::Arithmetic, intensity, flops }, None)
@@ -70,7 +70,7 @@ fn gain(placement: &Placement) -> Option<(Roof, f64)> {
 fn a_point_at_a_roof_says_which() {
     let model = joe0();
     let chart = &model.charts[0];
-    let contended = Roof::Contended { node: 3, clusters: 4 };
+    let contended = Roof::Contended { node: 3, initiators: 4 };
     assert_eq!(at(&streaming(chart, 6.2)), [contended]);
     assert_eq!(at(&streaming(chart, 14.3 * 0.96)), [Roof::Memory { node: 3 }]);
     assert_eq!(at(&streaming(chart, 760.1)), [Roof::Cache { level: 1 }]);
@@ -82,7 +82,7 @@ fn a_point_at_a_roof_says_which() {
 }
 
 #[test]
-fn gains_are_of_the_clusters_own_memory() {
+fn gains_are_of_the_initiators_own_memory() {
     let model = joe0();
     let chart = &model.charts[0];
     let gain = |gb: f64| gain(&streaming(chart, gb));
@@ -96,9 +96,9 @@ fn gains_are_of_the_clusters_own_memory() {
     assert_eq!(gain(36.1), None);
 }
 
-/// A cluster alone that draws more from all nodes in turn than from its own.
+/// An initiator alone that draws more from all nodes in turn than from its own.
 #[test]
-fn interleaved_pages_decide_and_are_told_to_a_cluster_alone() {
+fn interleaved_pages_decide_and_are_told_to_a_initiator_alone() {
     let kind = MemoryKind::Dram;
     let mut made = made();
     made.push(roof(Roof::Interleaved { kind }, "load", &[50e9]));
@@ -118,7 +118,7 @@ fn interleaved_pages_decide_and_are_told_to_a_cluster_alone() {
     };
     assert_eq!(better(36.1), [Roof::Interleaved { kind }]);
     assert_eq!(better(50.0), []);
-    // All clusters at work: what one alone draws is no promise.
+    // All initiators at work: what one alone draws is no promise.
     assert_eq!(better(6.2), []);
 }
 
@@ -203,7 +203,7 @@ fn programs_expect_what_the_roofs_of_their_accesses_allow() {
     near(ddot.alone[0].flops.value.0, 36.1e9 / 8.0);
     near(ddot.alone_factor.unwrap(), 36.1 / 14.3);
     near(ddot.together_factor.unwrap(), 36.0 / 6.2);
-    // Stores were measured on the cluster's own memory only.
+    // Stores were measured on the initiator's own memory only.
     near(triad.alone[0].flops.value.0, 27e9 / 12.0);
     assert_eq!(triad.alone_factor, None);
     assert!(triad.together.is_empty());
@@ -215,7 +215,7 @@ fn programs_expect_what_the_roofs_of_their_accesses_allow() {
 
 /// Without a ceiling the roofs alone decide.
 #[test]
-fn a_cluster_without_arithmetic_has_roofs() {
+fn a_initiator_without_arithmetic_has_roofs() {
     let made = [roof(Roof::Memory { node: 0 }, "load", &[36.1e9])];
     let model = roofline(&RecordFigures::new(&record(&made))).unwrap();
     let chart = &model.charts[0];

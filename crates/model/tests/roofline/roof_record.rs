@@ -3,7 +3,7 @@
 use nearfar_record::{Coordinates, Record, Roof, RoofCoordinates, RoofPurpose};
 use nearfar_specimen::{add, case_at, evenly, with_flops};
 
-/// A roof of a cluster, or a point below one, by seven threads.
+/// A roof of an initiator, or a point below one, by seven threads.
 #[derive(Debug, Clone)]
 pub struct Made {
     pub place: RoofCoordinates,
@@ -35,7 +35,7 @@ pub fn point(roof: Roof, kernel: &str, bytes: f64, flops: f64) -> Made {
     Made { place: RoofCoordinates { purpose: RoofPurpose::Validation, ..place }, rounds }
 }
 
-/// A record of these; its machine has no clusters, so that no node is anybody's own.
+/// A record of these; its machine has no initiators, so that no node is anybody's own.
 pub fn record(made: &[Made]) -> Record {
     let mut record = nearfar_specimen::record();
     for (number, Made { place, rounds }) in made.iter().enumerate() {

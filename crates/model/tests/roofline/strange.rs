@@ -13,7 +13,7 @@ fn roof() -> impl Strategy<Value = Roof> {
         Just(Roof::Compute),
         (0..3_u8).prop_map(|level| Roof::Cache { level }),
         (0..3_u32).prop_map(|node| Roof::Memory { node }),
-        (0..2_u32, 0..4_u32).prop_map(|(node, clusters)| Roof::Contended { node, clusters }),
+        (0..2_u32, 0..4_u32).prop_map(|(node, initiators)| Roof::Contended { node, initiators }),
         (0..2_u32).prop_map(|node| Roof::AllLocal { node }),
         Just(Roof::Congested { kind: nearfar_machine::MemoryKind::Unknown }),
     ]
@@ -23,9 +23,9 @@ fn made() -> impl Strategy<Value = Made> {
     const KERNELS: [&str; 7] = ["load", "2l1s", "fma_dp", "add_sp", "1l_1fma", "", "x_y_z"];
     let rate = prop_oneof![Just(0.0), Just(1.0), 1.0..1e13_f64];
     (roof(), 0..KERNELS.len(), 0..3_u32, 0..3_u32, any::<bool>(), rate.clone(), rate).prop_map(
-        |(roof, kernel, cluster, threads, is_roof, bytes, flops)| {
+        |(roof, kernel, initiator, threads, is_roof, bytes, flops)| {
             let mut made = point(roof, KERNELS[kernel], bytes, flops);
-            (made.place.cluster, made.place.threads) = (cluster, threads);
+            (made.place.initiator, made.place.threads) = (initiator, threads);
             made.place.purpose = if is_roof { RoofPurpose::Roof } else { RoofPurpose::Validation };
             made
         },

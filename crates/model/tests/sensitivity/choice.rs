@@ -34,9 +34,11 @@ fn what_may_not_be_used_is_left_out() {
     machine.0.allowed_nodes = "0,2".parse().unwrap();
     machine.0.allowed_cpus = "1,4-7".parse().unwrap();
     let placements = command_placements(&machine.0, PlacementChoice::Matrix, None).unwrap();
-    let pairs: Vec<(u32, Option<u32>, String)> =
-        placements.iter().map(|at| (at.cluster, at.memory_node, at.binding.to_string())).collect();
-    let pair = |cluster, node, binding: &str| (cluster, Some(node), binding.to_string());
+    let pairs: Vec<(u32, Option<u32>, String)> = placements
+        .iter()
+        .map(|at| (at.initiator, at.memory_node, at.binding.to_string()))
+        .collect();
+    let pair = |initiator, node, binding: &str| (initiator, Some(node), binding.to_string());
     assert_eq!(
         pairs,
         [
@@ -48,10 +50,10 @@ fn what_may_not_be_used_is_left_out() {
             pair(3, 2, "cpus=6-7 mem=preferred:2"),
         ]
     );
-    let of = |cluster| command_placements(&machine.0, PlacementChoice::Classes(cluster), None);
-    // Cluster 1 has no CPU, cluster 3 no memory of its own.
+    let of = |initiator| command_placements(&machine.0, PlacementChoice::Classes(initiator), None);
+    // Initiator 1 has no CPU, initiator 3 no memory of its own.
     let usable = "0,2-3".to_string();
-    assert_eq!(of(Some(1)), Err(NoPlacements::NoCluster { asked: 1, usable }));
+    assert_eq!(of(Some(1)), Err(NoPlacements::NoInitiator { asked: 1, usable }));
     assert_eq!(of(Some(3)), Err(NoPlacements::NoLocal));
     machine.0.allowed_nodes = NodeSet::single(2);
     let one = command_placements(&machine.0, PlacementChoice::Matrix, None);

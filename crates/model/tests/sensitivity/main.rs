@@ -113,7 +113,7 @@ fn the_best_program_of_each_pair_gives_the_classes() {
     let found = sensitivity(&RecordFigures::new(&record), None).unwrap();
     assert_eq!(found.best.len(), 16);
     for pair in &found.best {
-        let expected = if pair.cluster == pair.memory_node { "icc" } else { "gcc" };
+        let expected = if pair.initiator == pair.memory_node { "icc" } else { "gcc" };
         assert_eq!(pair.label, expected, "{pair:?}");
     }
     let sizes: Vec<usize> = found.classes.iter().map(|class| class.pairs.len()).collect();

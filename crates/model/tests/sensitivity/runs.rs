@@ -10,14 +10,14 @@ use nearfar_record::{
 };
 use nearfar_specimen::{case_at, machine, record_of, run_of};
 
-/// Node n has the CPUs 2n and 2n + 1. From cluster c node c is reached in class 0, node c ^ 1 in
+/// Node n has the CPUs 2n and 2n + 1. From initiator c node c is reached in class 0, node c ^ 1 in
 /// class 1, the others in class 2, of half and a quarter of the bandwidth.
 pub struct Machine4(pub Machine);
 
 const ALPHAS: [f64; 3] = [1.0, 0.5, 0.25];
 
-fn class_of(cluster: u32, node: u32) -> usize {
-    match (cluster ^ node) & 3 {
+fn class_of(initiator: u32, node: u32) -> usize {
+    match (initiator ^ node) & 3 {
         0 => 0,
         1 => 1,
         _ => 2,
@@ -46,12 +46,12 @@ impl Machine4 {
 
     pub fn classes(&self) -> ReferenceClasses {
         let relations = Relations::new(&self.0);
-        let pair = |cluster, memory_node| ClassPair {
-            initiator: cluster,
-            cluster,
-            cpu_node: Some(cluster),
+        let pair = |initiator, memory_node| ClassPair {
+            cpu_group: initiator,
+            initiator,
+            cpu_node: Some(initiator),
             memory_node,
-            position: relations.position(cluster, Some(cluster), memory_node),
+            position: relations.position(initiator, Some(initiator), memory_node),
             best: 1.0,
             median: Estimate::computed(1.0, (1.0, 1.0), Vec::new()),
             kernel: "triad".into(),
@@ -69,15 +69,15 @@ impl Machine4 {
             widened_by_noise: false,
             border_within_noise: false,
             pairs: (0..4)
-                .flat_map(|cluster| (0..4).map(move |node| (cluster, node)))
-                .filter(|&(cluster, node)| class_of(cluster, node) == class)
-                .map(|(cluster, node)| pair(cluster, node))
+                .flat_map(|initiator| (0..4).map(move |node| (initiator, node)))
+                .filter(|&(initiator, node)| class_of(initiator, node) == class)
+                .map(|(initiator, node)| pair(initiator, node))
                 .collect(),
             groups: Vec::new(),
             others: Vec::new(),
         };
         let classes = ALPHAS.iter().enumerate().map(class).collect();
-        ReferenceClasses::of(&ClassSet { initiator: None, classes })
+        ReferenceClasses::of(&ClassSet { cpu_group: None, classes })
     }
 
     /// Ten runs of each program at every placement.
@@ -124,7 +124,7 @@ impl Program {
     fn time(&self, at: &CommandPlacement) -> f64 {
         let nodes = at.binding.memory.nodes().unwrap();
         let inverse: f64 =
-            nodes.iter().map(|node| 1.0 / ALPHAS[class_of(at.cluster, node)]).sum::<f64>();
+            nodes.iter().map(|node| 1.0 / ALPHAS[class_of(at.initiator, node)]).sum::<f64>();
         let slower = inverse / f64::from(u32::try_from(nodes.len()).unwrap());
         self.seconds * (1.0 - self.share + self.share * slower)
     }
@@ -137,7 +137,7 @@ fn program(label: &str) -> CommandProgram {
 fn coordinates(label: &str, at: &CommandPlacement) -> Coordinates {
     Coordinates::Commands(CommandCoordinates {
         command: label.into(),
-        cluster: at.cluster,
+        initiator: at.initiator,
         cpu_node: at.cpu_node,
         memory_node: at.memory_node,
     })

@@ -23,7 +23,7 @@ fn figures_that_are_no_rates_have_no_ratio() {
             let reference = machine.classes();
             let found = sensitivity(&RecordFigures::new(&record), Some(&reference)).unwrap();
             for runs in &found.programs[0].placements {
-                let of_local = runs.cluster == 0;
+                let of_local = runs.initiator == 0;
                 if of_local && metric <= 0.0 {
                     assert_eq!(runs.performance, None, "{runs:?}");
                 }

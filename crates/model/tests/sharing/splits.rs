@@ -74,7 +74,7 @@ fn splits_that_may_be_worse_than_all_near_are_not_named_beside_a_gain() {
         (2, 2, six(7000.0, 4000.0, [0.4, 1.6, 1.0, 0.5, 1.5, 1.0])),
         (4, 4, six(9302.0, 4416.0, STEADY)),
     ] {
-        let id = format!("sharing/node0/cluster0x{n}+cluster1x{m}/triad/avx2");
+        let id = format!("sharing/node0/initiator0x{n}+initiator1x{m}/triad/avx2");
         record.cases.retain(|case| case.id != id);
         record.samples.retain(|sample| sample.case != id);
         add_cell(&mut record, (n, m), &rounds);
@@ -101,7 +101,7 @@ fn nothing_is_gained_over_what_was_not_measured() {
     let all: Vec<_> = mixed().collect();
     let whole = record_of(&LOCAL, &REMOTE, &all);
     for (case, sample) in whole.cases.into_iter().zip(whole.samples) {
-        if !["0x3+cluster1x0", "0x4+cluster1x0"].iter().any(|gone| case.id.contains(gone)) {
+        if !["0x3+initiator1x0", "0x4+initiator1x0"].iter().any(|gone| case.id.contains(gone)) {
             record.cases.push(case);
             record.samples.push(sample);
         }

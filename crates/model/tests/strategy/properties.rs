@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::times::{add_roofs, record};
 
-/// Costs of a machine on which one node is slower than all. A node that a cluster has to itself
+/// Costs of a machine on which one node is slower than all. A node that an initiator has to itself
 /// may give more than its own when all run.
 fn costs() -> impl Strategy<Value = LineCosts> {
     let figures = (20.0..500.0, 1.0..3.0, 1.0..200.0, 0.3..4.0, 1.0..3.0, 1.0..8.0);
@@ -25,9 +25,10 @@ fn costs() -> impl Strategy<Value = LineCosts> {
 /// Three nodes whose roofs scatter over their rounds.
 fn noisy_record([local, remote]: [f64; 2], rates: [f64; 4], rounds: &[f64]) -> Record {
     let mut record = record_of(machine(1, 3, 2), &[]);
-    for (cluster, node) in (0..3).flat_map(|cluster| (0..3).map(move |node| (cluster, node))) {
-        let ns = if cluster == node { local } else { remote };
-        add_chase(&mut record, at(cluster, node, IN_MEMORY, None), &[ns; 6], &[]);
+    for (initiator, node) in (0..3).flat_map(|initiator| (0..3).map(move |node| (initiator, node)))
+    {
+        let ns = if initiator == node { local } else { remote };
+        add_chase(&mut record, at(initiator, node, IN_MEMORY, None), &[ns; 6], &[]);
     }
     add_roofs(&mut record, 3, rates, rounds);
     record

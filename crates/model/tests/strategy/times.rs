@@ -12,10 +12,10 @@ use nearfar_specimen::{IN_MEMORY, add_alone, add_chase, latency as at, machine, 
 /// A record with these latencies and roofs.
 pub fn record(nodes: u32, [local, remote]: [f64; 2], roofs: [f64; 4]) -> Record {
     let mut record = record_of(machine(1, nodes, 2), &[]);
-    for cluster in 0..nodes {
+    for initiator in 0..nodes {
         for node in 0..nodes {
-            let ns = if cluster == node { local } else { remote };
-            add_chase(&mut record, at(cluster, node, IN_MEMORY, None), &[ns; 6], &[]);
+            let ns = if initiator == node { local } else { remote };
+            add_chase(&mut record, at(initiator, node, IN_MEMORY, None), &[ns; 6], &[]);
         }
     }
     add_roofs(&mut record, nodes, roofs, &[1.0]);
@@ -28,15 +28,15 @@ pub fn record(nodes: u32, [local, remote]: [f64; 2], roofs: [f64; 4]) -> Record 
 pub fn add_roofs(record: &mut Record, nodes: u32, rates: [f64; 4], rounds: &[f64]) {
     let [own, remote, central, spread] =
         rates.map(|rate| rounds.iter().map(|round| rate * round).collect::<Vec<f64>>());
-    for cluster in 0..nodes {
+    for initiator in 0..nodes {
         let mut add = |limit, rounds: &[f64]| {
-            add_alone(record, Coordinates::Roofs(roof(cluster, limit, "load")), rounds);
+            add_alone(record, Coordinates::Roofs(roof(initiator, limit, "load")), rounds);
         };
-        add(Roof::AllLocal { node: cluster }, &own);
+        add(Roof::AllLocal { node: initiator }, &own);
         add(Roof::Congested { kind: MemoryKind::Dram }, &spread);
         for node in 0..nodes {
-            add(Roof::Contended { node, clusters: nodes }, &central);
-            if node != cluster {
+            add(Roof::Contended { node, initiators: nodes }, &central);
+            if node != initiator {
                 add(Roof::Memory { node }, &remote);
             }
         }
@@ -51,7 +51,7 @@ fn assert_near(one: f64, other: f64, room: f64) {
     assert!((one / other - 1.0).abs() < room, "{one} and {other}");
 }
 
-/// Four nodes, two threads each, lines of 64 bytes: 8 GB/s of a cluster are 16 ns for a line of
+/// Four nodes, two threads each, lines of 64 bytes: 8 GB/s of an initiator are 16 ns for a line of
 /// each of its threads.
 #[test]
 fn what_a_line_costs_follows_from_latencies_and_roofs() {
@@ -92,7 +92,7 @@ fn what_a_line_costs_follows_from_latencies_and_roofs() {
     assert_near(best.gain.value.0, 64.0 / 20.8 - 1.0, 1e-6);
 }
 
-/// A cluster that has a remote node to itself gets 10 GB/s of it, and 8 of its own when all run.
+/// An initiator that has a remote node to itself gets 10 GB/s of it, and 8 of its own when all run.
 #[test]
 fn remote_transfers_are_no_faster_than_own_ones() {
     let costs = model(&record(4, [100.0, 200.0], [8e9, 10e9, 2e9, 5e9])).costs;

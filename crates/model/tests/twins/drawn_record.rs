@@ -23,8 +23,8 @@ pub fn machine(packages: u32, nodes_per_package: u32) -> Machine {
 }
 
 /// What a sound pair gives, bytes/s: by distance, and by threads up to a limit.
-fn sound(machine: &Machine, cluster: u32, node: u32, threads: u32) -> f64 {
-    let (one, most) = match machine.distance(cluster, node).unwrap() {
+fn sound(machine: &Machine, initiator: u32, node: u32, threads: u32) -> f64 {
+    let (one, most) = match machine.distance(initiator, node).unwrap() {
         10 => (20e9, 40e9),
         12 => (15e9, 31e9),
         _ => (9e9, 26e9),
@@ -53,7 +53,7 @@ pub const PLAN: Plan<'static> =
 
 /// A record of every pair; `share` is what remains of a pair with so many threads.
 pub fn record(machine: &Machine, plan: &Plan<'_>, share: impl Fn(u32, u32, u32) -> f64) -> Record {
-    record_by_round(machine, plan, |cluster, node, threads, _| share(cluster, node, threads))
+    record_by_round(machine, plan, |initiator, node, threads, _| share(initiator, node, threads))
 }
 
 /// A record of every pair; `share` is what remains of a pair with so many threads in a
@@ -66,16 +66,17 @@ pub fn record_by_round(
     let mut random = fastrand::Rng::with_seed(plan.seed);
     let mut record = record_of(machine.clone(), &[Experiment::Pairs]);
     let nodes = u32::try_from(machine.nodes.len()).unwrap();
-    let clusters = u32::try_from(machine.cores.len()).unwrap();
-    for (cluster, node) in (0..clusters).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
+    let initiators = u32::try_from(machine.cores.len()).unwrap();
+    for (initiator, node) in (0..initiators).flat_map(|a| (0..nodes).map(move |b| (a, b))) {
         for (scale, kernel) in (0..).zip(plan.kernels) {
             for &threads in plan.threads {
-                let rate = sound(machine, cluster, node, threads) * (1.0 + 0.1 * f64::from(scale));
+                let rate =
+                    sound(machine, initiator, node, threads) * (1.0 + 0.1 * f64::from(scale));
                 let rounds: Vec<f64> = (0..plan.rounds)
-                    .map(|round| rate * share(cluster, node, threads, round))
+                    .map(|round| rate * share(initiator, node, threads, round))
                     .map(|rate| noisy(&mut random, rate, plan.noise))
                     .collect();
-                let place = PairCoordinates { threads, ..pair(cluster, node, kernel) };
+                let place = PairCoordinates { threads, ..pair(initiator, node, kernel) };
                 add_alone(&mut record, Coordinates::Pairs(place), &rounds);
             }
         }

@@ -70,19 +70,22 @@ fn a_smaller_node_is_told_beside_its_loss() {
 #[test]
 fn memory_that_only_its_own_cores_can_fill_is_memory() {
     let machine = machine(2, 4);
-    let limited = |cluster: u32, node: u32, threads: u32| {
-        if (cluster, node) == (3, 3) && threads >= 2 { 0.85 } else { 1.0 }
+    let limited = |initiator: u32, node: u32, threads: u32| {
+        if (initiator, node) == (3, 3) && threads >= 2 { 0.85 } else { 1.0 }
     };
     let found = twins(&record(&machine, &PLAN, limited));
     let finding = only(&found);
     assert_eq!((finding.place, finding.or_place), (Place::Memory { node: 3 }, None));
     // With one thread as well, it can be the cores: the figures cannot tell.
     let with_one =
-        |cluster: u32, node: u32, _: u32| if (cluster, node) == (3, 3) { 0.9 } else { 1.0 };
+        |initiator: u32, node: u32, _: u32| if (initiator, node) == (3, 3) { 0.9 } else { 1.0 };
     let found = twins(&record(&machine, &PLAN, with_one));
     let finding = only(&found);
     let named: BTreeSet<Place> = [finding.place].into_iter().chain(finding.or_place).collect();
-    assert_eq!(named, BTreeSet::from([Place::Memory { node: 3 }, Place::Cluster { cluster: 3 }]));
+    assert_eq!(
+        named,
+        BTreeSet::from([Place::Memory { node: 3 }, Place::Initiator { initiator: 3 }])
+    );
 }
 
 type Share = fn(u32, u32, u32) -> f64;
@@ -91,7 +94,7 @@ type Share = fn(u32, u32, u32) -> f64;
 fn every_kind_of_place_is_told_from_the_others() {
     let machine = machine(4, 2);
     let low: [(Place, Share); 7] = [
-        (Place::Cluster { cluster: 6 }, |a, _, _| if a == 6 { 0.9 } else { 1.0 }),
+        (Place::Initiator { initiator: 6 }, |a, _, _| if a == 6 { 0.9 } else { 1.0 }),
         (Place::Memory { node: 0 }, |_, b, _| if b == 0 { 0.94 } else { 1.0 }),
         (Place::PackageLink { first: 0, second: 3 }, |a, b, threads| {
             if matches!((a / 2, b / 2), (0, 3) | (3, 0)) && threads > 1 { 0.7 } else { 1.0 }
@@ -99,14 +102,11 @@ fn every_kind_of_place_is_told_from_the_others() {
         (Place::PackageToPackage { from: 2, to: 1 }, |a, b, threads| {
             if (a / 2, b / 2) == (2, 1) && threads > 1 { 0.7 } else { 1.0 }
         }),
-        (
-            Place::ClusterToPackage { cluster: 5, to: 0 },
-            |a, b, _| {
-                if a == 5 && b < 2 { 0.55 } else { 1.0 }
-            },
-        ),
-        (Place::Path { cluster: 1, node: 7 }, |a, b, _| if (a, b) == (1, 7) { 0.9 } else { 1.0 }),
-        (Place::Path { cluster: 4, node: 5 }, |a, b, threads| {
+        (Place::InitiatorToPackage { initiator: 5, to: 0 }, |a, b, _| {
+            if a == 5 && b < 2 { 0.55 } else { 1.0 }
+        }),
+        (Place::Path { initiator: 1, node: 7 }, |a, b, _| if (a, b) == (1, 7) { 0.9 } else { 1.0 }),
+        (Place::Path { initiator: 4, node: 5 }, |a, b, threads| {
             if (a, b) == (4, 5) && threads == 8 { 0.9 } else { 1.0 }
         }),
     ];
@@ -120,13 +120,13 @@ fn every_kind_of_place_is_told_from_the_others() {
 #[test]
 fn several_causes_are_each_named() {
     let machine = machine(2, 4);
-    let twins = twins(&record(&machine, &PLAN, |cluster, node, threads| {
+    let twins = twins(&record(&machine, &PLAN, |initiator, node, threads| {
         let memory = if node == 2 && threads > 1 { 0.8 } else { 1.0 };
-        let link = if cluster == 5 && node < 4 && threads > 1 { 0.55 } else { 1.0 };
+        let link = if initiator == 5 && node < 4 && threads > 1 { 0.55 } else { 1.0 };
         memory * link
     }));
     let named: BTreeSet<Place> = places(&twins).into_iter().collect();
-    let expected = [Place::Memory { node: 2 }, Place::ClusterToPackage { cluster: 5, to: 0 }];
+    let expected = [Place::Memory { node: 2 }, Place::InitiatorToPackage { initiator: 5, to: 0 }];
     assert_eq!(named, expected.into());
     assert_eq!(twins.findings.len(), 2);
 }

@@ -29,8 +29,8 @@ fn nothing_is_above_its_maximum() {
     let above: Vec<&str> = limit.above.iter().map(|cell| cell.case.as_str()).collect();
     // Local, with two threads and more.
     assert_eq!(above.len(), 2 * 3);
-    assert!(above.iter().all(|case| case.starts_with("pairs/cluster0/node0/")
-        || case.starts_with("pairs/cluster1/node1/")));
+    assert!(above.iter().all(|case| case.starts_with("pairs/initiator0/node0/")
+        || case.starts_with("pairs/initiator1/node1/")));
 
     // Windows that something disturbed do not count, also those that are too high.
     record.samples[0].actors[0].traffic_bytes_min *= 100;

@@ -23,8 +23,8 @@ fn cells_are_counted_by_node_and_reason() {
         let not_reached = on(&sample.case, 1) && sample.case.ends_with("t8");
         !(not_reached || on(&sample.case, 2) || on(&sample.case, 3))
     });
-    for (initiator, threads) in [(0, 1), (0, 8), (1, 1)] {
-        let case = format!("pairs/cluster{initiator}/node2/load/avx2/t{threads}");
+    for (cpu_group, threads) in [(0, 1), (0, 8), (1, 1)] {
+        let case = format!("pairs/initiator{cpu_group}/node2/load/avx2/t{threads}");
         absent(&mut record, &case, Absence::Refused, ReasonCode::NoRoom, "full");
     }
     record.cases.retain(|case| !on(&case.id, 2) && !on(&case.id, 3));

@@ -37,8 +37,8 @@ fn one_bad_round_of_a_part_is_seen_and_one_of_a_cell_is_not() {
     }));
     only_unsteady(&found, Place::Memory { node: 6 });
     assert!(found.unsteady[0].cells >= 8 * 5 * 3, "{:?}", found.unsteady);
-    let found = twins(&record_by_round(&machine, &PLAN, |cluster, node, threads, round| {
-        if (cluster, node, threads) == (0, 6, 8) && round == 3 { 0.7 } else { 1.0 }
+    let found = twins(&record_by_round(&machine, &PLAN, |initiator, node, threads, round| {
+        if (initiator, node, threads) == (0, 6, 8) && round == 3 { 0.7 } else { 1.0 }
     }));
     assert_eq!((found.unsteady, found.findings), (vec![], vec![]));
 }
@@ -48,15 +48,15 @@ fn cores_and_links_are_told_from_memory() {
     type Share = fn(u32, u32, u32, usize) -> f64;
     let shares: [(Place, Share); 3] = [
         (
-            Place::Cluster { cluster: 3 },
+            Place::Initiator { initiator: 3 },
             |a, _, _, round| {
                 if a == 3 && round % 3 == 0 { 0.8 } else { 1.0 }
             },
         ),
-        (Place::ClusterToPackage { cluster: 5, to: 0 }, |a, b, _, round| {
+        (Place::InitiatorToPackage { initiator: 5, to: 0 }, |a, b, _, round| {
             if a == 5 && b < 4 && round % 2 == 0 { 0.7 } else { 1.0 }
         }),
-        (Place::Path { cluster: 1, node: 6 }, |a, b, _, round| {
+        (Place::Path { initiator: 1, node: 6 }, |a, b, _, round| {
             if (a, b) == (1, 6) && round % 2 == 0 { 0.7 } else { 1.0 }
         }),
     ];

@@ -38,7 +38,7 @@ fn faults_in_and_beside_a_hidden_level_are_named() {
     }));
     let mut places: Vec<Place> = found.findings.iter().map(|finding| finding.place).collect();
     places.sort();
-    assert_eq!(places, [Place::Memory { node: 1 }, Place::Path { cluster: 5, node: 6 }]);
+    assert_eq!(places, [Place::Memory { node: 1 }, Place::Path { initiator: 5, node: 6 }]);
     assert_eq!(found.hidden_levels.len(), 1);
 }
 
@@ -96,7 +96,7 @@ fn one_way_that_its_twins_hide_is_seen_by_the_other_way() {
     let finding = &found.findings[0];
     assert_eq!(
         (finding.place, finding.against),
-        (Place::Path { cluster: 1, node: 7 }, Against::OtherDirection)
+        (Place::Path { initiator: 1, node: 7 }, Against::OtherDirection)
     );
     assert!((finding.ratio - 0.8).abs() < 0.02, "{finding:?}");
     // The fastest pairs keep, with as much less, what their twins reach.

@@ -180,12 +180,12 @@ impl<'a> Workplace<'a> {
         self.remote.insert(made).as_mut().map_err(|why| why.clone())
     }
 
-    /// A node whose memory is local to no cluster of this CPU.
+    /// A node whose memory is local to no initiator of this CPU.
     fn other_node(&self) -> Result<u32, String> {
         let usable = usable_nodes(Path::new("/")).map_err(|refusal| refusal.to_string())?;
-        let clusters = self.machine.clusters();
-        let own = clusters.iter().find(|it| self.cpu.is_some_and(|cpu| it.cpus.contains(cpu)));
-        let own = own.ok_or("the cluster of this thread is not known")?;
+        let initiators = self.machine.initiators();
+        let own = initiators.iter().find(|it| self.cpu.is_some_and(|cpu| it.cpus.contains(cpu)));
+        let own = own.ok_or("the initiator of this thread is not known")?;
         let mut others = usable.iter().filter(|&node| !own.memory_nodes.contains(node));
         others
             .next()

@@ -27,7 +27,7 @@ pub(crate) struct Looking {
     root: PathBuf,
     pid: u32,
     began: Instant,
-    cluster_of: BTreeMap<u32, u32>,
+    initiator_of: BTreeMap<u32, u32>,
     /// Ticks that each thread had used at the last look.
     ticks: BTreeMap<u32, u64>,
     /// Whether what threads used before the first look counts.
@@ -38,7 +38,7 @@ pub(crate) struct Looking {
     pub name: Option<String>,
     /// Why pages could not be looked at, of the last look that failed.
     pub no_pages: Option<String>,
-    /// Threads that were seen on CPUs of no known cluster.
+    /// Threads that were seen on CPUs of no known initiator.
     pub lost_threads: BTreeSet<u32>,
     /// Whether the kernel tells of children.
     pub sees_children: bool,
@@ -48,16 +48,16 @@ impl Looking {
     /// Begins to look at a process. What its threads used before counts only for a program that
     /// was started by us.
     pub fn new(root: &Path, pid: u32, machine: &Machine, counts_from_start: bool) -> Self {
-        let clusters = machine.clusters();
-        let cluster_of = clusters
+        let initiators = machine.initiators();
+        let initiator_of = initiators
             .iter()
-            .flat_map(|cluster| cluster.cpus.iter().map(move |cpu| (cpu, cluster.index)))
+            .flat_map(|initiator| initiator.cpus.iter().map(move |cpu| (cpu, initiator.index)))
             .collect();
         Self {
             root: root.into(),
             pid,
             began: Instant::now(),
-            cluster_of,
+            initiator_of,
             ticks: BTreeMap::new(),
             counts_from_start,
             interval: FIRST_INTERVAL,
@@ -111,10 +111,10 @@ impl Looking {
                     None if is_first => 0,
                     None => task.ticks,
                 };
-                match self.cluster_of.get(&task.last_cpu) {
-                    Some(&cluster) => {
+                match self.initiator_of.get(&task.last_cpu) {
+                    Some(&initiator) => {
                         let seconds = used as f64 * TICK_SECONDS;
-                        *look.cpu_seconds.entry(cluster).or_default() += seconds;
+                        *look.cpu_seconds.entry(initiator).or_default() += seconds;
                     }
                     None => {
                         self.lost_threads.insert(task.tid);

@@ -128,12 +128,12 @@ pub(super) fn asymmetry_rows(
 ) -> Result<Vec<Row>, ReproduceError> {
     let matrix = &machines.find(&asymmetry.machine)?.matrix;
     let rows = asymmetry.rows.iter().map(|row| {
-        let initiator =
-            matrix.initiators.iter().find(|initiator| initiator.cpu_node == Some(row.cpu_node));
-        let ours = initiator.and_then(|initiator| {
+        let cpu_group =
+            matrix.cpu_groups.iter().find(|cpu_group| cpu_group.cpu_node == Some(row.cpu_node));
+        let ours = cpu_group.and_then(|cpu_group| {
             let kernel = matrix.kernels.first()?;
-            let &threads = matrix.thread_counts(initiator.index, kernel).last()?;
-            let best = matrix.cell(initiator.index, row.memory_node, kernel, threads)?.best()?;
+            let &threads = matrix.thread_counts(cpu_group.index, kernel).last()?;
+            let best = matrix.cell(cpu_group.index, row.memory_node, kernel, threads)?.best()?;
             Some(best.summary.best_sum / asymmetry.unit.bytes_per_s())
         });
         Comparison {

@@ -33,20 +33,20 @@ pub struct Facts {
 #[serde(deny_unknown_fields)]
 pub(super) struct MachineFacts {
     pub machine: String,
-    pub clusters: u32,
-    pub cores_per_cluster: u32,
+    pub initiators: u32,
+    pub cores_per_initiator: u32,
     pub core_ghz: f64,
     /// Bytes of its widest vectors.
     pub vector_bytes: u32,
 }
 
-/// Tables 2 and 5: the roofs of a cluster.
+/// Tables 2 and 5: the roofs of an initiator.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RoofTable {
     pub table: String,
     pub machine: String,
-    pub cluster: u32,
+    pub initiator: u32,
     pub kernel: String,
     pub unit: Unit,
     pub decimals: u8,
@@ -82,7 +82,7 @@ impl From<KindName> for MemoryKind {
     }
 }
 
-/// Table 4: what each cluster gets of the memory of the first two.
+/// Table 4: what each initiator gets of the memory of the first two.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PairTable {
@@ -93,7 +93,7 @@ pub(super) struct PairTable {
     pub decimals: u8,
     /// A kind and the number of a node: `MCDRAM:1`.
     pub columns: Vec<String>,
-    /// By cluster.
+    /// By initiator.
     pub rows: Vec<Vec<f64>>,
 }
 

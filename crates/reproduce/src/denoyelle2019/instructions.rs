@@ -65,7 +65,7 @@ fn ours(machine: &MachineFacts, measured: &Measured, instruction: Instruction) -
 fn is_cut_off(facts: &Facts, machine: &MachineFacts, printed: f64) -> bool {
     let table = facts.roofs.iter().find(|table| table.machine == machine.machine);
     let Some(&bandwidth) = table.and_then(|table| table.caches.first()) else { return false };
-    let cores = f64::from(machine.cores_per_cluster);
+    let cores = f64::from(machine.cores_per_initiator);
     let loads = bandwidth / cores / machine.core_ghz / f64::from(machine.vector_bytes);
     ((loads * 100.0).floor() - printed * 100.0).abs() < 1e-6
 }

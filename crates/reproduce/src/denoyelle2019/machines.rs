@@ -30,8 +30,8 @@ pub(super) struct Measured {
 }
 
 impl Machines {
-    /// Measures `roofs` on every machine that a table is of: all clusters, nodes and numbers of
-    /// clusters, loads and stores.
+    /// Measures `roofs` on every machine that a table is of: all initiators, nodes and numbers of
+    /// initiators, loads and stores.
     ///
     /// # Errors
     /// When there is no such simulated machine, or it cannot be measured.
@@ -67,21 +67,22 @@ impl Measured {
     }
 
     /// The best variant of a roof.
-    pub fn roof(&self, cluster: u32, roof: Roof, kernel: &str) -> Option<&RoofFigures> {
+    pub fn roof(&self, initiator: u32, roof: Roof, kernel: &str) -> Option<&RoofFigures> {
         let rate = |of: &RoofFigures| {
             let summary = of.bandwidth.as_ref().or(of.flops.as_ref());
             summary.map_or(0.0, |summary| summary.sum.median)
         };
         let is_wanted = |of: &&RoofFigures| {
-            (of.place.cluster, of.place.roof, of.place.kernel.as_str()) == (cluster, roof, kernel)
+            (of.place.initiator, of.place.roof, of.place.kernel.as_str())
+                == (initiator, roof, kernel)
                 && of.place.purpose == RoofPurpose::Roof
         };
         self.roofs.iter().filter(is_wanted).max_by(|one, other| rate(one).total_cmp(&rate(other)))
     }
 
     /// Useful bytes/s of a roof by the best variant.
-    pub fn bandwidth(&self, cluster: u32, roof: Roof, kernel: &str) -> Option<f64> {
-        Some(self.roof(cluster, roof, kernel)?.bandwidth.as_ref()?.sum.median)
+    pub fn bandwidth(&self, initiator: u32, roof: Roof, kernel: &str) -> Option<f64> {
+        Some(self.roof(initiator, roof, kernel)?.bandwidth.as_ref()?.sum.median)
     }
 }
 

@@ -84,7 +84,7 @@ fn error_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, Reproduce
 fn first_pair<'a>(model: &'a Hybrid, machine: &str) -> Result<&'a HybridPair, ReproduceError> {
     model.pairs.first().ok_or_else(|| ReproduceError::Contradiction {
         key: KEY.into(),
-        what: format!("{machine} has no two memories of one cluster"),
+        what: format!("{machine} has no two memories of one initiator"),
     })
 }
 

@@ -1,4 +1,4 @@
-//! Tables 2, 4 and 5: what clusters get of caches and memories. The simulated machines hold
+//! Tables 2, 4 and 5: what initiators get of caches and memories. The simulated machines hold
 //! these figures, or capacities that were fitted to them.
 
 use nearfar_record::Roof;
@@ -23,8 +23,8 @@ pub(super) fn machine_rows(facts: &Facts) -> Vec<Row> {
         };
         let why = "an input of the simulated machine";
         [
-            given("clusters", f64::from(of.clusters), why),
-            given("cores of a cluster", f64::from(of.cores_per_cluster), why),
+            given("initiators", f64::from(of.initiators), why),
+            given("cores of an initiator", f64::from(of.cores_per_initiator), why),
             given("clock, GHz", of.core_ghz, why),
             given(
                 "widest vectors, bytes",
@@ -36,7 +36,7 @@ pub(super) fn machine_rows(facts: &Facts) -> Vec<Row> {
     facts.machines.iter().flat_map(rows).collect()
 }
 
-/// A table of the roofs of one cluster.
+/// A table of the roofs of one initiator.
 pub(super) fn rows(
     facts: &Facts,
     table: &RoofTable,
@@ -44,9 +44,9 @@ pub(super) fn rows(
 ) -> Result<Vec<Row>, ReproduceError> {
     let of = Roofs { table, measured: machines.find(&table.machine)? };
     let mut rows = vec![Row::given(
-        of.item("number of the cluster"),
-        f64::from(table.cluster),
-        "names the cluster whose roofs the table prints",
+        of.item("number of the initiator"),
+        f64::from(table.initiator),
+        "names the initiator whose roofs the table prints",
     )];
     for (kernel, &peak) in &table.peak_gflop_per_s {
         rows.extend(of.peaks(facts, kernel, peak)?);
@@ -57,13 +57,13 @@ pub(super) fn rows(
     for (&node, &printed) in &table.memory {
         rows.push(of.row(&format!("alone on node {node}"), Roof::Memory { node }, printed));
     }
-    let clusters = of.clusters();
+    let initiators = of.initiators();
     for (&node, &printed) in &table.contended {
-        let what = format!("node {node}, contended by {clusters} clusters");
-        rows.push(of.row(&what, Roof::Contended { node, clusters }, printed));
+        let what = format!("node {node}, contended by {initiators} initiators");
+        rows.push(of.row(&what, Roof::Contended { node, initiators }, printed));
     }
     for (&node, &printed) in &table.all_local {
-        let what = format!("node {node}, every cluster on its own");
+        let what = format!("node {node}, every initiator on its own");
         rows.push(of.row(&what, Roof::AllLocal { node }, printed));
     }
     for (&kind, &printed) in &table.congested {
@@ -73,7 +73,7 @@ pub(super) fn rows(
     }
     let cached = [
         ("memory-side cache, alone", table.memory_side_cache),
-        ("memory-side cache, every cluster on its own", table.memory_side_cache_all_local),
+        ("memory-side cache, every initiator on its own", table.memory_side_cache_all_local),
     ];
     for (what, printed) in cached {
         let why = "roofs has no working set that only a memory-side cache holds: its sets of memory \
@@ -91,16 +91,16 @@ pub(super) fn pair_rows(
 ) -> Result<Vec<Row>, ReproduceError> {
     let measured = machines.find(&table.machine)?;
     let mut rows = Vec::new();
-    for (cluster, printed) in (0..).zip(&table.rows) {
+    for (initiator, printed) in (0..).zip(&table.rows) {
         for (column, &value) in table.columns.iter().zip(printed) {
             let node = column.split_once(':').and_then(|(_, node)| node.parse().ok());
             let node = node.ok_or_else(|| ReproduceError::Contradiction {
                 key: KEY.into(),
                 what: format!("table {} has the column {column}, which names no node", table.table),
             })?;
-            let ours = measured.bandwidth(cluster, Roof::Memory { node }, &table.kernel);
+            let ours = measured.bandwidth(initiator, Roof::Memory { node }, &table.kernel);
             let item = format!(
-                "table {}, {}, cluster {cluster} on {column}, {}",
+                "table {}, {}, initiator {initiator} on {column}, {}",
                 table.table,
                 table.machine,
                 table.unit.as_str()
@@ -126,14 +126,14 @@ struct Roofs<'a> {
 
 impl Roofs<'_> {
     fn item(&self, what: &str) -> String {
-        let RoofTable { table, machine, cluster, .. } = self.table;
-        format!("table {table}, {machine}, cluster {cluster}, {what}")
+        let RoofTable { table, machine, initiator, .. } = self.table;
+        format!("table {table}, {machine}, initiator {initiator}, {what}")
     }
 
-    /// How many clusters contend where the most do.
-    fn clusters(&self) -> u32 {
+    /// How many initiators contend where the most do.
+    fn initiators(&self) -> u32 {
         let contending = self.measured.roofs.iter().filter_map(|of| match of.place.roof {
-            Roof::Contended { clusters, .. } => Some(clusters),
+            Roof::Contended { initiators, .. } => Some(initiators),
             _ => None,
         });
         contending.max().unwrap_or_default()
@@ -141,10 +141,10 @@ impl Roofs<'_> {
 
     /// A roof of bandwidth.
     fn row(&self, what: &str, roof: Roof, printed: f64) -> Row {
-        let RoofTable { cluster, kernel, unit, .. } = self.table;
-        let ours = self.measured.bandwidth(*cluster, roof, kernel);
+        let RoofTable { initiator, kernel, unit, .. } = self.table;
+        let ours = self.measured.bandwidth(*initiator, roof, kernel);
         let ours = ours.map(|ours| ours / unit.bytes_per_s());
-        // Roofs of a cluster alone are given; what several get of one part is fitted.
+        // Roofs of an initiator alone are given; what several get of one part is fitted.
         let is_given = matches!(roof, Roof::Cache { .. } | Roof::Memory { .. });
         let is_of_table_5 = self.table.table.starts_with('5');
         let comparison = Comparison {
@@ -166,13 +166,13 @@ impl Roofs<'_> {
     fn peaks(&self, facts: &Facts, kernel: &str, peak: f64) -> Result<[Row; 2], ReproduceError> {
         /// Elements of double precision are of 8 bytes; a fused multiply-add is two operations.
         const FLOPS_PER_BYTE: f64 = 2.0 / 8.0;
-        let RoofTable { machine, cluster, .. } = self.table;
+        let RoofTable { machine, initiator, .. } = self.table;
         let of = facts.machine(machine)?;
         let per_instruction = f64::from(of.vector_bytes) * FLOPS_PER_BYTE;
-        let each_cycle = f64::from(of.cores_per_cluster) * of.core_ghz * per_instruction;
+        let each_cycle = f64::from(of.cores_per_initiator) * of.core_ghz * per_instruction;
         let table = facts.instructions_of(machine)?;
         let theoretical = table.fused(&table.theoretical)?;
-        let measured = self.measured.roof(*cluster, Roof::Compute, kernel);
+        let measured = self.measured.roof(*initiator, Roof::Compute, kernel);
         let measured = measured.and_then(|of| of.flops.as_ref()).map(|of| of.sum.median / 1e9);
         let row = |how: &str, ours: Option<f64>, of_inputs: f64| {
             let comparison = Comparison {

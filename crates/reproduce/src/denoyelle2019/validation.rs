@@ -41,7 +41,7 @@ fn row(bound: &ValidationBound, measure: &str, ours: Option<f64>) -> Row {
     comparison.judge()
 }
 
-/// The largest error of any roof of the first cluster; `None` where a roof has no points.
+/// The largest error of any roof of the first initiator; `None` where a roof has no points.
 fn largest(roofline: &Roofline, measure: impl Fn(RoofErrors) -> f64) -> Option<f64> {
     let chart = roofline.charts.first()?;
     let errors = chart.validations.iter().map(|of| of.errors.map(&measure));

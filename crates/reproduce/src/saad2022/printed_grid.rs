@@ -1,6 +1,6 @@
 //! The printed tables as a record, so that the model reads them as it reads a measurement.
 
-use nearfar_machine::{Cluster, Machine};
+use nearfar_machine::{Initiator, Machine};
 use nearfar_record::{
     Actor, ActorSample, Case, Coordinates, Experiment, Header, Record, Sample, SharingCoordinates,
 };
@@ -8,7 +8,7 @@ use nearfar_record::{
 use super::facts::SharingTables;
 use crate::printed_matrix::{printed_header, printed_sample, printed_stream, whole_bytes};
 
-/// The printed tables of a machine whose cluster 0 is local to node 0 and cluster 1 remote.
+/// The printed tables of a machine whose initiator 0 is local to node 0 and initiator 1 remote.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PrintedGrid<'a> {
     /// Where they are printed, as the record's host.
@@ -30,9 +30,9 @@ impl PrintedGrid<'_> {
     /// # Errors
     /// When the machine has too few cores, or a value is no bandwidth; in words.
     pub fn record(&self, is_given: impl Fn((usize, usize)) -> bool) -> Result<Record, String> {
-        let clusters = self.machine.clusters();
-        let [near, far, ..] = &clusters[..] else {
-            return Err(format!("{}: the machine has fewer than two clusters", self.title));
+        let initiators = self.machine.initiators();
+        let [near, far, ..] = &initiators[..] else {
+            return Err(format!("{}: the machine has fewer than two initiators", self.title));
         };
         let mut record = Record::new(self.header());
         let places = self.facts.places().filter(|&(n, m)| n + m > 0);
@@ -55,20 +55,20 @@ impl PrintedGrid<'_> {
     /// n local beside m remote processes.
     fn window(
         &self,
-        clusters: [&Cluster; 2],
+        initiators: [&Initiator; 2],
         [n, m]: [usize; 2],
         sequence: u64,
     ) -> Result<(Case, Sample), String> {
         let kernel = &self.facts.kernel;
-        let id = format!("sharing/node{NODE}/cluster0x{n}+cluster1x{m}/{kernel}/{VARIANT}");
+        let id = format!("sharing/node{NODE}/initiator0x{n}+initiator1x{m}/{kernel}/{VARIANT}");
         let [local_threads, remote_threads] =
             [n, m].map(|threads| u32::try_from(threads).unwrap_or(u32::MAX));
         let mut case = Case {
             id: id.clone(),
             coordinates: vec![Coordinates::Sharing(SharingCoordinates {
                 memory_node: NODE,
-                local_cluster: clusters[0].index,
-                remote_cluster: clusters[1].index,
+                local_initiator: initiators[0].index,
+                remote_initiator: initiators[1].index,
                 local_threads,
                 remote_threads,
                 kernel: kernel.clone(),
@@ -78,11 +78,12 @@ impl PrintedGrid<'_> {
         };
         let mut seen = Vec::new();
         let groups = [
-            (clusters[0], local_threads, self.facts.local[n][m]),
-            (clusters[1], remote_threads, self.facts.remote[n][m]),
+            (initiators[0], local_threads, self.facts.local[n][m]),
+            (initiators[1], remote_threads, self.facts.remote[n][m]),
         ];
-        for (cluster, threads, value) in groups.into_iter().filter(|(_, threads, _)| *threads > 0) {
-            let (stream, moved) = self.group(cluster, threads, value)?;
+        for (initiator, threads, value) in groups.into_iter().filter(|(_, threads, _)| *threads > 0)
+        {
+            let (stream, moved) = self.group(initiator, threads, value)?;
             case.actors.push(stream);
             seen.push(moved);
         }
@@ -91,17 +92,17 @@ impl PrintedGrid<'_> {
 
     fn group(
         &self,
-        cluster: &Cluster,
+        initiator: &Initiator,
         threads: u32,
         value: f64,
     ) -> Result<(Actor, ActorSample), String> {
-        let cpus: Vec<u32> = cluster.cpus.iter().take(threads as usize).collect();
+        let cpus: Vec<u32> = initiator.cpus.iter().take(threads as usize).collect();
         if cpus.len() < threads as usize {
             return Err(format!("{}: the machine has no {threads} cores", self.title));
         }
         let rate = value * self.facts.unit.bytes_per_s();
         let of_each = whole_bytes(rate / f64::from(threads))
             .ok_or_else(|| format!("{}: {value} is no bandwidth", self.title))?;
-        Ok(printed_stream((&self.facts.kernel, VARIANT), cluster, cpus, NODE, of_each))
+        Ok(printed_stream((&self.facts.kernel, VARIANT), initiator, cpus, NODE, of_each))
     }
 }

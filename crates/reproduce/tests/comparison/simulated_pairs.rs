@@ -1,5 +1,5 @@
 //! Pairs of records of a simulated machine, sound ones and ones of which the second has one pair of
-//! cluster and node slower, and what comparing them finds.
+//! initiator and node slower, and what comparing them finds.
 
 use nearfar_flow::{SimulatedMachine, parse_machine};
 use nearfar_machine::CpuSet;
@@ -8,15 +8,15 @@ use nearfar_measure::{Engine, Interrupt, suite_inputs};
 use nearfar_model::{ComparisonRule, RecordComparison, Verdict, compare as compare_figures};
 use nearfar_record::{Actor, Case, Coordinates, Record, RecordWriter, Suite};
 
-/// The slower pair: a cluster, by the node of its cores, and a node.
-const CLUSTER: u32 = 0;
+/// The slower pair: an initiator, by the node of its cores, and a node.
+const INITIATOR: u32 = 0;
 const NODE: u32 = 1;
 
 /// joe0 with the noise that is asked for.
 const SOUND: &str = "extends = \"joe0\"\nname = \"sound\"\ntitle = \"joe0 with more noise\"\n\
                      [noise]\nbetween_rounds = 0.008\n";
 
-/// 6 % less for one cluster on one node: 0.94 of 3.8 and of 17.5 GB/s.
+/// 6 % less for one initiator on one node: 0.94 of 3.8 and of 17.5 GB/s.
 const SLOWER: &str = "[[bandwidth]]\npairs = [[0, 1]]\none_thread = 3.572\nall_threads = 16.45\n";
 
 /// A sound machine, and the same with one pair slower.
@@ -69,7 +69,7 @@ pub struct Found {
 impl Found {
     pub fn of(record: &Record, comparison: &RecordComparison) -> Self {
         let machine = &record.header.machine;
-        let cores = &machine.node(CLUSTER).unwrap().cpus;
+        let cores = &machine.node(INITIATOR).unwrap().cpus;
         let mut found = Self::default();
         for compared in &comparison.cases {
             let case = record.cases.iter().find(|case| case.id == compared.a_id).unwrap();
@@ -90,7 +90,7 @@ impl Found {
 
 fn is_of_pair(case: &Case) -> bool {
     let is_of_pair = |place: &Coordinates| {
-        place.as_pair().is_some_and(|pair| pair.cluster == CLUSTER && pair.memory_node == NODE)
+        place.as_pair().is_some_and(|pair| pair.initiator == INITIATOR && pair.memory_node == NODE)
     };
     case.coordinates.iter().any(is_of_pair)
 }

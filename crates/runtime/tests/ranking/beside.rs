@@ -17,7 +17,7 @@ fn at(place: usize, node: u32, threads: f64) -> Running {
 
 /// Rate of one more thread beside threads of the same sort / its rate alone, by the solver.
 fn slowed(flow: &Flow, beside: u32) -> f64 {
-    let load = |threads| Load { cluster: 0, threads, shares: vec![(0, 1.0)] };
+    let load = |threads| Load { initiator: 0, threads, shares: vec![(0, 1.0)] };
     let alone = flow.fitted.capacities.rates(&[load(1)]).unwrap()[0];
     flow.fitted.capacities.rates(&[load(beside), load(1)]).unwrap()[1] / alone
 }
@@ -96,7 +96,7 @@ fn regret_against_the_solver_is_small() {
 }
 
 fn by_law(model: &Flow, place: u32, task: &[nearfar_runtime::Touched], running: &[Running]) -> f64 {
-    let load = |cluster, node, threads| Load { cluster, threads, shares: vec![(node, 1.0)] };
+    let load = |initiator, node, threads| Load { initiator, threads, shares: vec![(node, 1.0)] };
     let mut loads: Vec<Load> = running
         .iter()
         .filter(|it| it.threads > 0.0)

@@ -34,7 +34,7 @@ fn renumber(record: &mut Record, random: &mut Rng) {
             {
                 let any = [0, 1, 7, 65_535, u32::MAX];
                 pair.index = any[random.usize(..5)];
-                pair.cluster = any[random.usize(..5)];
+                pair.initiator = any[random.usize(..5)];
                 pair.memory_node = any[random.usize(..5)];
             }
         }

@@ -37,7 +37,8 @@ fn the_user_with_most_to_do_decides() {
     let answer = ranking.rank_nodes(&users, &[]).unwrap();
     assert_eq!(answer.ranked[0].node, 3);
     for found in &answer.ranked {
-        let load = |cluster, threads| Load { cluster, threads, shares: vec![(found.node, 1.0)] };
+        let load =
+            |initiator, threads| Load { initiator, threads, shares: vec![(found.node, 1.0)] };
         let rates = model.fitted.capacities.rates(&[load(0, 2), load(3, 4)]).unwrap();
         let law = f64::from(1 << 20) / rates[0];
         let law = law.max(f64::from(1 << 30) / rates[1]);
@@ -56,7 +57,7 @@ fn data_that_nobody_touches_may_lie_anywhere() {
 #[test]
 fn nodes_of_unknown_pairs_are_absent() {
     let mut record = amd_2p();
-    record.samples.retain(|sample| !sample.case.starts_with("pairs/cluster1/node2/"));
+    record.samples.retain(|sample| !sample.case.starts_with("pairs/initiator1/node2/"));
     let ranking = lone(&record);
     let answer = ranking.rank_nodes(&[user(1, 1.0, 1)], &[]).unwrap();
     assert_eq!(answer.absent, [UnknownPair { place: 1, node: 2 }]);

@@ -1,6 +1,6 @@
 //! Tasks that run alone: times by hand.
 
-use nearfar_machine::InitiatorKind;
+use nearfar_machine::GroupBy;
 use nearfar_model::{ClassRule, RecordFigures};
 use nearfar_record::{Absence, Absent, Reason, ReasonCode, Record};
 use nearfar_runtime::{RankError, RankedPlace, Ranking, UnknownPair};
@@ -44,7 +44,7 @@ fn the_node_with_most_data_is_not_always_the_best() {
 fn places_say_where_they_are() {
     let ranking = lone(&amd_2p());
     let place = &ranking.places()[1];
-    assert_eq!((place.kind, place.initiator, place.cluster), (InitiatorKind::Cluster, 1, 1));
+    assert_eq!((place.kind, place.cpu_group, place.initiator), (GroupBy::Memory, 1, 1));
     assert_eq!((place.cpu_node, place.cpus.to_string()), (Some(1), "4-7".into()));
     assert_eq!(ranking.nodes(), [0, 1, 2, 3]);
     assert!((ranking.lone_rate(1, 0).unwrap() / 5.6e9 - 1.0).abs() < 1e-6);
@@ -87,7 +87,7 @@ fn a_node_that_there_is_not_is_an_error() {
 
 fn without_pair(place: u32, node: u32) -> Record {
     let mut record = amd_2p();
-    let is_of = |id: &str| id.starts_with(&format!("pairs/cluster{place}/node{node}/"));
+    let is_of = |id: &str| id.starts_with(&format!("pairs/initiator{place}/node{node}/"));
     let before = record.samples.len();
     record.samples.retain(|sample| !is_of(&sample.case));
     assert!(record.samples.len() < before);
@@ -112,7 +112,7 @@ fn places_of_unknown_pairs_are_absent_with_the_reason() {
 #[test]
 fn a_refusal_is_the_reason() {
     let mut record = without_pair(3, 2);
-    let is_of = |id: &str| id.starts_with("pairs/cluster3/node2/");
+    let is_of = |id: &str| id.starts_with("pairs/initiator3/node2/");
     let case = record.cases.iter().find(|case| is_of(&case.id)).unwrap().clone();
     let reason = Reason { code: ReasonCode::NoRoom, text: "the node is full".into() };
     record.absent.push(Absent {

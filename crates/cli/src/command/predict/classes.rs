@@ -55,5 +55,5 @@ fn reach_of_nodes(classes: &Classes, set: &ClassSet, nodes: &[u32]) -> anyhow::R
         }
         bail!("memory node {node} is in no class; the record's classes hold the nodes {known}");
     }
-    Ok(reach_of_data(set, classes.initiator, nodes))
+    Ok(reach_of_data(set, classes.group_by, nodes))
 }

@@ -39,7 +39,7 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
     print(arguments, &record, model.place(&points, shares))
 }
 
-/// A profiled program on the cluster that it used most.
+/// A profiled program on the initiator that it used most.
 pub(super) fn answer_of_profile(
     arguments: &PredictArguments,
     path: &Path,
@@ -56,9 +56,9 @@ pub(super) fn answer_of_profile(
     let model = roofline(&RecordFigures::new(&record)).map_err(no_model("roofline"))?;
     let Some(placed) = model.place_profiled(&profile, &profiled) else {
         bail!(
-            "the record has no roof of memory of cluster {}, which the program used most; measure \
+            "the record has no roof of memory of initiator {}, which the program used most; measure \
              by `nearfar characterize --suite standard --only roofs`",
-            profiled.cluster
+            profiled.initiator
         );
     };
     print(arguments, &record, placed)

@@ -82,14 +82,14 @@ fn beside_streams(
     cases
 }
 
-/// All cores of the cluster but the one of the transfer's thread.
+/// All cores of the initiator but the one of the transfer's thread.
 fn stream(setting: Setting<'_>, place: &Place) -> Result<Stream, Absent> {
-    let cluster = &place.cluster;
-    let others: Vec<u32> = cluster.thread_cpus.iter().copied().skip(1).collect();
+    let initiator = &place.initiator;
+    let others: Vec<u32> = initiator.thread_cpus.iter().copied().skip(1).collect();
     if others.is_empty() {
         let text = format!(
-            "of cluster {} one core may be used: nothing can run beside a transfer",
-            cluster.index()
+            "of initiator {} one core may be used: nothing can run beside a transfer",
+            initiator.index()
         );
         return Err(omitted("devices", ReasonCode::OneCore, text));
     }
@@ -107,8 +107,8 @@ fn alone(place: &Place, stream: Stream) -> Case {
         id: format!("devices/node{}/{KERNEL}/t{}", place.node, stream.threads),
         coordinates: vec![Coordinates::Devices(DeviceCoordinates::Streams(
             DeviceStreamCoordinates {
-                cluster: place.cluster.index(),
-                cpu_node: place.cluster.cluster.cpu_node,
+                initiator: place.initiator.index(),
+                cpu_node: place.initiator.initiator.cpu_node,
                 memory_node: place.node,
                 kernel: stream.kernel.clone(),
                 variant: stream.variant.clone(),
@@ -130,8 +130,8 @@ fn beside_device(
     };
     let Some(other_cpu) = other_cpu(place, other_place) else {
         let text = format!(
-            "of cluster {} one core may be used, and each transfer needs one",
-            place.cluster.index()
+            "of initiator {} one core may be used, and each transfer needs one",
+            place.initiator.index()
         );
         let case = format!("devices/{}/node{}/beside/{}", device.id, place.node, other.id);
         return vec![Err(omitted(case, ReasonCode::OneCore, text))];
@@ -162,7 +162,7 @@ fn beside_device(
 
 /// The CPU of the second transfer's thread, another than the first's.
 fn other_cpu(place: &Place, other: &Place) -> Option<u32> {
-    other.cluster.thread_cpus.iter().copied().find(|&cpu| cpu != place.thread_cpu())
+    other.initiator.thread_cpus.iter().copied().find(|&cpu| cpu != place.thread_cpu())
 }
 
 /// From one device to another, by a thread next to the first.
@@ -181,7 +181,7 @@ fn to_peer(
         backend: device.backend,
         direction: Direction::ToPeer,
         host_memory: None,
-        binding: Binding { cpus: place.cluster.cpus.clone(), memory: MemoryPolicy::FirstTouch },
+        binding: Binding { cpus: place.initiator.cpus.clone(), memory: MemoryPolicy::FirstTouch },
         thread_cpu: place.thread_cpu(),
         bytes,
         pages: setting.inputs.pages,

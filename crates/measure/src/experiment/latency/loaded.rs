@@ -7,7 +7,7 @@ use super::{Walk, memory_walk};
 use crate::experiment::omitted::{no_variant, omitted, omitted_for};
 use crate::experiment::setting::Setting;
 use crate::experiment::stream::StreamPlan;
-use crate::experiment::whole_cluster::WholeCluster;
+use crate::experiment::whole_initiator::WholeInitiator;
 
 /// Pauses of the threads, in additions after each KiB of each array. A core that streams alone
 /// takes about 250 cycles for a KiB, so that the longest pauses leave a few percent of the
@@ -20,22 +20,25 @@ const FEW_PAUSES: [u32; 7] = [0, 128, 256, 512, 1024, 2048, 8192];
 /// Reads; twice as many reads as writes; as many, past the caches.
 const KERNELS: [&str; 3] = ["load", "2l1s", "copy_nt"];
 
-/// The first cluster that has own memory: its first core waits, the others load. `standard` has
+/// The first initiator that has own memory: its first core waits, the others load. `standard` has
 /// loads on its nearest node; `full` also the other kernels, and its nearest remote node.
-pub(super) fn cases(setting: Setting<'_>, clusters: &[WholeCluster]) -> Vec<Result<Case, Absent>> {
+pub(super) fn cases(
+    setting: Setting<'_>,
+    initiators: &[WholeInitiator],
+) -> Vec<Result<Case, Absent>> {
     let is_full = setting.inputs.suite == Suite::Full;
-    let of_own = clusters
+    let of_own = initiators
         .iter()
-        .find_map(|cluster| Some((cluster, cluster.own_targets(setting).first().copied()?)));
-    let Some((cluster, near)) = of_own else {
-        let text = "no cluster that may be used has a memory node of its own that may be used";
+        .find_map(|initiator| Some((initiator, initiator.own_targets(setting).first().copied()?)));
+    let Some((initiator, near)) = of_own else {
+        let text = "no initiator that may be used has a memory node of its own that may be used";
         return vec![Err(omitted("latency/loaded", ReasonCode::NodeNotAllowed, text))];
     };
-    let generators = generators(setting, cluster);
+    let generators = generators(setting, initiator);
     if generators.is_empty() {
-        return vec![Err(no_generators(cluster))];
+        return vec![Err(no_generators(initiator))];
     }
-    let remote = cluster.nearest_remote(setting).filter(|_| is_full);
+    let remote = initiator.nearest_remote(setting).filter(|_| is_full);
     let pauses = if is_full { &PAUSES[..] } else { &FEW_PAUSES[..] };
     let suite_kernels = if is_full { &KERNELS[..] } else { &KERNELS[..1] };
     let mut cases = Vec::new();
@@ -46,7 +49,7 @@ pub(super) fn cases(setting: Setting<'_>, clusters: &[WholeCluster]) -> Vec<Resu
             continue;
         };
         for node in std::iter::once(near).chain(remote) {
-            let walk = memory_walk(setting, cluster, node);
+            let walk = memory_walk(setting, initiator, node);
             for &pause_cycles in pauses {
                 let load = LatencyLoad {
                     kernel: kernel.clone(),
@@ -54,7 +57,7 @@ pub(super) fn cases(setting: Setting<'_>, clusters: &[WholeCluster]) -> Vec<Resu
                     threads: u32::try_from(generators.len()).unwrap_or(u32::MAX),
                     pause_cycles,
                 };
-                cases.push(case(setting, cluster, walk, &generators, load));
+                cases.push(case(setting, initiator, walk, &generators, load));
             }
         }
     }
@@ -63,8 +66,8 @@ pub(super) fn cases(setting: Setting<'_>, clusters: &[WholeCluster]) -> Vec<Resu
 
 /// CPUs of the threads that load: one of every core that has no second-level cache in common
 /// with the chase, whose lines they would throw out there.
-fn generators(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<u32> {
-    let chase = cluster.first_cpu();
+fn generators(setting: Setting<'_>, initiator: &WholeInitiator) -> Vec<u32> {
+    let chase = initiator.first_cpu();
     let of_chase = |cache: &&Cache| cache.level == 2 && cache.cpus.contains(chase);
     let shared: CpuSet = setting
         .machine
@@ -73,21 +76,21 @@ fn generators(setting: Setting<'_>, cluster: &WholeCluster) -> Vec<u32> {
         .filter(of_chase)
         .flat_map(|cache| cache.cpus.iter())
         .collect();
-    let others = cluster.thread_cpus.iter().copied().skip(1);
+    let others = initiator.thread_cpus.iter().copied().skip(1);
     others.filter(|&cpu| !shared.contains(cpu)).collect()
 }
 
-fn no_generators(cluster: &WholeCluster) -> Absent {
-    let text = if cluster.threads() < 2 {
+fn no_generators(initiator: &WholeInitiator) -> Absent {
+    let text = if initiator.threads() < 2 {
         format!(
-            "of cluster {} one core may be used: nothing can load the memory beside the chase",
-            cluster.index()
+            "of initiator {} one core may be used: nothing can load the memory beside the chase",
+            initiator.index()
         )
     } else {
         format!(
-            "every core of cluster {} shares its second-level cache with the chase, which threads \
+            "every core of initiator {} shares its second-level cache with the chase, which threads \
              on it would disturb there",
-            cluster.index()
+            initiator.index()
         )
     };
     omitted("latency/loaded", ReasonCode::OneCore, text)
@@ -95,14 +98,14 @@ fn no_generators(cluster: &WholeCluster) -> Absent {
 
 fn case(
     setting: Setting<'_>,
-    cluster: &WholeCluster,
+    initiator: &WholeInitiator,
     walk: Walk,
     generators: &[u32],
     load: LatencyLoad,
 ) -> Result<Case, Absent> {
     let id = format!(
-        "latency/cluster{}/node{}/loaded/{}/pause{}",
-        cluster.index(),
+        "latency/initiator{}/node{}/loaded/{}/pause{}",
+        initiator.index(),
         walk.node,
         load.kernel,
         load.pause_cycles
@@ -118,7 +121,7 @@ fn case(
     stream.pause_cycles = load.pause_cycles;
     Ok(Case {
         id,
-        actors: vec![Actor::Chase(cluster.chase(setting, walk)), Actor::Stream(stream)],
-        coordinates: vec![cluster.latency(walk, Some(load))],
+        actors: vec![Actor::Chase(initiator.chase(setting, walk)), Actor::Stream(stream)],
+        coordinates: vec![initiator.latency(walk, Some(load))],
     })
 }

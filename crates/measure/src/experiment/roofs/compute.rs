@@ -1,4 +1,4 @@
-//! Roofs of arithmetic: all cores of a cluster on registers.
+//! Roofs of arithmetic: all cores of an initiator on registers.
 
 use nearfar_kernels::{FlopOperation, Flops, Precision};
 use nearfar_record::{Absent, Actor, Case, Compute, Roof, RoofPurpose, Suite};
@@ -6,10 +6,13 @@ use nearfar_record::{Absent, Actor, Case, Compute, Roof, RoofPurpose, Suite};
 use super::Loop;
 use crate::experiment::omitted::no_variant;
 use crate::experiment::setting::Setting;
-use crate::experiment::whole_cluster::WholeCluster;
+use crate::experiment::whole_initiator::WholeInitiator;
 
 /// Every operation in both precisions; `full` in every variant, other suites in the widest.
-pub(super) fn cases(setting: Setting<'_>, clusters: &[&WholeCluster]) -> Vec<Result<Case, Absent>> {
+pub(super) fn cases(
+    setting: Setting<'_>,
+    initiators: &[&WholeInitiator],
+) -> Vec<Result<Case, Absent>> {
     let mut cases = Vec::new();
     for operation in FlopOperation::ALL {
         for precision in Precision::ALL {
@@ -22,7 +25,7 @@ pub(super) fn cases(setting: Setting<'_>, clusters: &[&WholeCluster]) -> Vec<Res
             }
             for variant in variants {
                 let of = Loop { kernel: kernel.clone(), variant };
-                cases.extend(clusters.iter().map(|cluster| Ok(case(cluster, &of))));
+                cases.extend(initiators.iter().map(|initiator| Ok(case(initiator, &of))));
             }
         }
     }
@@ -44,15 +47,15 @@ fn variants(setting: Setting<'_>, operation: FlopOperation, precision: Precision
     variants
 }
 
-fn case(cluster: &WholeCluster, of: &Loop) -> Case {
+fn case(initiator: &WholeInitiator, of: &Loop) -> Case {
     Case {
-        id: format!("roofs/cluster{}/compute/{}/{}", cluster.index(), of.kernel, of.variant),
-        coordinates: vec![cluster.roof(Roof::Compute, 0, of, RoofPurpose::Roof)],
+        id: format!("roofs/initiator{}/compute/{}/{}", initiator.index(), of.kernel, of.variant),
+        coordinates: vec![initiator.roof(Roof::Compute, 0, of, RoofPurpose::Roof)],
         actors: vec![Actor::Compute(Compute {
             kernel: of.kernel.clone(),
             variant: of.variant.clone(),
-            cpus: cluster.cpus.clone(),
-            thread_cpus: cluster.thread_cpus.clone(),
+            cpus: initiator.cpus.clone(),
+            thread_cpus: initiator.thread_cpus.clone(),
         })],
     }
 }

@@ -1,4 +1,4 @@
-//! Roofs of memory: one cluster alone on a node and on all nodes of a kind, several on one node,
+//! Roofs of memory: one initiator alone on a node and on all nodes of a kind, several on one node,
 //! each on its own, and all on all nodes of a kind.
 
 use std::collections::BTreeSet;
@@ -7,66 +7,66 @@ use nearfar_machine::{MemoryKind, MemoryPolicy, NodeSet};
 use nearfar_record::{Absent, ReasonCode, Roof, Suite};
 
 use super::{Loop, Site};
-use crate::experiment::omitted::{omitted, one_cluster};
+use crate::experiment::omitted::{omitted, one_initiator};
 use crate::experiment::setting::Setting;
-use crate::experiment::whole_cluster::WholeCluster;
+use crate::experiment::whole_initiator::WholeInitiator;
 
-/// Up to so many clusters every number of them that contend is measured in `full`, beyond
+/// Up to so many initiators every number of them that contend is measured in `full`, beyond
 /// powers of two and all.
 const EVERY_COUNT_UP_TO: usize = 8;
 
-/// All sites on memory, by what clusters do there.
+/// All sites on memory, by what initiators do there.
 pub(super) struct MemorySites<'a> {
-    /// One cluster on one of its own nodes.
+    /// One initiator on one of its own nodes.
     pub local: Vec<Site<'a>>,
-    /// One cluster on any other node, nearest first; but for `full` on one of those that lie to
+    /// One initiator on any other node, nearest first; but for `full` on one of those that lie to
     /// it in the same way (`pairs` has them all).
     pub remote: Vec<Site<'a>>,
-    /// One cluster on all nodes of a kind: what it can draw altogether.
+    /// One initiator on all nodes of a kind: what it can draw altogether.
     pub interleaved: Vec<Site<'a>>,
-    /// Several clusters on one node, all of them last.
+    /// Several initiators on one node, all of them last.
     pub contended: Vec<Site<'a>>,
-    /// Every cluster on its own node, those with the nearest first.
+    /// Every initiator on its own node, those with the nearest first.
     pub all_local: Vec<Site<'a>>,
-    /// All clusters on all nodes of a kind.
+    /// All initiators on all nodes of a kind.
     pub congested: Vec<Site<'a>>,
 }
 
 impl<'a> MemorySites<'a> {
     pub fn of(
         setting: Setting<'_>,
-        clusters: &'a [WholeCluster],
+        initiators: &'a [WholeInitiator],
         absent: &mut Vec<Absent>,
     ) -> Self {
         let mut sites = Self {
             local: Vec::new(),
             remote: Vec::new(),
-            interleaved: interleaved(setting, clusters),
-            contended: contended(setting, clusters),
-            all_local: all_local(setting, clusters),
-            congested: congested(setting, clusters),
+            interleaved: interleaved(setting, initiators),
+            contended: contended(setting, initiators),
+            all_local: all_local(setting, initiators),
+            congested: congested(setting, initiators),
         };
         let mut alike = 0;
-        for cluster in clusters {
+        for initiator in initiators {
             let mut seen = BTreeSet::new();
-            for node in cluster.targets(setting) {
+            for node in initiator.targets(setting) {
                 let is_new =
-                    cluster.owns(node) || seen.insert(cluster.relation(setting.machine, node));
+                    initiator.owns(node) || seen.insert(initiator.relation(setting.machine, node));
                 if !is_new && setting.inputs.suite != Suite::Full {
                     alike += 1;
                     continue;
                 }
-                let label = format!("cluster{}/node{node}", cluster.index());
-                let user = (cluster, Roof::Memory { node }, MemoryPolicy::Preferred(node));
-                let of = if cluster.owns(node) { &mut sites.local } else { &mut sites.remote };
+                let label = format!("initiator{}/node{node}", initiator.index());
+                let user = (initiator, Roof::Memory { node }, MemoryPolicy::Preferred(node));
+                let of = if initiator.owns(node) { &mut sites.local } else { &mut sites.remote };
                 of.push(Site::on_memory(label, vec![user]));
             }
         }
         sites.explain(setting, absent);
         if alike > 0 {
             let text = format!(
-                "each cluster has one remote node of its package and one of other packages, of each \
-                 kind and at each distance; {alike} pairs of a cluster and a node that are like these \
+                "each initiator has one remote node of its package and one of other packages, of each \
+                 kind and at each distance; {alike} pairs of an initiator and a node that are like these \
                  by the firmware's word are left out; --suite full measures them"
             );
             absent.push(omitted("roofs/remote_alike", ReasonCode::FullSuiteOnly, text));
@@ -82,15 +82,15 @@ impl<'a> MemorySites<'a> {
                 let text = "there is one memory node that may be used, so no memory is remote";
                 omitted("roofs/remote", ReasonCode::OneNode, text)
             } else {
-                let text = "every memory node is local to every cluster that may be used";
-                omitted("roofs/remote", ReasonCode::OneCluster, text)
+                let text = "every memory node is local to every initiator that may be used";
+                omitted("roofs/remote", ReasonCode::OneInitiator, text)
             });
         }
         if self.contended.is_empty() {
-            absent.push(one_cluster("roofs/contended", setting.machine));
-            absent.push(one_cluster("roofs/all_local", setting.machine));
+            absent.push(one_initiator("roofs/contended", setting.machine));
+            absent.push(one_initiator("roofs/all_local", setting.machine));
         } else if self.all_local.is_empty() {
-            let text = "fewer than two clusters have memory of their own that may be used";
+            let text = "fewer than two initiators have memory of their own that may be used";
             absent.push(omitted("roofs/all_local", ReasonCode::OneNode, text));
         }
         for (kind, nodes) in nodes_by_kind(setting) {
@@ -129,7 +129,7 @@ impl<'a> MemorySites<'a> {
         let all = self.contended.iter().map(|site| site.users.len()).max().unwrap_or(0);
         if all > 2 {
             let text = format!(
-                "each node is contended for by all {all} clusters; --suite full measures numbers \
+                "each node is contended for by all {all} initiators; --suite full measures numbers \
                  from 2 on"
             );
             absent.push(omitted("roofs/contended/fewer", ReasonCode::FullSuiteOnly, text));
@@ -161,34 +161,35 @@ impl<'a> MemorySites<'a> {
     }
 }
 
-/// Each cluster alone, its pages in turn over all nodes of a kind. Of a machine with one cluster
+/// Each initiator alone, its pages in turn over all nodes of a kind. Of a machine with one initiator
 /// that is what `congested` is.
-fn interleaved<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site<'a>> {
+fn interleaved<'a>(setting: Setting<'_>, initiators: &'a [WholeInitiator]) -> Vec<Site<'a>> {
     let kinds = several_by_kind(setting);
-    let site = |cluster: &'a WholeCluster, (kind, nodes): &(MemoryKind, NodeSet)| {
+    let site = |initiator: &'a WholeInitiator, (kind, nodes): &(MemoryKind, NodeSet)| {
         let roof = Roof::Interleaved { kind: *kind };
-        let user = (cluster, roof, MemoryPolicy::Interleave(nodes.clone()));
-        let label = format!("cluster{}/interleaved/{}", cluster.index(), word(*kind));
+        let user = (initiator, roof, MemoryPolicy::Interleave(nodes.clone()));
+        let label = format!("initiator{}/interleaved/{}", initiator.index(), word(*kind));
         Site::on_memory(label, vec![user])
     };
-    let several = clusters.iter().filter(|_| clusters.len() > 1);
-    several.flat_map(|cluster| kinds.iter().map(move |of| site(cluster, of))).collect()
+    let several = initiators.iter().filter(|_| initiators.len() > 1);
+    several.flat_map(|initiator| kinds.iter().map(move |of| site(initiator, of))).collect()
 }
 
-/// On each node so many clusters, the nearest first. One alone is a site of its own.
-fn contended<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site<'a>> {
-    let all = clusters.len();
+/// On each node so many initiators, the nearest first. One alone is a site of its own.
+fn contended<'a>(setting: Setting<'_>, initiators: &'a [WholeInitiator]) -> Vec<Site<'a>> {
+    let all = initiators.len();
     let is_full = setting.inputs.suite == Suite::Full;
     let is_counted = |count: &usize| {
         *count == all || is_full && (all <= EVERY_COUNT_UP_TO || count.is_power_of_two())
     };
     let mut sites = Vec::new();
     for node in setting.targets() {
-        let mut nearest: Vec<&WholeCluster> = clusters.iter().collect();
-        nearest.sort_by_cached_key(|cluster| cluster.farness(setting.machine, node));
+        let mut nearest: Vec<&WholeInitiator> = initiators.iter().collect();
+        nearest.sort_by_cached_key(|initiator| initiator.farness(setting.machine, node));
         for count in (2..=all).filter(is_counted) {
-            let roof = Roof::Contended { node, clusters: u32::try_from(count).unwrap_or(u32::MAX) };
-            let user = |&cluster| (cluster, roof, MemoryPolicy::Preferred(node));
+            let roof =
+                Roof::Contended { node, initiators: u32::try_from(count).unwrap_or(u32::MAX) };
+            let user = |&initiator| (initiator, roof, MemoryPolicy::Preferred(node));
             let users = nearest[..count].iter().map(user).collect();
             sites.push(Site::on_memory(format!("contended/node{node}x{count}"), users));
         }
@@ -196,28 +197,28 @@ fn contended<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site
     sites
 }
 
-/// Every cluster on its nearest own node; where clusters have own nodes of several kinds, also
-/// those of each kind (denoyelle2019, table 5, has both), unless a cluster would be on a node for
+/// Every initiator on its nearest own node; where initiators have own nodes of several kinds, also
+/// those of each kind (denoyelle2019, table 5, has both), unless an initiator would be on a node for
 /// the second time, beside others.
-fn all_local<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site<'a>> {
+fn all_local<'a>(setting: Setting<'_>, initiators: &'a [WholeInitiator]) -> Vec<Site<'a>> {
     let kind_of = |node: &u32| setting.machine.node(*node).map(|node| node.kind);
-    let own: Vec<(&WholeCluster, Vec<u32>)> =
-        clusters.iter().map(|cluster| (cluster, cluster.own_targets(setting))).collect();
+    let own: Vec<(&WholeInitiator, Vec<u32>)> =
+        initiators.iter().map(|initiator| (initiator, initiator.own_targets(setting))).collect();
     let kinds: BTreeSet<MemoryKind> =
         own.iter().flat_map(|(_, nodes)| nodes).filter_map(kind_of).collect();
-    let nearest = |kind: Option<MemoryKind>| -> Vec<(&'a WholeCluster, u32)> {
-        let of_cluster = |(cluster, nodes): &(&'a WholeCluster, Vec<u32>)| {
+    let nearest = |kind: Option<MemoryKind>| -> Vec<(&'a WholeInitiator, u32)> {
+        let of_initiator = |(initiator, nodes): &(&'a WholeInitiator, Vec<u32>)| {
             let is_wanted = |node: &&u32| kind.is_none() || kind_of(node) == kind;
-            Some((*cluster, *nodes.iter().find(is_wanted)?))
+            Some((*initiator, *nodes.iter().find(is_wanted)?))
         };
-        own.iter().filter_map(of_cluster).collect()
+        own.iter().filter_map(of_initiator).collect()
     };
     let wanted = std::iter::once(None).chain(kinds.into_iter().map(Some));
     let mut seen: BTreeSet<(u32, u32)> = BTreeSet::new();
     let mut sites = Vec::new();
     for kind in wanted {
         let users = nearest(kind);
-        let places = || users.iter().map(|(cluster, node)| (cluster.index(), *node));
+        let places = || users.iter().map(|(initiator, node)| (initiator.index(), *node));
         if users.len() < 2 || places().any(|place| seen.contains(&place)) {
             continue;
         }
@@ -227,18 +228,19 @@ fn all_local<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site
             Some(kind) => format!("all_local/{}", word(kind)),
         };
         let user =
-            |(cluster, node)| (cluster, Roof::AllLocal { node }, MemoryPolicy::Preferred(node));
+            |(initiator, node)| (initiator, Roof::AllLocal { node }, MemoryPolicy::Preferred(node));
         sites.push(Site::on_memory(label, users.into_iter().map(user).collect()));
     }
     sites
 }
 
-/// All clusters at once, their pages in turn over all nodes of a kind.
-fn congested<'a>(setting: Setting<'_>, clusters: &'a [WholeCluster]) -> Vec<Site<'a>> {
+/// All initiators at once, their pages in turn over all nodes of a kind.
+fn congested<'a>(setting: Setting<'_>, initiators: &'a [WholeInitiator]) -> Vec<Site<'a>> {
     let site = |(kind, nodes): (MemoryKind, NodeSet)| {
-        let user =
-            |cluster| (cluster, Roof::Congested { kind }, MemoryPolicy::Interleave(nodes.clone()));
-        let users = clusters.iter().map(user).collect();
+        let user = |initiator| {
+            (initiator, Roof::Congested { kind }, MemoryPolicy::Interleave(nodes.clone()))
+        };
+        let users = initiators.iter().map(user).collect();
         Site::on_memory(format!("congested/{}", word(kind)), users)
     };
     let sites = several_by_kind(setting).into_iter().map(site);

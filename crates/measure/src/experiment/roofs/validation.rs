@@ -8,7 +8,7 @@ use super::memory::MemorySites;
 use super::{Loop, Site};
 use crate::experiment::omitted::omitted;
 use crate::experiment::setting::Setting;
-use crate::experiment::whole_cluster::WholeCluster;
+use crate::experiment::whole_initiator::WholeInitiator;
 
 /// Loads and fused multiply-adds of 1/16 to 64 FLOPs a byte, each point twice the one before.
 /// Where a core loads 64 bytes and computes 16 FLOPs a cycle its first cache's ridge is at 1/4;
@@ -21,12 +21,12 @@ const POINTS: [(u32, u32); 11] =
 /// Positions of those that other suites than `full` have: 1/16, 1/4, 1, 8 and 32 FLOPs a byte.
 const FEW: [usize; 5] = [0, 2, 4, 7, 9];
 
-/// The points of these clusters, below their caches and their own nodes; `full` also below their
-/// nearest remote node, below one node that all clusters contend for, and below each cluster's
+/// The points of these initiators, below their caches and their own nodes; `full` also below their
+/// nearest remote node, below one node that all initiators contend for, and below each initiator's
 /// own.
 pub(super) fn cases(
     setting: Setting<'_>,
-    clusters: &[&WholeCluster],
+    initiators: &[&WholeInitiator],
     caches: &[Site<'_>],
     memory: &MemorySites<'_>,
 ) -> Vec<Result<Case, Absent>> {
@@ -34,8 +34,8 @@ pub(super) fn cases(
     let points: Vec<(u32, u32)> =
         if is_full { POINTS.to_vec() } else { FEW.map(|position| POINTS[position]).to_vec() };
     let mut sites: Vec<&Site<'_>> = caches.iter().collect();
-    for cluster in clusters {
-        let is_its = |site: &&Site<'_>| site.users[0].cluster.index() == cluster.index();
+    for initiator in initiators {
+        let is_its = |site: &&Site<'_>| site.users[0].initiator.index() == initiator.index();
         sites.extend(memory.local.iter().filter(is_its));
         if is_full {
             sites.extend(memory.remote.iter().find(is_its));
@@ -64,11 +64,11 @@ pub(super) fn cases(
     cases
 }
 
-/// All clusters on the first node that is some cluster's own.
+/// All initiators on the first node that is some initiator's own.
 fn most_contended<'s, 'a>(memory: &'s MemorySites<'a>) -> Option<&'s Site<'a>> {
     let all = memory.contended.iter().map(|site| site.users.len()).max()?;
     memory.contended.iter().filter(|site| site.users.len() == all).find(|site| {
         let nearest = &site.users[0];
-        matches!(nearest.roof, Roof::Contended { node, .. } if nearest.cluster.owns(node))
+        matches!(nearest.roof, Roof::Contended { node, .. } if nearest.initiator.owns(node))
     })
 }

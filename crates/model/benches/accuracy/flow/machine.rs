@@ -29,7 +29,7 @@ pub enum Family {
 pub struct Machine {
     pub family: Family,
     pub nodes: u32,
-    /// Threads of each node's cluster.
+    /// Threads of each node's initiator.
     pub threads: u32,
     pub truth: Capacities,
     links: Vec<FlowLink>,
@@ -37,7 +37,7 @@ pub struct Machine {
 
 /// Lines that a thread has under way.
 const LINES: f64 = 10.0;
-/// What a controller loses for each further cluster in use.
+/// What a controller loses for each further initiator in use.
 const TURNAROUND: f64 = 0.04;
 
 impl Machine {
@@ -86,15 +86,15 @@ impl Machine {
         for from in 0..2 {
             let to = 1 - from;
             let crosses = paths(&|c, m| package(c) == from && package(m) == to);
-            // Of what all clusters of the package could move over it at once.
+            // Of what all initiators of the package could move over it at once.
             let all: f64 = (0..nodes).map(|c| widest(c, &crosses)).sum();
             add(LinkEnds::Packages { from, to }, all * between(0.4, 0.9), crosses);
         }
-        for cluster in (0..nodes).filter(|_| nodes > 3) {
-            let to = 1 - package(cluster);
-            let crosses = paths(&|c, m| c == cluster && package(m) == to);
-            let most = widest(cluster, &crosses);
-            add(LinkEnds::ClusterToPackage { cluster, to }, most * between(1.0, 1.6), crosses);
+        for initiator in (0..nodes).filter(|_| nodes > 3) {
+            let to = 1 - package(initiator);
+            let crosses = paths(&|c, m| c == initiator && package(m) == to);
+            let most = widest(initiator, &crosses);
+            add(LinkEnds::InitiatorToPackage { initiator, to }, most * between(1.0, 1.6), crosses);
         }
         for package_of in (0..2).filter(|_| nodes > 3) {
             let crosses = paths(&|_, m| package(m) == package_of);
@@ -120,7 +120,7 @@ impl Machine {
 
     pub fn layout(&self) -> FlowLayout {
         FlowLayout {
-            clusters: self.nodes as usize,
+            initiators: self.nodes as usize,
             nodes: self.truth.nodes.clone(),
             links: self.links.clone(),
             kernels: vec!["load".into()],

@@ -1,5 +1,5 @@
 //! Cells of a paper that were never fitted: saad2022's table from its lone cells and four mixed
-//! ones. (denoyelle2019 prints the roofs of one cluster and no figure of one thread, from which
+//! ones. (denoyelle2019 prints the roofs of one initiator and no figure of one thread, from which
 //! nothing can be fitted.)
 #![expect(clippy::print_stdout, reason = "the table is the result")]
 
@@ -19,8 +19,8 @@ pub fn print_errors() -> bool {
     let of = |table: &[f64], n: u32, m: u32| table[(n * (MOST + 1) + m) as usize] * 1e6;
     let case = |n: u32, m: u32| {
         let streams = [(0, n, of(&local, n, m)), (1, m, of(&remote, n, m))];
-        let stream = |(cluster, threads, rate)| FlowStream {
-            load: Load { cluster, threads, shares: vec![(0, 1.0)] },
+        let stream = |(initiator, threads, rate)| FlowStream {
+            load: Load { initiator, threads, shares: vec![(0, 1.0)] },
             kernel: 0,
             rate,
             noise: NOISE,
@@ -32,7 +32,7 @@ pub fn print_errors() -> bool {
     let lone = (1..=MOST).flat_map(|count| [case(count, 0), case(0, count)]);
     let cases: Vec<FlowCase> = lone.chain(FITTED.map(|(n, m)| case(n, m))).collect();
     let layout = FlowLayout {
-        clusters: 2,
+        initiators: 2,
         nodes: vec![0],
         links: Vec::new(),
         kernels: vec!["triad".into()],

@@ -4,22 +4,22 @@ use nearfar_flow::{Capacities, Load};
 
 /// What a byte of each load takes of each part: 1 / capacity, summed over its pages.
 fn times(capacities: &Capacities, loads: &[Load]) -> Vec<Vec<f64>> {
-    let (clusters, nodes) = (capacities.one_thread.len(), capacities.nodes.len());
-    let count = clusters * nodes + nodes + clusters + capacities.links.len();
+    let (initiators, nodes) = (capacities.one_thread.len(), capacities.nodes.len());
+    let count = initiators * nodes + nodes + initiators + capacities.links.len();
     let of_load = |load: &Load| {
         let mut times = vec![0.0; count];
-        let cluster = load.cluster as usize;
+        let initiator = load.initiator as usize;
         for &(node, share) in &load.shares {
             let column = capacities.nodes.iter().position(|&it| it == node).unwrap();
             let mut add = |place: usize, capacity: Option<f64>| {
                 times[place] += capacity.map_or(0.0, |capacity| share / capacity);
             };
-            add(cluster * nodes + column, capacities.path[cluster][column]);
-            add(clusters * nodes + column, capacities.controller[column]);
-            add(clusters * nodes + nodes + cluster, capacities.issue[cluster]);
+            add(initiator * nodes + column, capacities.path[initiator][column]);
+            add(initiators * nodes + column, capacities.controller[column]);
+            add(initiators * nodes + nodes + initiator, capacities.issue[initiator]);
             for (index, link) in capacities.links.iter().enumerate() {
-                if link.crosses.contains(&(load.cluster, node)) {
-                    add(clusters * nodes + nodes + clusters + index, Some(link.capacity));
+                if link.crosses.contains(&(load.initiator, node)) {
+                    add(initiators * nodes + nodes + initiators + index, Some(link.capacity));
                 }
             }
         }
@@ -30,7 +30,7 @@ fn times(capacities: &Capacities, loads: &[Load]) -> Vec<Vec<f64>> {
 
 /// Seconds that a thread of a load takes for a byte with nothing in its way.
 fn thread_time(capacities: &Capacities, load: &Load) -> f64 {
-    let row = &capacities.one_thread[load.cluster as usize];
+    let row = &capacities.one_thread[load.initiator as usize];
     let time = |&(node, share): &(u32, f64)| {
         share / row[capacities.nodes.iter().position(|&it| it == node).unwrap()]
     };

@@ -34,10 +34,10 @@ pub fn sets(
     sets
 }
 
-/// Threads of a cluster, their pages in turn on nodes.
-fn on(cluster: u32, threads: u32, nodes: &[u32]) -> Load {
+/// Threads of an initiator, their pages in turn on nodes.
+fn on(initiator: u32, threads: u32, nodes: &[u32]) -> Load {
     let share = 1.0 / nodes.len() as f64;
-    Load { cluster, threads, shares: nodes.iter().map(|&node| (node, share)).collect() }
+    Load { initiator, threads, shares: nodes.iter().map(|&node| (node, share)).collect() }
 }
 
 /// One thread and all threads of every pair, of every second local one also half of them: remote
@@ -45,15 +45,15 @@ fn on(cluster: u32, threads: u32, nodes: &[u32]) -> Load {
 fn pairs(machine: &Machine) -> Vec<Vec<Load>> {
     let (nodes, threads) = (machine.nodes, machine.threads);
     let of_pair = |place: u32| {
-        let (cluster, node) = (place / nodes, place % nodes);
-        let half = (cluster == node && place.is_multiple_of(2)).then_some(threads.div_ceil(2));
+        let (initiator, node) = (place / nodes, place % nodes);
+        let half = (initiator == node && place.is_multiple_of(2)).then_some(threads.div_ceil(2));
         let counts = [Some(1), half, Some(threads)].into_iter().flatten();
-        counts.map(move |threads| vec![on(cluster, threads, &[node])])
+        counts.map(move |threads| vec![on(initiator, threads, &[node])])
     };
     (0..nodes * nodes).flat_map(of_pair).collect()
 }
 
-/// On each node its own threads beside those of the next cluster and of one half the machine away.
+/// On each node its own threads beside those of the next initiator and of one half the machine away.
 fn sharing(machine: &Machine) -> Vec<Vec<Load>> {
     let (nodes, threads) = (machine.nodes, machine.threads);
     let half = threads.div_ceil(2);
@@ -72,13 +72,13 @@ fn sharing(machine: &Machine) -> Vec<Vec<Load>> {
     taken.map(|(_, set)| set).collect()
 }
 
-/// Each cluster alone and all of them over all nodes, all on each node, each on its own.
+/// Each initiator alone and all of them over all nodes, all on each node, each on its own.
 fn roofs(machine: &Machine) -> Vec<Vec<Load>> {
     let (nodes, threads) = (machine.nodes, machine.threads);
     let all: Vec<u32> = (0..nodes).collect();
-    let interleaved = all.iter().map(|&cluster| vec![on(cluster, threads, &all)]);
+    let interleaved = all.iter().map(|&initiator| vec![on(initiator, threads, &all)]);
     let contended = all.iter().map(|&node| {
-        let user = |&cluster: &u32| on(cluster, threads, &[node]);
+        let user = |&initiator: &u32| on(initiator, threads, &[node]);
         all.iter().map(user).collect()
     });
     let all_local = all.iter().map(|&it| on(it, threads, &[it])).collect();
@@ -86,28 +86,28 @@ fn roofs(machine: &Machine) -> Vec<Vec<Load>> {
     interleaved.chain(contended).chain([all_local, congested]).collect()
 }
 
-/// The clusters of a package on the nodes of another one way, both ways, and each alone.
+/// The initiators of a package on the nodes of another one way, both ways, and each alone.
 fn links(machine: &Machine) -> Vec<Vec<Load>> {
     let mut sets = Vec::new();
     for link in &machine.layout().links {
         if !matches!(link.ends, LinkEnds::Packages { .. }) {
             continue;
         }
-        let mut clusters: Vec<u32> = link.crosses.iter().map(|&(from, _)| from).collect();
-        clusters.dedup();
+        let mut initiators: Vec<u32> = link.crosses.iter().map(|&(from, _)| from).collect();
+        initiators.dedup();
         let mut to: Vec<u32> = link.crosses.iter().map(|&(_, to)| to).collect();
         to.sort_unstable();
         to.dedup();
-        let across = |clusters: &[u32], to: &[u32]| -> Vec<Load> {
-            clusters.iter().map(|&cluster| on(cluster, machine.threads, to)).collect()
+        let across = |initiators: &[u32], to: &[u32]| -> Vec<Load> {
+            initiators.iter().map(|&initiator| on(initiator, machine.threads, to)).collect()
         };
-        let there = across(&clusters, &to);
-        if clusters.len() > 1 && to.len() > 1 {
+        let there = across(&initiators, &to);
+        if initiators.len() > 1 && to.len() > 1 {
             sets.extend(there.iter().map(|load| vec![load.clone()]));
         }
-        // A node is its cluster's own here, and has its number.
-        if clusters[0] < to[0] {
-            sets.push([there.clone(), across(&to, &clusters)].concat());
+        // A node is its initiator's own here, and has its number.
+        if initiators[0] < to[0] {
+            sets.push([there.clone(), across(&to, &initiators)].concat());
         }
         sets.push(there);
     }
@@ -120,7 +120,7 @@ pub fn unseen(machine: &Machine, count: usize, random: &mut Rng) -> Vec<Vec<Load
     let mut sets = Vec::new();
     while sets.len() < count {
         let mut set = Vec::new();
-        for cluster in 0..machine.nodes {
+        for initiator in 0..machine.nodes {
             let mut left = machine.threads;
             for _ in 0..random.u32(0..=2) {
                 if left == 0 {
@@ -128,14 +128,14 @@ pub fn unseen(machine: &Machine, count: usize, random: &mut Rng) -> Vec<Vec<Load
                 }
                 let threads = random.u32(1..=left);
                 left -= threads;
-                let first = if random.bool() { cluster } else { random.u32(..machine.nodes) };
+                let first = if random.bool() { initiator } else { random.u32(..machine.nodes) };
                 let mut shares = vec![(first, 1.0)];
                 if random.f64() < 0.25 {
                     let other = (first + random.u32(1..machine.nodes)) % machine.nodes;
                     let share = 0.1 + 0.8 * random.f64();
                     shares = vec![(first, share), (other, 1.0 - share)];
                 }
-                set.push(Load { cluster, threads, shares });
+                set.push(Load { initiator, threads, shares });
             }
         }
         if set.len() > 1 {

@@ -1,10 +1,7 @@
-//! Who accesses memory. A cluster is the set of CPUs that share their local
-//! memory nodes: the initiator of the locality-aware roofline model
-//! (denoyelle2019, section 3). L3 domain and core are the finer initiators.
+//! Who accesses memory. An initiator is the set of CPUs that share their local memory nodes (hwloc's
+//! and the HMAT's word; the "cluster" of denoyelle2019, section 3). L3 domain and core are finer groups.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -15,26 +12,26 @@ use crate::machine::Machine;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Cluster {
+pub struct Initiator {
     /// Number in the order of the first CPU, from 0.
     pub index: u32,
     /// Its CPUs, allowed or not.
     pub cpus: CpuSet,
     /// Its local nodes: of all nodes that are local to these CPUs, those local to
     /// the fewest. A memory-only node that serves a whole package or machine is
-    /// local to no single cluster; it is a target for all.
+    /// local to no single initiator; it is a target for all.
     pub memory_nodes: NodeSet,
-    /// The lowest local node that has CPUs; null for a cluster without one.
+    /// The lowest local node that has CPUs; null for an initiator without one.
     pub cpu_node: Option<u32>,
 }
 
-/// How finely the machine's CPUs are grouped into initiators.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+/// How finely the machine's CPUs are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum InitiatorKind {
-    /// CPUs with the same local memory.
-    Cluster,
+pub enum GroupBy {
+    /// CPUs with the same local memory: initiators.
+    Memory,
     /// CPUs that share a last-level cache.
     L3,
     /// One core with its hardware threads.
@@ -44,47 +41,41 @@ pub enum InitiatorKind {
 /// A group of CPUs that accesses memory in a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Initiator {
+pub struct CpuGroup {
     /// How its CPUs were grouped.
-    pub kind: InitiatorKind,
+    pub kind: GroupBy,
     /// Number among its kind, from 0.
     pub index: u32,
-    /// The cluster that it belongs to.
-    pub cluster: u32,
+    /// The initiator that it belongs to.
+    pub initiator: u32,
     /// Its cores' CPUs, only those that the process may use, each core by itself.
     pub cores: Vec<CpuSet>,
 }
 
-impl InitiatorKind {
-    /// The word for it.
+impl GroupBy {
+    /// All, the coarsest first.
+    pub const ALL: [Self; 3] = [Self::Memory, Self::L3, Self::Core];
+
+    /// The word for it in options and records.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Cluster => "cluster",
+            Self::Memory => "memory",
+            Self::L3 => "l3",
+            Self::Core => "core",
+        }
+    }
+
+    /// The word for one of its groups, before its number.
+    pub fn group(self) -> &'static str {
+        match self {
+            Self::Memory => "initiator",
             Self::L3 => "l3",
             Self::Core => "core",
         }
     }
 }
 
-impl fmt::Display for InitiatorKind {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.as_str())
-    }
-}
-
-impl FromStr for InitiatorKind {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let known = [Self::Cluster, Self::L3, Self::Core].into_iter();
-        let mut named = known.filter(|kind| kind.as_str() == text);
-        named
-            .next()
-            .ok_or_else(|| format!("'{text}' is not an initiator; there are cluster, l3 and core"))
-    }
-}
-
-impl Initiator {
+impl CpuGroup {
     /// All its CPUs that the process may use.
     pub fn cpus(&self) -> CpuSet {
         self.cores.iter().flat_map(CpuSet::iter).collect()
@@ -92,9 +83,9 @@ impl Initiator {
 }
 
 impl Machine {
-    /// The clusters, by their first CPU. CPUs without any local node form a
-    /// cluster without memory.
-    pub fn clusters(&self) -> Vec<Cluster> {
+    /// The initiators, by their first CPU. CPUs without any local node form a
+    /// initiator without memory.
+    pub fn initiators(&self) -> Vec<Initiator> {
         let mut nearest = self.nearest_nodes();
         let mut groups: Vec<(NodeSet, CpuSet)> = Vec::new();
         let mut places: BTreeMap<NodeSet, usize> = BTreeMap::new();
@@ -116,7 +107,7 @@ impl Machine {
             .zip(groups)
             .map(|(index, (memory_nodes, cpus))| {
                 let cpu_node = memory_nodes.iter().find(|&node| with_cpus.contains(node));
-                Cluster { index, cpus, memory_nodes, cpu_node }
+                Initiator { index, cpus, memory_nodes, cpu_node }
             })
             .collect()
     }
@@ -140,13 +131,13 @@ impl Machine {
     }
 
     /// The groups of CPUs that share a last-level cache, by their first CPU. CPUs
-    /// without a known cache form one group per cluster.
+    /// without a known cache form one group per initiator.
     pub fn l3_domains(&self) -> Vec<CpuSet> {
-        let clusters = self.clusters();
+        let initiators = self.initiators();
         let mut shared: BTreeMap<u32, (u32, &CpuSet)> = BTreeMap::new();
-        let of_clusters = clusters.iter().map(|cluster| (0, &cluster.cpus));
+        let of_initiators = initiators.iter().map(|initiator| (0, &initiator.cpus));
         let of_caches = self.caches.iter().map(|cache| (cache.level, &cache.cpus));
-        for (level, cpus) in of_clusters.chain(of_caches) {
+        for (level, cpus) in of_initiators.chain(of_caches) {
             for cpu in cpus.iter() {
                 let last = shared.entry(cpu).or_insert((level, cpus));
                 if level >= last.0 {
@@ -168,37 +159,37 @@ impl Machine {
         domains
     }
 
-    /// The initiators of one kind. Their numbers do not depend on what the process
+    /// The groups of CPUs of one kind. Their numbers do not depend on what the process
     /// may use; those of which it may use no CPU have no cores. An L3 domain that
-    /// spans clusters (several nodes below one cache) is cut at their borders.
-    pub fn initiators(&self, kind: InitiatorKind) -> Vec<Initiator> {
+    /// spans initiators (several nodes below one cache) is cut at their borders.
+    pub fn cpu_groups(&self, kind: GroupBy) -> Vec<CpuGroup> {
         let mut groups: Vec<(u32, CpuSet)> = Vec::new();
-        let clusters = self.clusters();
+        let initiators = self.initiators();
         let domains = self.l3_domains();
-        for cluster in &clusters {
-            let of_cluster: Vec<CpuSet> = match kind {
-                InitiatorKind::Cluster => vec![cluster.cpus.clone()],
-                InitiatorKind::L3 => {
-                    domains.iter().map(|domain| domain.intersection(&cluster.cpus)).collect()
+        for initiator in &initiators {
+            let of_initiator: Vec<CpuSet> = match kind {
+                GroupBy::Memory => vec![initiator.cpus.clone()],
+                GroupBy::L3 => {
+                    domains.iter().map(|domain| domain.intersection(&initiator.cpus)).collect()
                 }
-                InitiatorKind::Core => {
-                    self.cores.iter().map(|core| core.cpus.intersection(&cluster.cpus)).collect()
+                GroupBy::Core => {
+                    self.cores.iter().map(|core| core.cpus.intersection(&initiator.cpus)).collect()
                 }
             };
             groups.extend(
-                of_cluster
+                of_initiator
                     .into_iter()
                     .filter(|cpus| !cpus.is_empty())
-                    .map(|cpus| (cluster.index, cpus)),
+                    .map(|cpus| (initiator.index, cpus)),
             );
         }
         groups.sort_by_key(|(_, cpus)| cpus.first());
         (0..)
             .zip(groups)
-            .map(|(index, (cluster, cpus))| Initiator {
+            .map(|(index, (initiator, cpus))| CpuGroup {
                 kind,
                 index,
-                cluster,
+                initiator,
                 cores: self.allowed_cores(&cpus),
             })
             .collect()

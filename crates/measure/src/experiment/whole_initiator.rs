@@ -1,6 +1,6 @@
-//! Clusters with all of their cores at work.
+//! Initiators with all of their cores at work.
 
-use nearfar_machine::{Cluster, CpuSet, Machine, MemoryPolicy};
+use nearfar_machine::{CpuSet, Initiator, Machine, MemoryPolicy};
 use nearfar_record::{Absent, Experiment, ReasonCode, Suite};
 
 use super::omitted::omitted;
@@ -8,10 +8,10 @@ use super::setting::Setting;
 use super::stream::StreamPlan;
 use super::thread_spread::cores_in_turn;
 
-/// A cluster with one thread on each core that the process may use.
+/// An initiator with one thread on each core that the process may use.
 #[derive(Debug, Clone)]
-pub(super) struct WholeCluster {
-    pub cluster: Cluster,
+pub(super) struct WholeInitiator {
+    pub initiator: Initiator,
     /// Its CPUs that may be used.
     pub cpus: CpuSet,
     /// The CPU of each thread, in turn over the L3 domains.
@@ -21,22 +21,22 @@ pub(super) struct WholeCluster {
 /// Caches of a core: level, size and how many threads share each.
 type CoreCaches = Vec<(u32, Option<u64>, usize)>;
 
-impl WholeCluster {
+impl WholeInitiator {
     /// All that have a core that may be used; `unusable_parts` names the others.
     pub fn all(setting: Setting<'_>) -> Vec<Self> {
         let l3_domains = setting.machine.l3_domains();
-        let usable = setting.cluster_initiators();
-        let of_cluster = |cluster: Cluster| {
-            let initiator = usable.iter().find(|usable| usable.cluster == cluster.index)?;
-            let thread_cpus = cores_in_turn(&l3_domains, initiator);
-            Some(Self { cluster, cpus: initiator.cpus(), thread_cpus })
+        let usable = setting.initiator_groups();
+        let of_initiator = |initiator: Initiator| {
+            let cpu_group = usable.iter().find(|usable| usable.initiator == initiator.index)?;
+            let thread_cpus = cores_in_turn(&l3_domains, cpu_group);
+            Some(Self { initiator, cpus: cpu_group.cpus(), thread_cpus })
         };
-        setting.machine.clusters().into_iter().filter_map(of_cluster).collect()
+        setting.machine.initiators().into_iter().filter_map(of_initiator).collect()
     }
 
-    /// The cluster's number.
+    /// The initiator's number.
     pub fn index(&self) -> u32 {
-        self.cluster.index
+        self.initiator.index
     }
 
     pub fn threads(&self) -> u32 {
@@ -45,20 +45,20 @@ impl WholeCluster {
 
     /// Whether a node is one of its own.
     pub fn owns(&self, node: u32) -> bool {
-        self.cluster.memory_nodes.contains(node)
+        self.initiator.memory_nodes.contains(node)
     }
 
     /// Where a node stands among the targets: its own come first, then the others by the
     /// firmware's distance (by their package where there is none), then by number.
     pub fn farness(&self, machine: &Machine, node: u32) -> impl Ord + use<> {
-        let home = self.cluster.cpu_node.or_else(|| self.cluster.memory_nodes.first());
+        let home = self.initiator.cpu_node.or_else(|| self.initiator.memory_nodes.first());
         let distance = home.and_then(|home| machine.distance(home, node));
         let package = |cpus: &CpuSet| machine.only_package(cpus);
         let theirs = machine.node(node).and_then(|node| package(&node.locality));
-        let is_elsewhere = theirs.is_none() || theirs != package(&self.cluster.cpus);
+        let is_elsewhere = theirs.is_none() || theirs != package(&self.initiator.cpus);
         (
             !self.owns(node),
-            self.cluster.cpu_node != Some(node),
+            self.initiator.cpu_node != Some(node),
             distance.unwrap_or(u64::MAX),
             is_elsewhere,
             node,
@@ -68,9 +68,9 @@ impl WholeCluster {
     /// How a node that is not its own lies to it: whether in its package, at which of the
     /// firmware's distances, and of which kind.
     pub fn relation(&self, machine: &Machine, node: u32) -> impl Ord + use<> {
-        let home = machine.only_package(&self.cluster.cpus);
+        let home = machine.only_package(&self.initiator.cpus);
         let theirs = machine.node(node).and_then(|node| machine.only_package(&node.locality));
-        let distance = self.cluster.cpu_node.and_then(|from| machine.distance(from, node));
+        let distance = self.initiator.cpu_node.and_then(|from| machine.distance(from, node));
         (home.is_some() && home == theirs, distance, machine.node(node).map(|node| node.kind))
     }
 
@@ -103,7 +103,7 @@ impl WholeCluster {
         StreamPlan::pinned(cpus, thread_cpus, (kernel, variant), memory, sharers)
     }
 
-    /// The caches of each of its cores: clusters with equal ones are alike.
+    /// The caches of each of its cores: initiators with equal ones are alike.
     fn caches(&self, machine: &Machine) -> Vec<CoreCaches> {
         let sharers =
             |cpus: &CpuSet| self.thread_cpus.iter().filter(|&&cpu| cpus.contains(cpu)).count();
@@ -117,28 +117,30 @@ impl WholeCluster {
     }
 }
 
-/// The clusters of which an experiment measures what depends on cores and caches alone: in `full`
+/// The initiators of which an experiment measures what depends on cores and caches alone: in `full`
 /// all, else the first of each kind (so many cores with such caches), and what is then left out.
 pub(super) fn of_each_kind<'a>(
     setting: Setting<'_>,
-    clusters: &'a [WholeCluster],
+    initiators: &'a [WholeInitiator],
     experiment: Experiment,
     what: &str,
-) -> (Vec<&'a WholeCluster>, Option<Absent>) {
+) -> (Vec<&'a WholeInitiator>, Option<Absent>) {
     if setting.inputs.suite == Suite::Full {
-        return (clusters.iter().collect(), None);
+        return (initiators.iter().collect(), None);
     }
     let mut kinds: Vec<Vec<CoreCaches>> = Vec::new();
-    let (first, others): (Vec<_>, Vec<&WholeCluster>) = clusters.iter().partition(|cluster| {
-        let caches = cluster.caches(setting.machine);
-        let is_new = !kinds.contains(&caches);
-        kinds.extend(is_new.then_some(caches));
-        is_new
-    });
-    let numbers: Vec<String> = others.iter().map(|cluster| cluster.index().to_string()).collect();
+    let (first, others): (Vec<_>, Vec<&WholeInitiator>) =
+        initiators.iter().partition(|initiator| {
+            let caches = initiator.caches(setting.machine);
+            let is_new = !kinds.contains(&caches);
+            kinds.extend(is_new.then_some(caches));
+            is_new
+        });
+    let numbers: Vec<String> =
+        others.iter().map(|initiator| initiator.index().to_string()).collect();
     let absent = (!others.is_empty()).then(|| {
         let text = format!(
-            "clusters with as many cores and the same caches as an earlier one ({}): {what} left \
+            "initiators with as many cores and the same caches as an earlier one ({}): {what} left \
              out; --suite full measures them",
             numbers.join(", ")
         );

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use nearfar_machine::{
-    Cache, CacheKind, Core, CpuSet, InitiatorKind, Machine, MemoryKind, MemoryNode, NodeSet, Source,
+    Cache, CacheKind, Core, CpuSet, GroupBy, Machine, MemoryKind, MemoryNode, NodeSet, Source,
 };
 use proptest::prelude::*;
 
@@ -54,10 +54,10 @@ fn machine(nodes: &[(u32, &str, &str)], cores: &[&str], l3: &[&str]) -> Machine 
 
 fn shape(machine: &Machine) -> Vec<(String, String, Option<u32>)> {
     machine
-        .clusters()
+        .initiators()
         .into_iter()
-        .map(|cluster| {
-            (cluster.cpus.to_string(), cluster.memory_nodes.to_string(), cluster.cpu_node)
+        .map(|initiator| {
+            (initiator.cpus.to_string(), initiator.memory_nodes.to_string(), initiator.cpu_node)
         })
         .collect()
 }
@@ -66,9 +66,9 @@ fn row(cpus: &str, nodes: &str, cpu_node: Option<u32>) -> (String, String, Optio
     (cpus.into(), nodes.into(), cpu_node)
 }
 
-/// Knights Landing in SNC mode: DRAM and MCDRAM of one cluster share their CPUs.
+/// Knights Landing in SNC mode: DRAM and MCDRAM of one initiator share their CPUs.
 #[test]
-fn fast_and_slow_memory_of_one_cluster_are_both_local() {
+fn fast_and_slow_memory_of_one_initiator_are_both_local() {
     let machine = machine(
         &[(0, "0-1", "0-1"), (1, "2-3", "2-3"), (2, "", "0-1"), (3, "", "2-3")],
         &["0", "1", "2", "3"],
@@ -77,9 +77,9 @@ fn fast_and_slow_memory_of_one_cluster_are_both_local() {
     assert_eq!(shape(&machine), [row("0-1", "0,2", Some(0)), row("2-3", "1,3", Some(1))]);
 }
 
-/// A CXL node of the whole machine is local to no single cluster, and joins none together.
+/// A CXL node of the whole machine is local to no single initiator, and joins none together.
 #[test]
-fn memory_of_the_whole_machine_belongs_to_no_cluster() {
+fn memory_of_the_whole_machine_belongs_to_no_initiator() {
     let machine = machine(
         &[(0, "0-1", "0-1"), (1, "2-3", "2-3"), (2, "", "0-3")],
         &["0", "1", "2", "3"],
@@ -97,23 +97,23 @@ fn interleaved_cpu_numbers_stay_with_their_node() {
         &[],
     );
     assert_eq!(shape(&machine), [row("0,2,4,6", "0", Some(0)), row("1,3,5,7", "1", Some(1))]);
-    let initiators = machine.initiators(InitiatorKind::Cluster);
-    assert_eq!(initiators[1].cores, [set("1,5"), set("3,7")]);
+    let cpu_groups = machine.cpu_groups(GroupBy::Memory);
+    assert_eq!(cpu_groups[1].cores, [set("1,5"), set("3,7")]);
 }
 
 #[test]
-fn a_node_without_memory_of_its_own_is_a_cluster_without_memory() {
+fn a_node_without_memory_of_its_own_is_a_initiator_without_memory() {
     let machine = machine(&[(0, "0-1", "0-1")], &["0", "1", "2"], &[]);
     assert_eq!(shape(&machine), [row("0-1", "0", Some(0)), row("2", "", None)]);
 }
 
-/// Two clusters below one L3 (sub-NUMA clustering): the domain is cut at their border.
+/// Two initiators below one L3 (sub-NUMA clustering): the domain is cut at their border.
 #[test]
-fn an_l3_domain_over_two_clusters_is_cut() {
+fn an_l3_domain_over_two_initiators_is_cut() {
     let machine = machine(&[(0, "0-1", "0-1"), (1, "2-3", "2-3")], &["0", "1", "2", "3"], &["0-3"]);
     assert_eq!(machine.l3_domains(), [set("0-3")]);
     let domains: Vec<CpuSet> =
-        machine.initiators(InitiatorKind::L3).iter().map(|domain| domain.cpus()).collect();
+        machine.cpu_groups(GroupBy::L3).iter().map(|domain| domain.cpus()).collect();
     assert_eq!(domains, [set("0-1"), set("2-3")]);
 }
 
@@ -125,22 +125,22 @@ fn cpus_that_may_not_be_used_are_no_initiator() {
         &["0-3", "4-7"],
     );
     machine.allowed_cpus = set("1-2");
-    let clusters = machine.initiators(InitiatorKind::Cluster);
-    assert_eq!(clusters[0].cores, [set("1"), set("2")]);
-    assert!(clusters[1].cores.is_empty());
+    let initiators = machine.cpu_groups(GroupBy::Memory);
+    assert_eq!(initiators[0].cores, [set("1"), set("2")]);
+    assert!(initiators[1].cores.is_empty());
     // Numbers are of the hardware: a part of the machine keeps those of the whole.
     machine.allowed_cpus = set("5-6");
-    let clusters = machine.initiators(InitiatorKind::Cluster);
-    assert_eq!((clusters[1].index, clusters[1].cluster), (1, 1));
+    let initiators = machine.cpu_groups(GroupBy::Memory);
+    assert_eq!((initiators[1].index, initiators[1].initiator), (1, 1));
     let usable: Vec<u32> = machine
-        .initiators(InitiatorKind::Core)
+        .cpu_groups(GroupBy::Core)
         .iter()
         .filter(|core| !core.cores.is_empty())
         .map(|core| core.index)
         .collect();
     assert_eq!(usable, [2, 3]);
     // What the machine is does not depend on what may be used.
-    assert_eq!(machine.clusters().len(), 2);
+    assert_eq!(machine.initiators().len(), 2);
 }
 
 #[test]
@@ -202,7 +202,7 @@ proptest! {
 proptest! {
     /// By the definitions, CPU by CPU.
     #[test]
-    fn clusters_and_domains_are_those_of_the_definitions(
+    fn initiators_and_domains_are_those_of_the_definitions(
         localities in prop::collection::vec(prop::collection::btree_set(0_u32..8, 0..8), 0..6),
         caches in prop::collection::vec((1_u32..4, prop::collection::btree_set(0_u32..8, 1..8)), 0..5),
     ) {
@@ -229,18 +229,18 @@ proptest! {
             let nodes = local().filter(|node| Some(node.locality.len()) == fewest);
             nodes.map(|node| node.os_index).collect()
         };
-        for cluster in machine.clusters() {
+        for initiator in machine.initiators() {
             for cpu in 0..8 {
-                let inside = cluster.cpus.contains(cpu);
-                prop_assert_eq!(inside, nearest(cpu) == cluster.memory_nodes, "CPU {}", cpu);
+                let inside = initiator.cpus.contains(cpu);
+                prop_assert_eq!(inside, nearest(cpu) == initiator.memory_nodes, "CPU {}", cpu);
             }
         }
         let mut placed = CpuSet::new();
         for domain in machine.l3_domains() {
             let first = domain.first().unwrap();
             let cache = machine.last_level_caches(&CpuSet::single(first)).first().map(|c| c.cpus.clone());
-            let cluster = machine.clusters().into_iter().find(|c| c.cpus.contains(first)).unwrap();
-            prop_assert_eq!(&domain, &cache.unwrap_or(cluster.cpus).difference(&placed));
+            let initiator = machine.initiators().into_iter().find(|c| c.cpus.contains(first)).unwrap();
+            prop_assert_eq!(&domain, &cache.unwrap_or(initiator.cpus).difference(&placed));
             placed.extend(domain.iter());
         }
         prop_assert_eq!(placed, machine.cpus());
@@ -255,6 +255,6 @@ fn machines_of_strangers_may_have_thousands_of_nodes() {
         (0..).zip(&cpus).map(|(number, cpu)| (number, cpu.as_str(), cpu.as_str())).collect();
     let cores: Vec<&str> = cpus.iter().map(String::as_str).collect();
     let machine = machine(&nodes, &cores, &[]);
-    assert_eq!(machine.clusters().len(), 8192);
+    assert_eq!(machine.initiators().len(), 8192);
     assert_eq!(machine.l3_domains().len(), 8192);
 }
