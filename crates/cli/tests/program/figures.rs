@@ -5,8 +5,11 @@ use serde_json::Value;
 
 use crate::records::json;
 
-/// Command lines; of each places of figures in its JSON, what they must be, and how far off they may be.
-const FIGURES: &[(&str, &[(&str, f64, f64)])] = &[
+/// A place in a command's JSON, what stands there, and how far off it may be.
+type Figure = (&'static str, f64, f64);
+
+/// Command lines with figures of each.
+const FIGURES: &[(&str, &[Figure])] = &[
     // braithwaite2012, tables 3.4, 4.1 and A.2: the best compiler, one thread.
     (
         "model @amd-2p classes --gamma DDR3-2133",
