@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use nearfar_machine::Machine;
 
 use crate::args::MachineSource;
-use crate::exit_status;
+use crate::exit_status::ExitStatus as Status;
 use crate::hwloc;
 use crate::output;
 
@@ -96,15 +96,14 @@ fn read_some(stream: Option<impl Read>, most: u64) -> anyhow::Result<Vec<u8>> {
 }
 
 /// What the process of its own does: reads, prints the machine, ends.
-pub fn serve(source: &MachineSource) -> anyhow::Result<exit_status::ExitStatus> {
+pub fn serve(source: &MachineSource) -> anyhow::Result<Status> {
     nearfar_sys::limit_self(CPU_SECONDS, ADDRESS_SPACE_BYTES)?;
     let machine = match (&source.xml, &source.synthetic) {
         (Some(path), _) => hwloc::ask_in_child(|| nearfar_topology::read_xml(path))?,
         (None, Some(text)) => hwloc::ask_in_child(|| nearfar_topology::parse_synthetic(text))?,
         (None, None) => bail!("neither a file nor a text was given"),
     };
-    output::print_json(&machine)?;
-    Ok(exit_status::ExitStatus::Done)
+    output::answer(true, &machine, String::new)
 }
 
 #[cfg(test)]

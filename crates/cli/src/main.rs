@@ -9,7 +9,6 @@ mod live_accelerators;
 mod live_machine;
 mod near_device;
 mod output;
-mod profile_file;
 mod progress;
 mod record_file;
 mod record_header;

@@ -1,5 +1,6 @@
 //! `characterize`: measures and writes a record.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use nearfar_measure::{
 use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
 use nearfar_units::format_duration;
 
-use super::simulated;
+use super::topo::list_simulated;
 use crate::args::CharacterizeArguments;
 use crate::exit_status::ExitStatus;
 use crate::progress::Progress;
@@ -25,7 +26,7 @@ pub fn run(
     hwloc_overrides: &[String],
 ) -> anyhow::Result<ExitStatus> {
     if arguments.simulate.as_deref() == Some("list") {
-        return simulated::list(arguments.json);
+        return list_simulated(arguments.json);
     }
     if arguments.kernel.iter().any(|name| name == "list") {
         return list_kernels(arguments);
@@ -157,14 +158,14 @@ fn executor(header: &Header, interrupt: &Interrupt) -> anyhow::Result<Box<dyn Ex
 }
 
 /// What one run of the program measures with.
-struct Session<'a> {
-    executor: &'a mut dyn Executor,
-    writer: &'a mut RecordWriter,
-    interrupt: &'a Interrupt,
+pub(super) struct Session<'a> {
+    pub executor: &'a mut dyn Executor,
+    pub writer: &'a mut RecordWriter,
+    pub interrupt: &'a Interrupt,
 }
 
 impl Session<'_> {
-    fn measure(
+    pub fn measure(
         self,
         record: Record,
         rates: Option<Rates>,
@@ -207,12 +208,7 @@ fn list_kernels(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus>
             variants.iter().map(ToString::to_string).collect()
         }),
     };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &view, || view.text())
 }
 
 fn look(executor: &mut dyn Executor) -> anyhow::Result<Rates> {
@@ -237,12 +233,7 @@ fn dry_run(
         copy_gb_per_s: rates.stream / 1e9,
         case_ids: estimate.case_ids,
     };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &view, || view.text())
 }
 
 /// How fast the machine seems. Refuses a budget in which a new record's least rounds are
@@ -292,15 +283,10 @@ fn finish(
 ) -> anyhow::Result<ExitStatus> {
     let record = &outcome.record;
     let count = |wanted: Absence| {
-        let cases: std::collections::BTreeSet<&str> = record
-            .absent
-            .iter()
-            .filter(|absent| absent.absence == wanted)
-            .map(|absent| absent.case.as_str())
-            .collect();
-        cases.len()
+        let absent = record.absent.iter().filter(|absent| absent.absence == wanted);
+        absent.map(|absent| absent.case.as_str()).collect::<BTreeSet<_>>().len()
     };
-    let measured: std::collections::BTreeSet<&str> =
+    let measured: BTreeSet<&str> =
         record.samples.iter().map(|sample| sample.case.as_str()).collect();
     let view = CharacterizeView {
         schema: "nearfar.characterize/1",

@@ -36,11 +36,7 @@ fn look_over_machine(
         &devices.broken,
     ));
     let view = DoctorView { schema: "nearfar.doctor/1", checks };
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
+    output::answer(arguments.json, &view, || view.text())?;
     Ok(status(view.has_failed()))
 }
 
@@ -49,11 +45,7 @@ fn look_over_record(path: &Path, arguments: &DoctorArguments) -> anyhow::Result<
     let of_memory = || TheoreticalMaximum::of_memory(&record.header.machine);
     let gamma = arguments.gamma.clone().map_or_else(of_memory, Ok);
     let view = RecordDoctor::new(&record, gamma);
-    if arguments.json {
-        output::print_json(&view)?;
-    } else {
-        output::print(&view.text())?;
-    }
+    output::answer(arguments.json, &view, || view.text())?;
     Ok(status(view.has_failed()))
 }
 

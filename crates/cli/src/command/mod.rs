@@ -15,11 +15,12 @@ mod reproduce;
 mod run;
 mod sensitivity;
 mod show;
-mod simulated;
 mod topo;
 mod topology_export;
 
+use anyhow::anyhow;
 use clap::CommandFactory;
+use nearfar_model::Inapplicable;
 
 use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
@@ -50,4 +51,14 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::ReadTopology(source) => foreign_machine::serve(&source),
         Command::ReadDevices { backend } => live_accelerators::serve(&backend),
     }
+}
+
+/// Why there is no model of this name, and the command that would add what it lacks.
+fn no_model(name: &'static str) -> impl Fn(Inapplicable) -> anyhow::Error {
+    move |without| anyhow!("no {name} model: {without}{}", tried(&without))
+}
+
+/// The command that would add what a model lacks.
+fn tried(without: &Inapplicable) -> String {
+    without.remedy.as_ref().map_or_else(String::new, |command| format!("; try `{command}`"))
 }

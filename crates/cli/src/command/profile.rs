@@ -17,7 +17,7 @@ use super::run::status_number;
 use crate::args::ProfileArguments;
 use crate::exit_status::ExitStatus;
 use crate::written_file::WritableFile;
-use crate::{live_machine, output, profile_file, record_file};
+use crate::{live_machine, output, record_file};
 
 pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
@@ -29,7 +29,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     let out = find_out(arguments)?;
     let record = read_record(arguments)?;
     let profile = match (&arguments.file, arguments.pid) {
-        (Some(file), _) => profile_file::read(file)?,
+        (Some(file), _) => record_file::read_profile(file)?,
         (None, Some(pid)) => {
             let machine = live_machine::read()?;
             profile_process(pid, &origin(&machine), arguments.seconds)
@@ -39,12 +39,7 @@ pub fn run(arguments: &ProfileArguments) -> anyhow::Result<ExitStatus> {
     };
     let profile = classed(profile, record.as_ref())?;
     write(out, arguments, &profile)?;
-    if arguments.json {
-        output::print_json(&profile)?;
-    } else {
-        output::print(&profile_text(&profile))?;
-    }
-    Ok(ExitStatus::Done)
+    output::answer(arguments.json, &profile, || profile_text(&profile))
 }
 
 /// Standard output and input are the program's.
@@ -91,10 +86,8 @@ fn of_program(status: ProgramStatus) -> ExitStatus {
 }
 
 fn say(arguments: &ProfileArguments, profile: &Profile) -> anyhow::Result<()> {
-    if arguments.json {
-        return output::say_json(profile);
-    }
-    output::say(profile_text(profile).trim_end());
+    let text = if arguments.json { output::json_line(profile)? } else { profile_text(profile) };
+    output::say(text.trim_end());
     Ok(())
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use nearfar_document::ProgramRuns;
 use nearfar_machine::Machine;
-use nearfar_measure::{Engine, HostLock, Interrupt, Outcome, before_measuring, suite_inputs};
+use nearfar_measure::{HostLock, Interrupt, Outcome, suite_inputs};
 use nearfar_model::{
     ClassRule, NoPlacements, PlacementChoice, RecordFigures, ReferenceClasses, classes,
     command_placements, sensitivity,
@@ -17,10 +17,9 @@ use nearfar_record::{
 };
 use nearfar_units::nanoseconds;
 
-use super::characterize::register_signals;
+use super::characterize::{Session, register_signals};
 use crate::args::SensitivityArguments;
 use crate::exit_status::ExitStatus;
-use crate::progress::Progress;
 use crate::{live_machine, output, record_file, record_header};
 
 /// Runs at each placement before its interval is looked at: fewer have none of 95 %.
@@ -37,8 +36,7 @@ pub fn run(
         let record = record_file::read(path)?;
         let reference = reference(arguments, &record.header.machine)?;
         let shown = path.display().to_string();
-        show(arguments, &record, Some(shown), reference.as_ref())?;
-        return Ok(ExitStatus::Done);
+        return show(arguments, &record, Some(shown), reference.as_ref());
     }
     let metric = arguments.metric.as_deref().map(MetricPattern::new).transpose()?;
     let programs = programs(arguments)?;
@@ -68,8 +66,7 @@ pub fn run(
     let inputs = inputs(arguments.rounds, commands);
     let record = record_header::new_of_this_machine(inputs, machine);
     if let Some(why) = nothing {
-        print(arguments, &ProgramRuns::new(&record, Err(why), None))?;
-        return Ok(ExitStatus::Done);
+        return print(arguments, &ProgramRuns::new(&record, Err(why), None));
     }
     let (outcome, path) = measure(arguments, record, metric, hwloc_overrides)?;
     show(arguments, &outcome.record, Some(path.display().to_string()), reference.as_ref())?;
@@ -153,17 +150,8 @@ fn measure(
     if let Some(counters) = counters {
         executor = executor.with_counters(counters);
     }
-    let warnings: Vec<_> = before_measuring(&header.machine, &header.environment, hwloc_overrides)
-        .iter()
-        .map(nearfar_measure::Caution::warning)
-        .collect();
-    let progress = Progress::new();
-    let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
-    let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);
-    engine.begin(&warnings)?;
-    let outcome = engine.measure();
-    progress.finish();
-    Ok((outcome?, path))
+    let session = Session { executor: &mut executor, writer: &mut writer, interrupt: &interrupt };
+    Ok((session.measure(record, None, hwloc_overrides)?, path))
 }
 
 /// Tries the counters of the runs out, which the header tells of.
@@ -181,7 +169,7 @@ fn show(
     record: &Record,
     path: Option<String>,
     reference: Option<&(String, ReferenceClasses)>,
-) -> anyhow::Result<()> {
+) -> anyhow::Result<ExitStatus> {
     let classes = reference.map(|(_, classes)| classes);
     let found = sensitivity(&RecordFigures::new(record), classes)
         .context("the record holds no runs of programs; `nearfar sensitivity -- CMD` makes one")?;
@@ -191,9 +179,6 @@ fn show(
     print(arguments, &view)
 }
 
-fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<()> {
-    match arguments.json {
-        true => output::print_json(view),
-        false => output::print(&view.text()),
-    }
+fn print(arguments: &SensitivityArguments, view: &ProgramRuns) -> anyhow::Result<ExitStatus> {
+    output::answer(arguments.json, view, || view.text())
 }
