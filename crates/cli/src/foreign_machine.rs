@@ -111,23 +111,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_crash_of_the_reader_is_told_as_one() {
-        let segmentation_fault = ExitStatus::from_raw(11);
-        let error = interpret("evil.xml", segmentation_fault, b"", b"").unwrap_err().to_string();
-        assert!(error.contains("evil.xml") && error.contains("signal 11"), "{error}");
-    }
-
-    #[test]
-    fn a_refusal_is_passed_on_without_the_banner() {
-        let refused = ExitStatus::from_raw(2 << 8);
-        let said = b"* hwloc banner\nnearfar: f.xml is not XML\n";
-        let error = interpret("f.xml", refused, b"", said).unwrap_err().to_string();
-        assert_eq!(error, "f.xml is not XML");
-    }
-
-    #[test]
-    fn half_an_answer_is_no_machine() {
-        let error = interpret("f.xml", ExitStatus::from_raw(0), b"{\"source\":", b"").unwrap_err();
-        assert!(error.to_string().contains("gave no machine"));
+    fn what_became_of_the_reader_is_told() {
+        for (status, found, complaint, told) in [
+            (11, "", "", "it read f.xml (signal 11)"),
+            (2 << 8, "", "* hwloc banner\nnearfar: f.xml is not XML\n", "f.xml is not XML"),
+            (0, "{\"source\":", "", "reading f.xml gave no machine"),
+        ] {
+            let status = ExitStatus::from_raw(status);
+            let read = interpret("f.xml", status, found.as_bytes(), complaint.as_bytes());
+            let error = read.unwrap_err().to_string();
+            assert!(error.contains(told) && !error.contains("banner"), "{error}");
+        }
     }
 }

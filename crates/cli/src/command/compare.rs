@@ -29,7 +29,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
-    let view = Comparison::new(&a, &b, ComparisonRule { floor: arguments.floor.0 });
+    let view = Comparison::new(&a, &b, ComparisonRule { floor: arguments.floor });
     if view.found.cases.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(

@@ -300,12 +300,7 @@ impl Told {
             NotLaunched::Lost(losses) => return self.not_started(report, &losses),
             NotLaunched::Program(error) => error,
         };
-        let status = match error.kind() {
-            io::ErrorKind::NotFound => ExitStatus::NotFound,
-            // No process can be started, whatever the program.
-            io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => ExitStatus::NotStarted,
-            _ => ExitStatus::NotExecutable,
-        };
+        let status = status_of_start(&error);
         let named = command.first().map(Path::new).unwrap_or(Path::new("")).display();
         let hint = match status {
             ExitStatus::NotFound if self.has_bare_report => {
@@ -317,6 +312,16 @@ impl Told {
         output::complain(&anyhow::Error::new(error).context(context));
         self.say(report, false);
         Ok(status)
+    }
+}
+
+/// The status where a program cannot be started.
+pub(super) fn status_of_start(error: &io::Error) -> ExitStatus {
+    match error.kind() {
+        io::ErrorKind::NotFound => ExitStatus::NotFound,
+        // No process can be started, whatever the program.
+        io::ErrorKind::WouldBlock | io::ErrorKind::OutOfMemory => ExitStatus::NotStarted,
+        _ => ExitStatus::NotExecutable,
     }
 }
 

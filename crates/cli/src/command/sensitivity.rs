@@ -86,7 +86,7 @@ fn programs(arguments: &SensitivityArguments) -> anyhow::Result<Vec<CommandProgr
         let program = program.clone();
         programs.push(CommandProgram { label, program, arguments: words.to_vec() });
     }
-    programs.extend(arguments.command.iter().map(|labelled| labelled.0.clone()));
+    programs.extend(arguments.command.iter().cloned());
     for (position, program) in programs.iter().enumerate() {
         if program.label.trim().is_empty() || program.program.is_empty() {
             bail!("a program needs a name; give one by --label NAME");
