@@ -24,7 +24,7 @@ fn main() -> ExitCode {
         Ok(arguments) => arguments,
         Err(error) => return exit_status::of_usage(&error).into(),
     };
-    match command::run(arguments.command, &nearfar_topology::overrides()) {
+    match command::run(arguments.command) {
         Ok(ExitStatus::EndedBySignal(signal)) => {
             nearfar_sys::end_by_signal(signal);
             ExitStatus::EndedBySignal(signal).into()

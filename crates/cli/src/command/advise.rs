@@ -12,7 +12,7 @@ use nearfar_place::{Placement, Verdict, Verification};
 use nearfar_record::Record;
 
 use super::advised_placement::{refuse_elsewhere, worth_it};
-use super::compared_runs::{Compared, compare};
+use super::compared_runs::{Ended, compare};
 use super::run::Placed;
 use super::tried;
 use crate::args::AdviseArguments;
@@ -131,17 +131,18 @@ fn verified(arguments: &AdviseArguments, advice: &Advice) -> anyhow::Result<Trie
     let cpus = best.bindings().first().map(|binding| binding.cpus.clone());
     let placed = Placed::at(placement, cpus.as_ref(), true);
     let mut report = placed.report();
-    Ok(match compare(&placed, &arguments.command, false)? {
-        Compared::Found { outcome, verification } => {
-            placed.tell(&mut report, *outcome);
+    match compare(&placed, &arguments.command, false) {
+        Ok((outcome, verification)) => {
+            placed.tell(&mut report, outcome);
             report.verification = Some(verification.clone());
             // What could not be had, and where its pages were.
             output::say(run_text(&report).trim_end());
-            Tried::Compared(verification)
+            Ok(Tried::Compared(verification))
         }
-        Compared::Failed(status) => Tried::Ended(ExitStatus::OfProgram(status)),
-        Compared::NotLaunched(why) => bail!("the program was not started: {why}"),
-    })
+        Err(Ended::Failed(status)) => Ok(Tried::Ended(ExitStatus::OfProgram(status))),
+        Err(Ended::NotLaunched(why)) => bail!("the program was not started: {why}"),
+        Err(Ended::Unknown(error)) => Err(error),
+    }
 }
 
 fn is_by_initiator(ranking: &Ranking) -> bool {

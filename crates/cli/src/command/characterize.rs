@@ -10,7 +10,8 @@ use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
 use nearfar_measure::{
-    Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, store_method,
+    Caution, Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate,
+    store_method,
 };
 use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
 use nearfar_units::format_duration;
@@ -21,10 +22,7 @@ use crate::exit_status::ExitStatus;
 use crate::progress::Progress;
 use crate::{live_machine, output, record_file, record_header};
 
-pub fn run(
-    arguments: &CharacterizeArguments,
-    hwloc_overrides: &[String],
-) -> anyhow::Result<ExitStatus> {
+pub fn run(arguments: &CharacterizeArguments) -> anyhow::Result<ExitStatus> {
     if arguments.simulate.as_deref() == Some("list") {
         return list_simulated(arguments.json);
     }
@@ -45,7 +43,7 @@ pub fn run(
         output::say(&format!("nearfar: ended by signal {signal} before anything was measured"));
         return Ok(ExitStatus::Interrupted(signal));
     }
-    let Prepared { simulated, _lock, record, path, mut executor } = prepared?;
+    let Prepared { _lock, record, path, mut executor } = prepared?;
     let executor = executor.as_mut();
     if arguments.dry_run {
         return dry_run(arguments, &record, executor);
@@ -69,14 +67,12 @@ pub fn run(
     // the right to say so nothing changes.
     nearfar_sys::raise_oom_score(Path::new("/")).ok();
     let session = Session { executor, writer: &mut writer, interrupt: &interrupt };
-    let overrides = if simulated { &[] } else { hwloc_overrides };
-    let outcome = session.measure(record, rates, overrides)?;
+    let outcome = session.measure(record, rates)?;
     finish(arguments, &outcome, &path, to_stdout)
 }
 
 /// What is to be measured, and who answers.
 struct Prepared {
-    simulated: bool,
     _lock: Option<HostLock>,
     record: Record,
     path: Option<PathBuf>,
@@ -93,7 +89,7 @@ fn prepare(arguments: &CharacterizeArguments, interrupt: &Interrupt) -> anyhow::
     let (record, path) = record_and_path(arguments, simulated)?;
     let _lock = resumed.or(take(!simulated && !arguments.resume)?);
     let executor = executor(&record.header, interrupt)?;
-    Ok(Prepared { simulated, _lock, record, path, executor })
+    Ok(Prepared { _lock, record, path, executor })
 }
 
 /// Whether a simulated machine answers: a new one, or the one of the record that is
@@ -165,19 +161,13 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    pub fn measure(
-        self,
-        record: Record,
-        rates: Option<Rates>,
-        hwloc_overrides: &[String],
-    ) -> anyhow::Result<Outcome> {
+    pub fn measure(self, record: Record, rates: Option<Rates>) -> anyhow::Result<Outcome> {
         let resumed = record.length > 0;
         let header = &record.header;
-        let warnings: Vec<_> =
-            before_measuring(&header.machine, &header.environment, hwloc_overrides)
-                .iter()
-                .map(nearfar_measure::Caution::warning)
-                .collect();
+        let is_simulated = header.simulation.is_some();
+        let overrides = if is_simulated { Vec::new() } else { nearfar_topology::overrides() };
+        let cautions = before_measuring(&header.machine, &header.environment, &overrides);
+        let warnings: Vec<_> = cautions.iter().map(Caution::warning).collect();
         let progress = Progress::new();
         let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
         let Self { executor, writer, interrupt } = self;

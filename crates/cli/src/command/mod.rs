@@ -26,11 +26,11 @@ use crate::args::{Arguments, Command};
 use crate::exit_status::ExitStatus;
 use crate::{foreign_machine, live_accelerators, output};
 
-pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitStatus> {
+pub fn run(command: Command) -> anyhow::Result<ExitStatus> {
     match command {
         Command::Topo(arguments) => topo::run(&arguments),
-        Command::Doctor(arguments) => doctor::run(&arguments, hwloc_overrides),
-        Command::Characterize(arguments) => characterize::run(&arguments, hwloc_overrides),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Characterize(arguments) => characterize::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Model(arguments) => model::run(&arguments),
         Command::Predict(arguments) => predict::run(&arguments),
@@ -40,7 +40,7 @@ pub fn run(command: Command, hwloc_overrides: &[String]) -> anyhow::Result<ExitS
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Run(arguments) => Ok(run::run(&arguments)),
-        Command::Sensitivity(arguments) => sensitivity::run(&arguments, hwloc_overrides),
+        Command::Sensitivity(arguments) => sensitivity::run(&arguments),
         Command::Completions { shell } => {
             let mut text = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "nearfar", &mut text);

@@ -28,10 +28,7 @@ const LEAST_ROUNDS: u32 = 6;
 /// Half-width of the interval of a placement, as a fraction of its median, at which it is done.
 const TARGET: f64 = 0.02;
 
-pub fn run(
-    arguments: &SensitivityArguments,
-    hwloc_overrides: &[String],
-) -> anyhow::Result<ExitStatus> {
+pub fn run(arguments: &SensitivityArguments) -> anyhow::Result<ExitStatus> {
     if let Some(path) = &arguments.from {
         let record = record_file::read(path)?;
         let reference = reference(arguments, &record.header.machine)?;
@@ -68,7 +65,7 @@ pub fn run(
     if let Some(why) = nothing {
         return print(arguments, &ProgramRuns::new(&record, Err(why), None));
     }
-    let (outcome, path) = measure(arguments, record, metric, hwloc_overrides)?;
+    let (outcome, path) = measure(arguments, record, metric)?;
     show(arguments, &outcome.record, Some(path.display().to_string()), reference.as_ref())?;
     Ok(match outcome.interrupted_by {
         Some(signal) => ExitStatus::Interrupted(signal),
@@ -134,7 +131,6 @@ fn measure(
     arguments: &SensitivityArguments,
     mut record: Record,
     metric: Option<MetricPattern>,
-    hwloc_overrides: &[String],
 ) -> anyhow::Result<(Outcome, PathBuf)> {
     let _lock = HostLock::take()?;
     let counters = arguments.counters.then(|| try_out_counters(&mut record.header));
@@ -151,7 +147,7 @@ fn measure(
         executor = executor.with_counters(counters);
     }
     let session = Session { executor: &mut executor, writer: &mut writer, interrupt: &interrupt };
-    Ok((session.measure(record, None, hwloc_overrides)?, path))
+    Ok((session.measure(record, None)?, path))
 }
 
 /// Tries the counters of the runs out, which the header tells of.
