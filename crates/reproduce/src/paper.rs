@@ -1,8 +1,10 @@
 //! The papers and their rows.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction};
 use crate::row::{Measure, Row, Status};
 use crate::{braithwaite2012, denoyelle2019, ribeiro2010, saad2022, vladimirov2012};
 
@@ -67,4 +69,20 @@ pub fn reproduce(key: &str) -> Result<Paper, ReproduceError> {
         saad2022::KEY => saad2022::reproduce(&saad2022::facts()?),
         _ => Err(ReproduceError::UnknownPaper { key: key.into() }),
     }
+}
+
+/// The numbers that the text of a paper's file holds, held against each other.
+pub(crate) fn read_facts<Facts: DeserializeOwned>(
+    key: &str,
+    text: &str,
+    check: impl Fn(&Facts) -> Result<(), String>,
+) -> Result<Facts, ReproduceError> {
+    let of_form = |source| ReproduceError::Facts { key: key.into(), source };
+    let file: Value = serde_json::from_str(text).map_err(of_form)?;
+    if file["key"] != key {
+        return Err(contradiction(key, format!("its key is {}", file["key"])));
+    }
+    let facts = serde_json::from_value(file).map_err(of_form)?;
+    check(&facts).map_err(|what| contradiction(key, what))?;
+    Ok(facts)
 }
