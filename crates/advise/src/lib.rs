@@ -25,7 +25,7 @@ pub use advice::{Advice, AdviceError, Ranking, advise};
 pub use candidate::{AdvisingModel, Candidate, CandidateKind};
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};
-pub use question::{FIRST_KERNEL, KernelRatios, PageNode, Question, Shares, Throughput, Workers};
+pub use question::{KernelRatios, PageNode, Question, Shares, Throughput, Workers};
 pub use room::{Room, USABLE_SHARE};
 pub use search::Found;
 pub use subsets::MOST_NODES;

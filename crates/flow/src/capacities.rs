@@ -7,17 +7,13 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
 use crate::controller_pressure::ControllerPressure;
 use crate::demand_curve::DemandCurve;
 use crate::error::FlowError;
-use crate::loads::{Ask, Load, rates_together};
 
 /// What each part of a machine can carry. Rows are initiators by their index, columns
 /// memory nodes in the order of `nodes`. `None` is a part that limits nothing.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Capacities {
     /// The memory nodes' numbers, in the order of the columns.
     pub nodes: Vec<u32>,
@@ -49,8 +45,7 @@ pub struct Capacities {
 }
 
 /// A link between parts of a machine that several paths share, one way.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SharedLink {
     pub name: String,
     /// What it carries, bytes/s.
@@ -88,22 +83,6 @@ pub enum Part {
 }
 
 impl Capacities {
-    /// What each load moves when all run at the same time, bytes/s, in their order.
-    ///
-    /// Loads of one initiator with the same shares get together what one load with all
-    /// their threads would get, whatever the fairness: a thread of each demands the same,
-    /// so their slowdown is the same. They need not be merged.
-    ///
-    /// # Errors
-    /// [`FlowError::Load`] for an initiator or node that the machine does not have or
-    /// shares that do not add up to 1; [`FlowError::System`] and
-    /// [`FlowError::NotSettled`] from the solver.
-    pub fn rates(&self, loads: &[Load]) -> Result<Vec<f64>, FlowError> {
-        self.check()?;
-        let asks: Vec<Ask<'_>> = loads.iter().map(|load| Ask::of(self, load)).collect();
-        rates_together(&asks)
-    }
-
     /// Whether rows and columns agree and every number is finite and above 0 (the
     /// fairness: from 0).
     ///

@@ -21,13 +21,8 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
-use crate::loads::Busy;
-
 /// A node at which local and remote loads slow each other.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ControllerPressure {
     /// The memory node's number.
     pub node: u32,
@@ -57,40 +52,4 @@ impl ControllerPressure {
     pub(crate) fn factors(&self) -> impl Iterator<Item = (&'static str, f64)> + use<> {
         [self.a, self.b].map(|factor| ("a pressure's factor", factor)).into_iter()
     }
-
-    /// What the node's loads are slowed by: the local ones and the remote ones, from 1.
-    fn slowdowns(&self, busy: &[Busy<'_>], lone: &[f64]) -> (f64, f64) {
-        let (mut local, mut queue, mut remote) = (0.0, 0.0, 0.0);
-        for (load, rate) in busy.iter().zip(lone) {
-            let share = load.share_of(self.node);
-            // Each load against what its own variant reaches.
-            let Some(own) = load.capacities().pressure.iter().find(|it| it.node == self.node)
-            else {
-                continue;
-            };
-            if self.local.contains(&load.initiator()) {
-                local += rate * share / own.local_best;
-                let of_one = load.most().map_or(own.local_one, |most| most.min(own.local_one));
-                queue += load.threads() * share * of_one / own.local_best;
-            } else {
-                remote += rate * share / own.remote_best;
-            }
-        }
-        (1.0 + self.a * local * remote, 1.0 + self.b * queue * remote)
-    }
-}
-
-/// What loads get when those that meet at a node slow each other, from what they get without
-/// that. The time of a load adds up over the nodes that it is on.
-pub(crate) fn slowed(busy: &[Busy<'_>], lone: &[f64]) -> Vec<f64> {
-    let Some(first) = busy.first() else { return Vec::new() };
-    let mut times = vec![1.0; busy.len()];
-    for pressure in &first.capacities().pressure {
-        let (on_local, on_remote) = pressure.slowdowns(busy, lone);
-        for (time, load) in times.iter_mut().zip(busy) {
-            let own = pressure.local.contains(&load.initiator());
-            *time += load.share_of(pressure.node) * (if own { on_local } else { on_remote } - 1.0);
-        }
-    }
-    lone.iter().zip(times).map(|(rate, time)| rate / time).collect()
 }

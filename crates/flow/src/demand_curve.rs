@@ -1,12 +1,9 @@
 //! What threads ask of a memory node by their number, where that is not so many times
 //! what one asks.
 
-use serde::{Deserialize, Serialize};
-
 /// Demand of the threads of an initiator on a node, by their number. Between the numbers
 /// that it holds it is interpolated linearly; beyond the last it stays.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct DemandCurve {
     /// The initiator's index.
     pub initiator: u32,
