@@ -3,8 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::capacities::Capacities;
-use crate::demand_curve::DemandCurve;
+use crate::capacities::{Capacities, DemandCurve};
 
 /// Bytes/s that must be left; no machine file speaks of less.
 const LEAST_LEFT: f64 = 1e6;

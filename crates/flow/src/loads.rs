@@ -2,8 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::capacities::{Capacities, Part};
-use crate::controller_pressure::ControllerPressure;
+use crate::capacities::{Capacities, ControllerPressure, Part};
 use crate::error::FlowError;
 use crate::system::{Stream, System};
 

@@ -3,15 +3,13 @@
 
 use std::error::Error;
 
-use crate::paper::papers;
-
 /// Why a paper could not be worked out again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReproduceError {
     /// There is no such paper.
-    #[error("there is no paper '{key}'; there are: {}", papers().join(", "))]
-    UnknownPaper { key: String },
+    #[error("there is no paper '{key}'; there are: {known}")]
+    UnknownPaper { key: String, known: String },
     /// The file of the paper's numbers is not of its form.
     #[error("papers/{key}.json is not of the form that the program knows; correct the file")]
     Facts { key: String, source: serde_json::Error },

@@ -15,13 +15,15 @@ pub mod vladimirov2012;
 
 mod error;
 mod paper;
+mod papers;
 mod printed;
 mod printed_table;
 mod row;
 mod simulated_record;
 
 pub use error::ReproduceError;
-pub use paper::{Paper, papers, reproduce};
+pub use paper::Paper;
+pub use papers::{papers, reproduce};
 pub use printed_table::{PrintedOf, PrintedTable, PrintedValue};
 pub use row::{Measure, ROUND_TRIP, Row, Status};
 pub use simulated_record::{measure_simulated, measure_simulated_devices};

@@ -184,7 +184,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::paper::reproduce;
+    use crate::papers::reproduce;
     use crate::row::Status;
 
     /// A reason that is listed and no longer needed would hide a later difference.
