@@ -56,7 +56,7 @@ with open("samples.csv", encoding="utf-8", newline="") as file:
 
 types = {name: str(dtype) for name, dtype in samples.dtypes.items()}
 assert types == declared, sorted(set(types.items()) ^ set(declared.items()))
-assert len(samples) > 100 and (samples.schema == "nearfar.samples/1").all()
+assert len(samples) > 100 and (samples.schema == "nearfar.samples/2").all()
 
 # Read without any of it, the frame has as many rows and columns.
 plain = pandas.read_csv("samples.csv", low_memory=False)
