@@ -14,7 +14,7 @@
 //! what lacks that is marked.
 //! Fails when: the walk lets a prefetcher guess the next line, or traffic of others wakes up in
 //! some rounds only.
-//! Pinned by `crates/model/tests/latency` and `crates/reproduce/tests/ribeiro2010.rs`.
+//! Pinned by `crates/model/tests/latency` and `crates/reproduce/tests/wrong_numbers.rs`.
 
 mod advice;
 mod curve;

@@ -26,7 +26,7 @@
 //! of known intensity are off by more than 25 %, the roofs predict nothing, which is said.
 //!
 //! Pinned by: `crates/model/tests/roofline` (charts, errors and verdicts by hand) and
-//! `crates/reproduce/tests/denoyelle2019.rs` (tables 2, 4 and 5).
+//! `crates/reproduce/tests/wrong_numbers.rs` (tables 2, 4 and 5).
 
 mod advice;
 mod chart;

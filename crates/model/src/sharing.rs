@@ -18,7 +18,7 @@
 //! mixed cells of the paper's table lie there.
 //! Holds when: two groups share one node, and the grid holds cells near those that are asked for.
 //! Fails when: more than two initiators share it, or threads of a group differ from each other.
-//! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/saad2022.rs`, the bench
+//! Pinned by: `crates/model/tests/sharing`, `crates/reproduce/tests/wrong_numbers.rs`, the bench
 //! `accuracy sharing`.
 
 mod cell;

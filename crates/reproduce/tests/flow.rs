@@ -1,8 +1,6 @@
 //! The flow model of simulated machines' records against what the machines do, on sets of streams
 //! that no record holds.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking, its helpers as well")]
-
 use nearfar_flow::{KernelLoad, Load, SimulatedMachine, read_machine};
 use nearfar_machine::{CpuSet, MemoryNode};
 use nearfar_measure::simulated::simulate;

@@ -9,7 +9,7 @@ use crate::output;
 
 pub fn run(arguments: &ReproduceArguments) -> anyhow::Result<ExitStatus> {
     let asked = arguments.paper.as_deref();
-    let keys = papers().iter().copied().filter(|&key| asked.is_none_or(|asked| asked == key));
+    let keys = papers().into_iter().filter(|&key| asked.is_none_or(|asked| asked == key));
     let papers = keys.map(reproduce).collect::<Result<Vec<_>, _>>()?;
     let view = ReproduceView::new(&papers);
     output::answer(arguments.json, &view, || view.text())?;

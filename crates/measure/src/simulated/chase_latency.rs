@@ -80,7 +80,7 @@ impl Answers {
     }
 
     fn translation(&self, pages: Pages) -> Result<f64, Reason> {
-        let found = self.simulated.translation_ns();
+        let found = self.simulated.latency.translation;
         let found = found.ok_or_else(|| self.no_latency("[chase] nothing of translation"))?;
         Ok(match pages {
             Pages::Small => found.base_pages_ns,

@@ -28,7 +28,7 @@ impl Answers {
         if stream.pause_cycles == 0 {
             return Ok(computed);
         }
-        let ghz = self.simulated.core_ghz().ok_or_else(|| {
+        let ghz = self.simulated.core_ghz.ok_or_else(|| {
             not_simulated(format!(
                 "the file of {} says nothing of core_ghz, in whose cycles pauses are",
                 self.simulated.name
