@@ -172,11 +172,7 @@ impl Session<'_> {
     ) -> anyhow::Result<Outcome> {
         let resumed = record.length > 0;
         let header = &record.header;
-        let warnings: Vec<_> =
-            before_measuring(&header.machine, &header.environment, hwloc_overrides)
-                .iter()
-                .map(nearfar_measure::Caution::warning)
-                .collect();
+        let warnings = before_measuring(&header.machine, &header.environment, hwloc_overrides);
         let progress = Progress::new();
         let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
         let Self { executor, writer, interrupt } = self;

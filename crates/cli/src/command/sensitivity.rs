@@ -153,10 +153,7 @@ fn measure(
     if let Some(counters) = counters {
         executor = executor.with_counters(counters);
     }
-    let warnings: Vec<_> = before_measuring(&header.machine, &header.environment, hwloc_overrides)
-        .iter()
-        .map(nearfar_measure::Caution::warning)
-        .collect();
+    let warnings = before_measuring(&header.machine, &header.environment, hwloc_overrides);
     let progress = Progress::new();
     let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
     let mut engine = Engine::new(&mut executor, &mut writer, &interrupt, &mut watch, record);

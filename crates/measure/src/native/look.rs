@@ -8,6 +8,7 @@ use nearfar_sys::{monotonic_ns, pin_thread};
 use super::memory_loop::MemoryLoop;
 use super::pool::{Pool, PoolRequest, denied};
 use super::stream::{Source, Stream};
+use super::work::Work;
 use crate::executor::Rates;
 
 /// First touch and copy by one thread on this CPU.
@@ -44,6 +45,6 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
     Ok(Rates {
         first_touch: rate(BYTES as u64, first_touched - started),
         touch: rate(BYTES as u64, touched - first_touched),
-        stream: rate(stream.useful_bytes(), ended - touched),
+        stream: rate(stream.done(), ended - touched),
     })
 }

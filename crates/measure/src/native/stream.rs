@@ -11,6 +11,7 @@ use nearfar_kernels::{Checksum, Constants, Pattern, add_in_sequence};
 use nearfar_record::{PAUSED_BYTES, Reason};
 
 use super::memory_loop::{Arrays, MemoryLoop};
+use super::work::Work;
 use results::{UNWRITTEN, looked_at};
 
 /// Blocks are whole multiples of so many steps, so that every block but a slice's last fills
@@ -139,61 +140,6 @@ impl<'a> Stream<'a> {
         self.pause_cycles = cycles;
     }
 
-    pub fn useful_bytes(&self) -> u64 {
-        self.useful_bytes
-    }
-
-    pub fn passes(&self) -> u64 {
-        self.passes
-    }
-
-    /// Whether it has just ended a pass, and the caches hold what a long run would leave in them.
-    pub fn is_warm(&self) -> bool {
-        self.passes > 0 && self.position == 0 && self.useful_bytes >= WARM_BYTES
-    }
-
-    /// Sets the block to about so many useful bytes.
-    pub fn set_block(&mut self, useful_bytes: u64) {
-        let wanted = useful_bytes / self.memory_loop.kernel().step_bytes();
-        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(BLOCK_GRAIN);
-        self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.steps);
-        let turns = wanted / self.steps.max(1);
-        self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
-    }
-
-    /// Cuts the block in two, down to its grain.
-    pub fn halve_block(&mut self) {
-        if self.repeats > 1 {
-            self.repeats = (self.repeats / 2) | 1;
-        } else if self.block > BLOCK_GRAIN {
-            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.steps);
-        }
-    }
-
-    /// Runs the next block.
-    ///
-    /// # Errors
-    /// When a finished pass left a wrong result.
-    pub fn step(&mut self) -> Result<(), Reason> {
-        let end = (self.position + self.block).min(self.steps);
-        let whole_slice = self.position == 0 && end == self.steps;
-        let repeats = if whole_slice { self.repeats } else { 1 };
-        if self.pause_cycles == 0 {
-            let checksum = self.run_part(self.position..end, repeats);
-            self.pass_sums.add(checksum, repeats);
-        } else {
-            self.run_with_pauses(end, repeats);
-        }
-        let steps = (end - self.position) as u64 * u64::from(repeats);
-        self.useful_bytes += self.memory_loop.kernel().step_bytes() * steps;
-        self.position = end;
-        if end == self.steps {
-            self.last_repeats = repeats;
-            self.end_pass(u64::from(repeats))?;
-        }
-        Ok(())
-    }
-
     /// Runs the block piece by piece and pauses after each. Non-temporal stores are fenced after
     /// each as well.
     fn run_with_pauses(&mut self, end: usize, repeats: u32) {
@@ -225,6 +171,70 @@ impl<'a> Stream<'a> {
         self.passes += passes;
         let found = std::mem::take(&mut self.pass_sums);
         self.check_sums(found, self.expected_sums)
+    }
+}
+
+impl Work for Stream<'_> {
+    fn done(&self) -> u64 {
+        self.useful_bytes
+    }
+
+    fn passes(&self) -> u64 {
+        self.passes
+    }
+
+    /// Whether it has just ended a pass, and the caches hold what a long run would leave in them.
+    fn is_warm(&self) -> bool {
+        self.passes > 0 && self.position == 0 && self.useful_bytes >= WARM_BYTES
+    }
+
+    fn set_block(&mut self, useful_bytes: u64) {
+        let wanted = useful_bytes / self.memory_loop.kernel().step_bytes();
+        let wanted = usize::try_from(wanted).unwrap_or(usize::MAX).max(BLOCK_GRAIN);
+        self.block = (wanted / BLOCK_GRAIN * BLOCK_GRAIN).min(self.steps);
+        let turns = wanted / self.steps.max(1);
+        self.repeats = u32::try_from(turns.saturating_sub(1) | 1).unwrap_or(1);
+    }
+
+    /// Down to the block's grain.
+    fn halve_block(&mut self) {
+        if self.repeats > 1 {
+            self.repeats = (self.repeats / 2) | 1;
+        } else if self.block > BLOCK_GRAIN {
+            self.block = (self.block / 2).next_multiple_of(BLOCK_GRAIN).min(self.steps);
+        }
+    }
+
+    fn step(&mut self) -> Result<(), Reason> {
+        let end = (self.position + self.block).min(self.steps);
+        let whole_slice = self.position == 0 && end == self.steps;
+        let repeats = if whole_slice { self.repeats } else { 1 };
+        if self.pause_cycles == 0 {
+            let checksum = self.run_part(self.position..end, repeats);
+            self.pass_sums.add(checksum, repeats);
+        } else {
+            self.run_with_pauses(end, repeats);
+        }
+        let steps = (end - self.position) as u64 * u64::from(repeats);
+        self.useful_bytes += self.memory_loop.kernel().step_bytes() * steps;
+        self.position = end;
+        if end == self.steps {
+            self.last_repeats = repeats;
+            self.end_pass(u64::from(repeats))?;
+        }
+        Ok(())
+    }
+
+    fn check(&mut self) -> Result<(), Reason> {
+        self.check_results()
+    }
+
+    fn check_warm_up(&mut self) -> Result<(), Reason> {
+        self.check_and_mark()
+    }
+
+    fn is_stream(&self) -> bool {
+        true
     }
 }
 
@@ -302,7 +312,7 @@ mod tests {
             }
         }
         assert!(stream.passes() > 0, "the test must make a pass");
-        stream.useful_bytes()
+        stream.done()
     }
 
     #[test]

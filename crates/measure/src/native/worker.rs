@@ -12,7 +12,7 @@ use super::core_clock::core_ghz;
 use super::job::Job;
 use super::loops::ActorLoop;
 use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting, Windows};
-use super::work::Work;
+use super::work::{Work, begin};
 use crate::executor::Failure;
 
 /// Longest wait for the other threads of the case after this one is ready.
@@ -137,7 +137,7 @@ impl Clock<'_> {
     }
 
     /// Looks around.
-    fn look(&mut self, work: &Work<'_>) -> Result<Look, Failure> {
+    fn look(&mut self, work: &dyn Work) -> Result<Look, Failure> {
         let usage = thread_usage().map_err(denied)?;
         let cpu = current_cpu();
         let time = self.read()?;
@@ -180,7 +180,7 @@ pub(super) fn walk(
 ) -> Result<Walk, Failure> {
     let mut guard = GiveUpUnlessDone { meeting, done: false };
     let walked = pin_and_touch(job, actor_loop, pattern, meeting)
-        .and_then(|mut work| walk_over_windows(&mut work, meeting));
+        .and_then(|mut work| walk_over_windows(work.as_mut(), meeting));
     guard.done = walked.is_ok();
     walked
 }
@@ -192,14 +192,14 @@ fn pin_and_touch<'a>(
     actor_loop: ActorLoop<'_>,
     pattern: &'a Pattern,
     meeting: &Meeting<'_>,
-) -> Result<Work<'a>, Failure> {
+) -> Result<Box<dyn Work + 'a>, Failure> {
     pin_thread(&job.cpus).map_err(denied)?;
     if job.fills {
         job.slices.fill(pattern);
     }
     meeting.touched();
-    let work = Work::begin(actor_loop, job.slices, pattern, meeting.instruments())
-        .map_err(Failure::Refused)?;
+    let work =
+        begin(actor_loop, job.slices, pattern, meeting.instruments()).map_err(Failure::Refused)?;
     work.ok_or_else(|| {
         Failure::Refused(Reason {
             code: ReasonCode::NoVariant,
@@ -210,7 +210,7 @@ fn pin_and_touch<'a>(
     })
 }
 
-fn walk_over_windows(work: &mut Work<'_>, meeting: &Meeting<'_>) -> Result<Walk, Failure> {
+fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk, Failure> {
     let count = meeting.window_count();
     let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
     let mut edges = Vec::with_capacity(count + 1);
@@ -258,7 +258,7 @@ fn walk_over_windows(work: &mut Work<'_>, meeting: &Meeting<'_>) -> Result<Walk,
         }
     }
     let ghz_after = clock.core_ghz()?;
-    work.check_results().map_err(Failure::Refused)?;
+    work.check().map_err(Failure::Refused)?;
     let core_ghz = ghz_before.zip(ghz_after).map(|(before, after)| f64::midpoint(before, after));
     Ok(Walk { log, edges, core_ghz })
 }
@@ -272,7 +272,7 @@ fn next_edge(windows: Windows, edges: &[Edge]) -> u64 {
 /// first window opens, however late this thread gets its CPU again. Blocks that prove too
 /// long among the other threads are shortened meanwhile.
 fn wait_for_windows(
-    work: &mut Work<'_>,
+    work: &mut dyn Work,
     clock: &mut Clock<'_>,
     ready: Look,
     log: &mut BlockLog,
@@ -312,7 +312,7 @@ fn wait_for_windows(
 
 /// One full pass at least, and where the clock of the core matters for a time: afterwards the caches hold what a long run would leave in them. Gives
 /// a look from just before the thread arrived, and the clock of its core.
-fn warm_up(work: &mut Work<'_>, clock: &mut Clock<'_>) -> Result<(Look, Option<f64>), Failure> {
+fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f64>), Failure> {
     let meeting = clock.meeting;
     let start = clock.read()?;
     let least = start + nanoseconds(meeting.least_warm_up());
@@ -388,7 +388,7 @@ mod tests {
         let load = MemoryKernel::named("load").unwrap();
         let load = MemoryLoop::of(load, "portable").unwrap();
         let sources = vec![Source { elements: &elements, first_index: 0 }];
-        let mut work = Work::Stream(Stream::new(load, &pattern, None, sources));
+        let mut work = Stream::new(load, &pattern, None, sources);
         warm_up(&mut work, &mut Clock { meeting: &meeting, last: 0 }).unwrap();
         work.passes()
     }

@@ -8,6 +8,7 @@ use super::BLOCK_GRAIN;
 use super::tests::{Memory, loop_of, pattern, run_blocks};
 use crate::kernel_name::MemoryKernel;
 use crate::native::memory_loop::{Arrays, MemoryLoop};
+use crate::native::work::Work;
 
 thread_local! {
     /// Addresses of the first and the last byte that loops of this thread got.
@@ -70,8 +71,8 @@ fn a_pass_covers_each_address_once() {
                 stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
             }
             stream.check_results().unwrap();
-            assert_eq!(stream.useful_bytes(), stream.passes() * bytes, "{name}");
-            assert_eq!(stream.useful_bytes(), stream.passes() * 4096 * kernel.step_bytes());
+            assert_eq!(stream.done(), stream.passes() * bytes, "{name}");
+            assert_eq!(stream.done(), stream.passes() * 4096 * kernel.step_bytes());
             let mut got = GOT.take();
             got.sort_unstable();
             assert!(got.windows(2).all(|pair| pair[0].1 <= pair[1].0), "{name}: twice");
@@ -131,7 +132,7 @@ fn pauses_leave_counts_and_results_as_they_are() {
                     stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
                 }
                 stream.check_results().unwrap();
-                (stream.useful_bytes(), stream.passes(), CALLS.get())
+                (stream.done(), stream.passes(), CALLS.get())
             });
             let [(bytes, passes, calls), (paused_bytes, paused_passes, pieces)] = runs;
             assert_eq!((bytes, passes), (paused_bytes, paused_passes), "{name}");
