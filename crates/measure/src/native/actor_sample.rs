@@ -7,13 +7,6 @@ use super::window::Windows;
 use super::worker::Walk;
 use crate::executor::{Placement, RanLoop, chase_sample, compute_sample, transfer_sample};
 
-/// Bytes and operations of one thread in a window.
-#[derive(Debug, Clone, Copy)]
-struct Counts {
-    useful_bytes: u64,
-    flops: u64,
-}
-
 /// The sample of an actor whose threads walked so, in the window of this number. `stores` is what
 /// ordinary stores do on the machine.
 pub(super) fn actor_sample(
@@ -23,9 +16,15 @@ pub(super) fn actor_sample(
     stores: TrafficMethod,
     (windows, index): (Windows, u32),
 ) -> ActorSample {
-    let threads = |counts: &dyn Fn(u64) -> Counts| -> Vec<ThreadSample> {
-        walks.iter().map(|walk| thread_sample(walk, windows, index, counts)).collect()
+    let threads = || walks.iter().map(|walk| thread_sample(walk, windows, index));
+    let moved = |access: u64| {
+        threads().map(move |thread| ThreadSample {
+            useful_bytes: thread.useful_bytes / access * access,
+            ..thread
+        })
     };
+    // A chase and a transfer have one thread.
+    let only = || moved(size_of::<f64>() as u64).next().unwrap_or(ThreadSample::quiet(None, 0, 0));
     match actor_loop {
         ActorLoop::Stream { memory_loop, .. } => {
             // What ran says what it was, not what was planned.
@@ -37,59 +36,43 @@ pub(super) fn actor_sample(
                 unroll: memory_loop.unroll(),
                 stores,
             };
-            let step_bytes = ran.kernel.step_bytes();
-            let threads = threads(&|done| {
-                let useful_bytes = done / step_bytes * step_bytes;
-                Counts { useful_bytes, flops: ran.flops(useful_bytes) }
-            });
-            ran.sample(threads, placement.clone())
+            let threads = moved(ran.kernel.step_bytes())
+                .map(|thread| ThreadSample { flops: ran.flops(thread.useful_bytes), ..thread });
+            ran.sample(threads.collect(), placement.clone())
         }
-        ActorLoop::Chase { .. } => {
-            let access = size_of::<f64>() as u64;
-            let counts = |done| Counts { useful_bytes: done / access * access, flops: 0 };
-            // It has one thread.
-            chase_sample(thread_sample(&walks[0], windows, index, &counts), placement.clone())
-        }
+        ActorLoop::Chase { .. } => chase_sample(only(), placement.clone()),
         ActorLoop::Compute(compute_loop) => {
-            let threads = threads(&|done| Counts { useful_bytes: 0, flops: done });
             let (name, variant) = (compute_loop.name(), compute_loop.variant().to_string());
-            compute_sample(&name, &variant, compute_loop.unroll(), threads)
+            let threads = threads().map(|thread| ThreadSample {
+                flops: thread.useful_bytes,
+                useful_bytes: 0,
+                ..thread
+            });
+            compute_sample(&name, &variant, compute_loop.unroll(), threads.collect())
         }
         ActorLoop::Transfer { actor, .. } => {
-            let access = size_of::<f64>() as u64;
-            let counts = |done| Counts { useful_bytes: done / access * access, flops: 0 };
-            // It has one thread.
-            let thread = thread_sample(&walks[0], windows, index, &counts);
-            transfer_sample(actor, thread, walks[0].span(index).copies(), placement.clone())
+            transfer_sample(actor, only(), walks[0].span(index).copies(), placement.clone())
         }
     }
 }
 
-/// What a thread did in the window. `counts` makes bytes and operations of what was done by the
-/// thread's own count.
-fn thread_sample(
-    walk: &Walk,
-    windows: Windows,
-    index: u32,
-    counts: &dyn Fn(u64) -> Counts,
-) -> ThreadSample {
-    let Counts { useful_bytes, flops } =
-        counts(walk.log.done_between(windows.edge(index), windows.edge(index + 1)));
+/// What a thread did in the window, all of it by its own count as bytes.
+fn thread_sample(walk: &Walk, windows: Windows, index: u32) -> ThreadSample {
     let span = walk.span(index);
     let (open, close) = (&span.open, &span.close);
+    let (before, after) = (&open.usage, &close.usage);
     ThreadSample {
         cpu_before: open.cpu,
         cpu_after: close.cpu,
-        useful_bytes,
-        flops,
+        useful_bytes: walk.log.done_between(windows.edge(index), windows.edge(index + 1)),
+        flops: 0,
         passes: close.passes,
         core_ghz: walk.core_ghz,
-        involuntary_switches: close
-            .usage
+        involuntary_switches: after
             .involuntary_switches
-            .saturating_sub(open.usage.involuntary_switches),
+            .saturating_sub(before.involuntary_switches),
         off_cpu_ns: span.off_cpu(),
-        minor_faults: close.usage.minor_faults.saturating_sub(open.usage.minor_faults),
+        minor_faults: after.minor_faults.saturating_sub(before.minor_faults),
     }
 }
 
@@ -97,7 +80,6 @@ fn thread_sample(
 mod tests {
     use super::*;
     use nearfar_kernels::Variant;
-    use nearfar_record::PageSizes;
 
     #[cfg(target_arch = "x86_64")]
     use super::super::compute::ComputeLoop;
@@ -107,13 +89,8 @@ mod tests {
 
     fn sample(actor_loop: &ActorLoop<'_>) -> ActorSample {
         let windows = Windows { open: 1000, length: 1000, count: 0 };
-        let placement = Placement {
-            proof: None,
-            write_proof: None,
-            page_sizes: PageSizes { huge_bytes: None, resident_bytes: None },
-        };
         let stores = TrafficMethod::EvasionPossible;
-        actor_sample(actor_loop, &[], &placement, stores, (windows, 0))
+        actor_sample(actor_loop, &[], &Placement::default(), stores, (windows, 0))
     }
 
     /// A sample tells what ran: a reader finds it where it is not what was planned.

@@ -98,7 +98,7 @@ impl NativeExecutor {
     ) -> Result<Vec<Window>, Failure> {
         let placed = self.pools.placed(layouts);
         let ran = self.run_threads(case, layouts, loops, &placed, request)?;
-        let after = prove(&placed, Moment::After, &self.machine).map_err(Failure::Refused)?;
+        let after = prove(&placed, Moment::After, &self.machine)?;
         let placements: Vec<Placement> = ran
             .before
             .into_iter()
@@ -149,7 +149,7 @@ impl NativeExecutor {
             .collect();
         let jobs = self.pools.cut_slices(layouts);
         let prove_before = || {
-            let before = prove(placed, Moment::Before, machine).map_err(Failure::Refused)?;
+            let before = prove(placed, Moment::Before, machine)?;
             Ok((before, Taken::read(&cpus)))
         };
         // Pages that no thread is to touch first are there already.
@@ -263,7 +263,7 @@ impl Executor for NativeExecutor {
         }
         // Another order of a chase's nodes in every round: none stands for all.
         let seed = self.seed.wrapping_add(u64::from(request.round));
-        let loops = self.loops.of_case(case, seed).map_err(Failure::Refused)?;
+        let loops = self.loops.of_case(case, seed)?;
         let layouts = lay_out(case);
         let measured = self
             .pools

@@ -22,11 +22,14 @@ pub(super) fn look_from(cpu: u32, machine: &Machine, pattern: &Pattern) -> Resul
         pages: Pages::Transparent,
         bytes: BYTES as u64,
         cpus: &cpus,
+        machine,
+        node_memory_is_known: false,
+        pattern,
     };
     let started = monotonic_ns();
-    drop(Pool::map(request, machine, false, pattern)?);
+    drop(Pool::map(request)?);
     let first_touched = monotonic_ns();
-    let mut pool = Pool::map(request, machine, false, pattern)?;
+    let mut pool = Pool::map(request)?;
     let touched = monotonic_ns();
     // The slowest of the usual kernels: a copy with ordinary stores.
     let (b, a) = pool.elements_mut()[..ELEMENTS].split_at_mut(ELEMENTS / 2);

@@ -25,7 +25,6 @@ mod memory_loop;
 mod pool;
 mod pools;
 mod proof;
-mod room;
 mod stream;
 mod touching;
 mod turn;

@@ -267,11 +267,9 @@ impl BlockLog {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
-    use nearfar_record::{
-        Chase, Coordinates, MixCoordinates, Pages, Pinning, Roof, RoofCoordinates, RoofPurpose,
-        Stream,
-    };
+    use nearfar_record::{Coordinates, MixCoordinates, Roof, RoofCoordinates, RoofPurpose};
+
+    use super::super::layout::tests::{chase, stream};
 
     #[test]
     fn blocks_across_an_edge_count_pro_rata() {
@@ -288,33 +286,6 @@ mod tests {
         assert_eq!(log.done_between(0, 100), 0);
     }
 
-    fn stream(working_set_bytes: u64) -> Actor {
-        Actor::Stream(Stream {
-            kernel: "load".into(),
-            variant: "portable".into(),
-            binding: Binding { cpus: CpuSet::single(0), memory: MemoryPolicy::Preferred(0) },
-            write_memory: None,
-            threads: 1,
-            pinning: Pinning::OnePerCore,
-            thread_cpus: vec![0],
-            working_set_bytes,
-            llc_multiple: None,
-            pages: Pages::Small,
-            pause_cycles: 0,
-        })
-    }
-
-    fn chase(working_set_bytes: u64) -> Actor {
-        Actor::Chase(Chase {
-            binding: Binding { cpus: CpuSet::single(1), memory: MemoryPolicy::Preferred(0) },
-            thread_cpu: 1,
-            working_set_bytes,
-            llc_multiple: None,
-            group_bytes: working_set_bytes,
-            pages: Pages::Small,
-        })
-    }
-
     /// Half of what the streams of a case on memory walk through has to be moved, of others
     /// nothing. Those look at the clock, and so does who waits for a chase.
     #[test]
@@ -329,8 +300,10 @@ mod tests {
             threads: 1,
             purpose: RoofPurpose::Roof,
         });
-        let streams = vec![stream(600), stream(400)];
-        let with_chase = [vec![chase(1 << 30)], streams.clone()].concat();
+        let streams =
+            [600, 400].map(|bytes| Actor::Stream(stream("load", "preferred:0", 1, bytes)));
+        let streams = streams.to_vec();
+        let with_chase = [vec![chase("preferred:0", 1 << 30)], streams.clone()].concat();
         for (place, actors, least_bytes, core_clock) in [
             (&on_memory, &streams, (600 + 400) / 2, false),
             (&on_memory, &with_chase, (600 + 400) / 2, true),

@@ -11,6 +11,7 @@ use nearfar_units::nanoseconds;
 use super::core_clock::core_ghz;
 use super::job::Job;
 use super::loops::ActorLoop;
+use super::pool::denied;
 use super::window::{BLOCKS_PER_WINDOW, BlockLog, Meeting, Windows};
 use super::work::{Work, begin};
 use crate::executor::Failure;
@@ -198,8 +199,7 @@ fn pin_and_touch<'a>(
         job.slices.fill(pattern);
     }
     meeting.touched();
-    let work =
-        begin(actor_loop, job.slices, pattern, meeting.instruments()).map_err(Failure::Refused)?;
+    let work = begin(actor_loop, job.slices, pattern, meeting.instruments())?;
     work.ok_or_else(|| {
         Failure::Refused(Reason {
             code: ReasonCode::NoVariant,
@@ -223,7 +223,7 @@ fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk,
     let apart = windows.length / u64::from(2 * BLOCKS_PER_WINDOW);
     let mut block_began = before.time;
     loop {
-        work.step().map_err(Failure::Refused)?;
+        work.step()?;
         let time = clock.read()?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
@@ -258,7 +258,7 @@ fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk,
         }
     }
     let ghz_after = clock.core_ghz()?;
-    work.check().map_err(Failure::Refused)?;
+    work.check()?;
     let core_ghz = ghz_before.zip(ghz_after).map(|(before, after)| f64::midpoint(before, after));
     Ok(Walk { log, edges, core_ghz })
 }
@@ -284,7 +284,7 @@ fn wait_for_windows(
     log.restart(last, work.done());
     let impatient = last + nanoseconds(PATIENCE);
     loop {
-        work.step().map_err(Failure::Refused)?;
+        work.step()?;
         let look = clock.look(work)?;
         let time = look.time;
         if meeting.is_given_up() {
@@ -317,7 +317,7 @@ fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f
     let start = clock.read()?;
     let least = start + nanoseconds(meeting.least_warm_up());
     let warm = loop {
-        work.step().map_err(Failure::Refused)?;
+        work.step()?;
         if meeting.is_given_up() {
             return Err(Failure::Interrupted);
         }
@@ -330,7 +330,7 @@ fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f
     };
     let elapsed = Duration::from_nanos((warm - start).max(1)).as_secs_f64();
     let rate = work.done() as f64 / elapsed;
-    work.check_warm_up().map_err(Failure::Refused)?;
+    work.check_warm_up()?;
     let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
         clippy::cast_possible_truncation,
@@ -343,11 +343,6 @@ fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f
     let ready = clock.look(work)?;
     meeting.arrive(work.is_stream().then_some(rate));
     Ok((ready, ghz))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "the shape that map_err wants")]
-fn denied(refusal: nearfar_sys::Refusal) -> Failure {
-    Failure::Refused(Reason { code: ReasonCode::Denied, text: refusal.to_string() })
 }
 
 #[cfg(test)]
