@@ -7,10 +7,43 @@ use anyhow::Context;
 use nearfar_machine::{CpuSet, Machine};
 use nearfar_measure::{before_measuring, read_environment};
 use nearfar_record::Environment;
+use nearfar_sys::pin_thread;
 use nearfar_units::Bytes;
 
 use crate::likwid_bench::{LikwidBench, Workgroup};
 use crate::options::{Options, ROUNDS_PER_ROUND_OF_ALL};
+
+/// Does this on a CPU, by a thread of its own: the pin would be inherited by all later processes.
+///
+/// # Errors
+/// When the thread cannot be pinned, and those of the work.
+pub fn on_cpu<T: Send>(
+    cpu: u32,
+    work: impl FnOnce() -> anyhow::Result<T> + Send,
+) -> anyhow::Result<T> {
+    std::thread::scope(|scope| {
+        let done = scope.spawn(|| {
+            pin_thread(&CpuSet::single(cpu))?;
+            work()
+        });
+        done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+/// Two sides of a comparison, either of which goes first in its turn.
+///
+/// # Errors
+/// Those of the sides.
+pub fn in_turns<T>(
+    ours_first: bool,
+    sides: [&mut dyn FnMut() -> anyhow::Result<T>; 2],
+) -> anyhow::Result<[T; 2]> {
+    if ours_first {
+        return Ok([sides[0]()?, sides[1]()?]);
+    }
+    let theirs = sides[1]()?;
+    Ok([sides[0]()?, theirs])
+}
 
 /// The machine that the bench runs on.
 #[derive(Debug)]
