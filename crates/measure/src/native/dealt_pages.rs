@@ -92,11 +92,11 @@ impl Pool {
     /// # Errors
     /// When the kernel does not move pages, or not all of them.
     pub fn deal(&self, splits: &[Split]) -> Result<(), NotDealt> {
-        let all_huge = self.pages() != Pages::Small
+        let all_huge = self.pages != Pages::Small
             && achieved_page_sizes(self.mapping())
                 .is_ok_and(|sizes| sizes.huge_bytes == self.bytes());
         let page_bytes = if all_huge { HUGE_PAGE_BYTES } else { base_page_bytes() };
-        let dealt_pages = (dealt_bytes(self.pages()) / page_bytes).max(1);
+        let dealt_pages = (dealt_bytes(self.pages) / page_bytes).max(1);
         for split in splits {
             let turn = Turn::new(&split.weights);
             let moved = move_pages(self.addresses(&split.range), page_bytes, |page| {
@@ -145,7 +145,7 @@ impl Pool {
         for split in splits {
             let range = self.addresses(&split.range);
             let turn = Turn::new(&split.weights);
-            for (run, node) in turn.runs_of_bytes(range.bytes(), dealt_bytes(self.pages())) {
+            for (run, node) in turn.runs_of_bytes(range.bytes(), dealt_bytes(self.pages)) {
                 let run = range.part(run.start, run.len());
                 bind_range(run, &MemoryPolicy::Preferred(node))?;
             }

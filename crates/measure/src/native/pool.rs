@@ -28,11 +28,11 @@ const SPARE_BYTES: u64 = 256 << 20;
 #[derive(Debug)]
 pub(super) struct Pool {
     mapping: Mapping,
-    pages: Pages,
+    pub pages: Pages,
     /// Element ranges that a kernel has written, in no order; none meets another.
     overwritten: Vec<Range<usize>>,
     /// Sizes of its pages when all of it was filled; `None` as long as it is not.
-    page_sizes: Option<PageSizes>,
+    pub page_sizes: Option<PageSizes>,
 }
 
 /// What a pool is made for.
@@ -146,15 +146,6 @@ impl Pool {
         self.fill(all, request.cpus, request.pattern)?;
         self.page_sizes = Some(recorded(achieved_page_sizes(&self.mapping).ok()));
         Ok(())
-    }
-
-    pub fn pages(&self) -> Pages {
-        self.pages
-    }
-
-    /// Sizes of its pages when it was filled; `None` where it was not.
-    pub fn page_sizes(&self) -> Option<PageSizes> {
-        self.page_sizes
     }
 
     /// Bytes in base pages, at most.

@@ -202,7 +202,7 @@ impl Pools {
                     && (is_dealt || base_page_bytes <= range.bytes() as u64);
                 *place = Some(PlacedArea {
                     range,
-                    page_sizes: pool.page_sizes().filter(|_| !asks),
+                    page_sizes: pool.page_sizes.filter(|_| !asks),
                     mapping: pool.mapping(),
                     policy: area.policy.clone(),
                     threads: u32::try_from(layout.cpus.len()).unwrap_or(u32::MAX),

@@ -150,7 +150,7 @@ impl Clock<'_> {
 
     /// The clock of the core, where threads are to look at it.
     fn core_ghz(&mut self) -> Result<Option<f64>, Failure> {
-        if self.meeting.looks_at_core_clock() { core_ghz(|| self.read()) } else { Ok(None) }
+        if self.meeting.needs.core_clock { core_ghz(|| self.read()) } else { Ok(None) }
     }
 }
 
@@ -199,7 +199,7 @@ fn pin_and_touch<'a>(
         job.slices.fill(pattern);
     }
     meeting.touched();
-    let work = begin(actor_loop, job.slices, pattern, meeting.instruments())?;
+    let work = begin(actor_loop, job.slices, pattern, meeting.instruments)?;
     work.ok_or_else(|| {
         Failure::Refused(Reason {
             code: ReasonCode::NoVariant,
@@ -211,7 +211,7 @@ fn pin_and_touch<'a>(
 }
 
 fn walk_over_windows(work: &mut dyn Work, meeting: &Meeting<'_>) -> Result<Walk, Failure> {
-    let count = meeting.window_count();
+    let count = meeting.request.count as usize;
     let mut log = BlockLog::with_room(NOTES_PER_WINDOW * (count + 1));
     let mut edges = Vec::with_capacity(count + 1);
     let mut clock = Clock { meeting, last: 0 };
@@ -278,7 +278,7 @@ fn wait_for_windows(
     log: &mut BlockLog,
 ) -> Result<Look, Failure> {
     let meeting = clock.meeting;
-    let longest = nanoseconds(meeting.shortest() / LONGEST_BLOCK);
+    let longest = nanoseconds(meeting.request.shortest / LONGEST_BLOCK);
     let mut before = ready;
     let mut last = before.time;
     log.restart(last, work.done());
@@ -331,7 +331,7 @@ fn warm_up(work: &mut dyn Work, clock: &mut Clock<'_>) -> Result<(Look, Option<f
     let elapsed = Duration::from_nanos((warm - start).max(1)).as_secs_f64();
     let rate = work.done() as f64 / elapsed;
     work.check_warm_up()?;
-    let block_time = meeting.shortest().as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
+    let block_time = meeting.request.shortest.as_secs_f64() / f64::from(BLOCKS_PER_WINDOW);
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,

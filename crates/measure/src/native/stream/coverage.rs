@@ -5,7 +5,7 @@ use std::cell::{Cell, RefCell};
 use nearfar_kernels::{Checksum, Constants};
 
 use super::BLOCK_GRAIN;
-use super::tests::{Memory, loop_of, pattern, run_blocks};
+use super::tests::{Memory, loop_of, pattern, run_blocks, with_stream};
 use crate::kernel_name::MemoryKernel;
 use crate::native::memory_loop::{Arrays, MemoryLoop};
 use crate::native::work::Work;
@@ -111,28 +111,24 @@ fn pauses_leave_counts_and_results_as_they_are() {
     thread_local! {
         static CALLS: Cell<usize> = const { Cell::new(0) };
     }
-    fn counted(l: &MemoryLoop, arrays: Arrays<'_>, c: &Constants, repeats: u32) -> Checksum {
-        CALLS.set(CALLS.get() + 1);
-        l.run(arrays, c, repeats)
-    }
-    let pattern = pattern();
     for name in ["load", "store", "triad_nt", "ddot", "2l1s", "1l_1fma"] {
         // Blocks of several pieces; a slice that is shorter than its block.
         for (steps, block_steps) in [(4176, 1000), (1024, 10_000)] {
             let runs = [0, 100].map(|pause_cycles| {
-                let memory_loop = loop_of(name);
-                let bytes = memory_loop.kernel().step_bytes();
-                let mut memory = Memory::of(&memory_loop, steps);
-                let mut stream = memory.stream(memory_loop, &pattern);
-                stream.run_by(counted);
-                stream.pause_for(pause_cycles);
-                stream.set_block(bytes * block_steps);
-                CALLS.set(0);
-                for _ in 0..7 {
-                    stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
-                }
-                stream.check_results().unwrap();
-                (stream.done(), stream.passes(), CALLS.get())
+                with_stream(name, steps, |stream, bytes| {
+                    stream.run_by(|honest, arrays, constants, repeats| {
+                        CALLS.set(CALLS.get() + 1);
+                        honest.run(arrays, constants, repeats)
+                    });
+                    stream.pause_for(pause_cycles);
+                    stream.set_block(bytes * block_steps);
+                    CALLS.set(0);
+                    for _ in 0..7 {
+                        stream.step().unwrap_or_else(|reason| panic!("{name}: {}", reason.text));
+                    }
+                    stream.check_results().unwrap();
+                    (stream.done(), stream.passes(), CALLS.get())
+                })
             });
             let [(bytes, passes, calls), (paused_bytes, paused_passes, pieces)] = runs;
             assert_eq!((bytes, passes), (paused_bytes, paused_passes), "{name}");
