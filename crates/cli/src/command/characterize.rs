@@ -10,8 +10,7 @@ use nearfar_kernels::find;
 use nearfar_measure::native::NativeExecutor;
 use nearfar_measure::simulated::SimulatedExecutor;
 use nearfar_measure::{
-    Caution, Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate,
-    store_method,
+    Engine, Executor, HostLock, Interrupt, Outcome, Rates, before_measuring, estimate, store_method,
 };
 use nearfar_record::{Absence, Executor as ExecutorKind, Header, Record, RecordWriter};
 use nearfar_units::format_duration;
@@ -166,8 +165,7 @@ impl Session<'_> {
         let header = &record.header;
         let is_simulated = header.simulation.is_some();
         let overrides = if is_simulated { Vec::new() } else { nearfar_topology::overrides() };
-        let cautions = before_measuring(&header.machine, &header.environment, &overrides);
-        let warnings: Vec<_> = cautions.iter().map(Caution::warning).collect();
+        let warnings = before_measuring(&header.machine, &header.environment, &overrides);
         let progress = Progress::new();
         let mut watch = |status: nearfar_measure::Status<'_>| progress.update(status);
         let Self { executor, writer, interrupt } = self;
