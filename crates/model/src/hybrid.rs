@@ -24,6 +24,7 @@
 //! `cargo bench -p nearfar-model --bench accuracy -- hybrid`.
 
 mod advice;
+mod answer;
 mod best_shares;
 mod held_out;
 mod overlap_fit;
@@ -42,17 +43,15 @@ use crate::hybrid_points::{HybridFigures, hybrid_points};
 use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::RecordFigures;
 
-pub use advice::{HybridAdvice, NoGain};
+pub use answer::{
+    GainOver, HybridAdvice, HybridAnswer, HybridAnswers, HybridGain, HybridMemories,
+    HybridPairAnswer, HybridPlacement, HybridPrediction, NoGain, PlacementName,
+};
 pub use best_shares::{BestShares, Buffers};
 pub use held_out::{HeldOutErrors, HeldOutPoint};
 pub use overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
 pub use pair::{HybridCorner, HybridOverlap, HybridPair, HybridSurfacePoint, OverlapValue};
-pub use placements::{
-    GainOver, HybridAnswer, HybridAnswers, HybridMemories, HybridPairAnswer, HybridPlacement,
-    PlacementName,
-};
-pub use prediction::{HybridGain, HybridPrediction, UNKNOWN_MARGIN};
-pub use resampling::FEWEST_DRAWN_ROUNDS;
+pub use resampling::{FEWEST_DRAWN_ROUNDS, UNKNOWN_MARGIN};
 pub use shares::{HybridShares, page_weights};
 
 /// Rounds that tell overlaps well: twice those of a suite.
@@ -110,7 +109,11 @@ pub fn hybrid(figures: &RecordFigures<'_>, bounds: OverlapBounds) -> Result<Hybr
         let Some(first) = of_pair.first() else { continue };
         let HybridCoordinates { initiator, fast_node, slow_node, .. } = first.place;
         match HybridPair::new(&of_pair, &rounds, bounds, &record.header.machine, &remedy) {
-            Ok(pair) => pairs.push(pair),
+            Ok(mut pair) => {
+                pair.surface = pair.surface_points();
+                pair.answers = pair.usual_answers();
+                pairs.push(pair);
+            }
             Err(why) => left_out.push(HybridLeftOut { initiator, fast_node, slow_node, why }),
         }
     }

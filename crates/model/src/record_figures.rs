@@ -2,7 +2,6 @@
 //! Every table of an experiment is made from these.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::sync::OnceLock;
 
 use nearfar_record::{
     Absence, Absent, Actor, Aggregate, Case, CaseSummary, Coordinates, Part, Record, Sample,
@@ -12,10 +11,7 @@ use nearfar_stats::median;
 use serde::Serialize;
 
 use crate::evidence::Evidence;
-use crate::pairs::{Pairs, pairs};
-use crate::roofs::{RoofFigures, roofs};
 use crate::samples_by_case::{CaseSamples, SamplesByCase};
-use crate::sharing_grid::{SharingCell, sharing_grid};
 
 /// The cases of a record by their ids, with their samples and absences.
 #[derive(Debug)]
@@ -24,9 +20,6 @@ pub struct RecordFigures<'a> {
     planned: HashSet<&'a str>,
     samples: SamplesByCase<'a>,
     absent: HashMap<&'a str, Vec<&'a Absent>>,
-    pairs: OnceLock<Pairs>,
-    roofs: OnceLock<Vec<RoofFigures>>,
-    sharing_grid: OnceLock<Vec<SharingCell>>,
 }
 
 /// A case of the plan, whether it has figures or not.
@@ -68,9 +61,6 @@ impl<'a> RecordFigures<'a> {
             planned: record.cases.iter().map(|case| case.id.as_str()).collect(),
             samples: SamplesByCase::new(record),
             absent,
-            pairs: OnceLock::new(),
-            roofs: OnceLock::new(),
-            sharing_grid: OnceLock::new(),
         }
     }
 
@@ -81,21 +71,6 @@ impl<'a> RecordFigures<'a> {
     /// What its figures rest on.
     pub fn evidence(&self) -> &Evidence {
         self.samples.evidence()
-    }
-
-    /// The record's [`pairs`], worked out once.
-    pub fn pairs(&self) -> &Pairs {
-        self.pairs.get_or_init(|| pairs(self))
-    }
-
-    /// The record's [`roofs`], worked out once.
-    pub fn roofs(&self) -> &[RoofFigures] {
-        self.roofs.get_or_init(|| roofs(self))
-    }
-
-    /// The record's [`sharing_grid`], worked out once.
-    pub fn sharing_grid(&self) -> &[SharingCell] {
-        self.sharing_grid.get_or_init(|| sharing_grid(self))
     }
 
     /// Cases that have coordinates of a kind, in the order of the plan, once for each such

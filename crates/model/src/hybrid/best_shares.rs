@@ -6,8 +6,8 @@
 //! memory full. All crossings are looked at.
 //! Source: the vertices of linear programs; denoyelle2019, equation 5, for the time.
 
+use super::answer::HybridPrediction;
 use super::pair::HybridPair;
-use super::prediction::HybridPrediction;
 use super::shares::HybridShares;
 
 /// Whether buffers that are read and written may be shared out differently.

@@ -8,11 +8,10 @@ use nearfar_stats::{mean_of_calm, percentile_error, percentile_interval};
 use nearfar_units::{BytesPerSecond, Quantity, Ratio};
 use serde::Serialize;
 
+use super::answer::HybridAnswer;
 use super::held_out::{HeldOutErrors, HeldOutPoint, errors};
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint, position};
-use super::placements::HybridAnswer;
-use super::prediction::margins;
-use super::resampling::{CONFIDENCE, CaseRounds, Rounds};
+use super::resampling::{CONFIDENCE, CaseRounds, Rounds, margins};
 use super::shares::HybridShares;
 use crate::hybrid_points::{HybridFigures, load_share};
 
@@ -124,16 +123,9 @@ pub struct HybridSurfacePoint {
     pub bandwidth: Option<BytesPerSecond>,
 }
 
-/// Shares of loads that answers are given for: reads only, two reads for a write (STREAM's triad
-/// and add), one for one (copy, scale), writes only.
-const PROGRAMS: [f64; 4] = [1.0, 2.0 / 3.0, 0.5, 0.0];
-
-/// Steps of the surface from 0 to 1.
-const STEPS: u32 = 5;
-
 impl HybridPair {
-    /// The model by the points of one initiator and its two memories and the rounds of each case.
-    /// In words why there is none.
+    /// The model by the points of one initiator and its two memories and the rounds of each case,
+    /// without surface and answers. In words why there is none.
     pub(super) fn new(
         points: &[&HybridFigures],
         rounds: &HashMap<String, Vec<f64>>,
@@ -196,7 +188,7 @@ impl HybridPair {
         let default_node = own.and_then(|own| own.cpu_node);
         let node = |number| machine.node(number);
         let kind = |number| node(number).map_or(MemoryKind::Unknown, |node| node.kind);
-        let mut pair = Self {
+        Ok(Self {
             initiator,
             fast_node,
             fast_kind: kind(fast_node),
@@ -219,28 +211,7 @@ impl HybridPair {
             margins: margins(&drawn),
             model,
             drawn,
-        };
-        pair.surface = pair.surface();
-        pair.answers = PROGRAMS.iter().filter_map(|&loads| pair.answer(loads, &[])).collect();
-        Ok(pair)
-    }
-
-    fn surface(&self) -> Vec<HybridSurfacePoint> {
-        let steps = || (0..=STEPS).map(|step| f64::from(step) / f64::from(STEPS));
-        let cells = steps().flat_map(|loads| steps().map(move |fast| (loads, fast)));
-        let point = |(load_share, fast_share)| {
-            let bandwidth = self.bandwidth(load_share, fast_share).map(BytesPerSecond);
-            HybridSurfacePoint { load_share, fast_share, bandwidth }
-        };
-        cells.map(point).collect()
-    }
-
-    /// Useful bytes/s of a program with this share of loads and this share of all its buffers in
-    /// the fast memory; `None` where a share is not between 0 and 1, or an overlap that is needed
-    /// is not known.
-    pub fn bandwidth(&self, load_share: f64, fast_share: f64) -> Option<f64> {
-        let shares = HybridShares::together(load_share, fast_share);
-        self.predict(shares).map(|prediction| prediction.bandwidth.value.0)
+        })
     }
 
     /// The model's error: the relative root mean square on points that were never fitted, a

@@ -3,7 +3,7 @@
 //! Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
 
 use nearfar_record::TransferKind;
-use nearfar_stats::{drawn_estimates, mean_of_calm};
+use nearfar_stats::{drawn_estimates, mean_of_calm, median, percentile_error};
 
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
 
@@ -16,6 +16,17 @@ pub const FEWEST_DRAWN_ROUNDS: usize = 5;
 
 /// So many of the drawn fits an interval holds.
 pub(super) const CONFIDENCE: f64 = 0.95;
+
+/// Two kinds whose times are within so many standard errors of each other may dominate either
+/// way.
+const STANDARD_ERRORS: f64 = 3.0;
+
+/// How far apart two times may be and still be exchanged by the errors of the rates, where those
+/// are not known, as a fraction.
+pub const UNKNOWN_MARGIN: f64 = 0.05;
+
+/// The least margin: what the rounding of binary fractions makes of equal times.
+const LEAST_MARGIN: f64 = 1e-9;
 
 /// Rounds of a case, useful bytes/s.
 #[derive(Debug, Clone)]
@@ -79,4 +90,22 @@ impl Rounds {
             points.map(|((point, _), &bandwidth)| OverlapPoint { bandwidth, ..*point }).collect();
         Some(OverlapModel::fit(corners.try_into().ok()?, &points, bounds))
     }
+}
+
+/// How near two times must be to be exchanged by the errors of the rates: a fraction of the
+/// longer, by kinds.
+pub(super) fn margins(drawn: &[OverlapModel]) -> [[f64; 4]; 4] {
+    let relative: [Option<f64>; 4] = std::array::from_fn(|kind| {
+        let rates: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
+        Some(percentile_error(&rates)? / median(&rates)?)
+    });
+    std::array::from_fn(|one| {
+        std::array::from_fn(|other| match (relative[one], relative[other]) {
+            (Some(one), Some(other)) => {
+                // At half of a time and more nothing is left to tell apart.
+                (STANDARD_ERRORS * one.hypot(other)).clamp(LEAST_MARGIN, 0.5)
+            }
+            _ => UNKNOWN_MARGIN,
+        })
+    })
 }

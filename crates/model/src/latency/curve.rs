@@ -7,7 +7,7 @@ use nearfar_record::{ChaseWalk, Estimate, LatencyCoordinates, Outcome, Pages};
 use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
-use super::knee::{LatencyKnee, UsableBandwidth, knee, usable};
+use super::knee::{LatencyKnee, LoadedPoint, UsableBandwidth, knee, usable};
 use super::numa_factor::own_nodes;
 use super::queue::{LatencyQueue, queue};
 use crate::chases::ChaseFigures;
@@ -41,19 +41,6 @@ pub struct LoadedCurve {
     pub usable: Outcome<UsableBandwidth>,
     /// The law of a queue that is fitted to it.
     pub queue: Outcome<LatencyQueue>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct LoadedPoint {
-    /// Cycles that each thread pauses after every KiB of each array.
-    pub pause_cycles: u32,
-    /// Time of an access.
-    #[serde(rename = "time_ns")]
-    pub time: Estimate<Nanoseconds>,
-    /// What the threads move, useful bytes.
-    #[serde(rename = "traffic_gb_per_s")]
-    pub traffic: Estimate<BytesPerSecond>,
 }
 
 impl LoadedCurve {

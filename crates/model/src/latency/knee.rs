@@ -14,7 +14,18 @@ use nearfar_record::Estimate;
 use nearfar_units::{BytesPerSecond, Nanoseconds};
 use serde::Serialize;
 
-use super::curve::LoadedPoint;
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LoadedPoint {
+    /// Cycles that each thread pauses after every KiB of each array.
+    pub pause_cycles: u32,
+    /// Time of an access.
+    #[serde(rename = "time_ns")]
+    pub time: Estimate<Nanoseconds>,
+    /// What the threads move, useful bytes.
+    #[serde(rename = "traffic_gb_per_s")]
+    pub traffic: Estimate<BytesPerSecond>,
+}
 
 /// Where a loaded curve bends.
 #[derive(Debug, Clone, PartialEq, Serialize)]

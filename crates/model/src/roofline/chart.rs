@@ -8,8 +8,7 @@ use nearfar_record::{Estimate, Roof, RoofPurpose};
 use nearfar_units::{BytesPerSecond, FlopsPerSecond};
 use serde::Serialize;
 
-use super::advice::{RooflineAdvice, advice};
-use super::programs::{ProgramExpectation, expectations};
+use super::conclusions::{ProgramExpectation, RooflineAdvice, advice, expectations};
 use super::validation::{RoofValidation, validations};
 use crate::roofs::RoofFigures;
 
