@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use nearfar_machine::Initiator;
 use nearfar_record::{
     Aggregate, CaseSummary, ChaseWalk, Coordinates, Estimate, LatencyCoordinates, Pages, Part,
 };
@@ -54,6 +55,14 @@ pub struct Translation {
     /// From the least to the most that the intervals of both medians leave room for.
     #[serde(rename = "interval_ns")]
     pub interval: (f64, f64),
+}
+
+impl ChaseFigures {
+    /// Whether the node is one of the initiator's own.
+    pub(crate) fn is_local(&self, initiators: &[Initiator]) -> bool {
+        let own = initiators.iter().find(|it| it.index == self.place.initiator);
+        own.is_some_and(|it| it.memory_nodes.contains(self.place.memory_node))
+    }
 }
 
 impl Translation {

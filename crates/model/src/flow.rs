@@ -27,7 +27,6 @@
 
 mod case;
 mod fit;
-mod machine_part;
 mod observed;
 mod parameters;
 mod placements;
@@ -43,9 +42,8 @@ use serde::Serialize;
 
 pub use nearfar_flow::Part as FlowPart;
 
-pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, LinkEnds};
+pub use case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 pub use fit::{FittedFlow, FlowEstimate, fit_flow};
-pub use machine_part::MachinePart;
 pub use parameters::FlowParameter;
 pub use placements::{FlowPlacement, InitiatorRate, PlacementKind, PlacementLimit, first_cause};
 pub use prediction::{FilledPart, FlowPrediction, InitiatorThreads, PredictedStream, StreamError};
@@ -103,8 +101,8 @@ pub struct FlowErrors {
     pub worst: f64,
 }
 
-/// Of so many streams errors are within [`FlowErrors::most`].
-const MOST_STREAMS: f64 = 0.95;
+/// Of so many of a hundred streams errors are within [`FlowErrors::most`].
+const MOST_OF_100: usize = 95;
 
 impl FlowErrors {
     /// `None` without streams.
@@ -115,13 +113,7 @@ impl FlowErrors {
         let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
         let worst = *sizes.last()?;
         let streams = sizes.len();
-        #[expect(
-            clippy::cast_precision_loss,
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "a position among streams, rounded up"
-        )]
-        let rank = (MOST_STREAMS * streams as f64).ceil() as usize;
+        let rank = (MOST_OF_100 * streams).div_ceil(100);
         let most = sizes.get(rank.saturating_sub(1)).copied().unwrap_or(worst);
         mean.is_finite().then_some(Self {
             experiment,

@@ -88,9 +88,6 @@ fn level(
         .map(|cell| cell.group)
         .collect();
     let lost = finding.ratio.ln();
-    if !other_way_is_low(between, own, &groups, lost, explained, cells) {
-        return None;
-    }
     let PairLosses { losses, ends } = pair_losses(between, &groups, explained, cells, parts);
     let is_alike = |pair: &(u32, u32)| {
         losses.get(pair).is_some_and(|loss| *loss < ALIKE.0 * lost && *loss > ALIKE.1 * lost)
@@ -112,29 +109,6 @@ fn level(
         .filter(|&cell| pair(between, &cells[cell]).is_some_and(|(pair, _)| pairs.contains(&pair)))
         .collect();
     Some((HiddenLevel { between, pairs, ratio }, members))
-}
-
-/// Whether the other way of a pair is low as well, or nothing is known of it: most
-/// findings are not, and need no look at all other pairs.
-fn other_way_is_low(
-    between: Between,
-    own: (u32, u32),
-    groups: &HashSet<usize>,
-    lost: f64,
-    explained: &Explained<'_>,
-    cells: &[TwinCell],
-) -> bool {
-    let pairs =
-        || cells.iter().enumerate().filter_map(|(index, cell)| Some((index, pair(between, cell)?)));
-    let Some((from, to)) = pairs().find(|(_, (pair, _))| *pair == own).map(|(_, (_, ends))| ends)
-    else {
-        return false;
-    };
-    let other_way: Vec<f64> = pairs()
-        .filter(|(index, (_, ends))| *ends == (to, from) && groups.contains(&cells[*index].group))
-        .filter_map(|(index, _)| Some(explained.comparisons.of(index)?.ln_ratio))
-        .collect();
-    median(&other_way).is_none_or(|loss| loss < ALIKE.0 * lost)
 }
 
 fn pair_losses(

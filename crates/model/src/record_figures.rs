@@ -178,14 +178,16 @@ impl<'a> CaseFigures<'a> {
         round_values(self.samples.totals, part, Work::UsefulBytes, aggregate)
     }
 
-    /// Median work of one thread of an actor in one cycle of its core, over threads and
-    /// undisturbed samples, or all samples where none is undisturbed; `None` where nobody looked
-    /// at the clock.
-    pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
+    /// Its undisturbed samples, or all where none is undisturbed.
+    pub(crate) fn counted(&self) -> impl Iterator<Item = &'a &'a Sample> {
         let only_disturbed = self.samples().iter().all(|sample| sample.is_disturbed());
-        let counted =
-            self.samples().iter().filter(|sample| only_disturbed || !sample.is_disturbed());
-        let of_threads = counted.flat_map(|sample| {
+        self.samples().iter().filter(move |sample| only_disturbed || !sample.is_disturbed())
+    }
+
+    /// Median work of one thread of an actor in one cycle of its core, over threads and
+    /// the samples that count; `None` where nobody looked at the clock.
+    pub fn work_per_cycle(&self, actor: usize, work: Work) -> Option<f64> {
+        let of_threads = self.counted().flat_map(|sample| {
             let threads = sample.actors.get(actor).map_or(&[][..], |actor| &actor.threads);
             threads.iter().filter_map(|thread| {
                 let done = match work {

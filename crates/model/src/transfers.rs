@@ -94,7 +94,9 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
             beside: place.beside.as_ref().map(|beside| BesideFigures {
                 beside: case.bandwidth(Part::Actor(1 - position(place).min(1))),
                 alone: match beside {
-                    TransferBeside::Streams { .. } => streams_alone(figures, place, beside),
+                    TransferBeside::Streams { kernel, variant, threads } => {
+                        streams_alone(figures, place, (kernel, variant, *threads))
+                    }
                     TransferBeside::Device { .. } => {
                         other_of(figures, &case, place).and_then(|other| alone(&other))
                     }
@@ -268,10 +270,8 @@ fn alone_of(case: &CaseFigures<'_>, part: Part) -> Option<AloneFigures> {
 
 /// Median over the samples that count, as the device's clock has it.
 fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<BytesPerSecond> {
-    let samples = case.samples();
-    let only_disturbed = samples.iter().all(|sample| sample.is_disturbed());
-    let counted = samples.iter().filter(|sample| only_disturbed || !sample.is_disturbed());
-    let rates: Vec<f64> = counted
+    let rates: Vec<f64> = case
+        .counted()
         .filter_map(|sample| sample.actors.get(position(place))?.transfer?.device_rate())
         .collect();
     median(&rates).map(BytesPerSecond)
@@ -281,9 +281,8 @@ fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<Byte
 fn streams_alone(
     figures: &RecordFigures<'_>,
     transfer: &TransferCoordinates,
-    beside: &TransferBeside,
+    streams: (&str, &str, u32),
 ) -> Option<AloneFigures> {
-    let TransferBeside::Streams { kernel, variant, threads } = beside else { return None };
     let mut places = figures.places(|coordinates| match coordinates {
         Coordinates::Devices(DeviceCoordinates::Streams(place)) => Some(place),
         _ => None,
@@ -291,7 +290,7 @@ fn streams_alone(
     places.find_map(|(place, case)| {
         let same = (place.initiator, Some(place.memory_node))
             == (transfer.initiator, transfer.memory_node)
-            && (&place.kernel, &place.variant, place.threads) == (kernel, variant, *threads);
+            && (&*place.kernel, &*place.variant, place.threads) == streams;
         alone_of(&case, Part::Case).filter(|_| same)
     })
 }
