@@ -121,23 +121,14 @@ pub fn chases(figures: &RecordFigures<'_>) -> Vec<ChaseFigures> {
             }
         })
         .collect();
-    all.sort_by(|one, other| {
-        let key = |figures: &ChaseFigures| {
-            let LatencyCoordinates {
-                initiator,
-                memory_node,
-                working_set_bytes,
-                pages,
-                walk,
-                load,
-                ..
-            } = figures.place.clone();
-            let load = load.map(|load| {
-                (load.kernel, load.variant, load.threads, std::cmp::Reverse(load.pause_cycles))
-            });
-            (initiator, memory_node, load, working_set_bytes, pages, walk)
-        };
-        key(one).cmp(&key(other))
+    all.sort_by_cached_key(|figures| {
+        let LatencyCoordinates {
+            initiator, memory_node, working_set_bytes, pages, walk, load, ..
+        } = figures.place.clone();
+        let load = load.map(|load| {
+            (load.kernel, load.variant, load.threads, std::cmp::Reverse(load.pause_cycles))
+        });
+        (initiator, memory_node, load, working_set_bytes, pages, walk)
     });
     let by_groups: HashMap<LatencyCoordinates, Estimate<Nanoseconds>> = all
         .iter()

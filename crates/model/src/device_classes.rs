@@ -22,12 +22,10 @@ use crate::classes::{Class, part};
 use crate::record_figures::RecordFigures;
 use crate::transfers::{CopyPlace, TransferFigures, largest_copies, transfers};
 
-/// What the classes of copies are made from.
 #[derive(Debug, Clone, PartialEq)]
 pub struct DeviceClassRule {
     /// A class spans at most this fraction of its maximum, and what noise explains.
     pub span: f64,
-    /// Which devices count.
     pub devices: JudgedDevices,
     /// The theoretical maximum of every link; `None` for what each device's own link is.
     pub phi: Option<TheoreticalMaximum>,
@@ -287,7 +285,6 @@ fn of_all_ways(phi: TheoreticalMaximum, direction: TransferDirection) -> Theoret
     }
 }
 
-/// The links of a record's devices.
 struct Links<'a> {
     machine: &'a Machine,
     accelerators: &'a [Accelerator],

@@ -57,18 +57,14 @@ use self::parameters::pairs_of;
 use crate::inapplicable::Inapplicable;
 use crate::record_figures::RecordFigures;
 
-/// A record's machine by the flow law.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Flow {
-    /// The parts that it has.
     pub layout: FlowLayout,
     /// Instruction-set variant of each kernel of the layout.
     pub variants: Vec<String>,
     /// The variant of its lone figures: where screening dropped the other, not the same.
     pub lone_variants: Vec<String>,
-    /// The cases that were fitted.
     pub cases: Vec<FlowCase>,
-    /// The numbers of the parts.
     pub fitted: FittedFlow,
     /// Pairs of initiator and node that lone figures of the first kernel are of.
     pub reached: BTreeSet<(u32, u32)>,
@@ -78,7 +74,6 @@ pub struct Flow {
     pub held_out: Vec<FlowErrors>,
     /// Errors on cases of several streams, each foretold by all others.
     pub left_out: FlowErrors,
-    /// What placements of the whole machine come to.
     pub placements: Vec<FlowPlacement>,
 }
 
@@ -183,12 +178,11 @@ pub fn flow(figures: &RecordFigures<'_>) -> Result<Flow, Inapplicable> {
         (observed.fitted[*position].experiment, errors.clone())
     };
     let in_sample: Vec<(Experiment, Vec<f64>)> = fitted.errors.iter().map(of_case).collect();
-    let held_out = observed.held_out.iter().filter(is_known).filter_map(|case| {
-        let rates = fitted.rates(case)?;
-        let pairs = rates.iter().zip(&case.streams);
-        let errors = pairs.map(|(rate, stream)| rate / stream.rate - 1.0).collect();
-        Some((case.experiment, errors))
-    });
+    let held_out = observed
+        .held_out
+        .iter()
+        .filter(is_known)
+        .filter_map(|case| Some((case.experiment, case.errors(&fitted.rates(case)?))));
     let held_out: Vec<(Experiment, Vec<f64>)> = held_out.collect();
     let machine = &figures.record().header.machine;
     let measured: Vec<&FlowCase> = observed.fitted.iter().chain(&observed.held_out).collect();

@@ -16,7 +16,6 @@ use serde::Serialize;
 
 use crate::record_figures::RecordFigures;
 
-/// The matrix and what it is made of.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Pairs {
     /// Rows, by their number.
@@ -143,7 +142,6 @@ impl Pairs {
     }
 }
 
-/// A case's place in the matrix.
 fn place_in_matrix(coordinates: &[Coordinates]) -> Option<&PairCoordinates> {
     let mut pairs = coordinates.iter().filter_map(Coordinates::as_pair);
     pairs.find(|pair| pair.stage == Stage::Matrix)

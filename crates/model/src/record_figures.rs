@@ -13,7 +13,6 @@ use serde::Serialize;
 use crate::evidence::Evidence;
 use crate::samples_by_case::{CaseSamples, SamplesByCase};
 
-/// The cases of a record by their ids, with their samples and absences.
 #[derive(Debug)]
 pub struct RecordFigures<'a> {
     record: &'a Record,
@@ -68,7 +67,6 @@ impl<'a> RecordFigures<'a> {
         self.record
     }
 
-    /// What its figures rest on.
     pub fn evidence(&self) -> &Evidence {
         self.samples.evidence()
     }
@@ -99,7 +97,6 @@ impl<'a> RecordFigures<'a> {
         self.samples.of_case(id).samples
     }
 
-    /// A case of the plan.
     pub fn of_case<'s>(&'s self, case: &'s Case) -> CaseFigures<'s> {
         self.case(&case.id, Some(case))
     }
@@ -115,7 +112,6 @@ impl<'a> RecordFigures<'a> {
 }
 
 impl<'a> CaseFigures<'a> {
-    /// The case in itself.
     pub fn planned(&self) -> PlannedCase {
         PlannedCase {
             id: self.id.into(),
@@ -131,6 +127,11 @@ impl<'a> CaseFigures<'a> {
         let has_chase = self.actors().iter().any(|actor| is_chase(&actor));
         let of_kind = self.actors().iter().filter(|actor| is_chase(actor) == has_chase);
         of_kind.filter_map(Actor::llc_multiple).min_by(f64::total_cmp)
+    }
+
+    /// As the plan has it; `None` for one that was refused before it could be planned.
+    pub(crate) fn planned_as(&self) -> Option<&'a Case> {
+        self.case
     }
 
     /// Its actors; none for one that was refused before it could be planned.

@@ -98,7 +98,7 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
                         streams_alone(figures, place, (kernel, variant, *threads))
                     }
                     TransferBeside::Device { .. } => {
-                        other_of(figures, &case, place).and_then(|other| alone(&other))
+                        other_of(&case, place).and_then(|other| alone(&other))
                     }
                 },
                 transfer_alone: alone(&TransferCoordinates {
@@ -110,21 +110,17 @@ pub fn transfers(figures: &RecordFigures<'_>) -> Vec<TransferFigures> {
         }
     };
     let mut all: Vec<TransferFigures> = places().map(figures_of).collect();
-    all.sort_by(|one, other| {
-        let key = |it: &TransferFigures| {
-            let place = &it.place;
-            (
-                place.beside.is_some(),
-                place.direction == TransferDirection::ToPeer,
-                place.device.clone(),
-                place.direction,
-                place.host_memory,
-                place.memory_node,
-                place.peer.clone(),
-                place.bytes,
-            )
-        };
-        key(one).cmp(&key(other))
+    all.sort_by_cached_key(|TransferFigures { place, .. }| {
+        let is_between = place.direction == TransferDirection::ToPeer;
+        let what = (place.device.clone(), place.direction, place.host_memory);
+        (
+            place.beside.is_some(),
+            is_between,
+            what,
+            place.memory_node,
+            place.peer.clone(),
+            place.bytes,
+        )
     });
     all
 }
@@ -257,7 +253,6 @@ fn actor(place: &TransferCoordinates) -> Part {
     Part::Actor(position(place))
 }
 
-/// One copy by the host's clock.
 fn time(place: &TransferCoordinates, by_host: &CaseSummary) -> Option<Nanoseconds> {
     let rate = by_host.sum.median;
     let bytes = place.bytes as f64 * f64::from(place.direction.ways());
@@ -277,7 +272,6 @@ fn by_device(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<Byte
     median(&rates).map(BytesPerSecond)
 }
 
-/// The streams of a place without a transfer.
 fn streams_alone(
     figures: &RecordFigures<'_>,
     transfer: &TransferCoordinates,
@@ -296,14 +290,8 @@ fn streams_alone(
 }
 
 /// The place that the other transfer of a case has alone.
-fn other_of(
-    figures: &RecordFigures<'_>,
-    case: &CaseFigures<'_>,
-    place: &TransferCoordinates,
-) -> Option<TransferCoordinates> {
-    let id = case.planned().id;
-    let planned = figures.record().cases.iter().find(|case| case.id == id)?;
-    planned.coordinates.iter().find_map(|coordinates| match coordinates {
+fn other_of(case: &CaseFigures<'_>, place: &TransferCoordinates) -> Option<TransferCoordinates> {
+    case.planned_as()?.coordinates.iter().find_map(|coordinates| match coordinates {
         Coordinates::Devices(DeviceCoordinates::Transfer(other)) if other.actor != place.actor => {
             Some(TransferCoordinates { beside: None, actor: 0, ..other.clone() })
         }

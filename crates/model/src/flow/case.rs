@@ -32,11 +32,8 @@ pub struct FlowStream {
 /// The parts that a machine has, whatever they carry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FlowLayout {
-    /// Number of initiators.
     pub initiators: usize,
-    /// Memory nodes by their numbers.
     pub nodes: Vec<u32>,
-    /// What several paths share beside controllers and issue limits.
     pub links: Vec<FlowLink>,
     /// Kernels by their names, the one that capacities are of first.
     pub kernels: Vec<String>,
@@ -107,6 +104,11 @@ impl FlowCase {
         let [only] = self.streams.as_slice() else { return None };
         let [(node, _)] = only.load.shares.as_slice() else { return None };
         Some((only.load.initiator, *node, only.load.threads))
+    }
+
+    /// Predicted / measured - 1 of every stream.
+    pub(crate) fn errors(&self, predicted: &[f64]) -> Vec<f64> {
+        predicted.iter().zip(&self.streams).map(|(rate, stream)| rate / stream.rate - 1.0).collect()
     }
 
     /// What its streams of an initiator move on a node, bytes/s.

@@ -31,7 +31,6 @@ const UNKNOWN_NOISE: f64 = 0.03;
 /// Standard error of a median / that of a mean.
 const OF_MEDIAN: f64 = 1.2533;
 
-/// What a record holds for the model.
 #[derive(Debug)]
 pub(crate) struct Observed {
     pub layout: FlowLayout,
@@ -39,13 +38,10 @@ pub(crate) struct Observed {
     pub variants: Vec<String>,
     /// Its variant in lone cases.
     pub lone_variants: Vec<String>,
-    /// Cases that are fitted.
     pub fitted: Vec<FlowCase>,
-    /// Cases that were left out of the fit.
     pub held_out: Vec<FlowCase>,
 }
 
-/// A kernel in one variant.
 type Loop<'a> = (&'a str, &'a str);
 
 /// A kernel in the variant that it runs in beside others, and in the one that lone figures are of:
@@ -127,21 +123,15 @@ fn layout(
     pairs: &BTreeSet<(u32, u32)>,
     kernels: Vec<String>,
 ) -> Result<FlowLayout, Inapplicable> {
-    let count = pairs.len();
-    if count > MOST_PAIRS {
-        return Err(Inapplicable::here(format!(
-            "the record has {count} pairs of initiator and node, and the fit takes at most \
-             {MOST_PAIRS}"
-        )));
-    }
     let rows = pairs.iter().map(|&(initiator, _)| initiator as usize + 1).max().unwrap_or(0);
     let own: BTreeSet<u32> = pairs.iter().map(|&(_, node)| node).collect();
-    if rows * own.len() > MOST_CELLS {
+    if pairs.len() > MOST_PAIRS || rows * own.len() > MOST_CELLS {
         return Err(Inapplicable::here(format!(
-            "the record has pairs of initiators up to number {} and of {} nodes, and the fit takes \
-             at most {MOST_CELLS} of one times the other",
-            rows.saturating_sub(1),
-            own.len()
+            "the record has {} pairs of {} nodes and initiators up to number {}, more than the fit \
+             takes",
+            pairs.len(),
+            own.len(),
+            rows.saturating_sub(1)
         )));
     }
     let used: Vec<&MemoryNode> =
@@ -234,20 +224,11 @@ fn experiment(coordinates: &Coordinates) -> Option<Experiment> {
         Coordinates::Sharing(place) => place.local_threads > 0 && place.remote_threads > 0,
         Coordinates::Links(_) | Coordinates::Mixes(_) => true,
         Coordinates::Roofs(place) => {
-            let is_shared = matches!(
-                place.roof,
-                Roof::Interleaved { .. }
-                    | Roof::Contended { .. }
-                    | Roof::AllLocal { .. }
-                    | Roof::Congested { .. }
-            );
-            is_shared && place.purpose == RoofPurpose::Roof
+            let is_alone =
+                matches!(place.roof, Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. });
+            !is_alone && place.purpose == RoofPurpose::Roof
         }
-        Coordinates::Scaling(_)
-        | Coordinates::Hybrid(_)
-        | Coordinates::Latency(_)
-        | Coordinates::Devices(_)
-        | Coordinates::Commands(_) => false,
+        _ => false,
     };
     tells.then(|| coordinates.experiment())
 }

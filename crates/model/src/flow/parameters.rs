@@ -29,23 +29,13 @@ use super::case::{FlowCase, FlowLayout, FlowLink, FlowStream, MachinePart};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FlowParameter {
     /// Demand of one thread, bytes/s.
-    OneThread {
-        initiator: usize,
-        /// The node's column.
-        column: usize,
-    },
+    OneThread { initiator: usize, column: usize },
     /// Capacity of a part, bytes/s.
     Capacity(Part),
     /// Useful bytes of a kernel against the first's where parts are full.
-    KernelBytes {
-        /// Position of the kernel.
-        kernel: usize,
-    },
+    KernelBytes { kernel: usize },
     /// Demand of a kernel's thread against the first's, in bytes of the first.
-    KernelDemand {
-        /// Position of the kernel.
-        kernel: usize,
-    },
+    KernelDemand { kernel: usize },
     /// The saturation exponent p.
     Saturation,
     /// The fairness exponent gamma.

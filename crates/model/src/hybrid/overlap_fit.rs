@@ -30,7 +30,6 @@ pub struct OverlapModel {
 /// A case whose dominating kind is known by its design.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OverlapPoint {
-    /// The kind that takes longest.
     pub dominating: TransferKind,
     /// Share of each kind in all bytes, by the pages that were found.
     pub shares: [f64; 4],

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::answer::HybridAnswer;
 use super::held_out::{HeldOutErrors, HeldOutPoint, errors};
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
-use super::resampling::{CONFIDENCE, CaseRounds, Rounds, margins};
+use super::resampling::{CONFIDENCE, Rounds, margins};
 use super::shares::HybridShares;
 use crate::hybrid_points::HybridFigures;
 
@@ -175,7 +175,7 @@ impl HybridPair {
         }
         let corners = std::array::from_fn(|kind| {
             let drawn: Vec<f64> = drawn.iter().map(|model| model.rates[kind]).collect();
-            let case = measured.corners[kind].case.clone();
+            let case = measured.corners[kind].case.id.clone();
             let ends = percentile_interval(&drawn);
             let bandwidth = drawn_estimate(model.rates[kind], ends, vec![case]);
             HybridCorner { of: TransferKind::ALL[kind], bandwidth }
@@ -279,15 +279,11 @@ fn why_no_rounds(point: &HybridFigures) -> &str {
 }
 
 /// Rounds of the corners and of the points of pairs.
-fn measured_rounds(points: &[HybridFigures]) -> Result<Rounds, String> {
-    let of = |point: &HybridFigures| CaseRounds {
-        case: point.case.id.clone(),
-        rounds: point.rounds.clone(),
-    };
+fn measured_rounds(points: &[HybridFigures]) -> Result<Rounds<'_>, String> {
     let corner = |kind: TransferKind| {
         let is_own = |point: &&HybridFigures| point.place.point == HybridPoint::Corner { of: kind };
         let mut own = points.iter().filter(is_own);
-        let measured = own.clone().find(|point| !point.rounds.is_empty()).map(of);
+        let measured = own.clone().find(|point| !point.rounds.is_empty());
         measured.ok_or_else(|| {
             let why = own.next().map_or("the record has no case for it", why_no_rounds);
             format!("the bandwidth of {} alone is not known: {why}", kind.as_str())
@@ -298,7 +294,7 @@ fn measured_rounds(points: &[HybridFigures]) -> Result<Rounds, String> {
         let HybridPoint::Pair { dominating, .. } = point.place.point else { return None };
         let shares = point.found_shares()?.by_kind();
         // The bandwidth is that of the rounds.
-        Some((OverlapPoint { dominating, shares, bandwidth: 0.0 }, of(point)))
+        Some((OverlapPoint { dominating, shares, bandwidth: 0.0 }, point))
     });
     Ok(Rounds { corners: [lf?, sf?, ls?, ss?], points: pairs.collect() })
 }

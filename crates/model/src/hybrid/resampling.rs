@@ -6,6 +6,7 @@ use nearfar_record::TransferKind;
 use nearfar_stats::{drawn_estimates, mean_of_calm, median, percentile_error};
 
 use super::overlap_fit::{OverlapBounds, OverlapModel, OverlapPoint};
+use crate::hybrid_points::HybridFigures;
 
 /// Fits to drawn rounds: the ends of an interval then move by about a seventh of its width from
 /// seed to seed.
@@ -28,22 +29,13 @@ pub const UNKNOWN_MARGIN: f64 = 0.05;
 /// The least margin: what the rounding of binary fractions makes of equal times.
 const LEAST_MARGIN: f64 = 1e-9;
 
-/// Rounds of a case, useful bytes/s.
-#[derive(Debug, Clone)]
-pub(super) struct CaseRounds {
-    /// Its id.
-    pub case: String,
-    pub rounds: Vec<f64>,
+/// Corners, by kind, and points of pairs, all with rounds.
+pub(super) struct Rounds<'a> {
+    pub corners: [&'a HybridFigures; 4],
+    pub points: Vec<(OverlapPoint, &'a HybridFigures)>,
 }
 
-/// Rounds of a pair of memories.
-pub(super) struct Rounds {
-    /// Those of the corners, by kind.
-    pub corners: [CaseRounds; 4],
-    pub points: Vec<(OverlapPoint, CaseRounds)>,
-}
-
-impl Rounds {
+impl Rounds<'_> {
     /// The model by the mean of the calm rounds; `None` where one is no rate. (Medians
     /// would need half as many rounds more for overlaps as near.)
     pub fn fit(&self, bounds: OverlapBounds) -> Option<OverlapModel> {
@@ -62,7 +54,6 @@ impl Rounds {
         draws.iter().filter_map(|middles| self.fit_to(middles, bounds)).collect()
     }
 
-    /// Rounds of the case that has the fewest.
     pub fn fewest(&self) -> usize {
         self.samples().iter().map(|rounds| rounds.len()).min().unwrap_or(0)
     }
@@ -70,8 +61,7 @@ impl Rounds {
     /// The cases that overlaps of this kind with others rest on: its points, and the corners.
     pub fn cases_of(&self, dominating: TransferKind) -> Vec<String> {
         let own = self.points.iter().filter(|(point, _)| point.dominating == dominating);
-        let own = own.map(|(_, case)| case);
-        own.chain(&self.corners).map(|it| it.case.clone()).collect()
+        own.map(|(_, case)| case).chain(&self.corners).map(|it| it.case.id.clone()).collect()
     }
 
     fn samples(&self) -> Vec<&[f64]> {

@@ -121,9 +121,7 @@ impl Chart {
         match roof {
             Roof::Contended { initiators, .. } => Some(initiators) == self.most_contending(),
             Roof::AllLocal { .. } | Roof::Congested { .. } => true,
-            Roof::Compute | Roof::Cache { .. } | Roof::Memory { .. } | Roof::Interleaved { .. } => {
-                false
-            }
+            _ => false,
         }
     }
 

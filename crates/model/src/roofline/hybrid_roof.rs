@@ -130,7 +130,7 @@ mod tests {
         let flops = Estimate::computed(100e9, (99e9, 101e9), Vec::new());
         let (kernel, variant) = ("fma_dp".into(), "avx2".into());
         let ceilings = vec![Ceiling { kernel, variant, threads: 7, flops }];
-        Chart { ceilings, ..Chart::empty(0) }
+        Chart { ceilings, ..Chart::default() }
     }
 
     fn point(intensity: f64, flops: Option<f64>) -> ProgramPoint {

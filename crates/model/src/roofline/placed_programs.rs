@@ -63,7 +63,6 @@ impl RoofCommands {
 }
 
 impl Roofline {
-    /// Where programs lie on every initiator.
     pub fn place(
         &self,
         points: &[ProgramPoint],

@@ -162,7 +162,6 @@ pub(super) fn advice(
     }
 }
 
-/// A program on an initiator.
 struct Place<'a> {
     chart: &'a Chart,
     point: ProgramPoint,

@@ -91,7 +91,6 @@ pub enum Standing {
 }
 
 impl UnderRoof {
-    /// Whether the roof is of loads.
     pub fn is_of_loads(&self) -> bool {
         self.kernel == BandwidthRoof::LOADS
     }
