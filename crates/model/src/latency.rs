@@ -24,8 +24,8 @@ mod numa_factor;
 mod queue;
 
 pub use advice::{CurvePlace, LatencyAdvice};
-pub use curve::{LoadedCurve, LoadedPoint};
-pub use knee::{KNEE_DISTANCE, LatencyKnee, USABLE_RISE, UsableBandwidth};
+pub use curve::LoadedCurve;
+pub use knee::{KNEE_DISTANCE, LatencyKnee, LoadedPoint, USABLE_RISE, UsableBandwidth};
 pub use level::LevelLatency;
 pub use numa_factor::{FIRMWARE_ROOM, FactorSpan, NumaFactor};
 pub use queue::{LatencyQueue, STRAIGHT};

@@ -6,7 +6,7 @@ use nearfar_machine::{CpuSet, MemoryNode};
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    Flow, FlowCase, FlowParameter, FlowPart, FlowPlacement, FlowStream, LinkEnds, PlacementKind,
+    Flow, FlowCase, FlowParameter, FlowPart, FlowPlacement, FlowStream, MachinePart, PlacementKind,
     RecordFigures, flow,
 };
 use nearfar_record::{Experiment, Inputs, Record, Suite};
@@ -80,7 +80,7 @@ fn limits_of_single_initiators_are_told() {
     let model = fit(&simulated);
     let is_way = |part: FlowPart| match part {
         FlowPart::Link { index } => {
-            matches!(model.layout.links[index].ends, LinkEnds::InitiatorToPackage { .. })
+            matches!(model.layout.links[index].part, MachinePart::InitiatorLink { .. })
         }
         _ => false,
     };
