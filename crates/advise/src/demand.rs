@@ -1,10 +1,11 @@
 //! What a program asks of memory, as far as its user knows or a profile told.
 
 use nearfar_model::SeenAccess;
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 /// How the threads of a program use its data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pattern {
@@ -39,17 +40,9 @@ pub struct Demand {
 
 impl Pattern {
     pub const ALL: [Self; 4] = [Self::Shared, Self::Private, Self::Regular, Self::Irregular];
-
-    /// Its name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Shared => "shared",
-            Self::Private => "private",
-            Self::Regular => "regular",
-            Self::Irregular => "irregular",
-        }
-    }
 }
+
+words!(Pattern);
 
 /// Why a demand cannot be looked at on a machine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
