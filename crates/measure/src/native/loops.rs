@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_kernels::{CATALOG, Flops, NotGenerated, Variant, add_in_sequence};
+use nearfar_kernels::{CATALOG, Flops, Unavailable, Variant, add_in_sequence};
 use nearfar_machine::Accelerator;
 use nearfar_record::{Actor, Case, Chase, Compute, Reason, ReasonCode, Stream, Transfer};
 
@@ -110,7 +110,7 @@ pub(super) fn offered_variants() -> OfferedVariants {
     generated.retain(|&variant| variant != Variant::Portable);
     let is_written = |name: &str, variant: Variant| {
         let generated = name.parse::<Flops>().map(|flops| flops.generate(variant));
-        !matches!(generated, Err(_) | Ok(Err(NotGenerated::NotWritten { .. })))
+        !matches!(generated, Err(_) | Ok(Err(Unavailable::NotWritten { .. })))
     };
     let of_arithmetic = |name: String| {
         let mut written = generated.clone();
