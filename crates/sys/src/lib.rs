@@ -45,7 +45,6 @@ mod refusal;
 mod signals;
 mod startup;
 mod system_file;
-mod thread_policy;
 mod trace;
 mod usage;
 mod vma;
@@ -70,7 +69,9 @@ pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
 pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
-pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
+pub use policy::{
+    KernelPolicy, bind_range, restore_thread_policy, set_thread_policy, thread_policy,
+};
 pub use probe::probe_calls;
 pub use process::{
     MappedPages, MappingKind, Task, descendants, mapping_shares, parent_of, parse_process_pages,
@@ -86,7 +87,6 @@ pub use signals::{
     stop_self,
 };
 pub use startup::start_as_this_was_started;
-pub use thread_policy::{restore_thread_policy, set_thread_policy};
 pub use trace::{
     Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
     stop_at_end, wait_to_be_followed,
