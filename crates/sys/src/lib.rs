@@ -38,7 +38,6 @@ mod policy;
 mod probe;
 mod process;
 mod process_group;
-mod process_move;
 mod proof_method;
 mod quota;
 mod refusal;
@@ -64,7 +63,7 @@ pub use limits::{
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;
-pub use page_move::{MovedPages, move_pages};
+pub use page_move::{MovedPages, move_pages, move_process_pages};
 pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
 pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
@@ -78,7 +77,6 @@ pub use process::{
     process_of_task, process_pages, task, task_pages, task_state, tasks,
 };
 pub use process_group::kill_process_group;
-pub use process_move::move_process_pages;
 pub use proof_method::ProofMethod;
 pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};

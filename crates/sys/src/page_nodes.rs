@@ -8,7 +8,7 @@ use crate::address_range::AddressRange;
 use crate::numa_maps;
 use crate::only_node::only_node;
 use crate::page_query::{
-    PageState, base_page_bytes, query_get_mempolicy, query_move_pages, query_resident,
+    OWN, PageState, base_page_bytes, batches, query_get_mempolicy, query_move_pages, query_resident,
 };
 use crate::page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes};
 use crate::proof_method::ProofMethod;
@@ -146,7 +146,10 @@ fn ask(
     let mut found = PageNodes::new(method, page_bytes);
     match method {
         ProofMethod::MovePages => {
-            query_move_pages(range, page_bytes, |_, page| found.count(page))?;
+            for pages in batches(range, page_bytes) {
+                let states = query_move_pages(OWN, &pages, page_bytes)?;
+                states.into_iter().for_each(|page| found.count(page));
+            }
         }
         ProofMethod::GetMempolicy => {
             query_get_mempolicy(range, page_bytes, |page| found.count(page))?;
