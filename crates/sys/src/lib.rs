@@ -39,7 +39,6 @@ mod probe;
 mod process;
 mod process_group;
 mod proof_method;
-mod quota;
 mod refusal;
 mod signals;
 mod startup;
@@ -57,7 +56,7 @@ pub use hwloc_environment::with_hwloc_environment;
 pub use hypervisor::hypervisor_signature;
 pub use interleave_weights::interleave_weights;
 pub use limits::{
-    AvailableMemory, CgroupRoom, OomScore, available_memory, node_free_bytes, raise_oom_score,
+    available_memory, cpu_limit, memory_limit, node_free_bytes, raise_oom_score, throttled,
     usable_nodes,
 };
 pub use mapping::{Mapping, PageRequest};
@@ -74,11 +73,10 @@ pub use policy::{
 pub use probe::probe_calls;
 pub use process::{
     MappedPages, MappingKind, Task, descendants, mapping_shares, parent_of, parse_process_pages,
-    process_of_task, process_pages, task, task_pages, task_state, tasks,
+    process_of_task, process_pages, task_pages, task_state, tasks,
 };
 pub use process_group::kill_process_group;
 pub use proof_method::ProofMethod;
-pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{
     ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, send_signal, stand_in_for_program,
@@ -89,6 +87,4 @@ pub use trace::{
     Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
     stop_at_end, wait_to_be_followed,
 };
-pub use usage::{
-    ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage, throttled,
-};
+pub use usage::{ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage};

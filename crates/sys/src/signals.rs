@@ -1,7 +1,6 @@
 //! Signals that are waited for and not handled (sigtimedwait(2)).
 
 use std::mem::MaybeUninit;
-use std::ptr;
 use std::time::Duration;
 
 use crate::child::forbid_core_dump;
@@ -34,25 +33,8 @@ impl AwaitedSignals {
     /// # Errors
     /// When one of them is no signal.
     pub fn block(signals: &[i32]) -> Result<Self, Refusal> {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: writes the whole set.
-        unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-        // SAFETY: sigemptyset has written it.
-        let mut set = unsafe { set.assume_init() };
-        for &signal in signals {
-            // SAFETY: the set is live and initialised.
-            if unsafe { libc::sigaddset(&raw mut set, signal) } != 0 {
-                return Err(Refusal::call("sigaddset", signal, Errno::last()));
-            }
-        }
-        let mut before = set;
-        // SAFETY: reads one live set and writes the other.
-        let errno =
-            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before) };
-        match errno {
-            0 => Ok(Self { set, before }),
-            errno => Err(Refusal::call("pthread_sigmask", "SIG_BLOCK", Errno(errno))),
-        }
+        let set = set_of(signals)?;
+        Ok(Self { set, before: change_mask(libc::SIG_BLOCK, &set)? })
     }
 
     pub(crate) fn before(&self) -> libc::sigset_t {
@@ -82,15 +64,35 @@ impl AwaitedSignals {
     }
 }
 
-/// Gives the calling thread this mask.
-fn set_mask(set: &libc::sigset_t) {
-    // SAFETY: reads the live set; the old mask is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::from_ref(set), ptr::null_mut()) };
-}
-
 impl Drop for AwaitedSignals {
     fn drop(&mut self) {
-        set_mask(&self.before);
+        // It was the mask before.
+        change_mask(libc::SIG_SETMASK, &self.before).ok();
+    }
+}
+
+fn set_of(signals: &[i32]) -> Result<libc::sigset_t, Refusal> {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: writes the whole set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: sigemptyset has written it.
+    let mut set = unsafe { set.assume_init() };
+    for &signal in signals {
+        // SAFETY: the set is live and initialised.
+        if unsafe { libc::sigaddset(&raw mut set, signal) } != 0 {
+            return Err(Refusal::call("sigaddset", signal, Errno::last()));
+        }
+    }
+    Ok(set)
+}
+
+/// Changes the calling thread's mask; the one before.
+fn change_mask(how: i32, set: &libc::sigset_t) -> Result<libc::sigset_t, Refusal> {
+    let mut before = *set;
+    // SAFETY: reads one live set and writes the other.
+    match unsafe { libc::pthread_sigmask(how, set, &raw mut before) } {
+        0 => Ok(before),
+        errno => Err(Refusal::call("pthread_sigmask", how, Errno(errno))),
     }
 }
 
@@ -107,20 +109,13 @@ pub fn stand_in_for_program() {
 /// Stops this process as Ctrl-Z does, until SIGCONT. Where nobody could wake its process group (an
 /// orphaned one), or SIGTSTP is ignored, Linux leaves the stop out.
 pub fn stop_self() {
-    let mut set = MaybeUninit::uninit();
-    // SAFETY: writes the whole set.
-    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-    // SAFETY: sigemptyset has written it.
-    let mut set = unsafe { set.assume_init() };
-    // SAFETY: the set is live and initialised.
-    unsafe { libc::sigaddset(&raw mut set, libc::SIGTSTP) };
     // SAFETY: no memory is involved.
     unsafe { libc::raise(libc::SIGTSTP) };
-    let mut before = set;
     // Where it was blocked, it is taken here.
-    // SAFETY: reads one live set and writes the other.
-    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut before) };
-    set_mask(&before);
+    let unblocked = set_of(&[libc::SIGTSTP]).and_then(|set| change_mask(libc::SIG_UNBLOCK, &set));
+    if let Ok(before) = unblocked {
+        change_mask(libc::SIG_SETMASK, &before).ok();
+    }
 }
 
 /// Ends this process by a signal, without a core of its own, so that whoever waits for it sees what

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, LabError, Programs};
+use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, Programs};
 use nearfar_record::{Record, read_record};
 
 use crate::expected::Expected;
@@ -84,7 +84,7 @@ impl Boot {
         machine: &GuestMachine,
         kernel: &Kernel,
         programs: &Programs,
-    ) -> Result<Ended, LabError> {
+    ) -> anyhow::Result<Ended> {
         let guest = Guest {
             machine,
             kernel,

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{LazyLock, Mutex, PoisonError};
 
 use nearfar_lab::{
-    Ended, GuestMachine, Kernel, LabError, Programs, build_lab_program, build_touchers,
-    find_kernel, guest_machines,
+    Ended, GuestMachine, Kernel, Programs, build_lab_program, build_touchers, find_kernel,
+    guest_machines,
 };
 
 use boot::Boot;
@@ -41,7 +41,7 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
         programs.extend(touchers.iter().map(PathBuf::as_path));
         Programs::gather(&programs)
     };
-    gather().map_err(|error: LabError| error.to_string())
+    gather().map_err(|error| format!("{error:#}"))
 });
 
 /// What was found or fetched for each suite, also where that failed: a machine without
@@ -50,7 +50,7 @@ static KERNELS: Mutex<BTreeMap<&str, Result<Kernel, String>>> = Mutex::new(BTree
 
 fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let find = || find_kernel(suite).map_err(|error| error.to_string());
+    let find = || find_kernel(suite).map_err(|error| format!("{error:#}"));
     kernels.entry(suite).or_insert_with(find).clone()
 }
 
@@ -58,16 +58,16 @@ fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
 fn in_guest(
     name: &str,
     suite: &'static str,
-    run: impl FnOnce(&GuestMachine, &Kernel, &Programs) -> Result<Ended, LabError>,
+    run: impl FnOnce(&GuestMachine, &Kernel, &Programs) -> anyhow::Result<Ended>,
 ) -> (GuestMachine, Ended) {
     let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
     let kernel = kernel_of(suite).unwrap_or_else(|error| give_up(&error));
-    let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
+    let machines = guest_machines().unwrap_or_else(|error| give_up(&format!("{error:#}")));
     let machine = machines.into_iter().find(|machine| machine.name == name).unwrap();
     let turn = Turn::take();
     let ended = run(&machine, &kernel, programs);
     drop(turn);
-    let ended = ended.unwrap_or_else(|error| give_up(&error.to_string()));
+    let ended = ended.unwrap_or_else(|error| give_up(&format!("{error:#}")));
     table::print_deaths(name, &ended);
     (machine, ended)
 }

@@ -19,7 +19,7 @@ pub(super) fn check_room(
 ) -> Result<(), Reason> {
     let root = Path::new("/");
     let needed = request.bytes;
-    if let Some(available) = available_memory(root).least_bytes()
+    if let Some(available) = available_memory(root)
         && needed + SPARE_BYTES > available
     {
         return Err(no_room(needed, "the machine or the control group", available));

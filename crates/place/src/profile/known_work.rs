@@ -201,7 +201,7 @@ impl<'a> Workplace<'a> {
         let largest = of_cpu.filter_map(|cache| cache.bytes).max();
         let largest = largest.ok_or("the size of the last-level cache is not known")?;
         let bytes = largest.saturating_mul(MULTIPLE_OF_CACHE);
-        let room = available_memory(Path::new("/")).least_bytes().unwrap_or(0) / 4;
+        let room = available_memory(Path::new("/")).unwrap_or(0) / 4;
         if bytes > room {
             let (bytes, room) = (Bytes(bytes), Bytes(room));
             return Err(format!("it takes {bytes} of memory to try it, and {room} can be taken"));
