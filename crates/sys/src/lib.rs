@@ -24,7 +24,6 @@ mod file_access;
 mod file_tree;
 mod hwloc_environment;
 mod hypervisor;
-mod interleave_weights;
 mod limits;
 mod mapping;
 mod numa_maps;
@@ -37,7 +36,6 @@ mod perf;
 mod policy;
 mod probe;
 mod process;
-mod process_group;
 mod proof_method;
 mod refusal;
 mod signals;
@@ -54,7 +52,6 @@ pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
 pub use hwloc_environment::with_hwloc_environment;
 pub use hypervisor::hypervisor_signature;
-pub use interleave_weights::interleave_weights;
 pub use limits::{
     available_memory, cpu_limit, memory_limit, node_free_bytes, raise_oom_score, throttled,
     usable_nodes,
@@ -75,12 +72,11 @@ pub use process::{
     MappedPages, MappingKind, Task, descendants, mapping_shares, parent_of, parse_process_pages,
     process_of_task, process_pages, task_pages, task_state, tasks,
 };
-pub use process_group::kill_process_group;
 pub use proof_method::ProofMethod;
 pub use refusal::{Errno, Refusal};
 pub use signals::{
-    ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, send_signal, stand_in_for_program,
-    stop_self,
+    ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, kill_process_group, send_signal,
+    stand_in_for_program, stop_self,
 };
 pub use startup::start_as_this_was_started;
 pub use trace::{

@@ -52,14 +52,6 @@ impl PageNodes {
     pub fn on(&self, node: u32) -> u64 {
         self.nodes.get(&node).copied().unwrap_or(0)
     }
-
-    /// Fraction of all pages of the range, absent and unknown ones too, that is on
-    /// `nodes`; `None` for a range without pages.
-    pub fn share_on(&self, nodes: &NodeSet) -> Option<f64> {
-        let there: u64 = nodes.iter().map(|node| self.on(node)).sum();
-        let share = there as f64 / self.pages() as f64;
-        (self.pages() > 0).then_some(share)
-    }
 }
 
 /// Finds the node of every base page by the first [`ProofMethod`] that works here.
@@ -195,34 +187,5 @@ mod tests {
         let methods: Vec<_> = rungs.iter().map(|(method, _)| *method).collect();
         assert_eq!(methods, ProofMethod::ALL);
         assert!(rungs.iter().all(|(_, said)| said.contains("broken")));
-    }
-
-    #[test]
-    fn method_names_read_back() {
-        for method in ProofMethod::ALL {
-            assert_eq!(method.to_string().parse::<ProofMethod>().unwrap(), method);
-        }
-        assert!("MovePages".parse::<ProofMethod>().is_err());
-    }
-
-    #[test]
-    fn share_counts_absent_and_unknown_pages_against_the_nodes() {
-        let mut found = PageNodes::new(ProofMethod::MovePages, 4096);
-        assert_eq!(found.share_on(&NodeSet::single(0)), None);
-        found.nodes = [(0, 5), (2, 3)].into();
-        found.absent = 1;
-        found.unknown = 1;
-        assert_eq!(found.pages(), 10);
-        assert_eq!(found.share_on(&NodeSet::single(2)), Some(0.3));
-        assert_eq!(found.share_on(&[0, 1, 2].into_iter().collect()), Some(0.8));
-    }
-
-    #[test]
-    fn several_allowed_nodes_prove_nothing() {
-        for nodes in ["", "0-1", "0,2"] {
-            let nodes = nodes.parse().unwrap();
-            let range = AddressRange::new(0, 0);
-            assert!(prove_with(ProofMethod::OneAllowedNode, range, &nodes).is_err());
-        }
     }
 }
