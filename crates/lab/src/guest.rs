@@ -19,9 +19,7 @@ use crate::programs::Programs;
 /// A guest to run.
 #[derive(Clone)]
 pub struct Guest<'a> {
-    /// The machine that QEMU emulates.
     pub machine: &'a GuestMachine,
-    /// The kernel that it boots.
     pub kernel: &'a Kernel,
     /// Programs that the script finds by their names, beside busybox's.
     pub programs: &'a Programs,
@@ -38,13 +36,9 @@ pub struct Guest<'a> {
 /// What a guest left.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The script's status.
     pub status: i32,
-    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// Its standard error.
     pub stderr: Vec<u8>,
-    /// The kernel's release.
     pub release: String,
     /// Files that it left in /out, by their paths below it.
     pub files: BTreeMap<String, Vec<u8>>,

@@ -14,7 +14,6 @@ use crate::apt::Apt;
 /// A kernel that can be booted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
-    /// The compressed image.
     pub image: PathBuf,
 }
 

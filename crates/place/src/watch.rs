@@ -79,14 +79,8 @@ pub struct Watched {
     child: Child,
     begun: Instant,
     steering: Steering,
-    losses: Vec<Loss>,
-}
-
-impl Watched {
     /// What of the binding the program runs without.
-    pub fn losses(&self) -> &[Loss] {
-        &self.losses
-    }
+    pub losses: Vec<Loss>,
 }
 
 /// Starts a program under a binding, as [`launch`] does, with what it needs to be followed from its

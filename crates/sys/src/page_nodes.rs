@@ -17,7 +17,6 @@ use crate::refusal::Refusal;
 /// Where the pages of a range were at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageNodes {
-    /// How it was found out.
     pub method: ProofMethod,
     /// Bytes of one page counted: the granularity of the query, not what backs it.
     pub page_bytes: u64,
@@ -48,7 +47,6 @@ impl PageNodes {
         self.nodes.values().sum::<u64>() + self.absent + self.unknown
     }
 
-    /// Pages on `node`.
     pub fn on(&self, node: u32) -> u64 {
         self.nodes.get(&node).copied().unwrap_or(0)
     }

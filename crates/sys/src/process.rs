@@ -16,7 +16,6 @@ use crate::vma::parse_header;
 /// A thread of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// Its number.
     pub tid: u32,
     /// Its name, at most 15 letters.
     pub name: String,
@@ -31,14 +30,12 @@ pub struct Task {
 /// A mapping of a process and the nodes of its pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MappedPages {
-    /// Where it begins.
     pub start: usize,
     /// Its addresses; `None` when it was gone before its end was read, or that was not asked for.
     pub range: Option<AddressRange>,
     pub kind: MappingKind,
     /// Bytes of a page, as the kernel counts pages there.
     pub page_bytes: u64,
-    /// Pages by node.
     pub nodes: BTreeMap<u32, u64>,
     /// Pages that are the process's own, in a mapping of a file those that it has changed.
     pub own_pages: u64,
