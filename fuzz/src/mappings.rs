@@ -2,7 +2,7 @@
 
 use nearfar_sys::{AddressRange, count_numa_maps, count_page_sizes};
 
-use super::{Outcome, rejected};
+use super::{Outcome, rejected_words};
 
 /// The range that is asked for: 8 MiB, in the corpus several whole mappings.
 const START: usize = 0x7f00_0000_0000;
@@ -18,7 +18,7 @@ pub fn numa_maps(input: &[u8]) -> Outcome {
             assert_eq!(found.pages(), asked, "{found:?}");
             Outcome::Accepted
         }
-        Err(refusal) => rejected(&refusal),
+        Err(reason) => rejected_words(&reason),
     }
 }
 
@@ -31,6 +31,6 @@ pub fn smaps(input: &[u8]) -> Outcome {
             assert_eq!(parts, Some(sizes.resident_bytes));
             Outcome::Accepted
         }
-        Err(refusal) => rejected(&refusal),
+        Err(reason) => rejected_words(&reason),
     }
 }

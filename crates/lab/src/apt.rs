@@ -6,7 +6,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::LabError;
+use anyhow::{Context, bail};
+
+use crate::host_program::call;
 
 const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
 
@@ -18,11 +20,10 @@ pub(crate) struct Apt {
 
 impl Apt {
     /// Fetches the package lists of a suite; the state lies in a folder in `beside`.
-    pub fn begin(suite: &str, beside: &Path) -> Result<Self, LabError> {
-        let folder = tempfile::tempdir_in(beside).map_err(LabError::file(beside))?;
-        let root = folder.path();
+    pub fn begin(suite: &str, beside: &Path) -> anyhow::Result<Self> {
+        let folder = tempfile::tempdir_in(beside)?;
         for part in ["lists/partial", "archives/partial", "package"] {
-            fs::create_dir_all(root.join(part)).map_err(LabError::file(root))?;
+            fs::create_dir_all(folder.path().join(part))?;
         }
         let mut apt = Self { folder, options: Vec::new() };
         apt.set("Dir::State::lists", &apt.path("lists"));
@@ -46,60 +47,43 @@ impl Apt {
         }
         let mut refusals = Vec::new();
         for archive in archives {
-            fs::write(&list, format!("deb [signed-by={KEYRING}] {archive} {suite} main\n"))
-                .map_err(LabError::file(&list))?;
+            fs::write(&list, format!("deb [signed-by={KEYRING}] {archive} {suite} main\n"))?;
             match apt.call("apt-get", &["-q", "update"]) {
                 Ok(_) => return Ok(apt),
-                Err(error @ LabError::NoApt(_)) => return Err(error),
-                Err(error) => refusals.push(error.to_string()),
+                Err(error) => refusals.push(format!("{error:#}")),
             }
         }
-        Err(LabError::Failed {
-            what: format!("looking for {suite} in a Debian archive"),
-            said: refusals.join("\n"),
-        })
+        bail!("no Debian archive has {suite}: {}", refusals.join("\n"))
     }
 
     /// Debian archives to look in: the one that the environment names, otherwise those
     /// that this machine's own sources name. `--print-uris` tells them also where no
     /// list was ever fetched, unlike `apt-get indextargets`.
-    fn archives(&self, suite: &str) -> Result<Vec<String>, LabError> {
+    fn archives(&self, suite: &str) -> anyhow::Result<Vec<String>> {
         if let Some(mirror) = env::var("NEARFAR_LAB_MIRROR").ok().filter(|it| !it.is_empty()) {
             return Ok(vec![mirror]);
         }
-        let said = self.call("apt-get", &["--print-uris", "update"])?;
-        let archives = debian_archives(&said, suite);
+        let archives = debian_archives(&self.call("apt-get", &["--print-uris", "update"])?, suite);
         if archives.is_empty() {
-            return Err(LabError::Failed {
-                what: "looking for a Debian archive in apt's sources".into(),
-                said: "there is none; name one by NEARFAR_LAB_MIRROR".into(),
-            });
+            bail!("apt's sources have no Debian archive; name one by NEARFAR_LAB_MIRROR");
         }
         Ok(archives)
     }
 
     /// The first package that `package` depends on whose name begins so.
-    pub fn dependency(&self, package: &str, start: &str) -> Result<String, LabError> {
+    pub fn dependency(&self, package: &str, start: &str) -> anyhow::Result<String> {
         let said = self.call("apt-cache", &["depends", package])?;
-        said.lines()
-            .filter_map(|line| line.trim().strip_prefix("Depends: "))
-            .find(|name| name.starts_with(start))
-            .map(ToString::to_string)
-            .ok_or_else(|| LabError::Failed {
-                what: format!("apt-cache depends {package}"),
-                said: format!("no dependency begins with {start}"),
-            })
+        let mut names = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+        let found = names.find(|name| name.starts_with(start)).map(ToString::to_string);
+        found.with_context(|| format!("{package} depends on nothing that begins with {start}"))
     }
 
     /// Downloads a package, whose hash apt checks, and unpacks it; the folder.
-    pub fn unpack(&self, package: &str) -> Result<PathBuf, LabError> {
+    pub fn unpack(&self, package: &str) -> anyhow::Result<PathBuf> {
         self.call("apt-get", &["-q", "download", package])?;
-        let folder = self.folder.path().join("package");
         let unpacked = self.folder.path().join("unpacked");
-        for entry in fs::read_dir(&folder).map_err(LabError::file(&folder))?.flatten() {
-            let mut command = Command::new("dpkg-deb");
-            command.arg("-x").arg(entry.path()).arg(&unpacked);
-            call("dpkg-deb", command)?;
+        for entry in fs::read_dir(self.folder.path().join("package"))?.flatten() {
+            call(Command::new("dpkg-deb").arg("-x").arg(entry.path()).arg(&unpacked))?;
         }
         Ok(unpacked)
     }
@@ -112,10 +96,10 @@ impl Apt {
         self.folder.path().join(part).display().to_string()
     }
 
-    fn call(&self, program: &'static str, arguments: &[&str]) -> Result<String, LabError> {
+    fn call(&self, program: &str, arguments: &[&str]) -> anyhow::Result<String> {
         let mut command = Command::new(program);
         command.args(&self.options).args(arguments).current_dir(self.folder.path().join("package"));
-        call(program, command)
+        call(&mut command).with_context(|| format!("{program} {}", arguments.join(" ")))
     }
 }
 
@@ -139,34 +123,4 @@ fn debian_archives(uris: &str, suite: &str) -> Vec<String> {
         }
     }
     archives
-}
-
-/// Runs a program; what it printed.
-fn call(program: &'static str, mut command: Command) -> Result<String, LabError> {
-    // Words like `Depends:` are translated otherwise.
-    let output = command.env("LC_ALL", "C").output().map_err(|_| LabError::NoApt(program))?;
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
-    if output.status.success() {
-        return Ok(said);
-    }
-    let words: Vec<_> = command.get_args().map(|it| it.to_string_lossy()).collect();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    Err(LabError::Failed {
-        what: format!("{program} {}", verb(&words)),
-        said: errors.trim().into(),
-    })
-}
-
-/// A command's words without its options.
-fn verb<T: AsRef<str>>(words: &[T]) -> String {
-    let mut words = words.iter().map(AsRef::as_ref);
-    let mut verb = Vec::new();
-    while let Some(word) = words.next() {
-        if word == "-o" {
-            words.next();
-        } else if !word.starts_with('-') {
-            verb.push(word);
-        }
-    }
-    verb.join(" ")
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::LabError;
+use crate::host_program::call;
 
 const TOUCHER: &str = include_str!("../../../lab/programs/toucher.c");
 const LOAD: &str = include_str!("../../../lab/programs/load.c");
@@ -24,7 +24,7 @@ const PROGRAMS: [(&str, &[&str]); 3] = [
 /// # Errors
 /// When there is no C compiler, or it lacks what a program needs (OpenMP, libraries to link
 /// statically).
-pub fn build_touchers(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
+pub fn build_touchers(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     PROGRAMS.iter().map(|(name, options)| compile(TOUCHER, folder, name, options)).collect()
 }
 
@@ -32,26 +32,15 @@ pub fn build_touchers(folder: &Path) -> Result<Vec<PathBuf>, LabError> {
 ///
 /// # Errors
 /// When there is no C compiler.
-pub fn build_load(folder: &Path) -> Result<PathBuf, LabError> {
+pub fn build_load(folder: &Path) -> anyhow::Result<PathBuf> {
     compile(LOAD, folder, "load", &["-pthread"])
 }
 
-fn compile(text: &str, folder: &Path, name: &str, options: &[&str]) -> Result<PathBuf, LabError> {
+fn compile(text: &str, folder: &Path, name: &str, options: &[&str]) -> anyhow::Result<PathBuf> {
     let (source, program) = (folder.join(format!("{name}.c")), folder.join(name));
-    fs::write(&source, text).map_err(LabError::file(&source))?;
-    let output = Command::new("cc")
-        .env("LC_ALL", "C")
-        .args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"])
-        .arg(&program)
-        .arg(&source)
-        .args(options)
-        .output()
-        .map_err(|_| LabError::Missing("cc (gcc, libc6-dev)"))?;
-    match output.status.success() {
-        true => Ok(program),
-        false => Err(LabError::Failed {
-            what: format!("compiling {name}"),
-            said: String::from_utf8_lossy(&output.stderr).into_owned(),
-        }),
-    }
+    fs::write(&source, text)?;
+    let mut cc = Command::new("cc");
+    cc.args(["-O2", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(&source).args(options);
+    call(&mut cc)?;
+    Ok(program)
 }

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::error::LabError;
+use anyhow::{Context, bail, ensure};
+
+use crate::host_program::missing;
 use crate::initramfs::Initramfs;
 use crate::kernel::Kernel;
 use crate::machine::GuestMachine;
@@ -17,9 +19,7 @@ use crate::programs::Programs;
 /// A guest to run.
 #[derive(Clone)]
 pub struct Guest<'a> {
-    /// The machine that QEMU emulates.
     pub machine: &'a GuestMachine,
-    /// The kernel that it boots.
     pub kernel: &'a Kernel,
     /// Programs that the script finds by their names, beside busybox's.
     pub programs: &'a Programs,
@@ -36,13 +36,9 @@ pub struct Guest<'a> {
 /// What a guest left.
 #[derive(Debug, Clone)]
 pub struct Ended {
-    /// The script's status.
     pub status: i32,
-    /// Its standard output.
     pub stdout: Vec<u8>,
-    /// Its standard error.
     pub stderr: Vec<u8>,
-    /// The kernel's release.
     pub release: String,
     /// Files that it left in /out, by their paths below it.
     pub files: BTreeMap<String, Vec<u8>>,
@@ -83,14 +79,13 @@ impl Guest<'_> {
     ///
     /// # Errors
     /// When QEMU is missing or refuses, when the guest dies or takes too long.
-    pub fn run(&self) -> Result<Ended, LabError> {
+    pub fn run(&self) -> anyhow::Result<Ended> {
         let mut deaths = Vec::new();
         loop {
-            match self.boot() {
-                Err(LabError::Died { when: BEFORE, log }) if deaths.len() + 1 < MOST_BOOTS => {
-                    deaths.push(log);
-                }
-                ended => return ended.map(|ended| Ended { deaths, ..ended }),
+            match self.boot()? {
+                Ok(ended) => return Ok(Ended { deaths, ..ended }),
+                Err(log) if deaths.len() + 1 < MOST_BOOTS => deaths.push(log),
+                Err(log) => bail!("the guest died before the script began; {LAST_MESSAGES}\n{log}"),
             }
         }
     }
@@ -110,8 +105,9 @@ impl Guest<'_> {
         Ok(files)
     }
 
-    fn boot(&self) -> Result<Ended, LabError> {
-        let mut files = self.files().map_err(LabError::file("a temporary file"))?;
+    /// One boot; the kernel's last messages where it died before the script began.
+    fn boot(&self) -> anyhow::Result<Result<Ended, String>> {
+        let mut files = self.files().context("a temporary file")?;
         let began = Instant::now();
         let (how, complaint) = {
             let mut qemu = self.start(&files)?;
@@ -120,43 +116,38 @@ impl Guest<'_> {
             (how, read_text(&mut files.complaint).unwrap_or_default())
         };
         for (program, name) in [(QEMU, "qemu-system-x86"), ("timeout", "timeout (coreutils)")] {
-            if complaint.contains(&format!("failed to execute {program}")) {
-                return Err(LabError::Missing(name));
-            }
+            ensure!(!complaint.contains(&format!("failed to execute {program}")), missing(name));
         }
         let log = read_text(&mut files.console).unwrap_or_default();
-        let tail = || {
-            let lines: Vec<&str> = log.lines().chain(complaint.lines()).collect();
-            lines[lines.len().saturating_sub(60)..].join("\n")
-        };
+        let lines: Vec<&str> = log.lines().chain(complaint.lines()).collect();
+        let tail = lines[lines.len().saturating_sub(60)..].join("\n");
         if how == How::TooLong {
-            return Err(LabError::TooLong { seconds: self.limit.as_secs(), log: tail() });
+            let seconds = self.limit.as_secs();
+            bail!("the guest ran longer than {seconds} s; {LAST_MESSAGES}\n{tail}");
         }
-        if log.is_empty() && !complaint.trim().is_empty() {
-            return Err(LabError::Failed { what: QEMU.into(), said: complaint });
-        }
+        ensure!(!log.is_empty() || complaint.trim().is_empty(), "{QEMU} failed: {complaint}");
         if !log.contains(BEGINS) {
-            return Err(LabError::Died { when: BEFORE, log: tail() });
+            return Ok(Err(tail));
         }
-        let died = || LabError::Died { when: AFTER, log: tail() };
-        let mut left = read_results(&mut files.results).map_err(|_| died())?;
-        let mut take = |name: &str| left.remove(name).ok_or_else(died);
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_string();
-        Ok(Ended {
-            status: text(take("status")?).parse().map_err(|_| died())?,
-            stdout: take("stdout")?,
-            stderr: take("stderr")?,
-            release: text(take("release")?),
-            files: left,
-            deaths: Vec::new(),
-            elapsed: began.elapsed(),
-        })
+        let left = read_results(&mut files.results).ok().and_then(|mut left| {
+            let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).trim().to_string();
+            Some(Ended {
+                status: text(left.remove("status")?).parse().ok()?,
+                stdout: left.remove("stdout")?,
+                stderr: left.remove("stderr")?,
+                release: text(left.remove("release")?),
+                files: left,
+                deaths: Vec::new(),
+                elapsed: began.elapsed(),
+            })
+        });
+        let died = || format!("the guest died while the script ran; {LAST_MESSAGES}\n{tail}");
+        left.map(Ok).with_context(died)
     }
 
     /// The kernel ends QEMU when this thread dies, however it dies, and `timeout` when it
     /// forgets: a signal at a parent's death does not pass on, so each has its own.
-    fn start(&self, files: &Files) -> Result<Running, LabError> {
-        let complaint = files.complaint.try_clone().map_err(LabError::file("a temporary file"))?;
+    fn start(&self, files: &Files) -> anyhow::Result<Running> {
         let mortal = ["setpriv", "--pdeathsig", "KILL", "--"];
         let [setpriv, options @ ..] = mortal;
         let seconds = (self.limit + BOOT_LIMIT).as_secs().to_string();
@@ -170,10 +161,10 @@ impl Guest<'_> {
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .stdout(Stdio::null())
-            .stderr(complaint)
+            .stderr(files.complaint.try_clone()?)
             .spawn()
             .map(Running)
-            .map_err(|_| LabError::Missing("setpriv (util-linux)"))
+            .with_context(|| missing("setpriv (util-linux)"))
     }
 
     fn arguments(&self, files: &Files) -> Vec<String> {
@@ -238,8 +229,7 @@ impl Guest<'_> {
     }
 }
 
-const BEFORE: &str = "before the script began";
-const AFTER: &str = "while the script ran";
+const LAST_MESSAGES: &str = "the kernel's last messages:";
 
 /// QEMU, ended at the latest when this goes out of scope.
 struct Running(Child);

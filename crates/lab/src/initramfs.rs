@@ -35,19 +35,16 @@ impl Initramfs {
         self.entry(path, FILE | mode, bytes, (0, 0))
     }
 
-    /// Adds a symbolic link.
     pub fn link(&mut self, path: &str, target: &str) -> io::Result<()> {
         self.parent(path)?;
         self.entry(path, LINK, target.as_bytes(), (0, 0))
     }
 
-    /// Adds a character device.
     pub fn device(&mut self, path: &str, number: (u32, u32)) -> io::Result<()> {
         self.parent(path)?;
         self.entry(path, DEVICE, &[], number)
     }
 
-    /// The archive.
     pub fn finish(self) -> io::Result<Vec<u8>> {
         cpio::newc::trailer(self.bytes)
     }

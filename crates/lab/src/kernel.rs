@@ -7,13 +7,13 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use anyhow::{Context, ensure};
+
 use crate::apt::Apt;
-use crate::error::LabError;
 
 /// A kernel that can be booted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Kernel {
-    /// The compressed image.
     pub image: PathBuf,
 }
 
@@ -35,24 +35,22 @@ fn cache() -> PathBuf {
 ///
 /// # Errors
 /// When it is not in the cache and cannot be fetched.
-pub fn find_kernel(suite: &str) -> Result<Kernel, LabError> {
+pub fn find_kernel(suite: &str) -> anyhow::Result<Kernel> {
     let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    ensure!(
+        !suite.is_empty() && suite.chars().all(word),
+        "suites are named like bookworm, trixie, bookworm-backports, and not '{suite}'"
+    );
     let folder = cache().join(suite);
-    let missing = |source| LabError::NoKernel {
-        suite: suite.into(),
-        folder: folder.clone(),
-        source: Box::new(source),
-    };
-    if suite.is_empty() || !suite.chars().all(word) {
-        return Err(LabError::Failed {
-            what: format!("looking for the suite '{suite}'"),
-            said: "suites are named like bookworm, trixie, bookworm-backports".into(),
-        });
-    }
-    match newest_image(&folder) {
-        Some(image) => Ok(Kernel { image }),
-        None => fetch(suite, &folder).map(|image| Kernel { image }).map_err(missing),
-    }
+    let image = newest_image(&folder).map_or_else(|| fetch(suite, &folder), Ok);
+    let image = image.with_context(|| {
+        format!(
+            "no kernel of the suite {suite}: put a whole vmlinuz-* of Debian's linux-image-cloud-amd64 \
+             into {}, or name a Debian archive that has the suite by NEARFAR_LAB_MIRROR",
+            folder.display()
+        )
+    })?;
+    Ok(Kernel { image })
 }
 
 /// The newest whole image of a folder.
@@ -83,26 +81,18 @@ fn is_whole_image(path: &Path) -> io::Result<bool> {
     Ok(&head[0x202..] == b"HdrS" && length >= setup_bytes + u64::from(rest) * 16)
 }
 
-fn fetch(suite: &str, folder: &Path) -> Result<PathBuf, LabError> {
-    fs::create_dir_all(folder).map_err(LabError::file(folder))?;
+fn fetch(suite: &str, folder: &Path) -> anyhow::Result<PathBuf> {
+    fs::create_dir_all(folder)?;
     let apt = Apt::begin(suite, folder)?;
     let meta = apt.dependency("linux-image-cloud-amd64", "linux-image-")?;
     // Some kernels' images are in a package of their own.
     let package = apt.dependency(&meta, "linux-binary-").unwrap_or_else(|_| meta.clone());
-    let unpacked = apt.unpack(&package)?;
-    let image = find_image(&unpacked).ok_or_else(|| LabError::Failed {
-        what: format!("looking for the kernel in {package}"),
-        said: "there is no file vmlinuz-*".into(),
-    })?;
-    if !is_whole_image(&image).map_err(LabError::file(&image))? {
-        return Err(LabError::Failed {
-            what: format!("reading the kernel in {package}"),
-            said: "it is not a whole image for x86".into(),
-        });
-    }
+    let image = find_image(&apt.unpack(&package)?);
+    let image = image.with_context(|| format!("there is no file vmlinuz-* in {package}"))?;
+    ensure!(is_whole_image(&image)?, "the kernel in {package} is not a whole image for x86");
     let kept = folder.join(format!("vmlinuz-{}", meta.trim_start_matches("linux-image-")));
     // The unpacked package lies in the same file system, so the image is there at once.
-    fs::rename(&image, &kept).map_err(LabError::file(&kept))?;
+    fs::rename(&image, &kept)?;
     Ok(kept)
 }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::LabError;
+use crate::host_program::call;
 
 const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -16,7 +16,7 @@ const PACKAGE: &str = env!("CARGO_MANIFEST_DIR");
 ///
 /// # Errors
 /// When it cannot be built.
-pub fn build_lab_program(name: &str, beside: &Path) -> Result<PathBuf, LabError> {
+pub fn build_lab_program(name: &str, beside: &Path) -> anyhow::Result<PathBuf> {
     let built = beside.with_file_name(name);
     if is_newer_than_sources(&built).unwrap_or(false) {
         return Ok(built);
@@ -27,22 +27,14 @@ pub fn build_lab_program(name: &str, beside: &Path) -> Result<PathBuf, LabError>
         Some(profile) => profile,
     };
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        // The workspace's choice of features, so that nothing is compiled once more.
-        .args(["build", "--quiet", "--locked", "--workspace", "--bin", name])
-        .args(["--profile", profile, "--manifest-path"])
-        .arg(Path::new(PACKAGE).join("Cargo.toml"))
-        .arg("--target-dir")
-        .arg(folder.parent().unwrap_or(folder))
-        .output()
-        .map_err(|_| LabError::Missing("cargo"))?;
-    if output.status.success() && built.is_file() {
-        return Ok(built);
-    }
-    Err(LabError::Failed {
-        what: format!("building {}", built.display()),
-        said: String::from_utf8_lossy(&output.stderr).into_owned(),
-    })
+    let mut build = Command::new(cargo);
+    // The workspace's choice of features, so that nothing is compiled once more.
+    build.args(["build", "--quiet", "--locked", "--workspace", "--bin", name]);
+    build.args(["--profile", profile, "--manifest-path"]);
+    build.arg(Path::new(PACKAGE).join("Cargo.toml"));
+    build.arg("--target-dir").arg(folder.parent().unwrap_or(folder));
+    call(&mut build)?;
+    Ok(built)
 }
 
 fn is_newer_than_sources(built: &Path) -> io::Result<bool> {

@@ -6,9 +6,9 @@
 
 mod apt;
 mod c_program;
-mod error;
 mod filter;
 mod guest;
+mod host_program;
 mod initramfs;
 mod kernel;
 mod lab_program;
@@ -16,7 +16,6 @@ mod machine;
 mod programs;
 
 pub use c_program::{build_load, build_touchers};
-pub use error::LabError;
 pub use filter::SyscallFilter;
 pub use guest::{Ended, Guest};
 pub use kernel::{Kernel, find_kernel};

@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
+use anyhow::{Context, ensure};
 use serde::Deserialize;
-
-use crate::error::LabError;
 
 /// A machine that QEMU emulates.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -61,17 +60,16 @@ const MACHINES: [(&str, &str); 6] = [
 ///
 /// # Errors
 /// When a file is not one, which the tests exclude.
-pub fn guest_machines() -> Result<Vec<GuestMachine>, LabError> {
-    MACHINES
-        .iter()
-        .map(|(name, text)| {
-            let wrong = |why: String| LabError::Machine { name: (*name).into(), why };
-            let machine: GuestMachine =
-                toml::from_str(text).map_err(|error| wrong(error.to_string()))?;
-            machine.check().map_err(wrong)?;
-            Ok(machine)
-        })
-        .collect()
+pub fn guest_machines() -> anyhow::Result<Vec<GuestMachine>> {
+    let read = |text: &str| -> anyhow::Result<GuestMachine> {
+        let machine: GuestMachine = toml::from_str(text)?;
+        machine.check()?;
+        Ok(machine)
+    };
+    let named = |(name, text): &(&str, &str)| {
+        read(text).with_context(|| format!("lab/machines/{name}.toml"))
+    };
+    MACHINES.iter().map(named).collect()
 }
 
 impl GuestMachine {
@@ -89,24 +87,25 @@ impl GuestMachine {
         first..first + self.node.get(node).map_or(0, |node| node.cpus)
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check(&self) -> anyhow::Result<()> {
         let of_nodes: u32 = self.node.iter().map(|node| node.cpus).sum();
-        if of_nodes != self.cpus() {
-            return Err(format!("nodes have {of_nodes} CPUs, the topology {}", self.cpus()));
-        }
-        let square = |rows: &[Vec<u8>]| {
-            rows.len() == self.node.len() && rows.iter().all(|row| row.len() == self.node.len())
-        };
-        if self.node.len() > 1 && !square(&self.distances) {
-            return Err("distances are not nodes x nodes".into());
-        }
+        let nodes = self.node.len();
+        ensure!(
+            of_nodes == self.cpus(),
+            "nodes have {of_nodes} CPUs, the topology {}",
+            self.cpus()
+        );
+        ensure!(
+            nodes == 1 || is_matrix(&self.distances, nodes, nodes),
+            "distances are not nodes x nodes"
+        );
         let with_cpus = self.node.iter().filter(|node| node.cpus > 0).count();
         if let Some(claims) = &self.claims {
-            for rows in [&claims.latency_ns, &claims.bandwidth_mb_per_s] {
-                if rows.len() != with_cpus || rows.iter().any(|row| row.len() != self.node.len()) {
-                    return Err("claims are not nodes with CPUs x nodes".into());
-                }
-            }
+            ensure!(
+                is_matrix(&claims.latency_ns, with_cpus, nodes)
+                    && is_matrix(&claims.bandwidth_mb_per_s, with_cpus, nodes),
+                "claims are not nodes with CPUs x nodes"
+            );
         }
         Ok(())
     }
@@ -184,4 +183,8 @@ impl GuestMachine {
         }
         tables
     }
+}
+
+fn is_matrix<T>(rows: &[Vec<T>], height: usize, width: usize) -> bool {
+    rows.len() == height && rows.iter().all(|row| row.len() == width)
 }

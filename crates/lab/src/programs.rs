@@ -7,7 +7,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::error::LabError;
+use anyhow::{Context, bail, ensure};
+
+use crate::host_program::{call, missing};
 use crate::initramfs::Initramfs;
 
 /// Busybox, and programs of this machine without their debug sections, with the
@@ -23,33 +25,32 @@ impl Programs {
     /// # Errors
     /// When this machine is none whose programs guests can run; when one of them, a
     /// library or busybox cannot be read.
-    pub fn gather(programs: &[&Path]) -> Result<Self, LabError> {
-        if ARCH != "x86_64" {
-            return Err(LabError::Host(ARCH));
-        }
+    pub fn gather(programs: &[&Path]) -> anyhow::Result<Self> {
+        ensure!(
+            ARCH == "x86_64",
+            "guests are x86-64 machines and run this machine's programs, but this one is {ARCH}; run \
+             them on an x86-64 machine"
+        );
         let mut files = Initramfs::default();
-        Self::add_system(&mut files).map_err(LabError::file("the guest's files"))?;
+        Self::add_system(&mut files)?;
         let busybox = ["/bin/busybox", "/usr/bin/busybox"].map(Path::new);
-        let busybox = busybox
-            .into_iter()
-            .find(|path| path.is_file())
-            .ok_or(LabError::Missing("busybox-static"))?;
+        let busybox = busybox.into_iter().find(|path| path.is_file());
         // One that is linked statically: there is no loader in an empty guest.
-        if !libraries(busybox).is_ok_and(|found| found.is_empty()) {
-            return Err(LabError::Missing("busybox-static"));
-        }
-        let bytes = fs::read(busybox).map_err(LabError::file(busybox))?;
-        files.file("/bin/busybox", &bytes, 0o755).map_err(LabError::file(busybox))?;
+        let busybox = busybox.filter(|path| libraries(path).is_ok_and(|found| found.is_empty()));
+        let busybox = busybox.with_context(|| missing("busybox-static"))?;
+        files.file("/bin/busybox", &fs::read(busybox)?, 0o755)?;
         for program in programs {
             let name = program.file_name().unwrap_or_default().to_string_lossy();
-            let file = LabError::file(*program);
-            files.file(&format!("/lab/bin/{name}"), &stripped(program)?, 0o755).map_err(file)?;
+            let stripped = stripped(program).with_context(|| program.display().to_string())?;
+            files.file(&format!("/lab/bin/{name}"), &stripped, 0o755)?;
             for library in libraries(program)? {
-                add_library(&mut files, &library)?;
+                // A library lies in a guest where it lies here.
+                let path = library.display().to_string();
+                let mode = fs::metadata(&library)?.permissions().mode();
+                files.file(&path, &fs::read(&library)?, mode & 0o777)?;
             }
         }
-        let archive = files.finish().map_err(LabError::file("the guest's files"))?;
-        Ok(Self { archive })
+        Ok(Self { archive: files.finish()? })
     }
 
     /// The archive, to be followed by another with the guest's script.
@@ -72,48 +73,25 @@ impl Programs {
     }
 }
 
-/// A library lies in a guest where it lies here.
-fn add_library(files: &mut Initramfs, library: &Path) -> Result<(), LabError> {
-    let bytes = fs::read(library).map_err(LabError::file(library))?;
-    let mode = fs::metadata(library).map_err(LabError::file(library))?.permissions();
-    let path = library.display().to_string();
-    files.file(&path, &bytes, mode.mode() & 0o777).map_err(LabError::file(library))
-}
-
 /// A program without its debug sections: the guest's files lie in its memory.
-fn stripped(program: &Path) -> Result<Vec<u8>, LabError> {
-    let bytes = fs::read(program).map_err(LabError::file(program))?;
+fn stripped(program: &Path) -> anyhow::Result<Vec<u8>> {
+    let bytes = fs::read(program)?;
     if !bytes.starts_with(b"\x7fELF") {
         return Ok(bytes);
     }
-    let file = tempfile::NamedTempFile::new().map_err(LabError::file(program))?;
-    let output = Command::new("strip")
-        .env("LC_ALL", "C")
-        .arg("--strip-debug")
-        .arg("-o")
-        .arg(file.path())
-        .arg(program)
-        .output()
-        .map_err(|_| LabError::Missing("strip (binutils)"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(LabError::Failed { what: format!("strip {}", program.display()), said });
-    }
-    fs::read(file.path()).map_err(LabError::file(program))
+    let file = tempfile::NamedTempFile::new()?;
+    call(Command::new("strip").args(["--strip-debug", "-o"]).arg(file.path()).arg(program))?;
+    Ok(fs::read(file.path())?)
 }
 
 /// The libraries and the loader that a program needs; none for scripts and for what is
 /// linked statically.
-fn libraries(program: &Path) -> Result<Vec<PathBuf>, LabError> {
-    let output = Command::new("ldd")
-        .arg(program)
-        .env("LC_ALL", "C")
-        .output()
-        .map_err(|_| LabError::Missing("ldd (libc-bin)"))?;
+fn libraries(program: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let output = Command::new("ldd").arg(program).env("LC_ALL", "C").output();
+    let output = output.with_context(|| missing("ldd (libc-bin)"))?;
     let said = String::from_utf8_lossy(&output.stdout);
     if let Some(missing) = said.lines().find(|line| line.contains("not found")) {
-        let what = format!("ldd {}", program.display());
-        return Err(LabError::Failed { what, said: missing.trim().into() });
+        bail!("ldd {}: {}", program.display(), missing.trim());
     }
     let path = |line: &str| -> Option<PathBuf> {
         let path = line.split_whitespace().find(|word| word.starts_with('/'))?;

@@ -41,7 +41,7 @@ pub fn read_environment(root: &Path) -> Environment {
         },
         load_average: reader.load_average(),
         memory_bytes: reader.memory_bytes(),
-        available_bytes: nearfar_sys::available_memory(root).least_bytes(),
+        available_bytes: nearfar_sys::available_memory(root),
         unknown: BTreeMap::new(),
     };
     Environment { unknown: reader.unknown, ..environment }

@@ -15,6 +15,7 @@ use nearfar_sys::kill_process_group;
 use crate::launch::{NotLaunched, launch};
 use crate::output_tail::{OutputTail, last_lines};
 use crate::process_family::look;
+use crate::program_memory::total;
 
 /// The first look at a program comes so long after its start, every other after twice the time:
 /// long runs are looked at seldom, so that looking costs them nothing.
@@ -168,15 +169,12 @@ impl Seen {
         self.next = self.next.saturating_mul(2);
         let found = look(Path::new("/"), leader);
         self.cpus = self.cpus.union(&found.cpus);
-        let count = |pages: &PageNodes| {
-            pages.pages.values().fold(0, |sum: u64, it| sum.saturating_add(*it))
-        };
         let known = match &self.pages {
-            Some(Ok(pages)) => count(pages),
+            Some(Ok(pages)) => total(&pages.pages),
             _ => 0,
         };
         match found.pages {
-            Ok(pages) if count(&pages) > known => self.pages = Some(Ok(pages)),
+            Ok(pages) if total(&pages.pages) > known => self.pages = Some(Ok(pages)),
             Err(refusal) if self.pages.is_none() => self.pages = Some(Err(refusal.to_string())),
             _ => {}
         }

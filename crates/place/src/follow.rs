@@ -17,26 +17,15 @@ use nearfar_sys::{
 };
 
 use crate::pinning::PinnedThreads;
+use crate::process_family::MOST_PROCESSES;
 use crate::program_memory::{Census, CountMethod, ProcessMemory, total};
+use crate::report::ReportedProcess;
 use crate::seen_threads::SeenThreads;
 
 /// Bits of a file's mode by which a program takes its owner's or group's rights.
 const TAKES_RIGHTS: u32 = libc::S_ISUID | libc::S_ISGID;
-/// Processes that are listed, of those with at least so much memory.
-const MOST_PROCESSES: usize = 4096;
+/// Memory of processes that are listed.
 const LEAST_BYTES: u64 = 1 << 20;
-
-/// A process that was counted when it was about to end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CountedProcess {
-    /// Its number.
-    pub process: u32,
-    pub name: String,
-    /// When it ended, after the program's start.
-    pub at: Duration,
-    /// Its own memory then, by node, bytes.
-    pub own: BTreeMap<u32, u64>,
-}
 
 /// What is known of a followed program.
 #[derive(Debug)]
@@ -51,7 +40,7 @@ pub(crate) struct Follower {
     /// Programs that were started and did not get their owner's rights.
     pub without_rights: BTreeSet<String>,
     /// Processes with memory worth a line, and how many more there were.
-    pub counted: BTreeMap<u32, CountedProcess>,
+    pub counted: BTreeMap<u32, ReportedProcess>,
     pub uncounted: usize,
 }
 
@@ -221,8 +210,14 @@ impl Follower {
             return;
         }
         let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-        let (name, own) = (name.trim_end().to_string(), memory.own.clone());
-        self.counted.insert(process, CountedProcess { process, name, at, own });
+        let counted = ReportedProcess {
+            process,
+            name: name.trim_end().into(),
+            at_seconds: at.as_secs_f64(),
+            own_bytes_by_node: memory.own.clone(),
+            largest_deviation: None,
+        };
+        self.counted.insert(process, counted);
     }
 
     /// A process has become another program: the thread that did it is its first and only one now,

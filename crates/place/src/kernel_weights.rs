@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use nearfar_sys::interleave_weights;
+use nearfar_units::excerpt;
 
 use crate::loss::Loss;
 
@@ -22,6 +22,23 @@ pub struct KernelWeights {
     pub was_automatic: bool,
 }
 
+/// The kernel's weights of these nodes: pages in a turn; or why there are none, in words.
+pub(crate) fn kernel_weights(
+    root: &Path,
+    nodes: impl Iterator<Item = u32>,
+) -> Result<BTreeMap<u32, u32>, String> {
+    let weight = |node| {
+        let path = format!("{FOLDER}/node{node}");
+        let text = fs::read_to_string(root.join(&path))
+            .map_err(|error| format!("cannot read /{path}: {error}"))?;
+        let weight = text.trim().parse().ok().filter(|&weight| weight > 0);
+        let weight =
+            weight.ok_or_else(|| format!("/{path}: '{}' is not a weight", excerpt(text.trim())))?;
+        Ok((node, weight))
+    };
+    nodes.map(weight).collect()
+}
+
 /// Writes the kernel's weights of these nodes; those of others stay. Where one is refused, those
 /// before it are taken back.
 ///
@@ -32,17 +49,10 @@ pub fn set_kernel_weights(
     weights: &BTreeMap<u32, u32>,
 ) -> Result<KernelWeights, Loss> {
     let what = "the kernel's weights of nodes";
-    let nodes = weights.keys().copied().collect();
-    let before = interleave_weights(root, &nodes).map_err(|refusal| {
-        Loss {
-        what: what.into(),
-        reason: refusal.cause(),
-        remedy: Some(
-            "weighted interleave came with Linux 6.9; without --set-kernel-weights pages are moved \
-             instead"
-                .into(),
-        ),
-    }
+    let before = kernel_weights(root, weights.keys().copied()).map_err(|reason| {
+        let remedy = "weighted interleave came with Linux 6.9; without --set-kernel-weights pages are \
+                      moved instead";
+        Loss { what: what.into(), reason, remedy: Some(remedy.into()) }
     })?;
     let folder = root.join(FOLDER);
     let automatic = fs::read_to_string(folder.join("auto")).unwrap_or_default();
@@ -144,6 +154,9 @@ mod tests {
         let loss = set_kernel_weights(root.path(), &[(0, 4), (1, 2)].into()).unwrap_err();
         assert!(loss.remedy.unwrap().contains("6.9"));
         assert_eq!(read(&root, "node0"), "3\n");
+        let root = kernel(&[("node0", "3\n"), ("node1", "0\n")]);
+        assert_eq!(kernel_weights(root.path(), [0].into_iter()), Ok([(0, 3)].into()));
+        assert!(kernel_weights(root.path(), [0, 1].into_iter()).is_err());
     }
 
     /// A file that nobody may write stands for a refusal: root as well is refused it.

@@ -6,8 +6,8 @@ use std::process::{Child, Command};
 
 use nearfar_machine::{Binding, MemoryPolicy};
 use nearfar_sys::{
-    AwaitedSignals, PolicyMode, pin_thread, restore_thread_policy, set_thread_policy,
-    stand_in_for_program, start_as_this_was_started, thread_cpus, thread_policy,
+    AwaitedSignals, pin_thread, restore_thread_policy, set_thread_policy, stand_in_for_program,
+    start_as_this_was_started, thread_cpus, thread_policy,
 };
 
 use crate::loss::Loss;
@@ -84,7 +84,7 @@ fn has_cpus(binding: &Binding) -> bool {
 /// Whether this thread has the policy of a binding already, and none for instance from numactl.
 fn has_policy(binding: &Binding) -> bool {
     // Where the kernel does not say which policy there is, none is the likely one.
-    let has_other = || thread_policy().is_ok_and(|policy| policy.mode != PolicyMode::Default);
+    let has_other = || thread_policy().is_ok_and(|policy| !policy.is_default());
     binding.memory == MemoryPolicy::FirstTouch && !has_other()
 }
 
@@ -122,7 +122,7 @@ mod tests {
         let (text, refused) = said(Command::new("cat").arg("/proc/self/numa_maps"), &binding);
         assert_eq!(refused, 0);
         assert!(text.contains(&format!("prefer:{node}")), "{text}");
-        assert_eq!(thread_policy().unwrap().mode, PolicyMode::Default);
+        assert!(thread_policy().unwrap().is_default());
     }
 
     #[test]

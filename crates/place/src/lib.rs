@@ -30,7 +30,6 @@ mod watch;
 mod weights;
 
 pub use command_executor::CommandExecutor;
-pub use follow::CountedProcess;
 pub use job::await_signals;
 pub use kernel_weights::{KernelWeights, set_kernel_weights};
 pub use launch::{NotLaunched, become_program, bind, launch};
@@ -39,7 +38,7 @@ pub use metric_pattern::{MetricPattern, PatternError};
 pub use pinning::Pinning;
 pub use placement::{Placement, PlacementError};
 pub use profile::{ProfileOrigin, ProgramCounters, profile_process, profile_program};
-pub use program_memory::{CountMethod, ProgramMemory};
+pub use program_memory::CountMethod;
 pub use report::{ReportedMemory, ReportedProcess, RunReport};
 pub use resolution::{Resolution, Usable, UsableNodes, resolve};
 pub use seen_threads::SeenThread;

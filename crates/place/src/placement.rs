@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use nearfar_machine::{BindingError, IndexSetError, MemoryPolicy, NodeSet};
+use nearfar_machine::{BindingError, MemoryPolicy, NodeSet};
 use nearfar_model::PlacementStrategy;
 use nearfar_units::excerpt;
 
@@ -40,12 +40,9 @@ pub enum PlacementError {
         excerpt(.0)
     )]
     NotAPlacement(String),
-    /// Its weights cannot be read.
+    /// Its nodes or weights cannot be read.
     #[error(transparent)]
-    Weights(BindingError),
-    /// Its list of nodes cannot be read.
-    #[error(transparent)]
-    List(#[from] IndexSetError),
+    Nodes(#[from] BindingError),
 }
 
 impl Placement {
@@ -99,17 +96,13 @@ impl FromStr for Placement {
         }
         let unknown = || PlacementError::NotAPlacement(text.into());
         if let Some(nodes) = text.strip_prefix("local:") {
-            let nodes: NodeSet = nodes.parse()?;
+            let nodes: NodeSet = nodes.parse().map_err(BindingError::from)?;
             return if nodes.is_empty() { Err(unknown()) } else { Ok(Self::Local(Some(nodes))) };
         }
-        match text.parse::<MemoryPolicy>() {
-            Ok(policy) => Ok(Self::Memory(policy)),
-            Err(BindingError::List(error)) => Err(error.into()),
-            Err(BindingError::NotAWeight(entry)) => {
-                Err(PlacementError::Weights(BindingError::NotAWeight(entry)))
-            }
-            Err(_) => Err(unknown()),
-        }
+        text.parse().map(Self::Memory).map_err(|error| match error {
+            BindingError::List(_) | BindingError::NotAWeight(_) => PlacementError::Nodes(error),
+            _ => unknown(),
+        })
     }
 }
 

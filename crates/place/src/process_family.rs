@@ -9,8 +9,18 @@ use nearfar_sys::{Refusal, base_page_bytes, descendants, mapping_shares, process
 
 use crate::program_memory::{Census, ProcessMemory};
 
-/// More processes than this are not followed.
-const MOST_PROCESSES: usize = 4096;
+/// More processes of a program than this are not looked at, and not listed.
+pub(crate) const MOST_PROCESSES: usize = 4096;
+
+/// A program and what descends from it; by itself where the kernel does not tell of children, and why
+/// not. What has lost its parent is not found.
+pub(crate) fn family(root: &Path, leader: u32) -> (Vec<u32>, Option<Refusal>) {
+    let (children, refusal) = match descendants(root, leader) {
+        Ok(children) => (children, None),
+        Err(refusal) => (Vec::new(), Some(refusal)),
+    };
+    ([leader].into_iter().chain(children).take(MOST_PROCESSES).collect(), refusal)
+}
 
 /// What was seen of a program at once.
 #[derive(Debug)]
@@ -23,9 +33,7 @@ pub(crate) struct Look {
 
 /// Looks at a program and its children. What ends meanwhile is left out.
 pub(crate) fn look(root: &Path, leader: u32) -> Look {
-    // Where the kernel keeps no lists of children the program itself is what is seen.
-    let children = descendants(root, leader).unwrap_or_default();
-    let family: Vec<u32> = [leader].into_iter().chain(children).take(MOST_PROCESSES).collect();
+    let (family, _) = family(root, leader);
     let threads = family.iter().filter_map(|&process| tasks(root, process).ok()).flatten();
     let cpus = threads.map(|task| task.last_cpu).collect();
     let mut census = Census::default();

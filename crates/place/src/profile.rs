@@ -31,6 +31,7 @@ use self::counting::Counting;
 pub use self::counting::ProgramCounters;
 use self::looking::Looking;
 use crate::job::{Job, await_signals};
+use crate::program_memory::total;
 
 /// Until the next question whether a program that cannot be looked at has ended.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -164,9 +165,6 @@ fn profile(
     let access = access::access_shares(&looking.looks, &initiators)
         .map_err(|why| no_pages.map_or_else(|| why.clone(), |refusal| format!("{why}: {refusal}")));
     let looks = &looking.looks;
-    let bytes_of = |look: &nearfar_record::ProfileLook| {
-        look.bytes.as_ref().map(|bytes| bytes.values().copied().fold(0, u64::saturating_add))
-    };
     Profile {
         schema: PROFILE_SCHEMA.into(),
         nearfar: origin.nearfar.into(),
@@ -179,7 +177,7 @@ fn profile(
         wall_seconds,
         cpu_seconds: looks.iter().flat_map(|look| look.cpu_seconds.values()).sum(),
         most_threads: looks.iter().map(|look| look.threads).max().unwrap_or(0),
-        most_bytes: looks.iter().filter_map(bytes_of).max(),
+        most_bytes: looks.iter().filter_map(|look| look.bytes.as_ref().map(total)).max(),
         access_unknown: access.as_ref().err().cloned(),
         access: access.ok(),
         classes: None,
@@ -215,43 +213,13 @@ fn notes(looking: &Looking, program: &ProfiledProgram) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_machine::{Core, CpuSet, MemoryKind, MemoryNode, NodeSet, Source};
-
     use super::*;
 
-    /// A machine of nodes with these CPUs.
-    pub(super) fn machine(nodes: &[(u32, &str)]) -> Machine {
-        let node = |&(os_index, cpus): &(u32, &str)| {
-            let cpus: CpuSet = cpus.parse().unwrap();
-            MemoryNode {
-                os_index,
-                kind: MemoryKind::Dram,
-                locality: cpus.clone(),
-                cpus,
-                memory_bytes: None,
-                memory_side_cache_bytes: None,
-            }
-        };
-        let core = |cpu| Core { cpus: CpuSet::single(cpu) };
-        let nodes: Vec<MemoryNode> = nodes.iter().map(node).collect();
-        let all: CpuSet = nodes.iter().flat_map(|node| node.cpus.iter()).collect();
-        Machine {
-            source: Source::Live,
-            packages: Vec::new(),
-            cores: all.iter().map(core).collect(),
-            caches: Vec::new(),
-            distances: None,
-            firmware_figures: Vec::new(),
-            devices: Vec::new(),
-            allowed_cpus: all,
-            allowed_nodes: nodes.iter().map(|node| node.os_index).collect::<NodeSet>(),
-            interleave_weights: None,
-            memory_modules: None,
-            empty_memory_sockets: None,
-            memory_modules_unknown: None,
-            notes: Vec::new(),
-            nodes,
-        }
+    /// A machine with all CPUs that there can be here, and one node.
+    pub(super) fn all_cpus() -> Machine {
+        let last = nearfar_sys::thread_cpus().unwrap().last().unwrap();
+        let text = format!("pack:1 [numa] core:{} pu:1", last + 1);
+        nearfar_topology::parse_synthetic(&text).unwrap()
     }
 
     fn origin(machine: &Machine) -> ProfileOrigin<'_> {
@@ -262,11 +230,6 @@ mod tests {
             machine,
             cpu: Cpu::default(),
         }
-    }
-
-    fn all_cpus() -> Machine {
-        let cpus = nearfar_sys::thread_cpus().unwrap();
-        machine(&[(0, &format!("0-{}", cpus.last().unwrap()))])
     }
 
     #[test]

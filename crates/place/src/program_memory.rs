@@ -40,13 +40,13 @@ impl ProcessMemory {
     pub fn of(mappings: &[MappedPages], shares: Option<&BTreeMap<usize, f64>>) -> Self {
         let mut memory = Self::default();
         for mapping in mappings {
-            let all = mapping.nodes.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
             let bytes = |pages: u64| pages.saturating_mul(mapping.page_bytes);
             let is_own = match mapping.kind {
                 MappingKind::Anonymous | MappingKind::Heap | MappingKind::Stack => true,
                 // Of a file's pages on several nodes it is not told which ones were changed.
                 MappingKind::File => {
-                    let is_told = mapping.nodes.len() == 1 || mapping.own_pages == all;
+                    let is_told =
+                        mapping.nodes.len() == 1 || mapping.own_pages == total(&mapping.nodes);
                     if !is_told {
                         add(&mut memory.changed_file_bytes, bytes(mapping.own_pages));
                     }
@@ -90,39 +90,28 @@ fn part(bytes: u64, share: f64) -> u64 {
     if share < 1.0 { (bytes as f64 * share).round() as u64 } else { bytes }
 }
 
-pub(crate) fn total(bytes: &BTreeMap<u32, u64>) -> u64 {
-    bytes.values().fold(0, |sum, &bytes| sum.saturating_add(bytes))
+/// Of all nodes.
+pub(crate) fn total(of_nodes: &BTreeMap<u32, u64>) -> u64 {
+    of_nodes.values().copied().fold(0, u64::saturating_add)
 }
 
 /// Memory that a program and its children have at one moment: the last at which they had at least
 /// nine tenths of the most that was ever counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ProgramMemory {
+pub(crate) struct ProgramMemory {
     pub method: CountMethod,
     /// When, after the program's start.
     pub at: Duration,
     pub processes: usize,
-    /// Their own, by node, bytes.
-    pub own: BTreeMap<u32, u64>,
-    /// Pages of mapped files that they have changed for themselves, on nodes that the kernel does not
-    /// tell, bytes.
-    pub changed_file_bytes: u64,
-    /// Shared memory that the process with most of it maps, by node, bytes.
-    pub shared: BTreeMap<u32, u64>,
+    /// Of all of them; of shared memory what the process with most of it maps.
+    pub memory: ProcessMemory,
 }
 
-impl ProgramMemory {
-    /// The share of each node in its own memory; `None` where there is none.
-    pub fn shares(&self) -> Option<BTreeMap<u32, f64>> {
-        shares(&self.own)
-    }
-}
-
-/// The share of each node; `None` where there are no bytes.
+/// The shares of nodes that have some; `None` where there are no bytes.
 pub(crate) fn shares(bytes: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, f64>> {
-    let all = total(bytes);
-    let share = |bytes: u64| bytes as f64 / all as f64;
-    (all > 0).then(|| bytes.iter().map(|(&node, &bytes)| (node, share(bytes))).collect())
+    let all = total(bytes) as f64;
+    let of = |(&node, &bytes): (&u32, &u64)| (bytes > 0).then_some((node, bytes as f64 / all));
+    (all > 0.0).then(|| bytes.iter().filter_map(of).collect())
 }
 
 /// The largest difference of two sets of shares, of any node.
@@ -139,9 +128,8 @@ pub(crate) struct Census {
     living: BTreeMap<u32, ProcessMemory>,
     /// They were counted while some came or went: their sums may hold twice what they have in common.
     pub is_mixed: bool,
-    /// Their sums.
-    own: BTreeMap<u32, u64>,
-    changed_file_bytes: u64,
+    /// Their sums, without shared memory.
+    sum: ProcessMemory,
     most: u64,
     kept: Option<ProgramMemory>,
 }
@@ -151,9 +139,9 @@ impl Census {
     pub fn count(&mut self, pid: u32, memory: ProcessMemory) {
         self.forget(pid);
         for (&node, &bytes) in &memory.own {
-            add(self.own.entry(node).or_default(), bytes);
+            add(self.sum.own.entry(node).or_default(), bytes);
         }
-        add(&mut self.changed_file_bytes, memory.changed_file_bytes);
+        add(&mut self.sum.changed_file_bytes, memory.changed_file_bytes);
         self.living.insert(pid, memory);
     }
 
@@ -161,11 +149,12 @@ impl Census {
     pub fn forget(&mut self, pid: u32) {
         let Some(memory) = self.living.remove(&pid) else { return };
         for (node, bytes) in memory.own {
-            if let Some(sum) = self.own.get_mut(&node) {
+            if let Some(sum) = self.sum.own.get_mut(&node) {
                 *sum = sum.saturating_sub(bytes);
             }
         }
-        self.changed_file_bytes = self.changed_file_bytes.saturating_sub(memory.changed_file_bytes);
+        let changed = &mut self.sum.changed_file_bytes;
+        *changed = changed.saturating_sub(memory.changed_file_bytes);
     }
 
     /// Leaves out all processes but these.
@@ -177,23 +166,20 @@ impl Census {
 
     /// Remembers this moment, where there is as much as ever, about.
     pub fn remember(&mut self, method: CountMethod, at: Duration) {
-        let now = total(&self.own).saturating_add(self.changed_file_bytes);
-        let is_less_sure = self.kept.as_ref().is_some_and(|kept| {
-            kept.method > method && total(&kept.own).saturating_add(kept.changed_file_bytes) >= now
-        });
+        let now = self.sum.bytes();
+        let is_less_sure = self
+            .kept
+            .as_ref()
+            .is_some_and(|kept| kept.method > method && kept.memory.bytes() >= now);
         self.most = self.most.max(now);
         if self.living.is_empty() || is_less_sure || now < self.most - self.most / 10 {
             return;
         }
         let shared = self.living.values().map(|memory| &memory.shared).max_by_key(|it| total(it));
-        self.kept = Some(ProgramMemory {
-            method,
-            at,
-            processes: self.living.len(),
-            own: self.own.iter().filter(|(_, bytes)| **bytes > 0).map(|(&n, &b)| (n, b)).collect(),
-            changed_file_bytes: self.changed_file_bytes,
-            shared: shared.cloned().unwrap_or_default(),
-        });
+        let mut memory =
+            ProcessMemory { shared: shared.cloned().unwrap_or_default(), ..self.sum.clone() };
+        memory.own.retain(|_, bytes| *bytes > 0);
+        self.kept = Some(ProgramMemory { method, at, processes: self.living.len(), memory });
     }
 
     /// Remembers what one process has by itself, where that is more than all had ever: while processes
@@ -203,15 +189,13 @@ impl Census {
         let now = memory.bytes();
         if now > self.most {
             self.most = now;
-            let ProcessMemory { own, changed_file_bytes, shared } = memory;
-            self.kept =
-                Some(ProgramMemory { method, at, processes: 1, own, changed_file_bytes, shared });
+            self.kept = Some(ProgramMemory { method, at, processes: 1, memory });
         }
     }
 
     /// What all have now of their own, by node, bytes.
     pub fn own(&self) -> &BTreeMap<u32, u64> {
-        &self.own
+        &self.sum.own
     }
 
     pub fn kept(self) -> Option<ProgramMemory> {
@@ -260,7 +244,7 @@ mod tests {
         }
         census.remember(CountMethod::Seen, Duration::ZERO);
         let kept = census.kept().unwrap();
-        assert_eq!((kept.own, kept.processes), ([(0, 2 << 30)].into(), 64));
+        assert_eq!((kept.memory.own, kept.processes), ([(0, 2 << 30)].into(), 64));
     }
 
     fn own(bytes: u64, node: u32) -> ProcessMemory {
@@ -273,14 +257,14 @@ mod tests {
         let mut census = Census::default();
         census.remember_one(CountMethod::Seen, Duration::ZERO, own(1000, 0));
         census.remember_one(CountMethod::Seen, Duration::ZERO, own(900, 3));
-        assert_eq!(census.kept.clone().unwrap().own, [(0, 1000)].into());
+        assert_eq!(census.kept.clone().unwrap().memory.own, [(0, 1000)].into());
         census.count(1, own(600, 1));
         census.remember(CountMethod::Seen, Duration::ZERO);
-        assert_eq!(census.kept.clone().unwrap().own, [(0, 1000)].into());
+        assert_eq!(census.kept.clone().unwrap().memory.own, [(0, 1000)].into());
         census.count(2, own(500, 2));
         census.remember(CountMethod::Seen, Duration::ZERO);
         let kept = census.kept().unwrap();
-        assert_eq!((kept.own, kept.processes), ([(1, 600), (2, 500)].into(), 2));
+        assert_eq!((kept.memory.own, kept.processes), ([(1, 600), (2, 500)].into(), 2));
     }
 
     /// Processes that come one after the other are not added up, and memory that was freed before the
@@ -298,13 +282,16 @@ mod tests {
         seen(&mut census, 2, own(950, 1), 2);
         census.keep_living(&[]);
         seen(&mut census, 3, own(10, 2), 3);
-        let ProgramMemory { own: kept, at: then, processes, .. } = census.kept.clone().unwrap();
-        assert_eq!((kept, then, processes), ([(1, 950)].into(), at(2), 1));
+        let kept = census.kept.clone().unwrap();
+        assert_eq!((kept.memory, kept.at, kept.processes), (own(950, 1), at(2), 1));
         census.count(4, own(950, 3));
         census.remember(CountMethod::AtEnd, at(4));
         seen(&mut census, 4, own(940, 0), 5);
         let kept = census.kept().unwrap();
-        assert_eq!((kept.method, kept.own), (CountMethod::AtEnd, [(2, 10), (3, 950)].into()));
+        assert_eq!(
+            (kept.method, kept.memory.own),
+            (CountMethod::AtEnd, [(2, 10), (3, 950)].into())
+        );
     }
 
     #[test]

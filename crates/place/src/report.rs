@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::follow::CountedProcess;
 use crate::loss::Loss;
 use crate::placement::Placement;
 use crate::program_memory::{CountMethod, ProgramMemory, largest_deviation, shares};
@@ -16,7 +15,7 @@ use crate::weights::WeightsBy;
 
 /// What became of a program's placement; `run --report=FILE` writes it. Null is not known, or does
 /// not apply.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RunReport {
     pub schema: &'static str,
@@ -78,7 +77,7 @@ pub struct ReportedMemory {
 }
 
 /// A process that was counted when it ended.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReportedProcess {
     /// Its number.
@@ -100,17 +99,8 @@ impl RunReport {
             placement: placement.to_string(),
             binding: resolution.asked.to_string(),
             weights_by: resolution.weights.as_ref().map(|(_, by)| *by),
-            refused: Vec::new(),
-            seconds: None,
-            memory: None,
             memory_absent: Some("the program was not started".into()),
-            processes: Vec::new(),
-            processes_unlisted: 0,
-            threads: Vec::new(),
-            threads_unlisted: 0,
-            verification: None,
-            notes: Vec::new(),
-            status: None,
+            ..Self::default()
         };
         report.lose(&resolution.losses);
         report
@@ -134,8 +124,12 @@ impl RunReport {
             },
             Err(why) => (None, Some(why)),
         };
-        let process = |it| ReportedProcess::of(it, asked);
-        self.processes = outcome.counted.into_iter().map(process).collect();
+        self.processes = outcome.counted;
+        for process in &mut self.processes {
+            let found = shares(&process.own_bytes_by_node);
+            process.largest_deviation =
+                asked.and_then(|asked| found.map(|found| largest_deviation(&found, asked)));
+        }
         self.processes_unlisted = outcome.uncounted;
         self.threads = outcome.threads;
         self.threads_unlisted = outcome.threads_unlisted;
@@ -148,11 +142,12 @@ impl RunReport {
 
 impl ReportedMemory {
     fn of(memory: ProgramMemory, asked: Option<&BTreeMap<u32, f64>>) -> Option<Self> {
-        let achieved_shares = memory.shares()?;
+        let ProgramMemory { method, at, processes, memory } = memory;
+        let achieved_shares = shares(&memory.own)?;
         Some(Self {
-            method: memory.method,
-            at_seconds: memory.at.as_secs_f64(),
-            processes: memory.processes,
+            method,
+            at_seconds: at.as_secs_f64(),
+            processes,
             largest_deviation: asked.map(|asked| largest_deviation(&achieved_shares, asked)),
             achieved_shares,
             own_bytes_by_node: memory.own,
@@ -160,19 +155,5 @@ impl ReportedMemory {
             changed_file_bytes: memory.changed_file_bytes,
             shared_bytes_by_node: memory.shared,
         })
-    }
-}
-
-impl ReportedProcess {
-    fn of(counted: CountedProcess, asked: Option<&BTreeMap<u32, f64>>) -> Self {
-        let found = shares(&counted.own);
-        Self {
-            process: counted.process,
-            name: counted.name,
-            at_seconds: counted.at.as_secs_f64(),
-            largest_deviation: asked
-                .and_then(|asked| found.map(|found| largest_deviation(&found, asked))),
-            own_bytes_by_node: counted.own,
-        }
     }
 }

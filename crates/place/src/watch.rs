@@ -14,16 +14,18 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::{Binding, CpuSet};
 use nearfar_sys::{
-    AwaitedSignals, Change, Refusal, descendants, follow, mapping_shares, next_change,
-    next_change_of, process_pages, task_state, tasks, thread_cpu_ns, wait_to_be_followed,
+    AwaitedSignals, Change, Refusal, follow, mapping_shares, next_change, next_change_of,
+    process_pages, task_state, tasks, thread_cpu_ns, wait_to_be_followed,
 };
 
-use crate::follow::{CountedProcess, Follower};
+use crate::follow::Follower;
 use crate::job::Job;
 use crate::launch::{NotLaunched, launch};
 use crate::loss::Loss;
 use crate::pinning::{PinnedThreads, Pinning};
+use crate::process_family::family;
 use crate::program_memory::{Census, CountMethod, ProcessMemory, ProgramMemory};
+use crate::report::ReportedProcess;
 use crate::seen_threads::{SeenThread, SeenThreads};
 use crate::weights::MovedWeights;
 
@@ -35,8 +37,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 const COST: u32 = 100;
 /// The same while there are pages to move, and until the first were.
 const MOVING_COST: u32 = 4;
-/// Processes of a program that are looked at.
-const MOST_PROCESSES: usize = 4096;
 
 /// What a program did.
 #[derive(Debug)]
@@ -46,20 +46,18 @@ pub struct Outcome {
     /// From its start to its end.
     pub took: Duration,
     /// Where its memory was, and its children's; or why that is not known.
-    pub memory: Result<ProgramMemory, String>,
+    pub(crate) memory: Result<ProgramMemory, String>,
     /// Its processes as they were when they ended, and how many more there were: of a program that was
     /// followed.
-    pub counted: Vec<CountedProcess>,
-    /// How many more there were than are listed.
-    pub uncounted: usize,
-    /// Its threads, and its children's.
-    pub threads: Vec<SeenThread>,
-    /// How many more there were than are listed.
-    pub threads_unlisted: usize,
+    pub(crate) counted: Vec<ReportedProcess>,
+    pub(crate) uncounted: usize,
+    /// Its threads, and its children's, and how many more there were than are listed.
+    pub(crate) threads: Vec<SeenThread>,
+    pub(crate) threads_unlisted: usize,
     /// What of the placement was lost.
-    pub losses: Vec<Loss>,
+    pub(crate) losses: Vec<Loss>,
     /// What else is to be known, in sentences.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// What is done to a program while it runs.
@@ -81,14 +79,8 @@ pub struct Watched {
     child: Child,
     begun: Instant,
     steering: Steering,
-    losses: Vec<Loss>,
-}
-
-impl Watched {
     /// What of the binding the program runs without.
-    pub fn losses(&self) -> &[Loss] {
-        &self.losses
-    }
+    pub losses: Vec<Loss>,
 }
 
 /// Starts a program under a binding, as [`launch`] does, with what it needs to be followed from its
@@ -334,12 +326,8 @@ impl Watch {
     fn look(&mut self) -> u64 {
         let root = Path::new("/");
         let at = self.begun.elapsed();
-        let children = descendants(root, self.program).unwrap_or_else(|refusal| {
-            self.childless = Some(refusal);
-            Vec::new()
-        });
-        let family: Vec<u32> =
-            [self.program].into_iter().chain(children).take(MOST_PROCESSES).collect();
+        let (family, childless) = self::family(root, self.program);
+        self.childless = childless.or(self.childless.take());
         let mut moved = 0;
         let mut largest = ProcessMemory::default();
         for &process in &family {
@@ -375,8 +363,7 @@ impl Watch {
             }
         }
         self.census.keep_living(&family);
-        let children = descendants(root, self.program).unwrap_or_default();
-        self.census.is_mixed = children.iter().ne(family.iter().skip(1));
+        self.census.is_mixed = self::family(root, self.program).0 != family;
         match self.census.is_mixed {
             true => self.census.remember_one(CountMethod::Seen, at, largest),
             false => self.census.remember(CountMethod::Seen, at),

@@ -11,11 +11,13 @@ use nearfar_machine::{MemoryPolicy, NodeSet};
 use nearfar_measure::native::Turn;
 use nearfar_sys::{
     Errno, HUGE_PAGE_BYTES, MappedPages, MappingKind, Refusal, base_page_bytes, count_page_sizes,
-    interleave_weights, move_process_pages,
+    move_process_pages,
 };
 use serde::Serialize;
 
+use crate::kernel_weights::kernel_weights;
 use crate::loss::Loss;
+use crate::program_memory::total;
 
 /// Bytes of a mapping's pages from which on they are moved: what is smaller decides little, and
 /// each call costs.
@@ -43,7 +45,7 @@ pub fn policy_for(asked: &MemoryPolicy, root: &Path) -> (MemoryPolicy, Option<We
     if has_ratios_of(weights, &weights.keys().map(|&node| (node, 1)).collect()) {
         return (MemoryPolicy::Interleave(nodes), None);
     }
-    let of_kernel = interleave_weights(root, &nodes);
+    let of_kernel = kernel_weights(root, weights.keys().copied());
     match of_kernel.is_ok_and(|of_kernel| has_ratios_of(weights, &of_kernel)) {
         true => (asked.clone(), Some(WeightsBy::Kernel)),
         false => (MemoryPolicy::Interleave(nodes), Some(WeightsBy::MovedPages)),
@@ -100,9 +102,7 @@ impl MovedWeights {
             let Some(range) = mapping.range.filter(|_| is_own) else {
                 continue;
             };
-            let pages =
-                mapping.nodes.values().fold(0, |sum: u64, pages| sum.saturating_add(*pages));
-            if pages.saturating_mul(mapping.page_bytes) < LEAST_MOVED_BYTES {
+            if total(&mapping.nodes).saturating_mul(mapping.page_bytes) < LEAST_MOVED_BYTES {
                 continue;
             }
             let has_huge_pages =

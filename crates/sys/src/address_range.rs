@@ -16,12 +16,10 @@ impl AddressRange {
         Self { start, bytes: bytes.min(usize::MAX - start) }
     }
 
-    /// The first address.
     pub fn start(&self) -> usize {
         self.start
     }
 
-    /// Length in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

@@ -6,16 +6,7 @@ use std::time::Duration;
 /// boot, never set back, its rate steered by NTP. A read is a call into the vDSO,
 /// without entering the kernel on usual clock sources.
 pub fn monotonic_ns() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes one timespec to live memory; the clock always exists,
-    // so the call has no failure to report.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut time) };
-    #[expect(
-        clippy::cast_sign_loss,
-        reason = "time since boot is not negative, and its nanoseconds fit 64 bits for 584 years"
-    )]
-    let nanoseconds = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
-    nanoseconds
+    nanoseconds(libc::CLOCK_MONOTONIC)
 }
 
 /// [`monotonic_ns`] as a duration since boot.
@@ -26,11 +17,19 @@ pub fn monotonic() -> Duration {
 /// Nanoseconds that this thread has had a CPU (`CLOCK_THREAD_CPUTIME_ID`): what
 /// [`monotonic_ns`] gains over it, the thread spent without one.
 pub fn thread_cpu_ns() -> u64 {
+    nanoseconds(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+#[inline]
+fn nanoseconds(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the kernel writes one timespec to live memory; the calling thread's
-    // clock always exists, so the call has no failure to report.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    #[expect(clippy::cast_sign_loss, reason = "CPU time is not negative")]
+    // SAFETY: the kernel writes one timespec to live memory; both clocks always exist,
+    // so the call has no failure to report.
+    unsafe { libc::clock_gettime(clock, &raw mut time) };
+    #[expect(
+        clippy::cast_sign_loss,
+        reason = "neither is negative, and nanoseconds since boot fit 64 bits for 584 years"
+    )]
     let nanoseconds = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
     nanoseconds
 }

@@ -24,7 +24,6 @@ mod file_access;
 mod file_tree;
 mod hwloc_environment;
 mod hypervisor;
-mod interleave_weights;
 mod limits;
 mod mapping;
 mod numa_maps;
@@ -37,15 +36,11 @@ mod perf;
 mod policy;
 mod probe;
 mod process;
-mod process_group;
-mod process_move;
 mod proof_method;
-mod quota;
 mod refusal;
 mod signals;
 mod startup;
 mod system_file;
-mod thread_policy;
 mod trace;
 mod usage;
 mod vma;
@@ -57,40 +52,35 @@ pub use clock::{monotonic, monotonic_ns, thread_cpu_ns};
 pub use file_access::{duplicate_descriptor, may_create_in, open_to_write};
 pub use hwloc_environment::with_hwloc_environment;
 pub use hypervisor::hypervisor_signature;
-pub use interleave_weights::interleave_weights;
 pub use limits::{
-    AvailableMemory, CgroupRoom, OomScore, available_memory, node_free_bytes, raise_oom_score,
+    available_memory, cpu_limit, memory_limit, node_free_bytes, raise_oom_score, throttled,
     usable_nodes,
 };
 pub use mapping::{Mapping, PageRequest};
 pub use numa_maps::count_numa_maps;
 pub use only_node::nodes_by_kernel;
-pub use page_move::{MovedPages, move_pages};
+pub use page_move::{MovedPages, move_pages, move_process_pages};
 pub use page_nodes::{PageNodes, PartPages, prove, prove_part, prove_with};
 pub use page_query::base_page_bytes;
 pub use page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes, count_page_sizes};
 pub use perf::{CounterSet, PerfCount, PerfEvent, PerfTarget};
-pub use policy::{KernelPolicy, PolicyMode, bind_range, range_policy, thread_policy};
+pub use policy::{
+    KernelPolicy, bind_range, restore_thread_policy, set_thread_policy, thread_policy,
+};
 pub use probe::probe_calls;
 pub use process::{
     MappedPages, MappingKind, Task, descendants, mapping_shares, parent_of, parse_process_pages,
-    process_of_task, process_pages, task, task_pages, task_state, tasks,
+    process_of_task, process_pages, task_pages, task_state, tasks,
 };
-pub use process_group::kill_process_group;
-pub use process_move::move_process_pages;
 pub use proof_method::ProofMethod;
-pub use quota::{cpu_limit, memory_limit};
 pub use refusal::{Errno, Refusal};
 pub use signals::{
-    ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, send_signal, stand_in_for_program,
-    stop_self,
+    ArrivedSignal, AwaitedSignals, end_by_signal, is_thread_of, kill_process_group, send_signal,
+    stand_in_for_program, stop_self,
 };
 pub use startup::start_as_this_was_started;
-pub use thread_policy::{restore_thread_policy, set_thread_policy};
 pub use trace::{
     Change, first_change_of, follow, interrupt, leave_stopped, next_change, next_change_of, resume,
     stop_at_end, wait_to_be_followed,
 };
-pub use usage::{
-    ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage, throttled,
-};
+pub use usage::{ThreadUsage, children_cpu_time, peak_resident_bytes, steal_time, thread_usage};

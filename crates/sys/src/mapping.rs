@@ -42,7 +42,6 @@ pub struct Mapping {
     bytes: usize,
     /// Bytes of the inaccessible page before `start` and after the end; 0 without.
     guard: usize,
-    request: PageRequest,
 }
 
 // SAFETY: the mapping belongs to the process, not to a thread, and `Mapping` owns it.
@@ -73,9 +72,9 @@ impl Mapping {
         };
         let mapping = match request {
             PageRequest::Huge2M => Self::map_from_pool(bytes)?,
-            PageRequest::Small | PageRequest::Transparent => Self::map_guarded(bytes, request)?,
+            PageRequest::Small | PageRequest::Transparent => Self::map_guarded(bytes)?,
         };
-        mapping.advise_kernel()?;
+        mapping.advise_kernel(request)?;
         Ok(mapping)
     }
 
@@ -84,10 +83,10 @@ impl Mapping {
         let flags = libc::MAP_HUGETLB | MAP_HUGE_2MB;
         let start = map(bytes, libc::PROT_READ | libc::PROT_WRITE, flags)
             .map_err(|errno| Refusal::call("mmap(MAP_HUGETLB)", bytes, errno))?;
-        Ok(Self { start, bytes, guard: 0, request: PageRequest::Huge2M })
+        Ok(Self { start, bytes, guard: 0 })
     }
 
-    fn map_guarded(bytes: usize, request: PageRequest) -> Result<Self, Refusal> {
+    fn map_guarded(bytes: usize) -> Result<Self, Refusal> {
         let guard = base_page_bytes();
         let room = bytes
             .checked_add(ALIGNMENT + 2 * guard)
@@ -103,7 +102,7 @@ impl Mapping {
         // SAFETY: used <= room: one past the last byte at most.
         let tail = unsafe { room_start.add(used) };
         unmap(tail, room - used);
-        let mapping = Self { start, bytes, guard, request };
+        let mapping = Self { start, bytes, guard };
 
         // SAFETY: the range lies within the mapping, which nothing else knows of yet.
         let status = unsafe {
@@ -115,19 +114,19 @@ impl Mapping {
         }
     }
 
-    fn advise_kernel(&self) -> Result<(), Refusal> {
-        match self.request {
-            // EINVAL: a kernel without transparent huge pages, which is what is wanted.
-            PageRequest::Small => match self.advise(libc::MADV_NOHUGEPAGE) {
+    fn advise_kernel(&self, request: PageRequest) -> Result<(), Refusal> {
+        let about_pages = match request {
+            PageRequest::Small => Some((libc::MADV_NOHUGEPAGE, "madvise(MADV_NOHUGEPAGE)")),
+            PageRequest::Transparent => Some((libc::MADV_HUGEPAGE, "madvise(MADV_HUGEPAGE)")),
+            PageRequest::Huge2M => None,
+        };
+        if let Some((advice, call)) = about_pages {
+            match self.advise(advice) {
+                // EINVAL: a kernel without transparent huge pages gives base pages; what was got is
+                // looked at afterwards.
                 Err(Errno(libc::EINVAL)) | Ok(()) => {}
-                Err(errno) => return Err(self.refuse("madvise(MADV_NOHUGEPAGE)", errno)),
-            },
-            // The same kernel gives base pages here: what was got is looked at afterwards.
-            PageRequest::Transparent => match self.advise(libc::MADV_HUGEPAGE) {
-                Err(Errno(libc::EINVAL)) | Ok(()) => {}
-                Err(errno) => return Err(self.refuse("madvise(MADV_HUGEPAGE)", errno)),
-            },
-            PageRequest::Huge2M => {}
+                Err(errno) => return Err(self.refuse(call, errno)),
+            }
         }
         // Kernels without KSM or with hugetlb refuse some of these; the risks they
         // remove (merging, sharing with a child, a dump of many GiB) are then absent
@@ -169,11 +168,6 @@ impl Mapping {
     /// Length in bytes, a multiple of the page size.
     pub fn bytes(&self) -> usize {
         self.bytes
-    }
-
-    /// The pages that were asked for.
-    pub fn request(&self) -> PageRequest {
-        self.request
     }
 
     /// The memory as numbers. Reading a page that was never written maps the zero
@@ -290,18 +284,6 @@ mod tests {
         let free = free_pool_pages();
         let refusal = Mapping::new((free + 64) * ALIGNMENT, PageRequest::Huge2M).unwrap_err();
         assert!(refusal.to_string().contains("nr_hugepages"), "{refusal}");
-    }
-
-    #[test]
-    fn pool_pages_work_where_there_are_some() {
-        if free_pool_pages() < 2 {
-            return; // nothing to take: the refusal is tested above
-        }
-        let mut mapping = Mapping::new(2 * ALIGNMENT, PageRequest::Huge2M).unwrap();
-        assert_eq!(mapping.address() % ALIGNMENT, 0);
-        mapping.as_f64_mut().fill(2.0);
-        let sizes = crate::achieved_page_sizes(&mapping).unwrap();
-        assert_eq!(sizes.huge_bytes, mapping.bytes() as u64);
     }
 
     fn free_pool_pages() -> usize {

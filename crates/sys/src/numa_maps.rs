@@ -1,4 +1,4 @@
-//! Pages per node by /proc/self/numa_maps (numa(7)).
+//! Pages per node by numa_maps (numa(7)).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,19 +13,17 @@ use crate::refusal::Refusal;
 use crate::system_file::read_text;
 use crate::vma::{Cover, parse_header};
 
-const NUMA_MAPS: &str = "proc/self/numa_maps";
-
 /// Asks the live kernel.
 pub(crate) fn read(range: AddressRange) -> Result<PageNodes, Refusal> {
     let root = Path::new("/");
-    let numa_maps = read_text(root, NUMA_MAPS)?;
+    let numa_maps = read_text(root, "proc/self/numa_maps")?;
     let maps = read_text(root, "proc/self/maps")?;
     count_numa_maps(&numa_maps, &maps, range)
+        .map_err(|reason| Refusal::Content { path: "/proc/self/numa_maps".into(), reason })
 }
 
 /// Counts the pages per node of `range` from the texts of /proc/PID/numa_maps and
-/// /proc/PID/maps: the first has the counts and only the start of each mapping, the
-/// second has its end. A page is what the kernel counts there: `kernelpagesize_kB`.
+/// /proc/PID/maps. A page is what the kernel counts there: `kernelpagesize_kB`.
 ///
 /// # Errors
 /// When the range is not made of whole mappings, is not listed, or has pages of
@@ -34,39 +32,27 @@ pub fn count_numa_maps(
     numa_maps: &str,
     maps: &str,
     range: AddressRange,
-) -> Result<PageNodes, Refusal> {
-    count(numa_maps, maps, range)
-        .map_err(|reason| Refusal::Content { path: format!("/{NUMA_MAPS}"), reason })
-}
-
-fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, String> {
-    let ends: BTreeMap<usize, AddressRange> =
-        maps.lines().filter_map(parse_header).map(|vma| (vma.start(), vma)).collect();
+) -> Result<PageNodes, String> {
     let mut cover = Cover::new(range);
     let mut nodes: BTreeMap<u32, u64> = BTreeMap::new();
     let mut page_bytes = None;
     let too_many = || format!("more pages are counted than the range {range} has room for");
-    for line in numa_maps.lines() {
-        let mut words = line.split_ascii_whitespace();
-        let start = words.next().and_then(|word| usize::from_str_radix(word, 16).ok());
-        let start =
-            start.ok_or_else(|| format!("'{}' does not begin with an address", excerpt(line)))?;
+    for line in lines(numa_maps, maps) {
+        let (_, vma, counts) = line?;
         // Mappings may come and go between the two reads, but not those of the range.
-        let Some(&vma) = ends.get(&start) else {
-            continue;
-        };
+        let Some(vma) = vma else { continue };
         if !cover.takes(vma)? {
             continue;
         }
-        let entry = parse_counts(words, line)?;
-        if entry.is_empty() {
+        let counts = parse_counts(counts)?;
+        if counts.nodes.is_empty() {
             continue;
         }
-        if page_bytes.is_some_and(|known| known != entry.page_bytes) {
+        if page_bytes.is_some_and(|known| known != counts.page_bytes) {
             return Err(format!("the range {range} has pages of several sizes"));
         }
-        page_bytes = Some(entry.page_bytes);
-        for (node, pages) in entry.nodes {
+        page_bytes = Some(counts.page_bytes);
+        for (node, pages) in counts.nodes {
             let known = nodes.entry(node).or_default();
             *known = known.checked_add(pages).ok_or_else(too_many)?;
         }
@@ -79,28 +65,36 @@ fn count(numa_maps: &str, maps: &str, range: AddressRange) -> Result<PageNodes, 
     Ok(PageNodes { method: ProofMethod::NumaMaps, page_bytes, nodes, absent, unknown: 0 })
 }
 
-/// Pages of a mapping.
-pub(crate) struct Counts {
-    pub page_bytes: u64,
-    pub nodes: Vec<(u32, u64)>,
+/// Of each mapping its start, its addresses where /proc/PID/maps has its end, and what
+/// /proc/PID/numa_maps says of it.
+pub(crate) fn lines<'a>(
+    numa_maps: &'a str,
+    maps: &str,
+) -> impl Iterator<Item = Result<(usize, Option<AddressRange>, &'a str), String>> {
+    let vmas: BTreeMap<usize, AddressRange> =
+        maps.lines().filter_map(parse_header).map(|vma| (vma.start(), vma)).collect();
+    numa_maps.lines().map(move |line| {
+        let (start, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let start = usize::from_str_radix(start, 16)
+            .map_err(|_| format!("'{}' does not begin with an address", excerpt(line)))?;
+        Ok((start, vmas.get(&start).copied(), rest))
+    })
 }
 
-impl Counts {
-    pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
-    }
+/// Pages of a mapping.
+pub(crate) struct Counts {
+    /// 0 where there are none.
+    pub page_bytes: u64,
+    pub nodes: BTreeMap<u32, u64>,
 }
 
 /// Reads `N<node>=<pages>` and `kernelpagesize_kB=`; the policy's name, which may
 /// hold a blank ("weighted interleave:0-1"), and other counts are passed over.
-pub(crate) fn parse_counts<'a>(
-    words: impl Iterator<Item = &'a str>,
-    line: &str,
-) -> Result<Counts, String> {
+pub(crate) fn parse_counts(line: &str) -> Result<Counts, String> {
     let wrong = |word: &str| format!("'{}' in '{}' is not a count", excerpt(word), excerpt(line));
-    let mut page_bytes = None;
-    let mut nodes = Vec::new();
-    for word in words {
+    let mut page_bytes: Option<u64> = None;
+    let mut nodes: BTreeMap<u32, u64> = BTreeMap::new();
+    for word in line.split_ascii_whitespace() {
         let Some((name, value)) = word.split_once('=') else {
             continue;
         };
@@ -111,16 +105,15 @@ pub(crate) fn parse_counts<'a>(
         } else if let Some(node) = name.strip_prefix('N') {
             // Names in capitals that are no node do not exist today.
             let Ok(node) = node.parse() else { continue };
-            nodes.push((node, value.parse().map_err(|_| wrong(word))?));
+            let pages: u64 = value.parse().map_err(|_| wrong(word))?;
+            let known = nodes.entry(node).or_default();
+            *known = known.checked_add(pages).ok_or_else(|| wrong(word))?;
         }
     }
-    match (page_bytes, nodes.is_empty()) {
-        (Some(page_bytes), _) => Ok(Counts { page_bytes, nodes }),
-        (None, true) => Ok(Counts { page_bytes: 0, nodes }),
-        (None, false) => {
-            Err(format!("'{}' has no kernelpagesize_kB (Linux 3.13 and later)", excerpt(line)))
-        }
+    if page_bytes.is_none() && !nodes.is_empty() {
+        return Err(format!("'{}' has no kernelpagesize_kB (Linux 3.13 and later)", excerpt(line)));
     }
+    Ok(Counts { page_bytes: page_bytes.unwrap_or_default(), nodes })
 }
 
 #[cfg(test)]
@@ -146,7 +139,7 @@ mod tests {
 7ffd00000000 default stack anon=3 dirty=3 N0=3 kernelpagesize_kB=4
 ";
 
-    fn found(start: usize, bytes: usize) -> Result<PageNodes, Refusal> {
+    fn found(start: usize, bytes: usize) -> Result<PageNodes, String> {
         count_numa_maps(NUMA_MAPS, MAPS, AddressRange::new(start, bytes))
     }
 
@@ -160,13 +153,8 @@ mod tests {
         assert_eq!((huge.nodes, huge.absent, huge.page_bytes), ([(3, 3)].into(), 1, 2 << 20));
         let file = found(0x555e_0532_3000, 0x2000).unwrap();
         assert_eq!(file.nodes, [(3, 2)].into());
-    }
-
-    #[test]
-    fn mapping_without_pages_is_absent() {
         let empty = found(0x7f00_0022_0000, 0x10000).unwrap();
-        assert!(empty.nodes.is_empty());
-        assert_eq!(empty.absent * empty.page_bytes, 0x10000);
+        assert_eq!((empty.nodes.len() as u64, empty.absent * empty.page_bytes), (0, 0x10000));
     }
 
     #[test]

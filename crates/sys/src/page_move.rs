@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 
 use crate::address_range::AddressRange;
-use crate::page_query::{NO_ANSWER, OWN, PageState, batch, call_move_pages, query_move_pages};
+use crate::page_query::{
+    NO_ANSWER, OWN, PageState, base_page_bytes, batches, call_move_pages, query_move_pages,
+};
+use crate::page_sizes::HUGE_PAGE_BYTES;
 use crate::refusal::{Errno, Refusal};
 
 /// The kernel gives up a call at the first pages that will not move, and some will a moment
@@ -33,6 +36,9 @@ impl MovedPages {
     }
 }
 
+/// What move_pages(2) says of a node: it has no room, no memory, or may not be used.
+const OF_A_NODE: [c_int; 3] = [libc::ENOMEM, libc::ENODEV, libc::EACCES];
+
 /// Moves every page of `range` to the node that `node_of` says, by its number within the range.
 /// A page is `page_bytes` long: a base page, or a huge one where all of the range is in huge
 /// pages. Pages that are there already are left alone; a policy of the range is not looked at
@@ -46,33 +52,78 @@ pub fn move_pages(
     page_bytes: usize,
     node_of: impl Fn(usize) -> u32,
 ) -> Result<MovedPages, Refusal> {
-    let mut strays = Strays::find(range, page_bytes, &node_of)?;
-    let mut moved = MovedPages { there: strays.there, ..MovedPages::default() };
-    for _ in 0..ATTEMPTS {
-        let before = strays.count();
-        if before == 0 {
-            break;
-        }
-        let mut reasons = BTreeMap::new();
-        for (&node, pages) in &strays.to_move {
-            for pages in pages.chunks(batch(page_bytes)) {
-                request(pages, node, &mut reasons)?;
-            }
-        }
-        strays = Strays::find(range, page_bytes, &node_of)?;
-        moved.left = strays.reasons(reasons);
-        if strays.count() >= before {
-            break;
-        }
+    let first = range.pages(page_bytes).next().unwrap_or_default();
+    move_range(OWN, range, page_bytes, |page| node_of((page - first) / page_bytes))
+}
+
+/// Moves the pages of a range of another process of this user to the nodes that `node_of` says, by
+/// the number of the block of `block_bytes` that a page lies in, counted from address 0: a range
+/// that grows later keeps its blocks. A block is a base page or more. Pages that are there already
+/// are left alone.
+///
+/// A huge page moves as a whole with its first base page: where blocks are as large as huge pages,
+/// those are asked about first.
+///
+/// # Errors
+/// When the kernel refuses: the process is gone (`ESRCH`) or may not be looked into (`EPERM`). Some
+/// pages may have moved then. Pages for a node that refuses them are left, with the reason.
+pub fn move_process_pages(
+    pid: u32,
+    range: AddressRange,
+    block_bytes: usize,
+    node_of: impl Fn(usize) -> u32,
+) -> Result<MovedPages, Refusal> {
+    let node_of = |page| node_of(page / block_bytes);
+    let mut moved_whole = 0;
+    if block_bytes >= HUGE_PAGE_BYTES {
+        let first = range.start().next_multiple_of(HUGE_PAGE_BYTES);
+        let whole = AddressRange::new(first, range.end().saturating_sub(first));
+        moved_whole = move_range(pid, whole, HUGE_PAGE_BYTES, node_of)?.moved;
     }
-    moved.moved = strays.there.saturating_sub(moved.there);
-    if moved.left.is_empty() {
-        moved.left = strays.reasons(BTreeMap::new());
-    }
+    let mut moved = move_range(pid, range, base_page_bytes(), node_of)?;
+    moved.there = moved.there.saturating_sub(moved_whole);
+    moved.moved += moved_whole;
     Ok(moved)
 }
 
+/// Moves pages of a process to the nodes that `node_of` says by their addresses.
+fn move_range(
+    pid: u32,
+    range: AddressRange,
+    page_bytes: usize,
+    node_of: impl Fn(usize) -> u32,
+) -> Result<MovedPages, Refusal> {
+    let mut all = MovedPages::default();
+    for pages in batches(range, page_bytes) {
+        let find = || Strays::find(pid, &pages, page_bytes, &node_of);
+        let mut strays = find()?;
+        let there = strays.there;
+        let mut said = BTreeMap::new();
+        for _ in 0..ATTEMPTS {
+            let before = strays.count();
+            if before == 0 {
+                break;
+            }
+            said.clear();
+            for (&node, pages) in &strays.to_move {
+                request(pid, pages, node, &mut said)?;
+            }
+            strays = find()?;
+            if strays.count() >= before {
+                break;
+            }
+        }
+        all.there += there;
+        all.moved += strays.there.saturating_sub(there);
+        for (reason, pages) in strays.reasons(said) {
+            *all.left.entry(reason).or_default() += pages;
+        }
+    }
+    Ok(all)
+}
+
 /// Pages that are not where they should be.
+#[derive(Default)]
 struct Strays {
     /// Pages that are.
     there: u64,
@@ -86,22 +137,21 @@ struct Strays {
 
 impl Strays {
     fn find(
-        range: AddressRange,
+        pid: u32,
+        pages: &[usize],
         page_bytes: usize,
         node_of: &impl Fn(usize) -> u32,
     ) -> Result<Self, Refusal> {
-        let mut found = Self { there: 0, to_move: BTreeMap::new(), absent: 0, unknown: 0 };
-        let mut number = 0;
-        query_move_pages(range, page_bytes, |page, state| {
-            let wanted = node_of(number);
-            number += 1;
+        let mut found = Self::default();
+        for (&page, state) in pages.iter().zip(query_move_pages(pid, pages, page_bytes)?) {
+            let wanted = node_of(page);
             match state {
                 PageState::OnNode(node) if node == wanted => found.there += 1,
                 PageState::OnNode(_) => found.to_move.entry(wanted).or_default().push(page),
                 PageState::Absent => found.absent += 1,
                 PageState::Unknown => found.unknown += 1,
             }
-        })?;
+        }
         Ok(found)
     }
 
@@ -127,19 +177,29 @@ impl Strays {
 }
 
 /// Asks for these pages to be moved to one node, and counts what the kernel says of those that
-/// it did not move.
-fn request(pages: &[usize], node: u32, reasons: &mut BTreeMap<Errno, u64>) -> Result<(), Refusal> {
-    let asked = || format!("{} pages to node {node}", pages.len());
-    let wanted = c_int::try_from(node)
-        .map_err(|_| Refusal::call("move_pages", asked(), Errno(libc::ENODEV)))?;
+/// it did not move. Node by node: one without room refuses its call and no other's.
+fn request(
+    pid: u32,
+    pages: &[usize],
+    node: u32,
+    said: &mut BTreeMap<Errno, u64>,
+) -> Result<(), Refusal> {
+    let asked = format_args!("{} pages to node {node}", pages.len());
+    let nodes = vec![c_int::try_from(node).unwrap_or(c_int::MAX); pages.len()];
     let mut states = vec![NO_ANSWER; pages.len()];
-    match call_move_pages(OWN, pages, Some(&vec![wanted; pages.len()]), &mut states, asked()) {
-        // Before Linux 4.17: not one of the pages could be moved.
-        Err(refusal) if refusal.errno() == Some(Errno(libc::ENOENT)) => {}
-        outcome => _ = outcome?,
+    if let Err(refusal) = call_move_pages(pid, pages, Some(&nodes), &mut states, asked) {
+        match refusal.errno() {
+            // Before Linux 4.17: not one of the pages could be moved.
+            Some(Errno(libc::ENOENT)) => {}
+            Some(errno) if pid != OWN && OF_A_NODE.contains(&errno.0) => {
+                *said.entry(errno).or_default() += pages.len() as u64;
+                return Ok(());
+            }
+            _ => return Err(refusal),
+        }
     }
     for state in states.into_iter().filter(|&state| state != NO_ANSWER && state < 0) {
-        *reasons.entry(Errno(-state)).or_default() += 1;
+        *said.entry(Errno(-state)).or_default() += 1;
     }
     Ok(())
 }
@@ -148,7 +208,6 @@ fn request(pages: &[usize], node: u32, reasons: &mut BTreeMap<Errno, u64>) -> Re
 mod tests {
     use super::*;
     use crate::mapping::{Mapping, PageRequest};
-    use crate::page_query::base_page_bytes;
 
     const PAGES: usize = 100;
 
@@ -210,6 +269,47 @@ mod tests {
         let found = move_all(&mapping, node).unwrap();
         let left = BTreeMap::from([(Some(Errno(libc::ENOENT)), 5), (None, 1)]);
         assert_eq!((found.pages(), found.left), (10, left));
+    }
+
+    /// The calls that go to another process go to this one as well, by its number.
+    #[test]
+    fn pages_are_dealt_by_their_addresses() {
+        let nodes: Vec<u32> = crate::usable_nodes("/".as_ref()).unwrap().iter().collect();
+        let mut mapping = Mapping::new(8 << 20, PageRequest::Small).unwrap();
+        mapping.as_f64_mut().fill(1.5);
+        let range = AddressRange::from(&mapping);
+        let node_of = |block: usize| nodes[block % nodes.len()];
+        let pages = (8 << 20) / base_page_bytes() as u64;
+        for block_bytes in [base_page_bytes(), HUGE_PAGE_BYTES] {
+            let pid = std::process::id();
+            let moved = move_process_pages(pid, range, block_bytes, node_of).unwrap();
+            assert_eq!((moved.pages(), moved.left()), (pages, 0), "{moved:?}");
+            let again = move_process_pages(pid, range, block_bytes, node_of).unwrap();
+            assert_eq!(again, MovedPages { there: pages, ..MovedPages::default() });
+        }
+        assert!(mapping.as_f64().iter().all(|number| number.to_bits() == 1.5_f64.to_bits()));
+    }
+
+    #[test]
+    fn a_node_that_takes_no_pages_does_not_stop_the_rest() {
+        let node = crate::usable_nodes("/".as_ref()).unwrap().first().unwrap();
+        let mut mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
+        mapping.as_f64_mut().fill(1.5);
+        let pages = (1 << 20) / base_page_bytes() as u64;
+        let node_of = |block: usize| if block.is_multiple_of(2) { 1000 } else { node };
+        let (pid, block) = (std::process::id(), base_page_bytes());
+        let moved = move_process_pages(pid, (&mapping).into(), block, node_of).unwrap();
+        assert_eq!((moved.pages() - moved.left(), moved.left()), (pages / 2, pages / 2));
+        assert_eq!(moved.left.keys().collect::<Vec<_>>(), [&Some(Errno(libc::ENODEV))]);
+    }
+
+    #[test]
+    fn pages_that_are_not_there_are_left() {
+        let mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
+        let moved = move_process_pages(std::process::id(), (&mapping).into(), 4096, |_| 0).unwrap();
+        assert_eq!((moved.there, moved.moved), (0, 0));
+        assert_eq!(moved.left(), (1 << 20) / base_page_bytes() as u64);
+        assert!(move_process_pages(u32::MAX, (&mapping).into(), 4096, |_| 0).is_err());
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::address_range::AddressRange;
 use crate::numa_maps;
 use crate::only_node::only_node;
 use crate::page_query::{
-    PageState, base_page_bytes, query_get_mempolicy, query_move_pages, query_resident,
+    OWN, PageState, base_page_bytes, batches, query_get_mempolicy, query_move_pages, query_resident,
 };
 use crate::page_sizes::{HUGE_PAGE_BYTES, PageSizes, achieved_page_sizes};
 use crate::proof_method::ProofMethod;
@@ -17,7 +17,6 @@ use crate::refusal::Refusal;
 /// Where the pages of a range were at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageNodes {
-    /// How it was found out.
     pub method: ProofMethod,
     /// Bytes of one page counted: the granularity of the query, not what backs it.
     pub page_bytes: u64,
@@ -48,17 +47,8 @@ impl PageNodes {
         self.nodes.values().sum::<u64>() + self.absent + self.unknown
     }
 
-    /// Pages on `node`.
     pub fn on(&self, node: u32) -> u64 {
         self.nodes.get(&node).copied().unwrap_or(0)
-    }
-
-    /// Fraction of all pages of the range, absent and unknown ones too, that is on
-    /// `nodes`; `None` for a range without pages.
-    pub fn share_on(&self, nodes: &NodeSet) -> Option<f64> {
-        let there: u64 = nodes.iter().map(|node| self.on(node)).sum();
-        let share = there as f64 / self.pages() as f64;
-        (self.pages() > 0).then_some(share)
     }
 }
 
@@ -146,7 +136,10 @@ fn ask(
     let mut found = PageNodes::new(method, page_bytes);
     match method {
         ProofMethod::MovePages => {
-            query_move_pages(range, page_bytes, |_, page| found.count(page))?;
+            for pages in batches(range, page_bytes) {
+                let states = query_move_pages(OWN, &pages, page_bytes)?;
+                states.into_iter().for_each(|page| found.count(page));
+            }
         }
         ProofMethod::GetMempolicy => {
             query_get_mempolicy(range, page_bytes, |page| found.count(page))?;
@@ -192,34 +185,5 @@ mod tests {
         let methods: Vec<_> = rungs.iter().map(|(method, _)| *method).collect();
         assert_eq!(methods, ProofMethod::ALL);
         assert!(rungs.iter().all(|(_, said)| said.contains("broken")));
-    }
-
-    #[test]
-    fn method_names_read_back() {
-        for method in ProofMethod::ALL {
-            assert_eq!(method.to_string().parse::<ProofMethod>().unwrap(), method);
-        }
-        assert!("MovePages".parse::<ProofMethod>().is_err());
-    }
-
-    #[test]
-    fn share_counts_absent_and_unknown_pages_against_the_nodes() {
-        let mut found = PageNodes::new(ProofMethod::MovePages, 4096);
-        assert_eq!(found.share_on(&NodeSet::single(0)), None);
-        found.nodes = [(0, 5), (2, 3)].into();
-        found.absent = 1;
-        found.unknown = 1;
-        assert_eq!(found.pages(), 10);
-        assert_eq!(found.share_on(&NodeSet::single(2)), Some(0.3));
-        assert_eq!(found.share_on(&[0, 1, 2].into_iter().collect()), Some(0.8));
-    }
-
-    #[test]
-    fn several_allowed_nodes_prove_nothing() {
-        for nodes in ["", "0-1", "0,2"] {
-            let nodes = nodes.parse().unwrap();
-            let range = AddressRange::new(0, 0);
-            assert!(prove_with(ProofMethod::OneAllowedNode, range, &nodes).is_err());
-        }
     }
 }

@@ -6,6 +6,7 @@
 
 use std::ffi::{c_int, c_ulong, c_void};
 use std::fmt::Display;
+use std::iter;
 use std::ptr;
 
 use crate::address_range::AddressRange;
@@ -22,7 +23,7 @@ pub(crate) const MPOL_F_MEMS_ALLOWED: c_ulong = 4;
 const BATCH: usize = 16_384;
 
 /// Pages of this size asked about, or moved, in one call.
-pub(crate) fn batch(page_bytes: usize) -> usize {
+fn batch(page_bytes: usize) -> usize {
     (BATCH * base_page_bytes() / page_bytes).max(1)
 }
 
@@ -53,37 +54,36 @@ pub fn base_page_bytes() -> usize {
     usize::try_from(bytes).unwrap_or(4096).max(4096)
 }
 
-/// Asks move_pages(2) for the node of every page. Does not fault pages in.
-pub(crate) fn query_move_pages(
-    range: AddressRange,
-    page_bytes: usize,
-    mut each: impl FnMut(usize, PageState),
-) -> Result<(), Refusal> {
+/// Start addresses of the pages of a range, as many at once as are asked about in one call.
+pub(crate) fn batches(range: AddressRange, page_bytes: usize) -> impl Iterator<Item = Vec<usize>> {
     let mut pages = range.pages(page_bytes);
-    let mut states: Vec<c_int> = Vec::new();
-    loop {
-        let batch: Vec<usize> = pages.by_ref().take(batch(page_bytes)).collect();
-        let Some(&first) = batch.first() else {
-            return Ok(());
-        };
-        states.clear();
-        states.resize(batch.len(), NO_ANSWER);
-        let what = format_args!("query of {range}");
-        call_move_pages(OWN, &batch, None, &mut states, what)?;
-        if states.contains(&NO_ANSWER) {
-            return Err(Refusal::Unanswered { call: "move_pages", arguments: what.to_string() });
-        }
-        let doubtful = states.iter().any(|&state| is_doubtful(state));
-        let resident = match doubtful {
-            // It fails on holes.
-            true => resident_pages(first, batch.len(), page_bytes).ok().flatten(),
-            false => None,
-        };
-        for (number, (&page, &state)) in batch.iter().zip(&states).enumerate() {
-            let resident = resident.as_ref().map(|all| all[number]);
-            each(page, judge_state(page, state, resident));
-        }
+    iter::from_fn(move || Some(pages.by_ref().take(batch(page_bytes)).collect()))
+        .take_while(|batch: &Vec<usize>| !batch.is_empty())
+}
+
+/// Asks move_pages(2) for the node of pages of a process. Does not fault pages in.
+pub(crate) fn query_move_pages(
+    pid: u32,
+    pages: &[usize],
+    page_bytes: usize,
+) -> Result<Vec<PageState>, Refusal> {
+    let Some(&first) = pages.first() else { return Ok(Vec::new()) };
+    let mut states = vec![NO_ANSWER; pages.len()];
+    let what = format_args!("query of {} pages", pages.len());
+    call_move_pages(pid, pages, None, &mut states, what)?;
+    if states.contains(&NO_ANSWER) {
+        return Err(Refusal::Unanswered { call: "move_pages", arguments: what.to_string() });
     }
+    let is_in_doubt = pid == OWN && states.iter().any(|&state| is_doubtful(state));
+    let resident = match is_in_doubt {
+        // It fails on holes.
+        true => resident_pages(first, pages.len(), page_bytes).ok().flatten(),
+        false => None,
+    };
+    let judge = |(number, (&page, &state)): (usize, (&usize, &c_int))| {
+        judge_state(page, state, resident.as_ref().map(|all| all[number]))
+    };
+    Ok(pages.iter().zip(&states).enumerate().map(judge).collect())
 }
 
 /// Whether mincore(2) is to be asked: kernels tell absent pages in different ways.
@@ -184,13 +184,11 @@ pub(crate) fn query_resident(
     page_bytes: usize,
     mut each: impl FnMut(usize, bool) -> Result<(), Refusal>,
 ) -> Result<(), Refusal> {
-    let mut pages = range.pages(page_bytes);
-    while let Some(first) = pages.next() {
-        let count = 1 + pages.by_ref().take(batch(page_bytes) - 1).count();
-        let resident = resident_pages(first, count, page_bytes)
+    for pages in batches(range, page_bytes) {
+        let resident = resident_pages(pages[0], pages.len(), page_bytes)
             .map_err(|errno| Refusal::call("mincore", range, errno))?
             .ok_or_else(|| Refusal::Unanswered { call: "mincore", arguments: range.to_string() })?;
-        for (page, resident) in (first..).step_by(page_bytes).zip(resident) {
+        for (page, resident) in pages.into_iter().zip(resident) {
             each(page, resident)?;
         }
     }
@@ -287,10 +285,10 @@ mod tests {
         let mut mapping = Mapping::new(64 * base, PageRequest::Small).unwrap();
         mapping.as_f64_mut()[..32 * base / size_of::<f64>()].fill(1.0);
         let (mut asked, mut resident) = (Vec::new(), Vec::new());
-        query_move_pages((&mapping).into(), 8 * base, |page, state| {
-            asked.push((page, state != PageState::Absent));
-        })
-        .unwrap();
+        for pages in batches((&mapping).into(), 8 * base) {
+            let states = query_move_pages(OWN, &pages, 8 * base).unwrap();
+            asked.extend(pages.into_iter().zip(states.iter().map(|it| *it != PageState::Absent)));
+        }
         query_resident((&mapping).into(), 8 * base, |page, is_there| {
             resident.push((page, is_there));
             Ok(())

@@ -9,8 +9,6 @@ use crate::refusal::Refusal;
 use crate::system_file::read_text;
 use crate::vma::{Cover, parse_header};
 
-const SMAPS: &str = "proc/self/smaps";
-
 /// Bytes of a huge page, transparent or of hugetlb, as [`PageRequest`](crate::PageRequest) asks
 /// for them.
 pub const HUGE_PAGE_BYTES: usize = 2 << 20;
@@ -32,18 +30,15 @@ pub struct PageSizes {
 /// # Errors
 /// When /proc/self/smaps cannot be read, or the range is not made of whole mappings.
 pub fn achieved_page_sizes(range: impl Into<AddressRange>) -> Result<PageSizes, Refusal> {
-    count_page_sizes(&read_text(Path::new("/"), SMAPS)?, range.into())
+    count_page_sizes(&read_text(Path::new("/"), "proc/self/smaps")?, range.into())
+        .map_err(|reason| Refusal::Content { path: "/proc/self/smaps".into(), reason })
 }
 
 /// Reads the page sizes of `range` from the text of /proc/PID/smaps (proc(5)).
 ///
 /// # Errors
 /// When the range is not made of whole mappings, or a field is missing or damaged.
-pub fn count_page_sizes(smaps: &str, range: AddressRange) -> Result<PageSizes, Refusal> {
-    count(smaps, range).map_err(|reason| Refusal::Content { path: format!("/{SMAPS}"), reason })
-}
-
-fn count(smaps: &str, range: AddressRange) -> Result<PageSizes, String> {
+pub fn count_page_sizes(smaps: &str, range: AddressRange) -> Result<PageSizes, String> {
     let mut cover = Cover::new(range);
     let mut lines = smaps.lines().peekable();
     let mut sizes = PageSizes::default();

@@ -20,9 +20,7 @@ pub enum PerfEvent {
         /// A second register, which some events need; 0 for the others.
         second: u64,
     },
-    /// Cycles of the core.
     Cycles,
-    /// Instructions that were retired.
     Instructions,
     /// Page faults: an event of the kernel, which needs no counter of the CPU.
     PageFaults,

@@ -1,6 +1,7 @@
-//! Memory policy of ranges of addresses (mbind(2), numa(7)).
+//! Memory policy (numa(7)): of ranges of addresses (mbind(2)), and of the calling thread
+//! (set_mempolicy(2)), which programs that it starts inherit.
 
-use std::ffi::{c_int, c_ulong};
+use std::ffi::{c_int, c_long, c_ulong};
 use std::fmt;
 use std::ptr;
 
@@ -19,62 +20,55 @@ const READ_WORDS: usize = 4096 / c_ulong::BITS as usize;
 /// get_mempolicy(2) returns within the mode.
 const MODE_FLAGS: c_int = 0b111 << 13;
 
-/// The modes of Linux by the numbers of its `linux/mempolicy.h`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum PolicyMode {
-    /// 0: no policy here; that of the thread holds, else the local node.
-    Default,
-    /// 1: one node while it has room.
-    Preferred,
-    /// 2: these nodes only.
-    Bind,
-    /// 3: in turn.
-    Interleave,
-    /// 4: the node of the CPU that touches first, whatever the thread's policy.
-    Local,
-    /// 5: these nodes while they have room (Linux 5.15).
-    PreferredMany,
-    /// 6: in turn, by the weights in sysfs (Linux 6.9).
-    WeightedInterleave,
-    /// A mode of a later kernel.
-    Other(i32),
-}
+/// Of Linux 6.9 and later.
+const MPOL_WEIGHTED_INTERLEAVE: c_int = 6;
 
-impl PolicyMode {
-    pub(crate) fn number(self) -> c_int {
-        match self {
-            Self::Default => 0,
-            Self::Preferred => 1,
-            Self::Bind => 2,
-            Self::Interleave => 3,
-            Self::Local => 4,
-            Self::PreferredMany => 5,
-            Self::WeightedInterleave => 6,
-            Self::Other(number) => number,
-        }
-    }
-
-    fn from_number(number: c_int) -> Self {
-        match number {
-            0 => Self::Default,
-            1 => Self::Preferred,
-            2 => Self::Bind,
-            3 => Self::Interleave,
-            4 => Self::Local,
-            5 => Self::PreferredMany,
-            6 => Self::WeightedInterleave,
-            other => Self::Other(other),
-        }
-    }
-}
+/// The modes of Linux by their numbers in its `linux/mempolicy.h`.
+const MODES: [&str; 7] = [
+    "default",
+    "preferred",
+    "bind",
+    "interleave",
+    "local",
+    "preferred-many",
+    "weighted-interleave",
+];
 
 /// A policy as the kernel holds it: what get_mempolicy(2) says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KernelPolicy {
-    /// Its mode, without the mode flags.
-    pub mode: PolicyMode,
+    /// The number of its mode, without the mode flags.
+    mode: c_int,
     /// Its nodes; empty for modes that name none.
-    pub nodes: NodeSet,
+    nodes: NodeSet,
+}
+
+impl KernelPolicy {
+    const DEFAULT: Self = Self { mode: libc::MPOL_DEFAULT, nodes: NodeSet::new() };
+
+    /// Whether it is none: that of the thread holds, else the local node.
+    pub fn is_default(&self) -> bool {
+        self.mode == libc::MPOL_DEFAULT
+    }
+
+    /// Gives it to a call of the kernel, which reads mode, mask and maxnode.
+    fn set_by(
+        &self,
+        name: &'static str,
+        call: impl FnOnce(c_int, *const c_ulong, c_ulong) -> c_long,
+    ) -> Result<(), Refusal> {
+        let mask = bit_mask::words(&self.nodes);
+        // The kernel counts the bits from one: it uses maxnode - 1 of them.
+        let status = match self.nodes.is_empty() {
+            true => call(self.mode, ptr::null(), 0),
+            false => call(self.mode, mask.as_ptr(), bit_mask::bits(&mask) as c_ulong + 1),
+        };
+        match status {
+            0 => Ok(()),
+            // Where a range is tells a reader nothing, and would make every refusal another.
+            _ => Err(Refusal::call(name, self, Errno::last())),
+        }
+    }
 }
 
 impl From<&MemoryPolicy> for KernelPolicy {
@@ -82,11 +76,11 @@ impl From<&MemoryPolicy> for KernelPolicy {
     /// one set for the whole system in sysfs.
     fn from(policy: &MemoryPolicy) -> Self {
         let mode = match policy {
-            MemoryPolicy::FirstTouch => PolicyMode::Default,
-            MemoryPolicy::Bind(_) => PolicyMode::Bind,
-            MemoryPolicy::Preferred(_) => PolicyMode::Preferred,
-            MemoryPolicy::Interleave(_) => PolicyMode::Interleave,
-            MemoryPolicy::Weighted(_) => PolicyMode::WeightedInterleave,
+            MemoryPolicy::FirstTouch => libc::MPOL_DEFAULT,
+            MemoryPolicy::Bind(_) => libc::MPOL_BIND,
+            MemoryPolicy::Preferred(_) => libc::MPOL_PREFERRED,
+            MemoryPolicy::Interleave(_) => libc::MPOL_INTERLEAVE,
+            MemoryPolicy::Weighted(_) => MPOL_WEIGHTED_INTERLEAVE,
         };
         Self { mode, nodes: policy.nodes().unwrap_or_default() }
     }
@@ -94,15 +88,9 @@ impl From<&MemoryPolicy> for KernelPolicy {
 
 impl fmt::Display for KernelPolicy {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.mode {
-            PolicyMode::Default => out.write_str("default")?,
-            PolicyMode::Preferred => out.write_str("preferred")?,
-            PolicyMode::Bind => out.write_str("bind")?,
-            PolicyMode::Interleave => out.write_str("interleave")?,
-            PolicyMode::Local => out.write_str("local")?,
-            PolicyMode::PreferredMany => out.write_str("preferred-many")?,
-            PolicyMode::WeightedInterleave => out.write_str("weighted-interleave")?,
-            PolicyMode::Other(number) => write!(out, "mode {number}")?,
+        match usize::try_from(self.mode).ok().and_then(|mode| MODES.get(mode)) {
+            Some(name) => out.write_str(name)?,
+            None => write!(out, "mode {}", self.mode)?,
         }
         if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }
     }
@@ -125,26 +113,49 @@ impl fmt::Display for KernelPolicy {
 /// whose policy was altered in this way is given back its default.
 pub fn bind_range(range: impl Into<AddressRange>, policy: &MemoryPolicy) -> Result<(), Refusal> {
     let range = range.into();
-    let asked = KernelPolicy::from(policy);
-    if asked.nodes.is_empty() && asked.mode != PolicyMode::Default {
-        return Err(Refusal::Argument {
-            what: format!("the policy '{policy}'"),
-            reason: "it needs at least one node",
-        });
-    }
     if !range.start().is_multiple_of(base_page_bytes()) {
         return Err(Refusal::Argument {
             what: format!("the range {range}"),
             reason: "a policy holds for whole pages; begin the range at a page",
         });
     }
-    mbind(range, &asked)?;
+    let granted = || match range.bytes() {
+        0 => Ok(policy.into()),
+        _ => range_policy(range.start()),
+    };
+    set_and_check("mbind", policy, |policy| mbind(range, policy), granted)
+}
+
+/// Sets the policy by which pages will be placed that the calling thread touches first, and those
+/// of threads and programs that it starts from now on. Pages that are there stay. Ranges with a
+/// policy of their own keep it.
+///
+/// # Errors
+/// As [`bind_range`]; the policy is the default one then.
+pub fn set_thread_policy(policy: &MemoryPolicy) -> Result<(), Refusal> {
+    set_and_check("set_mempolicy", policy, restore_thread_policy, thread_policy)
+}
+
+fn set_and_check(
+    call: &'static str,
+    policy: &MemoryPolicy,
+    set: impl Fn(&KernelPolicy) -> Result<(), Refusal>,
+    granted: impl FnOnce() -> Result<KernelPolicy, Refusal>,
+) -> Result<(), Refusal> {
+    let asked = KernelPolicy::from(policy);
+    if asked.nodes.is_empty() && !asked.is_default() {
+        return Err(Refusal::Argument {
+            what: format!("the policy '{policy}'"),
+            reason: "it needs at least one node",
+        });
+    }
+    set(&asked)?;
     // Where a filter blocks get_mempolicy, the proof of the pages has to do alone.
-    match range_policy(range.start()) {
-        Ok(granted) if granted != asked && range.bytes() > 0 => {
-            mbind(range, &KernelPolicy { mode: PolicyMode::Default, nodes: NodeSet::new() })?;
+    match granted() {
+        Ok(granted) if granted != asked => {
+            set(&KernelPolicy::DEFAULT)?;
             Err(Refusal::Altered {
-                call: "mbind",
+                call,
                 asked: asked.to_string(),
                 granted: granted.to_string(),
                 remedy: "the rest has no memory or is outside the cpuset; \
@@ -156,37 +167,28 @@ pub fn bind_range(range: impl Into<AddressRange>, policy: &MemoryPolicy) -> Resu
 }
 
 pub(crate) fn mbind(range: AddressRange, policy: &KernelPolicy) -> Result<(), Refusal> {
-    let mask = bit_mask::words(&policy.nodes);
-    // The kernel counts the bits from one: it uses maxnode - 1 of them.
-    let (words, maxnode) = match policy.nodes.is_empty() {
-        true => (ptr::null(), 0),
-        false => (mask.as_ptr(), bit_mask::bits(&mask) as c_ulong + 1),
-    };
+    let (start, bytes) = (range.start(), range.bytes());
     // SAFETY: the kernel reads maxnode - 1 bits of the live mask. A policy changes
     // where pages of the range will be, not what they hold.
-    let status = unsafe {
-        libc::syscall(
-            libc::SYS_mbind,
-            range.start(),
-            range.bytes(),
-            policy.mode.number(),
-            words,
-            maxnode,
-            0_u32,
-        )
-    };
-    match status {
-        0 => Ok(()),
-        // Where the range is tells a reader nothing, and would make every refusal another.
-        _ => Err(Refusal::call("mbind", policy, Errno::last())),
-    }
+    policy.set_by("mbind", |mode, mask, maxnode| unsafe {
+        libc::syscall(libc::SYS_mbind, start, bytes, mode, mask, maxnode, 0_u32)
+    })
+}
+
+/// Gives the calling thread a policy back that it had.
+///
+/// # Errors
+/// When the kernel refuses.
+pub fn restore_thread_policy(policy: &KernelPolicy) -> Result<(), Refusal> {
+    // SAFETY: the kernel reads maxnode - 1 bits of the live mask. A policy changes where pages
+    // will be, not what they hold.
+    policy.set_by("set_mempolicy", |mode, mask, maxnode| unsafe {
+        libc::syscall(libc::SYS_set_mempolicy, mode, mask, maxnode)
+    })
 }
 
 /// The policy of the mapping at `address`, not that of its thread.
-///
-/// # Errors
-/// When nothing is mapped there or the kernel refuses to say.
-pub fn range_policy(address: usize) -> Result<KernelPolicy, Refusal> {
+pub(crate) fn range_policy(address: usize) -> Result<KernelPolicy, Refusal> {
     read_policy(address, MPOL_F_ADDR, format_args!("{address:#x}"))
 }
 
@@ -213,10 +215,7 @@ fn read_policy(
 ) -> Result<KernelPolicy, Refusal> {
     let mut mask: [c_ulong; READ_WORDS] = [0; READ_WORDS];
     let mode = get_mempolicy(Some(&mut mask), address, flags, arguments)?;
-    Ok(KernelPolicy {
-        mode: PolicyMode::from_number(mode & !MODE_FLAGS),
-        nodes: bit_mask::members(&mask),
-    })
+    Ok(KernelPolicy { mode: mode & !MODE_FLAGS, nodes: bit_mask::members(&mask) })
 }
 
 #[cfg(test)]
@@ -224,24 +223,35 @@ mod tests {
     use super::*;
     use crate::mapping::{Mapping, PageRequest};
 
-    #[test]
-    fn policy_reads_back() {
-        let nodes = crate::usable_nodes("/".as_ref()).unwrap();
+    /// Policies over these nodes, and what numa(7) calls their modes.
+    fn policies(nodes: &NodeSet) -> [(MemoryPolicy, String); 4] {
         let first = nodes.first().unwrap();
+        [
+            (MemoryPolicy::Bind(nodes.clone()), format!("bind:{nodes}")),
+            (MemoryPolicy::Interleave(nodes.clone()), format!("interleave:{nodes}")),
+            (MemoryPolicy::Preferred(first), format!("preferred:{first}")),
+            (MemoryPolicy::FirstTouch, "default".into()),
+        ]
+    }
+
+    #[test]
+    fn policies_read_back_and_those_of_a_thread_are_its_own() {
+        let nodes = crate::usable_nodes("/".as_ref()).unwrap();
         let mapping = Mapping::new(1 << 20, PageRequest::Small).unwrap();
-        for (policy, mode) in [
-            (MemoryPolicy::Bind(nodes.clone()), PolicyMode::Bind),
-            (MemoryPolicy::Interleave(nodes.clone()), PolicyMode::Interleave),
-            (MemoryPolicy::Preferred(first), PolicyMode::Preferred),
-            (MemoryPolicy::FirstTouch, PolicyMode::Default),
-        ] {
+        for (policy, name) in policies(&nodes) {
             bind_range(&mapping, &policy).unwrap();
-            let found = range_policy(mapping.address()).unwrap();
-            assert_eq!(found, KernelPolicy { mode, nodes: policy.nodes().unwrap_or_default() });
-            let last = range_policy(mapping.address() + mapping.bytes() - 1).unwrap();
-            assert_eq!(last, found);
+            for address in [mapping.address(), mapping.address() + mapping.bytes() - 1] {
+                assert_eq!(range_policy(address).unwrap().to_string(), name);
+            }
         }
-        assert_eq!(thread_policy().unwrap().mode, PolicyMode::Default);
+        let of_thread = || {
+            for (policy, name) in policies(&nodes) {
+                set_thread_policy(&policy).unwrap();
+                assert_eq!(thread_policy().unwrap().to_string(), name);
+            }
+        };
+        std::thread::scope(|scope| scope.spawn(of_thread).join()).unwrap();
+        assert!(thread_policy().unwrap().is_default());
     }
 
     #[test]
@@ -257,19 +267,20 @@ mod tests {
         let node = crate::usable_nodes("/".as_ref()).unwrap().first().unwrap();
         let half = AddressRange::from(&mapping).part(512 << 10, 1 << 20);
         bind_range(half, &MemoryPolicy::Preferred(node)).unwrap();
-        let mode = |address| range_policy(address).unwrap().mode;
-        assert_eq!(mode(mapping.address()), PolicyMode::Default);
-        assert_eq!(mode(half.start() - 1), PolicyMode::Default);
-        assert_eq!(mode(half.start()), PolicyMode::Preferred);
+        let is_default = |address| range_policy(address).unwrap().is_default();
+        assert!(is_default(mapping.address()) && is_default(half.start() - 1));
+        assert!(!is_default(half.start()));
     }
 
     #[test]
     fn impossible_policies_are_refused() {
         let mapping = Mapping::new(4096, PageRequest::Small).unwrap();
-        let nobody = MemoryPolicy::Bind(NodeSet::new());
-        assert!(matches!(bind_range(&mapping, &nobody), Err(Refusal::Argument { .. })));
-        let none = MemoryPolicy::Weighted(Default::default());
-        assert!(matches!(bind_range(&mapping, &none), Err(Refusal::Argument { .. })));
+        for nobody in
+            [MemoryPolicy::Bind(NodeSet::new()), MemoryPolicy::Weighted(Default::default())]
+        {
+            assert!(matches!(bind_range(&mapping, &nobody), Err(Refusal::Argument { .. })));
+            assert!(matches!(set_thread_policy(&nobody), Err(Refusal::Argument { .. })));
+        }
         // 63 and 1023 are the last bits of their masks: maxnode too small by one loses them.
         for node in [63, 1023, 65_535] {
             let refusal = bind_range(&mapping, &MemoryPolicy::Preferred(node)).unwrap_err();
@@ -284,11 +295,15 @@ mod tests {
     }
 
     #[test]
-    fn partly_usable_nodes_are_refused_and_the_range_left_at_its_default() {
+    fn partly_usable_nodes_are_refused_and_the_default_is_given_back() {
         let mut nodes = crate::usable_nodes("/".as_ref()).unwrap();
         nodes.insert(nodes.last().unwrap() + 1);
+        let policy = MemoryPolicy::Bind(nodes);
         let mapping = Mapping::new(4096, PageRequest::Small).unwrap();
-        assert!(bind_range(&mapping, &MemoryPolicy::Bind(nodes)).is_err());
-        assert_eq!(range_policy(mapping.address()).unwrap().mode, PolicyMode::Default);
+        assert!(bind_range(&mapping, &policy).is_err());
+        assert!(range_policy(mapping.address()).unwrap().is_default());
+        let of_thread =
+            || set_thread_policy(&policy).is_err() && thread_policy().unwrap().is_default();
+        assert!(std::thread::scope(|scope| scope.spawn(of_thread).join()).unwrap());
     }
 }

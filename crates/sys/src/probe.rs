@@ -5,7 +5,7 @@ use nearfar_machine::{MemoryPolicy, NodeSet};
 use crate::affinity::{pin_thread, thread_cpus};
 use crate::mapping::{Mapping, PageRequest};
 use crate::page_nodes::prove_with;
-use crate::policy::{KernelPolicy, PolicyMode, bind_range, mbind, range_policy};
+use crate::policy::{bind_range, mbind, range_policy};
 use crate::proof_method::ProofMethod;
 use crate::refusal::Refusal;
 
@@ -19,8 +19,7 @@ pub fn probe_calls(nodes: &NodeSet) -> Vec<(&'static str, Result<(), Refusal>)> 
         scratch.as_f64_mut().fill(1.0);
         call(&scratch)
     };
-    let weighted =
-        KernelPolicy { mode: PolicyMode::WeightedInterleave, nodes: NodeSet::single(node) };
+    let weighted = (&MemoryPolicy::Weighted([(node, 1)].into())).into();
     let proof = |method| on_scratch(&|scratch| prove_with(method, scratch, nodes).map(|_| ()));
     vec![
         ("sched_setaffinity", thread_cpus().and_then(|cpus| pin_thread(&cpus))),

@@ -1,9 +1,6 @@
 //! The ways in which the kernel tells on which node pages are.
 
 use std::fmt;
-use std::str::FromStr;
-
-use crate::refusal::Refusal;
 
 /// How the node of the pages was found out, the most trusted first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -32,19 +29,6 @@ impl fmt::Display for ProofMethod {
             Self::GetMempolicy => "get_mempolicy",
             Self::NumaMaps => "numa_maps",
             Self::OneAllowedNode => "one_allowed_node",
-        })
-    }
-}
-
-impl FromStr for ProofMethod {
-    type Err = Refusal;
-
-    fn from_str(name: &str) -> Result<Self, Refusal> {
-        Self::ALL.into_iter().find(|method| method.to_string() == name).ok_or_else(|| {
-            Refusal::Argument {
-                what: format!("'{name}' as a method of proof"),
-                reason: "there are move_pages, get_mempolicy, numa_maps and one_allowed_node",
-            }
         })
     }
 }

@@ -11,25 +11,20 @@ pub enum Refusal {
     /// A system call failed.
     #[error("{call}({arguments}) failed with {errno}; {remedy}")]
     Call {
-        /// Name of the call, as in its manual page.
         call: &'static str,
         /// What it was asked to do.
         arguments: String,
-        /// The error the kernel returned.
         errno: Errno,
-        /// What the user can do.
         remedy: &'static str,
     },
     /// A system call succeeded and did something else: Linux drops CPUs and nodes
     /// that the process may not use without an error.
     #[error("{call} was asked for {asked} and the kernel made it {granted}; {remedy}")]
     Altered {
-        /// Name of the call.
         call: &'static str,
         asked: String,
         /// What is in force by the kernel's own account.
         granted: String,
-        /// What the user can do.
         remedy: &'static str,
     },
     /// A system call returned success and left its answer as it was.
@@ -37,25 +32,18 @@ pub enum Refusal {
         "{call}({arguments}) returned success and no answer; a filter or sandbox only pretends to \
          make the call: let it through, or forbid it openly"
     )]
-    Unanswered {
-        /// Name of the call.
-        call: &'static str,
-        arguments: String,
-    },
+    Unanswered { call: &'static str, arguments: String },
     /// A file of `/proc` or `/sys` could not be read or written.
     #[error("cannot {action} {path}: {reason}; is that file system mounted and not masked here?")]
     File {
         /// `read` or `write`.
         action: &'static str,
-        /// The file.
         path: String,
-        /// The error.
         reason: String,
     },
     /// A file of `/proc` or `/sys` does not say what was looked for.
     #[error("{path}: {reason}")]
     Content {
-        /// The file.
         path: String,
         /// What is missing or cannot be read.
         reason: String,
@@ -75,7 +63,6 @@ pub enum Refusal {
         list_rungs(rungs)
     )]
     Unproven {
-        /// The range of addresses.
         range: String,
         /// Every method tried and why it failed.
         rungs: Vec<(ProofMethod, String)>,

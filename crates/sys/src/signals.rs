@@ -1,7 +1,6 @@
-//! Signals that are waited for and not handled (sigtimedwait(2)).
+//! Signals that are waited for and not handled (sigtimedwait(2)), and those that are sent.
 
 use std::mem::MaybeUninit;
-use std::ptr;
 use std::time::Duration;
 
 use crate::child::forbid_core_dump;
@@ -34,25 +33,8 @@ impl AwaitedSignals {
     /// # Errors
     /// When one of them is no signal.
     pub fn block(signals: &[i32]) -> Result<Self, Refusal> {
-        let mut set = MaybeUninit::uninit();
-        // SAFETY: writes the whole set.
-        unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-        // SAFETY: sigemptyset has written it.
-        let mut set = unsafe { set.assume_init() };
-        for &signal in signals {
-            // SAFETY: the set is live and initialised.
-            if unsafe { libc::sigaddset(&raw mut set, signal) } != 0 {
-                return Err(Refusal::call("sigaddset", signal, Errno::last()));
-            }
-        }
-        let mut before = set;
-        // SAFETY: reads one live set and writes the other.
-        let errno =
-            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut before) };
-        match errno {
-            0 => Ok(Self { set, before }),
-            errno => Err(Refusal::call("pthread_sigmask", "SIG_BLOCK", Errno(errno))),
-        }
+        let set = set_of(signals)?;
+        Ok(Self { set, before: change_mask(libc::SIG_BLOCK, &set)? })
     }
 
     pub(crate) fn before(&self) -> libc::sigset_t {
@@ -82,15 +64,35 @@ impl AwaitedSignals {
     }
 }
 
-/// Gives the calling thread this mask.
-fn set_mask(set: &libc::sigset_t) {
-    // SAFETY: reads the live set; the old mask is not asked for.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, ptr::from_ref(set), ptr::null_mut()) };
-}
-
 impl Drop for AwaitedSignals {
     fn drop(&mut self) {
-        set_mask(&self.before);
+        // It was the mask before.
+        change_mask(libc::SIG_SETMASK, &self.before).ok();
+    }
+}
+
+fn set_of(signals: &[i32]) -> Result<libc::sigset_t, Refusal> {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: writes the whole set.
+    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
+    // SAFETY: sigemptyset has written it.
+    let mut set = unsafe { set.assume_init() };
+    for &signal in signals {
+        // SAFETY: the set is live and initialised.
+        if unsafe { libc::sigaddset(&raw mut set, signal) } != 0 {
+            return Err(Refusal::call("sigaddset", signal, Errno::last()));
+        }
+    }
+    Ok(set)
+}
+
+/// Changes the calling thread's mask; the one before.
+fn change_mask(how: i32, set: &libc::sigset_t) -> Result<libc::sigset_t, Refusal> {
+    let mut before = *set;
+    // SAFETY: reads one live set and writes the other.
+    match unsafe { libc::pthread_sigmask(how, set, &raw mut before) } {
+        0 => Ok(before),
+        errno => Err(Refusal::call("pthread_sigmask", how, Errno(errno))),
     }
 }
 
@@ -107,20 +109,13 @@ pub fn stand_in_for_program() {
 /// Stops this process as Ctrl-Z does, until SIGCONT. Where nobody could wake its process group (an
 /// orphaned one), or SIGTSTP is ignored, Linux leaves the stop out.
 pub fn stop_self() {
-    let mut set = MaybeUninit::uninit();
-    // SAFETY: writes the whole set.
-    unsafe { libc::sigemptyset(set.as_mut_ptr()) };
-    // SAFETY: sigemptyset has written it.
-    let mut set = unsafe { set.assume_init() };
-    // SAFETY: the set is live and initialised.
-    unsafe { libc::sigaddset(&raw mut set, libc::SIGTSTP) };
     // SAFETY: no memory is involved.
     unsafe { libc::raise(libc::SIGTSTP) };
-    let mut before = set;
     // Where it was blocked, it is taken here.
-    // SAFETY: reads one live set and writes the other.
-    unsafe { libc::pthread_sigmask(libc::SIG_UNBLOCK, &raw const set, &raw mut before) };
-    set_mask(&before);
+    let unblocked = set_of(&[libc::SIGTSTP]).and_then(|set| change_mask(libc::SIG_UNBLOCK, &set));
+    if let Ok(before) = unblocked {
+        change_mask(libc::SIG_SETMASK, &before).ok();
+    }
 }
 
 /// Ends this process by a signal, without a core of its own, so that whoever waits for it sees what
@@ -148,6 +143,32 @@ pub fn send_signal(pid: u32, signal: i32) -> Result<(), Refusal> {
     }
 }
 
+/// Ends a process group at once (SIGKILL): the program that leads it and the children that did
+/// not leave it. One that is gone is no error.
+///
+/// # Errors
+/// When the number is no group's, or the kernel refuses.
+pub fn kill_process_group(leader: u32) -> Result<(), Refusal> {
+    let group = match i32::try_from(leader) {
+        // 0 would be this process's own group, and 1 everything.
+        Ok(group) if group > 1 => group,
+        _ => {
+            return Err(Refusal::Argument {
+                what: format!("the process group {leader}"),
+                reason: "it is no group of a program that was started",
+            });
+        }
+    };
+    // SAFETY: kill(2) touches no memory of this process.
+    if unsafe { libc::kill(-group, libc::SIGKILL) } == 0 {
+        return Ok(());
+    }
+    match Errno::last() {
+        gone if gone.0 == libc::ESRCH => Ok(()),
+        refused => Err(Refusal::call("kill", format_args!("-{group}"), refused)),
+    }
+}
+
 /// Whether a thread is one of this process. A signal that is none asks the kernel, which has no need to
 /// make entries below /proc for it.
 pub fn is_thread_of(process: u32, tid: u32) -> bool {
@@ -158,6 +179,9 @@ pub fn is_thread_of(process: u32, tid: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::process::{CommandExt, ExitStatusExt};
+    use std::process::Command;
+
     use super::*;
 
     #[test]
@@ -192,5 +216,22 @@ mod tests {
         .unwrap();
         assert!(AwaitedSignals::block(&[1000]).is_err());
         assert!(send_signal(u32::MAX, 0).is_err());
+    }
+
+    #[test]
+    fn a_program_and_its_child_end_and_neither_is_waited_for() {
+        let mut shell = Command::new("sh");
+        let mut child = shell.args(["-c", "sleep 600 & wait"]).process_group(0).spawn().unwrap();
+        kill_process_group(child.id()).unwrap();
+        assert_eq!(child.wait().unwrap().signal(), Some(libc::SIGKILL));
+        // It is gone; its number is of no group any more.
+        kill_process_group(child.id()).unwrap();
+    }
+
+    #[test]
+    fn this_process_and_everything_are_refused() {
+        for absurd in [0, 1, u32::MAX] {
+            assert!(kill_process_group(absurd).is_err(), "{absurd}");
+        }
     }
 }

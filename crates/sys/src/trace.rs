@@ -22,46 +22,27 @@ const EVENT_SHIFT: u32 = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// It ended; the status is that of wait(2).
-    Ended {
-        /// Its number.
-        pid: u32,
-        /// As wait(2) gives it.
-        status: i32,
-    },
+    Ended { pid: u32, status: i32 },
     /// It has become another program, and stands still until [`resume`].
     Executed {
-        /// Its number, which is its process's.
         pid: u32,
         /// The number of the thread that did it, before.
         before: u32,
     },
     /// It is about to end and stands still until [`resume`]: its memory can be looked at.
-    Ending {
-        /// Its number.
-        pid: u32,
-    },
-    /// It has started a thread or a child and stands still until [`resume`].
+    Ending { pid: u32 },
+    /// It has started a thread or a child, which is followed, and stands still until [`resume`].
     Started {
-        /// Its number.
         pid: u32,
-        /// The number of what it started, which is followed.
         started: u32,
         /// Whether that is a process for sure: clone(2) starts threads and, seldom, processes.
         is_process: bool,
     },
     /// It stands still and is to get this signal by [`resume`]; 0 is none. What is not followed was
     /// stopped by the signal and goes on by SIGCONT.
-    Stopped {
-        /// Its number.
-        pid: u32,
-        signal: i32,
-    },
+    Stopped { pid: u32, signal: i32 },
     /// A signal such as SIGTSTP has stopped it: [`leave_stopped`] lets it be until SIGCONT.
-    Halted {
-        /// Its number.
-        pid: u32,
-        signal: i32,
-    },
+    Halted { pid: u32, signal: i32 },
 }
 
 /// Lets the program that a command starts wait for [`follow`] before its first instruction.

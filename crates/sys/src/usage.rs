@@ -1,4 +1,4 @@
-//! What disturbed a thread: switches, faults, stolen and withheld CPU time.
+//! What disturbed a thread: switches, faults, stolen CPU time; and what a process took.
 
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use nearfar_machine::CpuSet;
 
-use crate::cgroup::{CgroupVersion, cgroups};
 use crate::refusal::{Errno, Refusal};
 use crate::system_file::{field, read_text};
 
@@ -15,12 +14,8 @@ use crate::system_file::{field, read_text};
 pub struct ThreadUsage {
     /// Times another thread took the CPU away.
     pub involuntary_switches: u64,
-    /// Times the thread waited for something.
-    pub voluntary_switches: u64,
     /// Page faults served without reading from disk; first touches among them.
     pub minor_faults: u64,
-    /// Page faults that read from disk.
-    pub major_faults: u64,
 }
 
 /// The calling thread's counts.
@@ -28,25 +23,11 @@ pub struct ThreadUsage {
 /// # Errors
 /// When the kernel refuses to say.
 pub fn thread_usage() -> Result<ThreadUsage, Refusal> {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the kernel writes one rusage to live memory.
-    let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
-    if status != 0 {
-        return Err(Refusal::call("getrusage", "RUSAGE_THREAD", Errno::last()));
-    }
-    // SAFETY: a struct of integers is valid for zero bytes, and the kernel filled it.
-    let usage = unsafe { usage.assume_init() };
-    let count = |number: libc::c_long| {
-        u64::try_from(number).map_err(|_| Refusal::Content {
-            path: "getrusage(RUSAGE_THREAD)".into(),
-            reason: format!("{number} is not a count"),
-        })
-    };
+    let usage = usage_of("RUSAGE_THREAD", libc::RUSAGE_THREAD)?;
+    let count = |number: libc::c_long| u64::try_from(number).unwrap_or_default();
     Ok(ThreadUsage {
-        involuntary_switches: count(usage.ru_nivcsw)?,
-        voluntary_switches: count(usage.ru_nvcsw)?,
-        minor_faults: count(usage.ru_minflt)?,
-        major_faults: count(usage.ru_majflt)?,
+        involuntary_switches: count(usage.ru_nivcsw),
+        minor_faults: count(usage.ru_minflt),
     })
 }
 
@@ -56,20 +37,23 @@ pub fn thread_usage() -> Result<ThreadUsage, Refusal> {
 /// # Errors
 /// When the kernel refuses to say.
 pub fn children_cpu_time() -> Result<Duration, Refusal> {
-    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the kernel writes one rusage to live memory.
-    let status = unsafe { libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()) };
-    if status != 0 {
-        return Err(Refusal::call("getrusage", "RUSAGE_CHILDREN", Errno::last()));
-    }
-    // SAFETY: a struct of integers is valid for zero bytes, and the kernel filled it.
-    let usage = unsafe { usage.assume_init() };
+    let usage = usage_of("RUSAGE_CHILDREN", libc::RUSAGE_CHILDREN)?;
     let time = |time: libc::timeval| {
         let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
         Duration::from_secs(seconds)
             + Duration::from_micros(u64::try_from(time.tv_usec).unwrap_or_default())
     };
     Ok(time(usage.ru_utime) + time(usage.ru_stime))
+}
+
+fn usage_of(name: &str, who: libc::c_int) -> Result<libc::rusage, Refusal> {
+    let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: the kernel writes one rusage to live memory.
+    match unsafe { libc::getrusage(who, usage.as_mut_ptr()) } {
+        // SAFETY: a struct of integers is valid for zero bytes, and the kernel filled it.
+        0 => Ok(unsafe { usage.assume_init() }),
+        _ => Err(Refusal::call("getrusage", name, Errno::last())),
+    }
 }
 
 /// Time since boot that the hypervisor ran something else while these CPUs had work,
@@ -102,28 +86,6 @@ fn count_steal_ticks(stat: &str, cpus: &CpuSet) -> Option<u64> {
     (found == *cpus).then_some(ticks)
 }
 
-/// Time that the control groups of this process withheld CPU time from their
-/// members because a quota was used up, since they were made, summed over the
-/// levels. `None` when no group reports it.
-pub fn throttled(root: &Path) -> Option<Duration> {
-    let mut total: Option<Duration> = None;
-    for group in cgroups(root, "cpu").ok()? {
-        for folder in &group.levels {
-            let Ok(text) = read_text(folder, "cpu.stat") else {
-                continue;
-            };
-            let time = match group.version {
-                CgroupVersion::V2 => field(&text, "throttled_usec").map(Duration::from_micros),
-                CgroupVersion::V1 => field(&text, "throttled_time").map(Duration::from_nanos),
-            };
-            if let Some(time) = time {
-                total = Some(total.unwrap_or_default().saturating_add(time));
-            }
-        }
-    }
-    total
-}
-
 /// The most memory that this process had present at any time, in bytes (`VmHWM`);
 /// `None` when /proc/self/status does not say.
 pub fn peak_resident_bytes(root: &Path) -> Option<u64> {
@@ -135,6 +97,8 @@ pub fn peak_resident_bytes(root: &Path) -> Option<u64> {
 mod tests {
     use super::*;
 
+    use crate::mapping::{Mapping, PageRequest};
+
     #[test]
     fn children_use_cpu_time_when_they_have_ended() {
         let before = children_cpu_time().unwrap();
@@ -142,8 +106,6 @@ mod tests {
         assert!(std::process::Command::new("sh").args(["-c", count]).status().unwrap().success());
         assert!(children_cpu_time().unwrap() > before);
     }
-    use crate::file_tree::file_tree;
-    use crate::mapping::{Mapping, PageRequest};
 
     #[test]
     fn first_touches_are_minor_faults_of_the_thread() {
@@ -161,17 +123,6 @@ mod tests {
         .unwrap();
         let other = thread_usage().unwrap();
         assert!(other.minor_faults - touched.minor_faults < pages, "another thread's were counted");
-    }
-
-    #[test]
-    fn waiting_is_a_voluntary_switch() {
-        let before = thread_usage().unwrap();
-        // On a slow machine the time may be over before the thread has gone to sleep.
-        let waited = (0..1000).any(|_| {
-            std::thread::sleep(Duration::from_millis(1));
-            thread_usage().unwrap().voluntary_switches > before.voluntary_switches
-        });
-        assert!(waited);
     }
 
     const STAT: &str = "cpu  9 9 9 9 9 9 9 999 0 0\n\
@@ -196,48 +147,6 @@ mod tests {
         assert!(steal_time(Path::new("/"), &cpus).is_some());
         assert_eq!(steal_time(Path::new("/"), &CpuSet::single(65_535)), None);
         assert_eq!(steal_time(Path::new("/nowhere"), &cpus), None);
-    }
-
-    fn cpu_tree(membership: &str, mounts: &str, stats: &[(&str, &str)]) -> tempfile::TempDir {
-        let files = [("proc/self/cgroup", membership), ("proc/self/mountinfo", mounts)];
-        file_tree(files.into_iter().chain(stats.iter().copied()))
-    }
-
-    #[test]
-    fn throttling_is_summed_over_the_levels() {
-        let root = cpu_tree(
-            "0::/a/b\n",
-            "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n",
-            &[
-                (
-                    "sys/fs/cgroup/a/b/cpu.stat",
-                    "usage_usec 5\nnr_throttled 1\nthrottled_usec 2000\n",
-                ),
-                ("sys/fs/cgroup/a/cpu.stat", "usage_usec 5\nthrottled_usec 500\n"),
-                ("sys/fs/cgroup/cpu.stat", "usage_usec 5\n"),
-            ],
-        );
-        assert_eq!(throttled(root.path()), Some(Duration::from_micros(2500)));
-    }
-
-    #[test]
-    fn throttling_of_version_1_is_in_nanoseconds() {
-        let root = cpu_tree(
-            "3:cpuacct,cpu:/\n",
-            "30 24 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpuacct,cpu\n",
-            &[(
-                "sys/fs/cgroup/cpu/cpu.stat",
-                "nr_periods 0\nnr_throttled 0\nthrottled_time 7000\n",
-            )],
-        );
-        assert_eq!(throttled(root.path()), Some(Duration::from_micros(7)));
-    }
-
-    #[test]
-    fn throttling_that_nobody_reports_is_not_zero() {
-        let root = cpu_tree("0::/\n", "30 24 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n", &[]);
-        assert_eq!(throttled(root.path()), None);
-        assert_eq!(throttled(Path::new("/nowhere")), None);
     }
 
     #[test]

@@ -55,6 +55,9 @@ fn placed(size: usize, request: PageRequest, policy: &MemoryPolicy) -> BTreeMap<
     mapping.as_f64_mut().fill(1.25);
     let found = agreed(&mapping);
     assert_eq!(found.absent, 0);
+    if request == PageRequest::Huge2M {
+        assert_eq!(achieved_page_sizes(&mapping).unwrap().huge_bytes, size as u64);
+    }
     println!("{policy} {request:?}: {:?}", bytes(&found));
     bytes(&found)
 }

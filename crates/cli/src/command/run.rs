@@ -78,7 +78,7 @@ fn start(arguments: &RunArguments) -> anyhow::Result<ExitStatus> {
         Ok(watched) => watched,
         Err(why) => return told.not_launched(report, &arguments.command, why),
     };
-    told.say_losses(&report, watched.losses());
+    told.say_losses(&report, &watched.losses);
     let outcome = watch(watched, &awaited).context("cannot wait for the program")?;
     let (number, signal) = (status_number(outcome.status), outcome.status.signal());
     placed.tell(&mut report, outcome);

@@ -24,8 +24,8 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
 use nearfar_lab::{
-    Ended, Guest, GuestMachine, Kernel, LabError, Programs, build_lab_program, build_touchers,
-    find_kernel, guest_machines,
+    Ended, Guest, GuestMachine, Kernel, Programs, build_lab_program, build_touchers, find_kernel,
+    guest_machines,
 };
 
 use nearfar_record::Absence;
@@ -45,7 +45,7 @@ static PROGRAMS: LazyLock<Result<Programs, String>> = LazyLock::new(|| {
         programs.extend(touchers.iter().map(PathBuf::as_path));
         Programs::gather(&programs)
     };
-    gather().map_err(|error: LabError| error.to_string())
+    gather().map_err(|error| format!("{error:#}"))
 });
 
 /// What was found or fetched for each suite, also where that failed: a machine without
@@ -54,7 +54,7 @@ static KERNELS: Mutex<BTreeMap<&str, Result<Kernel, String>>> = Mutex::new(BTree
 
 fn kernel_of(suite: &'static str) -> Result<Kernel, String> {
     let mut kernels = KERNELS.lock().unwrap_or_else(PoisonError::into_inner);
-    let find = || find_kernel(suite).map_err(|error| error.to_string());
+    let find = || find_kernel(suite).map_err(|error| format!("{error:#}"));
     kernels.entry(suite).or_insert_with(find).clone()
 }
 
@@ -68,14 +68,14 @@ fn in_guest(
 ) -> (GuestMachine, Ended) {
     let programs = PROGRAMS.as_ref().unwrap_or_else(|error| give_up(error));
     let kernel = &kernel_of(suite).unwrap_or_else(|error| give_up(&error));
-    let machines = guest_machines().unwrap_or_else(|error| give_up(&error.to_string()));
+    let machines = guest_machines().unwrap_or_else(|error| give_up(&format!("{error:#}")));
     let machine = machines.into_iter().find(|machine| machine.name == name).unwrap();
     let limit = Duration::from_secs(900);
     let guest = Guest { machine: &machine, kernel, programs, node_mib, devices, script, limit };
     let turn = Turn::take();
     let ended = guest.run();
     drop(turn);
-    let ended = ended.unwrap_or_else(|error| give_up(&error.to_string()));
+    let ended = ended.unwrap_or_else(|error| give_up(&format!("{error:#}")));
     table::print_deaths(name, &ended);
     (machine, ended)
 }

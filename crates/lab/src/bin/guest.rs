@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use anyhow::Context;
 use clap::Parser;
-use nearfar_lab::{
-    Ended, Guest, GuestMachine, Kernel, LabError, Programs, find_kernel, guest_machines,
-};
+use nearfar_lab::{Ended, Guest, GuestMachine, Kernel, Programs, find_kernel, guest_machines};
 
 /// Run a command in an emulated machine with several memory nodes
 #[derive(Debug, Parser)]
@@ -77,13 +76,13 @@ fn main() -> ExitCode {
     match run(&arguments) {
         Ok(status) => ExitCode::from(status),
         Err(error) => {
-            eprintln!("guest: {error}");
+            eprintln!("guest: {error:#}");
             ExitCode::from(125)
         }
     }
 }
 
-fn run(arguments: &Arguments) -> Result<u8, LabError> {
+fn run(arguments: &Arguments) -> anyhow::Result<u8> {
     if arguments.fetch {
         for suite in Kernel::SUITES {
             println!("{suite}: {}", find_kernel(suite)?.image.display());
@@ -118,11 +117,10 @@ fn run(arguments: &Arguments) -> Result<u8, LabError> {
     Ok(u8::try_from(ended.status).unwrap_or(125))
 }
 
-fn find<'a>(machines: &'a [GuestMachine], name: &str) -> Result<&'a GuestMachine, LabError> {
-    machines.iter().find(|machine| machine.name == name).ok_or_else(|| {
+fn find<'a>(machines: &'a [GuestMachine], name: &str) -> anyhow::Result<&'a GuestMachine> {
+    machines.iter().find(|machine| machine.name == name).with_context(|| {
         let names: Vec<&str> = machines.iter().map(|machine| machine.name.as_str()).collect();
-        let why = format!("there is none; there are {}", names.join(", "));
-        LabError::Machine { name: name.into(), why }
+        format!("there is no machine '{name}'; there are {}", names.join(", "))
     })
 }
 
@@ -143,16 +141,14 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
-fn hand_over(ended: &Ended, folder: Option<&Path>) -> Result<(), LabError> {
-    let closed = |source| LabError::File { path: "standard output".into(), source };
-    io::stdout().write_all(&ended.stdout).map_err(closed)?;
-    io::stderr().write_all(&ended.stderr).map_err(closed)?;
+fn hand_over(ended: &Ended, folder: Option<&Path>) -> anyhow::Result<()> {
+    io::stdout().write_all(&ended.stdout)?;
+    io::stderr().write_all(&ended.stderr)?;
     let Some(folder) = folder else { return Ok(()) };
     for (name, bytes) in &ended.files {
         let path = folder.join(name);
-        let file = |source| LabError::File { path: path.clone(), source };
-        fs::create_dir_all(path.parent().unwrap_or(folder)).map_err(file)?;
-        fs::write(&path, bytes).map_err(file)?;
+        fs::create_dir_all(path.parent().unwrap_or(folder))?;
+        fs::write(&path, bytes).with_context(|| path.display().to_string())?;
     }
     Ok(())
 }

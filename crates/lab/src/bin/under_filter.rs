@@ -10,7 +10,7 @@ use std::env;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode};
 
-use nearfar_lab::{LabError, SyscallFilter};
+use nearfar_lab::SyscallFilter;
 
 const USAGE: &str = "usage: under_filter CALL=ERROR[,CALL=ERROR].. -- COMMAND [ARGUMENT]..\n\
     Each CALL fails with ERROR, or with OK returns 0 and does nothing: \
@@ -28,8 +28,7 @@ fn main() -> ExitCode {
     }
     let installed = filter.parse().and_then(|filter: SyscallFilter| filter.install());
     if let Err(error) = installed {
-        let error: LabError = error;
-        eprintln!("under_filter: {error}");
+        eprintln!("under_filter: {error:#}");
         return ExitCode::from(125);
     }
     let error = Command::new(command).args(rest).exec();

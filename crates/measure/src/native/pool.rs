@@ -238,7 +238,7 @@ impl Pool {
 fn check_room(request: PoolRequest<'_>) -> Result<(), Reason> {
     let root = Path::new("/");
     let needed = request.bytes;
-    if let Some(available) = available_memory(root).least_bytes()
+    if let Some(available) = available_memory(root)
         && needed + SPARE_BYTES > available
     {
         return Err(no_room(needed, "the machine or the control group", available));

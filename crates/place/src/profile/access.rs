@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use nearfar_record::{AccessShares, PairShare, ProfileLook, ProfiledInitiator};
 
+use crate::program_memory::shares;
+
 /// The share of the threads' CPU time by initiator times the share of the pages by memory node,
 /// look by look, each weighing what CPU time was used since the one before. Pages that were not
 /// counted at a look are taken to be where they were before.
@@ -61,13 +63,6 @@ pub(crate) fn access_shares(
             })
             .collect(),
     })
-}
-
-/// Shares of pages; `None` where there are none.
-fn shares(bytes: &BTreeMap<u32, u64>) -> Option<BTreeMap<u32, f64>> {
-    let total: f64 = bytes.values().map(|&bytes| bytes as f64).sum();
-    let of = |(&node, &bytes): (&u32, &u64)| (bytes > 0).then_some((node, bytes as f64 / total));
-    (total > 0.0).then(|| bytes.iter().filter_map(of).collect())
 }
 
 #[cfg(test)]

@@ -91,18 +91,12 @@ fn off(check: &CounterCheck) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use nearfar_record::Cpu;
-
     use super::super::events::counter_plans;
+    use super::super::events::tests::cpu;
     use super::*;
 
     fn zen4() -> Vec<CounterPlan> {
-        counter_plans(&Cpu {
-            vendor: Some("AuthenticAMD".into()),
-            family: Some(0x19),
-            model: Some(0x11),
-            ..Cpu::default()
-        })
+        counter_plans(&cpu("AuthenticAMD", 0x19, 0x11))
     }
 
     fn tried(count: impl FnMut(&CounterPlan, &KnownWork) -> Counted) -> Vec<Calibrated> {

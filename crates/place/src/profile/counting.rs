@@ -14,15 +14,9 @@ use super::known_work::Workplace;
 #[derive(Debug, Clone)]
 pub struct ProgramCounters(Vec<Calibrated>);
 
-pub(crate) struct Counting {
-    counted: Vec<CountedPlan>,
-}
-
-struct CountedPlan {
-    of: Calibrated,
-    /// One for each thread that was attached to; empty where it is not counted.
-    sets: Vec<CounterSet>,
-}
+/// Each with a set of counters for each thread that was attached to; without any where it is not
+/// counted.
+pub(crate) struct Counting(Vec<(Calibrated, Vec<CounterSet>)>);
 
 impl ProgramCounters {
     /// Tries what this CPU can count of these quantities on work of ours, in a thread that is gone
@@ -84,16 +78,18 @@ impl ProgramCounters {
     /// Opens counters for those that are believed.
     fn open(&self, open: impl Fn(&CounterPlan) -> Result<Vec<CounterSet>, Refusal>) -> Counting {
         let of_each = |of: &Calibrated| {
-            let mut counted = CountedPlan { of: of.clone(), sets: Vec::new() };
-            if let (None, Some(plan)) = (&of.unavailable, &of.plan) {
-                match open(plan) {
-                    Ok(sets) => counted.sets = sets,
-                    Err(refusal) => counted.of.unavailable = Some(refusal.to_string()),
-                }
-            }
-            counted
+            let mut of = of.clone();
+            let opened = match (&of.unavailable, &of.plan) {
+                (None, Some(plan)) => open(plan),
+                _ => Ok(Vec::new()),
+            };
+            let sets = opened.unwrap_or_else(|refusal| {
+                of.unavailable = Some(refusal.to_string());
+                Vec::new()
+            });
+            (of, sets)
         };
-        Counting { counted: self.0.iter().map(of_each).collect() }
+        Counting(self.0.iter().map(of_each).collect())
     }
 
     /// What was counted of a run, by the counters that are believed.
@@ -113,23 +109,17 @@ impl ProgramCounters {
 impl Counting {
     /// What was counted, and why of the others nothing was.
     pub fn read(self) -> Vec<ProfileCounter> {
-        self.counted.into_iter().map(CountedPlan::read).collect()
-    }
-}
-
-impl CountedPlan {
-    fn read(mut self) -> ProfileCounter {
-        let counts = match &self.of.unavailable {
-            Some(_) => None,
-            None => match sum_of(&mut self.sets) {
-                Ok(counts) => Some(counts),
+        let read = |(mut of, mut sets): (Calibrated, Vec<CounterSet>)| {
+            let counts = match sum_of(&mut sets) {
+                Ok(counts) => counts,
                 Err(refusal) => {
-                    self.of.unavailable = Some(refusal.to_string());
-                    None
+                    of.unavailable = Some(refusal.to_string());
+                    Vec::new()
                 }
-            },
+            };
+            counter(of, &counts)
         };
-        counter(self.of, counts.as_deref())
+        self.0.into_iter().map(read).collect()
     }
 }
 
@@ -148,19 +138,15 @@ fn sum_of(sets: &mut [CounterSet]) -> Result<Vec<PerfCount>, Refusal> {
 }
 
 /// A counter with the counts of its events; without them, why there are none.
-fn counter(of: Calibrated, counts: Option<&[PerfCount]>) -> ProfileCounter {
+fn counter(of: Calibrated, counts: &[PerfCount]) -> ProfileCounter {
     let Calibrated { quantity, plan, check, mut unavailable } = of;
-    let sum = match (&plan, counts) {
-        (Some(plan), Some(counts)) => {
-            let weighed = |(event, count): (&PlannedEvent, &PerfCount)| {
-                Some((f64::from(event.weight) * count.scaled()?, count.counted_share()?))
-            };
-            let parts: Option<Vec<(f64, f64)>> =
-                plan.events.iter().zip(counts).map(weighed).collect();
-            parts.filter(|parts| parts.len() == plan.events.len())
-        }
-        _ => None,
+    let weighed = |(event, count): (&PlannedEvent, &PerfCount)| {
+        Some((f64::from(event.weight) * count.scaled()?, count.counted_share()?))
     };
+    let sum: Option<Vec<(f64, f64)>> = plan
+        .as_ref()
+        .filter(|plan| plan.events.len() == counts.len())
+        .and_then(|plan| plan.events.iter().zip(counts).map(weighed).collect());
     if sum.is_none() {
         unavailable.get_or_insert_with(|| "it was never its turn to be counted".into());
     }
@@ -184,20 +170,13 @@ mod tests {
     use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
     use nearfar_sys::PerfEvent;
 
+    use super::super::events::tests::cpu;
     use super::*;
     use crate::launch::launch;
 
     fn flops_of_intel() -> Calibrated {
-        let cpu = Cpu {
-            vendor: Some("GenuineIntel".into()),
-            family: Some(6),
-            model: Some(0x55),
-            ..Cpu::default()
-        };
-        let plan = counter_plans(&cpu)
-            .into_iter()
-            .find(|plan| plan.quantity == CountedQuantity::FlopsDouble)
-            .unwrap();
+        let mut plans = counter_plans(&cpu("GenuineIntel", 6, 0x55)).into_iter();
+        let plan = plans.find(|plan| plan.quantity == CountedQuantity::FlopsDouble).unwrap();
         Calibrated { quantity: plan.quantity, plan: Some(plan), check: None, unavailable: None }
     }
 
@@ -208,7 +187,7 @@ mod tests {
     #[test]
     fn events_are_weighed_by_their_lanes_and_scaled_by_their_turns() {
         let counts = [count(1, 1000), count(10, 1000), count(100, 500), count(1000, 1000)];
-        let found = counter(flops_of_intel(), Some(&counts));
+        let found = counter(flops_of_intel(), &counts);
         // 1 + 2 * 10 + 4 * 100 * 2 + 8 * 1000.
         assert_eq!(found.count, Some(8821.0));
         assert_eq!(found.counted_share, Some(0.5));
@@ -217,15 +196,13 @@ mod tests {
 
     #[test]
     fn what_was_never_counted_is_no_zero() {
-        for counts in
-            [Some(vec![count(0, 0); 4]), Some(vec![count(5, 1000); 3]), Some(Vec::new()), None]
-        {
-            let found = counter(flops_of_intel(), counts.as_deref());
+        for counts in [vec![count(0, 0); 4], vec![count(5, 1000); 3], Vec::new()] {
+            let found = counter(flops_of_intel(), &counts);
             assert_eq!((found.count, found.counted_share), (None, None));
             assert!(found.unavailable.is_some_and(|why| why.contains("turn")));
         }
         let refused = Calibrated { unavailable: Some("not believed".into()), ..flops_of_intel() };
-        let found = counter(refused, None);
+        let found = counter(refused, &[]);
         assert_eq!(found.unavailable.as_deref(), Some("not believed"));
     }
 
@@ -236,7 +213,7 @@ mod tests {
             let events = vec![PerfEvent::PageFaults; plan.events.len()];
             Ok(vec![CounterSet::open(&events, PerfTarget::StartedPrograms)?])
         });
-        let is_refused = counting.counted.iter().any(|it| it.of.unavailable.is_some());
+        let is_refused = counting.0.iter().any(|(of, _)| of.unavailable.is_some());
         (!is_refused).then_some(counting)
     }
 

@@ -128,12 +128,12 @@ impl PlannedEvent {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
 
-    fn cpu(vendor: &str, family: u32, model: u32) -> Cpu {
+    pub(crate) fn cpu(vendor: &str, family: u32, model: u32) -> Cpu {
         Cpu {
             vendor: Some(vendor.into()),
             family: Some(family),

@@ -165,18 +165,14 @@ impl<'a> Workplace<'a> {
     }
 
     fn local(&mut self) -> Result<&mut Mapping, String> {
-        let made = match self.local.take() {
-            Some(made) => made,
-            None => self.memory(&MemoryPolicy::FirstTouch),
-        };
+        let made = self.local.take().unwrap_or_else(|| self.memory(None));
         self.local.insert(made).as_mut().map_err(|why| why.clone())
     }
 
     fn remote(&mut self) -> Result<&mut Mapping, String> {
-        let made = match self.remote.take() {
-            Some(made) => made,
-            None => self.other_node().and_then(|node| self.memory(&MemoryPolicy::Preferred(node))),
-        };
+        let made = self.remote.take();
+        let made =
+            made.unwrap_or_else(|| self.other_node().and_then(|node| self.memory(Some(node))));
         self.remote.insert(made).as_mut().map_err(|why| why.clone())
     }
 
@@ -192,8 +188,8 @@ impl<'a> Workplace<'a> {
             .ok_or_else(|| "there is no other memory node that it could be tried on".into())
     }
 
-    /// Memory that is written throughout, and lies where the policy says.
-    fn memory(&self, policy: &MemoryPolicy) -> Result<Mapping, String> {
+    /// Memory that is written throughout, on this node or near this thread.
+    fn memory(&self, node: Option<u32>) -> Result<Mapping, String> {
         let of_cpu = self.machine.caches.iter().filter(|cache| {
             cache.line_bytes.is_none_or(|bytes| bytes as usize == LINE_BYTES)
                 && self.cpu.is_some_and(|cpu| cache.cpus.contains(cpu))
@@ -201,7 +197,7 @@ impl<'a> Workplace<'a> {
         let largest = of_cpu.filter_map(|cache| cache.bytes).max();
         let largest = largest.ok_or("the size of the last-level cache is not known")?;
         let bytes = largest.saturating_mul(MULTIPLE_OF_CACHE);
-        let room = available_memory(Path::new("/")).least_bytes().unwrap_or(0) / 4;
+        let room = available_memory(Path::new("/")).unwrap_or(0) / 4;
         if bytes > room {
             let (bytes, room) = (Bytes(bytes), Bytes(room));
             return Err(format!("it takes {bytes} of memory to try it, and {room} can be taken"));
@@ -209,18 +205,18 @@ impl<'a> Workplace<'a> {
         let length = usize::try_from(bytes).map_err(|_| "the last-level cache is too large")?;
         let mut memory = Mapping::new(length, PageRequest::Transparent)
             .map_err(|refusal| refusal.to_string())?;
-        if let MemoryPolicy::Preferred(node) = policy {
-            bind_range(&memory, policy).map_err(|refusal| refusal.to_string())?;
-            Pattern::new(1).fill(memory.as_f64_mut(), 0);
+        if let Some(node) = node {
+            bind_range(&memory, &MemoryPolicy::Preferred(node))
+                .map_err(|refusal| refusal.to_string())?;
+        }
+        Pattern::new(1).fill(memory.as_f64_mut(), 0);
+        if let Some(node) = node {
             let usable = usable_nodes(Path::new("/")).map_err(|refusal| refusal.to_string())?;
             let found = prove(&memory, &usable).map_err(|refusal| refusal.to_string())?;
-            let there = found.nodes.get(node).copied().unwrap_or_default();
             let pages: u64 = found.nodes.values().sum();
-            if there * 100 < pages * 99 {
+            if found.on(node) * 100 < pages * 99 {
                 return Err(format!("node {node} had no room for memory that it is tried on"));
             }
-        } else {
-            Pattern::new(1).fill(memory.as_f64_mut(), 0);
         }
         Ok(memory)
     }

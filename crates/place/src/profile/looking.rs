@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 
 use nearfar_machine::Machine;
 use nearfar_record::ProfileLook;
-use nearfar_sys::{descendants, process_pages, tasks};
+use nearfar_sys::{process_pages, task_state, tasks};
+
+use crate::process_family::family;
 
 /// Time from the first look to the second.
 const FIRST_INTERVAL: Duration = Duration::from_millis(10);
@@ -147,19 +149,12 @@ impl Looking {
         }
     }
 
-    /// The process and those that descend from it. What has lost its parent is not found.
     fn family(&mut self) -> Vec<u32> {
-        let mut found = vec![self.pid];
-        match descendants(&self.root, self.pid) {
-            Ok(more) => found.extend(more),
-            Err(_) if self.is_there() => self.sees_children = false,
-            Err(_) => (),
+        let (family, childless) = family(&self.root, self.pid);
+        if childless.is_some() && task_state(&self.root, self.pid).is_some() {
+            self.sees_children = false;
         }
-        found
-    }
-
-    fn is_there(&self) -> bool {
-        self.root.join(format!("proc/{}/task/{}", self.pid, self.pid)).exists()
+        family
     }
 
     /// The threads that were seen last, by their numbers.
@@ -172,11 +167,12 @@ impl Looking {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::all_cpus;
     use super::*;
 
     #[test]
     fn this_process_is_seen_with_its_pages_and_a_child() {
-        let mut machine = one_node();
+        let mut machine = all_cpus();
         let pid = std::process::id();
         let mut looking = Looking::new("/".as_ref(), pid, &machine, true);
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
@@ -200,14 +196,8 @@ mod tests {
 
     #[test]
     fn nobody_is_seen_where_nobody_is() {
-        let mut looking = Looking::new("/".as_ref(), u32::MAX, &one_node(), true);
+        let mut looking = Looking::new("/".as_ref(), u32::MAX, &all_cpus(), true);
         assert_eq!(looking.look(), None);
         assert!(looking.looks.is_empty());
-    }
-
-    /// A machine with all CPUs that there can be here.
-    fn one_node() -> Machine {
-        let cpus = nearfar_sys::thread_cpus().unwrap();
-        super::super::tests::machine(&[(0, &format!("0-{}", cpus.last().unwrap()))])
     }
 }
