@@ -4,7 +4,8 @@ use std::panic::resume_unwind;
 use std::thread::{ScopedJoinHandle, scope};
 
 use nearfar_record::Experiment;
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 use crate::class_rule::ClassRule;
 use crate::classes::{Classes, NoClasses, classes};
@@ -21,7 +22,7 @@ use crate::sharing::{Sharing, sharing};
 use crate::strategy::{Strategy, strategy};
 
 /// A model by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ModelKind {
@@ -44,6 +45,8 @@ pub enum ModelKind {
     /// Copies to and from devices: classes, the time of a copy, who loses what.
     Devices,
 }
+
+words!(ModelKind);
 
 /// A model of a record, or why it says nothing of it.
 pub type Fit = Result<FittedModel, Inapplicable>;
@@ -122,21 +125,6 @@ impl ModelKind {
         Self::Strategy,
         Self::Devices,
     ];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Classes => "classes",
-            Self::Latency => "latency",
-            Self::Sharing => "sharing",
-            Self::Roofline => "roofline",
-            Self::Hybrid => "hybrid",
-            Self::Distribution => "distribution",
-            Self::Flow => "flow",
-            Self::Strategy => "strategy",
-            Self::Devices => "devices",
-        }
-    }
 
     /// The model of a record, or why it says nothing of it.
     ///

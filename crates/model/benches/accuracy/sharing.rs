@@ -9,7 +9,10 @@ mod paper_table;
 use nearfar_model::{LawName, RecordFigures, SharedGrid, Shares, sharing};
 
 use self::mechanisms::{MECHANISMS, Table};
-use self::paper_table::{FOUR, LOCAL, OTHER_FOUR, REMOTE, mixed, printed, record_of};
+use self::paper_table::{FOUR, LOCAL, REMOTE, mixed, printed, record_of};
+
+/// The paper's cells that are fitted, with 3 and 1 for 4 and 1.
+const OTHER_FOUR: [(u32, u32); 4] = [(1, 1), (3, 1), (2, 2), (4, 4)];
 
 /// What is promised of the paper's twelve cells, fractions.
 const TOTALS_MEAN: f64 = 0.015;

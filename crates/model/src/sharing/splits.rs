@@ -1,14 +1,14 @@
 //! How many of N processes to put near their data and how many far.
 
 use nearfar_record::Estimate;
-use nearfar_units::BytesPerSecond;
-use serde::Serialize;
+use nearfar_units::{BytesPerSecond, words};
+use serde::{Deserialize, Serialize};
 
 use super::law::Residual;
 use super::{SharedCell, SharedGrid, Support, around};
 
 /// How processes share their work.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WorkSharing {
@@ -94,17 +94,10 @@ pub enum SplitVerdict {
 /// So many splits of those as good as the best are shown.
 const MOST_SPLITS: usize = 4;
 
-impl WorkSharing {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Dynamic, Self::Static];
+words!(WorkSharing);
 
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Dynamic => "dynamic",
-            Self::Static => "static",
-        }
-    }
+impl WorkSharing {
+    pub const ALL: [Self; 2] = [Self::Dynamic, Self::Static];
 }
 
 impl ProcessSplit {

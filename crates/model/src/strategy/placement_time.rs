@@ -15,12 +15,13 @@
 //! of them; pages that follow whoever used them last end up anywhere, which is as good as in turn
 //! and costs the moves. Source: ours, after the words of ribeiro2010.
 
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 use super::line_costs::LineCosts;
 
 /// A way to place a program's memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PlacementStrategy {
@@ -91,20 +92,12 @@ pub const PARAMETERS: [Parameter; 6] = [
     Parameter { name: "migration_cost", least: 0.05, expected: 0.1, most: 0.3 },
 ];
 
+words!(PlacementStrategy);
+
 impl PlacementStrategy {
     /// All, in the order of the paper.
     pub const ALL: [Self; 4] =
         [Self::FirstTouch, Self::ParallelInit, Self::RoundRobin, Self::MemoryBind];
-
-    /// The paper's word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FirstTouch => "first-touch",
-            Self::ParallelInit => "parallel-init",
-            Self::RoundRobin => "round-robin",
-            Self::MemoryBind => "memory-bind",
-        }
-    }
 }
 
 impl Parameters {
@@ -122,21 +115,13 @@ impl Parameters {
 
     /// In the order of [`PARAMETERS`].
     pub const fn from_values(values: [f64; 6]) -> Self {
-        let [
-            regular_in_flight,
-            irregular_in_flight,
-            unplaced_share,
-            moved_share,
-            hot_share,
-            migration_cost,
-        ] = values;
         Self {
-            regular_in_flight,
-            irregular_in_flight,
-            unplaced_share,
-            moved_share,
-            hot_share,
-            migration_cost,
+            regular_in_flight: values[0],
+            irregular_in_flight: values[1],
+            unplaced_share: values[2],
+            moved_share: values[3],
+            hot_share: values[4],
+            migration_cost: values[5],
         }
     }
 
