@@ -144,15 +144,12 @@ pub struct ClassFigure {
 /// Why a record has no classes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoClasses {
-    /// The record holds no samples of `pairs`.
     #[error(
         "the record holds no samples of pairs; measure with `nearfar characterize --only pairs`"
     )]
     NoPairs,
-    /// What the rule asks for was not measured.
     #[error("the record holds no samples of {asked}; it holds {there}")]
     NotMeasured { asked: String, there: String },
-    /// A span that is no fraction.
     #[error("the class span {0} is not above 0 and below 1; ten percent is 0.10")]
     Span(String),
 }

@@ -52,51 +52,29 @@ fn serialize_count<S: Serializer>(count: &u128, serializer: S) -> Result<S::Ok, 
 /// Why there is no table of mappings.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MappingError {
-    /// Nothing to map.
     #[error("there are no targets: give at least one process its device or data")]
     NoTargets,
-    /// A target that does not say from every place how it is reached.
     #[error(
         "target {target} has {} and target 0 has {places}; each needs the same",
         count(*.given, "place", "places")
     )]
-    Places {
-        target: usize,
-        /// Its number of places.
-        given: usize,
-        /// That of the first.
-        places: usize,
-    },
-    /// A class for which there is no alpha.
+    Places { target: usize, given: usize, places: usize },
     #[error(
         "target {target} is reached in class {class}, and there are alphas for {}",
         count(*.alphas, "class", "classes")
     )]
-    Class {
-        target: usize,
-        class: usize,
-        /// How many alphas there are.
-        alphas: usize,
-    },
-    /// Processes that cannot all have a place of their own.
+    Class { target: usize, class: usize, alphas: usize },
     #[error(
         "{} cannot each have a place for itself from which its target's class is known ({} in all)",
         count(*.processes, "process", "processes"), count(*.places, "place", "places")
     )]
     NoRoom { processes: usize, places: usize },
-    /// Too many kinds of outcome on the way.
     #[error(
         "{} with {} different targets on {}: more than {MAX_STATES} partial outcomes; ask for \
          fewer processes",
         count(*.processes, "process", "processes"), .kinds, count(*.places, "place", "places")
     )]
-    TooMany {
-        processes: usize,
-        /// Targets that differ.
-        kinds: usize,
-        places: usize,
-    },
-    /// Alphas that are no alphas.
+    TooMany { processes: usize, kinds: usize, places: usize },
     #[error(transparent)]
     DataAccess(#[from] DataAccessError),
 }

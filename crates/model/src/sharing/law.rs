@@ -15,11 +15,9 @@ use nearfar_stats::{FitRule, Loss, fit};
 use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum LawName {
-    /// Each group is slowed by the pressure of the other.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LawName {
     Pressure,
-    /// The controller saturates.
     Saturation,
 }
 
@@ -96,7 +94,6 @@ impl Shares {
 }
 
 impl LawName {
-    /// Both.
     pub const ALL: [Self; 2] = [Self::Pressure, Self::Saturation];
 
     /// A law from logarithms of its parameters over their starts.
@@ -125,13 +122,6 @@ impl LawName {
 }
 
 impl Law {
-    pub fn name(self) -> LawName {
-        match self {
-            Self::Pressure { .. } => LawName::Pressure,
-            Self::Saturation { .. } => LawName::Saturation,
-        }
-    }
-
     /// What the groups get of which this is known.
     pub(super) fn shares(self, loads: &Loads) -> Shares {
         match self {

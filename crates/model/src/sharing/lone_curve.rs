@@ -55,9 +55,9 @@ pub struct LonePoint {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoneCurve {
     /// What was measured, by threads.
-    points: Vec<LonePoint>,
+    pub points: Vec<LonePoint>,
     /// The most threads that were planned.
-    most_threads: u32,
+    pub most_threads: u32,
 }
 
 impl LoneCurve {
@@ -72,16 +72,6 @@ impl LoneCurve {
         points.dedup_by_key(|point| point.threads);
         let most_threads = points.last()?.threads.max(planned);
         Some(Self { points, most_threads })
-    }
-
-    /// What was measured, by threads.
-    pub fn points(&self) -> &[LonePoint] {
-        &self.points
-    }
-
-    /// The most threads that were planned.
-    pub fn most_threads(&self) -> u32 {
-        self.most_threads
     }
 
     /// The point of so many threads.
@@ -223,7 +213,7 @@ mod tests {
         let curve = LoneCurve::new([point(3, 0.0), other.clone(), point(2, 5.0), point(1, 3.0)], 8);
         let curve = curve.unwrap();
         assert_eq!(curve.at(2), (5.0, Support::Measured));
-        assert_eq!((curve.points().len(), curve.most_threads()), (2, 8));
+        assert_eq!((curve.points.len(), curve.most_threads), (2, 8));
         assert_eq!(curve.at(0), (0.0, Support::Measured));
         assert_eq!(LoneCurve::new([point(1, 0.0), point(2, f64::NAN)], 4), None);
     }

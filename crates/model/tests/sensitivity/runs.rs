@@ -2,7 +2,8 @@
 
 use nearfar_machine::{Distances, Machine};
 use nearfar_model::{
-    ClassRule, PlacementChoice, RecordFigures, ReferenceClasses, classes, command_placements,
+    ClassRule, PlacementChoice, RecordFigures, ReferenceClasses, Sensitivity, classes,
+    command_placements, sensitivity,
 };
 use nearfar_record::{
     Better, CommandCoordinates, CommandInputs, CommandPlacement, CommandProgram, Coordinates,
@@ -53,6 +54,11 @@ impl Machine4 {
         }
         let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
         ReferenceClasses::of(&found.sets[0])
+    }
+
+    /// What a record says beside the machine's classes.
+    pub fn sensitivity(&self, record: &Record) -> Sensitivity {
+        sensitivity(&RecordFigures::new(record), Some(&self.classes())).unwrap()
     }
 
     /// Ten runs of each program at every placement.

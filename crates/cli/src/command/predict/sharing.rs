@@ -16,7 +16,7 @@ pub(super) fn answer(arguments: &PredictArguments) -> anyhow::Result<ExitStatus>
         let remedy = remedy.map_or_else(String::new, |command| format!("; try `{command}`"));
         anyhow!("no sharing model: {why}{remedy}")
     })?;
-    let answers = model.answer(&question)?;
+    let answers = model.answer(&question).map_err(anyhow::Error::msg)?;
     let view = ModelResult::new("nearfar.predict-sharing/2", &record, answers);
     if arguments.json {
         output::print_json(&view)?;
