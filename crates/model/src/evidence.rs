@@ -9,9 +9,7 @@ use nearfar_record::{Actor, Case, PageNodes, Proof, ProofMethod, Sample};
 /// What a record's figures rest on.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Evidence {
-    /// Samples in the record.
     pub samples: usize,
-    /// Samples that something disturbed.
     pub disturbed: usize,
     /// Samples of cases that touch memory.
     pub on_memory: usize,

@@ -97,7 +97,6 @@ struct Ways {
     last: Option<usize>,
 }
 
-/// A place given to a process of a kind, and the step before.
 struct Step {
     kind: usize,
     place: usize,

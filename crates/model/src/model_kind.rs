@@ -48,7 +48,6 @@ pub enum ModelKind {
 
 words!(ModelKind);
 
-/// A model of a record, or why it says nothing of it.
 pub type Fit = Result<FittedModel, Inapplicable>;
 
 /// A model that says nothing of a record.
@@ -60,7 +59,6 @@ pub struct Unavailable {
     pub why: Inapplicable,
 }
 
-/// One model of a record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum FittedModel {
@@ -94,11 +92,8 @@ impl FittedModel {
 /// What a reader may choose about models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelChoices {
-    /// From what classes are made.
     pub class_rule: ClassRule,
-    /// From what classes of copies to and from devices are made.
     pub device_rule: DeviceClassRule,
-    /// What overlaps of the hybrid model may be.
     pub overlap_bounds: OverlapBounds,
 }
 

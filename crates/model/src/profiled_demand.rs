@@ -116,20 +116,21 @@ pub fn profiled_demand(
     cores: usize,
 ) -> ProfiledDemand {
     let mut unknown = Vec::new();
-    let threads = (profile.most_threads > 0).then_some(profile.most_threads);
-    let threads = threads.filter(|&threads| {
-        let is_possible = threads as usize <= cores;
-        if !is_possible {
+    let threads = match profile.most_threads {
+        0 => {
+            unknown
+                .push("The profile saw no thread: one on every core is taken (--threads).".into());
+            None
+        }
+        threads if threads as usize > cores => {
             unknown.push(format!(
                 "The profile saw {threads} threads, more than the {cores} cores of the record's \
                  machine: one on every core is taken (--threads)."
             ));
+            None
         }
-        is_possible
-    });
-    if profile.most_threads == 0 {
-        unknown.push("The profile saw no thread: one on every core is taken (--threads).".into());
-    }
+        threads => Some(threads),
+    };
     let working_set_bytes = profile.most_bytes.filter(|bytes| *bytes > 0);
     if working_set_bytes.is_none() {
         unknown.push(

@@ -132,9 +132,11 @@ struct Scatter {
 impl Scatter {
     /// `None` where rounds are too few. `noise` is that of a round of all cells.
     fn of(summary: &CaseSummary, noise: f64) -> Option<Self> {
+        if summary.sum.count < FEWEST_ROUNDS {
+            return None;
+        }
         let (low, high) = summary.sum.interval;
         let ln_interval = (low.ln(), high.ln());
-        (summary.sum.count >= FEWEST_ROUNDS).then_some(())?;
         Some(Self {
             ln_interval,
             of_median: noise_of_median(ln_interval, noise, &summary.sum)?,

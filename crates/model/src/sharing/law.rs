@@ -73,7 +73,6 @@ pub struct Shares {
 }
 
 impl Shares {
-    /// Both together.
     pub fn total(self) -> BytesPerSecond {
         BytesPerSecond(self.local.0 + self.remote.0)
     }

@@ -74,7 +74,6 @@ impl LoneCurve {
         Some(Self { points, most_threads })
     }
 
-    /// The point of so many threads.
     pub fn measured(&self, threads: u32) -> Option<&LonePoint> {
         self.points.iter().find(|point| point.threads == threads)
     }
@@ -84,7 +83,6 @@ impl LoneCurve {
         self.points.first().map_or(0.0, |point| point.sum.value.0 / f64::from(point.threads))
     }
 
-    /// The most that was measured.
     pub fn best(&self) -> f64 {
         self.points.iter().map(|point| point.sum.value.0).fold(0.0, f64::max)
     }
