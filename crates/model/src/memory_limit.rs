@@ -8,6 +8,7 @@ use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
 use nearfar_record::{Record, Sample};
 use nearfar_stats::median;
 
+use crate::pairs::pairs;
 use crate::record_figures::RecordFigures;
 
 /// Figures of a record against a node's maximum.
@@ -47,7 +48,7 @@ pub fn memory_limit(record: &Record, maximum: TheoreticalMaximum) -> Result<Memo
         ));
     }
     let figures = RecordFigures::new(record);
-    let matrix = figures.pairs();
+    let matrix = pairs(&figures);
     let ordinary = |node: u32| {
         let node = record.header.machine.node(node);
         node.is_some_and(|node| matches!(node.kind, MemoryKind::Dram | MemoryKind::Unknown))

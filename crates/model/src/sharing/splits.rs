@@ -94,11 +94,12 @@ pub enum SplitVerdict {
 /// So many splits of those as good as the best are shown.
 const MOST_SPLITS: usize = 4;
 
-words!(WorkSharing);
-
 impl WorkSharing {
+    /// Both.
     pub const ALL: [Self; 2] = [Self::Dynamic, Self::Static];
 }
+
+words!(WorkSharing);
 
 impl ProcessSplit {
     /// The figure that counts for a way to share work.
