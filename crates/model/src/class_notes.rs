@@ -10,8 +10,8 @@ use crate::class_rule::ThreadChoice;
 use crate::classes::{ClassPair, Classes};
 
 /// A pair that was judged, and what its figure rests on.
-pub(crate) struct Judged {
-    pub pair: ClassPair,
+pub(crate) struct Judged<Pair = ClassPair> {
+    pub pair: Pair,
     /// Standard deviation / mean of its rounds; `None` with one.
     pub deviation: Option<f64>,
     /// Whether something disturbed every window.
@@ -93,7 +93,7 @@ pub struct ClassAbove {
 }
 
 /// Rounds that the thesis asks for (section 3.4).
-const ENOUGH_ROUNDS: usize = 5;
+pub(crate) const ENOUGH_ROUNDS: usize = 5;
 
 /// A class that noise widens by more than this asks for more rounds.
 const MUCH_NOISE: f64 = 0.03;

@@ -74,7 +74,6 @@ pub enum ThreadChoice {
     All,
 }
 
-/// A count, or the word `all`.
 impl Serialize for ThreadChoice {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

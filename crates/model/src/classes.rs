@@ -144,15 +144,12 @@ pub struct ClassFigure {
 /// Why a record has no classes.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoClasses {
-    /// The record holds no samples of `pairs`.
     #[error(
         "the record holds no samples of pairs; measure with `nearfar characterize --only pairs`"
     )]
     NoPairs,
-    /// What the rule asks for was not measured.
     #[error("the record holds no samples of {asked}; it holds {there}")]
     NotMeasured { asked: String, there: String },
-    /// A span that is no fraction.
     #[error("the class span {0} is not above 0 and below 1; ten percent is 0.10")]
     Span(String),
 }
@@ -180,11 +177,8 @@ pub fn classes(figures: &RecordFigures<'_>, rule: &ClassRule) -> Result<Classes,
             there: describe_content(&matrix),
         });
     }
-    let deviations: Vec<(f64, usize)> =
-        judged.iter().filter_map(|judged| Some((judged.deviation?, judged.pair.rounds))).collect();
-    let noise = pooled_deviation(&deviations);
-    let standard_error = noise.map(|noise| noise * deviation_of_largest(usual_rounds(&judged)));
-    let fewest_rounds = judged.iter().map(|judged| judged.pair.rounds).min().unwrap_or(0);
+    let scatter = Scatter::of(judged.iter().map(|it| (it.deviation, it.pair.rounds)));
+    let Scatter { noise, standard_error, fewest_rounds } = scatter;
 
     let absent = |kernel: &String| {
         !matrix.cells().any(|(cpu_group, _, name, threads, cell)| {
@@ -327,11 +321,33 @@ fn best_figure<'a>(cell: &'a Cell, rule: &ClassRule) -> Option<&'a Figure> {
         .max_by(|a, b| a.summary.best_sum.total_cmp(&b.summary.best_sum))
 }
 
-/// The median number of rounds of a pair.
-fn usual_rounds(judged: &[Judged]) -> usize {
-    let mut rounds: Vec<usize> = judged.iter().map(|judged| judged.pair.rounds).collect();
-    rounds.sort_unstable();
-    rounds.get(rounds.len() / 2).copied().unwrap_or(0)
+/// How far rounds of pairs scatter.
+pub(crate) struct Scatter {
+    /// Pooled relative standard deviation of a pair's rounds; `None` with one round each.
+    pub noise: Option<f64>,
+    /// Relative standard error of the best round of a pair with the usual number of them.
+    pub standard_error: Option<f64>,
+    /// Fewest rounds that a pair has.
+    pub fewest_rounds: usize,
+}
+
+impl Scatter {
+    /// Of the deviation and the number of each pair's rounds.
+    pub fn of(pairs: impl Iterator<Item = (Option<f64>, usize)>) -> Self {
+        let (mut deviations, mut rounds) = (Vec::new(), Vec::new());
+        for (deviation, count) in pairs {
+            deviations.extend(deviation.map(|deviation| (deviation, count)));
+            rounds.push(count);
+        }
+        rounds.sort_unstable();
+        let usual = rounds.get(rounds.len() / 2).copied().unwrap_or(0);
+        let noise = pooled_deviation(&deviations);
+        Self {
+            noise,
+            standard_error: noise.map(|noise| noise * deviation_of_largest(usual)),
+            fewest_rounds: rounds.first().copied().unwrap_or(0),
+        }
+    }
 }
 
 /// The classes of what was judged: `pair_of` gives its pair and the value by which it counts,
@@ -415,9 +431,8 @@ fn describe_choice(rule: &ClassRule) -> String {
 }
 
 fn describe_content(matrix: &Pairs) -> String {
-    let mut kernels = BTreeSet::new();
+    let (mut kernels, mut variants) = (BTreeSet::new(), BTreeSet::new());
     let mut threads = BTreeSet::new();
-    let mut variants = BTreeSet::new();
     for (_, _, kernel, count, cell) in matrix.cells() {
         for figure in &cell.figures {
             kernels.insert(kernel);
@@ -425,12 +440,7 @@ fn describe_content(matrix: &Pairs) -> String {
             variants.insert(figure.variant.as_str());
         }
     }
-    let join = |names: Vec<&str>| names.join(", ");
+    let [kernels, variants] = [kernels, variants].map(|names| Vec::from_iter(names).join(", "));
     let threads: Vec<String> = threads.iter().map(u32::to_string).collect();
-    format!(
-        "{} by {} threads with {}",
-        join(kernels.into_iter().collect()),
-        threads.join(", "),
-        join(variants.into_iter().collect())
-    )
+    format!("{kernels} by {} threads with {variants}", threads.join(", "))
 }

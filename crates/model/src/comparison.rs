@@ -110,6 +110,8 @@ pub enum Verdict {
     Same,
 }
 
+words!(Verdict);
+
 impl Verdict {
     /// What matters most first.
     pub const ALL: [Self; 4] = [Self::Worse, Self::Better, Self::Unclear, Self::Same];
@@ -127,8 +129,6 @@ impl Verdict {
         }
     }
 }
-
-words!(Verdict);
 
 /// Cases whose noise, and whose common causes, are alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -167,19 +167,6 @@ pub struct GroupComparison {
     pub shift: Option<CommonShift>,
 }
 
-/// How a record of a comparison is to be judged.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ComparisonRule {
-    /// A difference below this fraction does not matter; 0 to 1.
-    pub floor: f64,
-}
-
-impl Default for ComparisonRule {
-    fn default() -> Self {
-        Self { floor: PRACTICAL_FLOOR }
-    }
-}
-
 impl RecordComparison {
     /// Findings with this verdict: cases, and groups by what they have in common.
     pub fn count(&self, verdict: Verdict) -> usize {
@@ -196,8 +183,9 @@ struct Cell<'a> {
     noise: CellNoise,
 }
 
-/// Compares two records, the first with the second.
-pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> RecordComparison {
+/// Compares two records, the first with the second. A difference below `floor`, from 0 to 1, does
+/// not matter.
+pub fn compare(a: &ComparedRecord, b: &ComparedRecord, floor: f64) -> RecordComparison {
     let (matched, not_compared) = match_cases(a, b);
     let mut by_group: BTreeMap<ComparedGroup, Vec<Matched<'_>>> = BTreeMap::new();
     for one in matched {
@@ -215,9 +203,9 @@ pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> 
             matched,
         }));
         let of_group = &mut cells[first..];
-        let shift = common_shift(of_group, rule.floor);
+        let shift = common_shift(of_group, floor);
         let middle = shift.as_ref().map_or(0.0, |shift| shift.gain);
-        let excess = noise::excess(of_group, middle, rule.floor.max(PRACTICAL_FLOOR));
+        let excess = noise::excess(of_group, middle, floor.max(PRACTICAL_FLOOR));
         of_group.iter_mut().for_each(|cell| cell.noise.error *= excess);
         let [a_noise, b_noise] = noises.deviations;
         groups.push(GroupComparison {
@@ -243,10 +231,10 @@ pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> 
         .zip(scores.iter().zip(significant))
         .map(|(cell, (&score, is_significant))| {
             let common = groups[cell.group].shift.as_ref().map_or(0.0, |shift| shift.gain);
-            compared(cell, common, score, is_significant, rule.floor)
+            compared(cell, common, score, is_significant, floor)
         })
         .collect();
-    let resolution = resolution(&cells, rule.floor);
+    let resolution = resolution(&cells, floor);
     let parts = parts::parts_in_common(&a.record().header.machine, &cells, &cases);
     let shifts = groups.iter().filter_map(|group| Some(group.shift.as_ref()?.verdict));
     let mut findings = BTreeMap::from(Verdict::ALL.map(|verdict| (verdict, 0)));
@@ -261,7 +249,7 @@ pub fn compare(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> 
         not_compared,
         groups,
         parts,
-        floor: rule.floor,
+        floor,
         resolution,
     }
 }

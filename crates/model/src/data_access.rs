@@ -24,35 +24,18 @@ pub struct DataAccess {
 /// Why alphas and shares give no D.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DataAccessError {
-    /// Not one share for each alpha.
     #[error(
         "{} and {}: give one share for each class, 0 for a class that is not used",
         count(*.alphas, "alpha", "alphas"), count(*.shares, "share", "shares")
     )]
-    Lengths {
-        /// How many alphas.
-        alphas: usize,
-        /// How many shares.
-        shares: usize,
-    },
-    /// An alpha that is no ratio of bandwidths.
+    Lengths { alphas: usize, shares: usize },
     #[error(
         "the alpha {alpha} of class {class} is not between {MIN_ALPHA} and {MAX_ALPHA}; it is a \
          bandwidth divided by the theoretical maximum, not a bandwidth"
     )]
-    Alpha {
-        class: usize,
-        /// Its value.
-        alpha: f64,
-    },
-    /// A share outside of 0 to 1.
+    Alpha { class: usize, alpha: f64 },
     #[error("the share {share} of class {class} is not between 0 and 1")]
-    Share {
-        class: usize,
-        /// Its value.
-        share: f64,
-    },
-    /// Shares that are not all of the accesses.
+    Share { class: usize, share: f64 },
     #[error("the shares sum to {sum}, not to 1 (within {SHARE_ROUNDING})")]
     Sum { sum: f64 },
 }

@@ -13,12 +13,12 @@ use nearfar_machine::{
     TransferDirection,
 };
 use nearfar_record::{Absence, Estimate, Outcome};
-use nearfar_stats::{deviation_of_largest, pooled_deviation};
 use nearfar_units::{BytesPerSecond, serialize_gb_per_s};
 use serde::Serialize;
 
+use crate::class_notes::ENOUGH_ROUNDS;
 use crate::class_rule::ClassRule;
-use crate::classes::{Class, part};
+use crate::classes::{Class, Scatter, part};
 use crate::record_figures::RecordFigures;
 use crate::transfers::{CopyPlace, TransferFigures, largest_copies, transfers};
 
@@ -126,13 +126,7 @@ pub enum DeviceClassNote {
     SlowLinks { devices: Vec<String> },
 }
 
-/// A pair that was judged, and what its figure rests on.
-#[derive(Debug, Clone)]
-struct Judged {
-    pair: DevicePair,
-    deviation: Option<f64>,
-    only_disturbed: bool,
-}
+type Judged = crate::class_notes::Judged<DevicePair>;
 
 /// What gives the theoretical maximum of a link where the record does not.
 const PHI_REMEDY: &str =
@@ -141,9 +135,6 @@ const PHI_REMEDY: &str =
 /// A pair is judged by copies of at least this part of the largest that any pair of its interface
 /// and way has: smaller ones show what a copy takes to begin.
 const LEAST_PART: u64 = 8;
-
-/// Rounds that the thesis asks for (section 3.4).
-const ENOUGH_ROUNDS: usize = 5;
 
 /// The classes of a record's copies from and to pinned memory, by interface and way; none where
 /// it holds no such copies, or the span is no fraction.
@@ -166,15 +157,8 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
         let (judged, left_out) = judge(&of, direction, rule.devices);
         let bytes = || judged.iter().map(|judged| judged.pair.bytes);
         let (least_bytes, most_bytes) = (bytes().min()?, bytes().max()?);
-        let deviations: Vec<(f64, usize)> = judged
-            .iter()
-            .filter_map(|judged| Some((judged.deviation?, judged.pair.rounds)))
-            .collect();
-        let noise = pooled_deviation(&deviations);
-        let mut rounds: Vec<usize> = judged.iter().map(|judged| judged.pair.rounds).collect();
-        rounds.sort_unstable();
-        let usual = rounds[rounds.len() / 2];
-        let standard_error = noise.map(|noise| noise * deviation_of_largest(usual));
+        let scatter = Scatter::of(judged.iter().map(|it| (it.deviation, it.pair.rounds)));
+        let Scatter { noise, standard_error, fewest_rounds } = scatter;
         let names: BTreeSet<&str> =
             judged.iter().map(|judged| judged.pair.device.as_str()).collect();
         let links = Links { machine: &header.machine, accelerators };
@@ -193,7 +177,7 @@ pub fn device_classes(figures: &RecordFigures<'_>, rule: &DeviceClassRule) -> Ve
             most_bytes,
             noise,
             standard_error,
-            fewest_rounds: rounds[0],
+            fewest_rounds,
             classes,
             phi: phi.into(),
             left_out,

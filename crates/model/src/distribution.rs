@@ -148,18 +148,11 @@ pub fn distribution(figures: &RecordFigures<'_>) -> Result<Distribution, Inappli
     if all.iter().all(|runs| runs.figures.is_none()) {
         return Err(Inapplicable::without(record, Experiment::Scaling));
     }
-    let mut kernels: Vec<Vec<ScalingRuns>> = Vec::new();
-    for runs in all {
-        let same = |other: &ScalingRuns| {
-            (&other.place.kernel, &other.place.variant) == (&runs.place.kernel, &runs.place.variant)
-        };
-        match kernels.last_mut().filter(|kernel| kernel.first().is_some_and(same)) {
-            Some(kernel) => kernel.push(runs),
-            None => kernels.push(vec![runs]),
-        }
-    }
-    let kernels: Vec<KernelDistribution> =
-        kernels.into_iter().filter_map(|runs| of_kernel(figures, &runs)).collect();
+    let is_same = |one: &ScalingRuns, other: &ScalingRuns| {
+        (&one.place.kernel, &one.place.variant) == (&other.place.kernel, &other.place.variant)
+    };
+    let kernels = all.chunk_by(is_same).filter_map(|runs| of_kernel(figures, runs));
+    let kernels: Vec<KernelDistribution> = kernels.collect();
     let cases = kernels.iter().flat_map(|kernel| &kernel.cases);
     let fewest = cases.filter_map(|case| Some(case.runs.found()?.runs)).min();
     // Disturbed runs do not count: a few less are as many as were asked for.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_record::{Absence, Executor, Experiment, ReasonCode, Record, Suite};
+use nearfar_record::{Absence, Absent, Executor, Experiment, Reason, ReasonCode, Record, Suite};
 use serde::Serialize;
 
 /// Why a model says nothing of a record.
@@ -38,15 +38,15 @@ impl Inapplicable {
         if !record.header.inputs.experiments.contains(&experiment) {
             return missing(format!("the record holds no {experiment}"), Suite::Standard);
         }
-        let Some(reason) = commonest_reason(record, experiment) else {
+        let Some(absent) = commonest_absence(record, experiment) else {
             let why = format!("{experiment} was begun, and has no samples yet");
             return Self { why, remedy: Some("nearfar characterize --resume".into()) };
         };
-        let Reasons { code, absence, text } = reason;
-        let verb = match absence {
+        let verb = match absent.absence {
             Absence::Omitted => "left out",
             Absence::Refused => "refused",
         };
+        let Reason { code, text } = &absent.reason;
         let why = format!("the record holds no {experiment}: {verb}, as {text}");
         match code {
             ReasonCode::OneNode
@@ -61,27 +61,17 @@ impl Inapplicable {
     }
 }
 
-struct Reasons {
-    code: ReasonCode,
-    absence: Absence,
-    text: String,
-}
-
-/// Why most of an experiment's cases are absent; of equally many the first by its words.
-fn commonest_reason(record: &Record, experiment: Experiment) -> Option<Reasons> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    let own = || {
-        let name = experiment.as_str();
-        record.absent.iter().filter(move |absent| {
-            absent.case.strip_prefix(name).is_some_and(|it| it.is_empty() || it.starts_with('/'))
-        })
-    };
-    for absent in own() {
-        *counts.entry(&absent.reason.text).or_default() += 1;
+/// What most of an experiment's cases are absent for; of equally many reasons the first by its words.
+fn commonest_absence(record: &Record, experiment: Experiment) -> Option<&Absent> {
+    let mut counts: BTreeMap<&str, (usize, &Absent)> = BTreeMap::new();
+    for absent in &record.absent {
+        let rest = absent.case.strip_prefix(experiment.as_str());
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            counts.entry(&absent.reason.text).or_insert((0, absent)).0 += 1;
+        }
     }
-    let (&text, _) = counts.iter().rev().max_by_key(|(_, count)| **count)?;
-    let first = own().find(|absent| absent.reason.text == text)?;
-    Some(Reasons { code: first.reason.code, absence: first.absence, text: text.into() })
+    let commonest = counts.into_values().rev().max_by_key(|(count, _)| *count);
+    commonest.map(|(_, first)| first)
 }
 
 /// The command that measures experiments of a record's machine.

@@ -60,7 +60,7 @@ pub use class_rule::{ClassRule, ThreadChoice};
 pub use classes::{Class, ClassFigure, ClassPair, ClassSet, Classes, NoClasses, classes};
 pub use comparison::{
     CaseStanding, CommonShift, ComparedCase, ComparedFigures, ComparedGroup, ComparedPart,
-    ComparedRecord, ComparisonRule, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
+    ComparedRecord, EnvironmentDifference, FEWEST_COMPARED_ROUNDS, GroupComparison,
     PRACTICAL_FLOOR, RecordComparison, UncomparedCase, Verdict, compare, environment_differences,
     environment_settings,
 };
@@ -107,7 +107,7 @@ pub use mapping::{
 pub use memory_attributes::{
     MeasuredAttribute, MemoryAttributes, UnmeasuredAttribute, memory_attributes,
 };
-pub use memory_limit::{AboveLimit, MemoryLimit, NoMemoryLimit, memory_limit};
+pub use memory_limit::{AboveLimit, MemoryLimit, memory_limit};
 pub use mixes::{Mix, MixStream, mixes};
 pub use model_kind::{Fit, FittedModel, ModelChoices, ModelKind, Unavailable};
 pub use pair_groups::{PairBlock, PairGroup, pair_groups};
@@ -131,10 +131,10 @@ pub use sensitivity::{
     Sensitivity, command_placements, sensitivity,
 };
 pub use sharing::{
-    AboveLone, Excess, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LawName, LoneCurve,
-    LonePoint, Loss, MeasuredCell, NoSplit, ProcessSplit, Residual, SharedCell, SharedGrid, Shares,
-    Sharing, SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support,
-    UnfittedGrid, WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
+    AboveLone, Excess, Fairness, GridPlace, INTERPOLATION_ERROR, Law, LawFit, LoneCurve, LonePoint,
+    Loss, MeasuredCell, ProcessSplit, Residual, SharedCell, SharedGrid, Shares, Sharing,
+    SplitAnswer, SplitAnswers, SplitQuestion, SplitRanking, SplitVerdict, Support, UnfittedGrid,
+    WIDEST_GAP, WORTH_MEASURING, WhoLosesMore, WorkSharing, sharing,
 };
 pub use sharing_grid::{SharingCell, sharing_grid};
 pub use shortfall::{Against, Shortfall};

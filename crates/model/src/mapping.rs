@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use nearfar_machine::GroupBy;
 use serde::{Serialize, Serializer};
 
-use crate::classes::ClassSet;
+use crate::classes::{Class, ClassPair, ClassSet};
 use crate::data_access::{DataAccessError, count, data_access};
 use crate::device_classes::{DeviceClasses, DevicePair};
 
@@ -52,51 +52,29 @@ fn serialize_count<S: Serializer>(count: &u128, serializer: S) -> Result<S::Ok, 
 /// Why there is no table of mappings.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MappingError {
-    /// Nothing to map.
     #[error("there are no targets: give at least one process its device or data")]
     NoTargets,
-    /// A target that does not say from every place how it is reached.
     #[error(
         "target {target} has {} and target 0 has {places}; each needs the same",
         count(*.given, "place", "places")
     )]
-    Places {
-        target: usize,
-        /// Its number of places.
-        given: usize,
-        /// That of the first.
-        places: usize,
-    },
-    /// A class for which there is no alpha.
+    Places { target: usize, given: usize, places: usize },
     #[error(
         "target {target} is reached in class {class}, and there are alphas for {}",
         count(*.alphas, "class", "classes")
     )]
-    Class {
-        target: usize,
-        class: usize,
-        /// How many alphas there are.
-        alphas: usize,
-    },
-    /// Processes that cannot all have a place of their own.
+    Class { target: usize, class: usize, alphas: usize },
     #[error(
         "{} cannot each have a place for itself from which its target's class is known ({} in all)",
         count(*.processes, "process", "processes"), count(*.places, "place", "places")
     )]
     NoRoom { processes: usize, places: usize },
-    /// Too many kinds of outcome on the way.
     #[error(
         "{} with {} different targets on {}: more than {MAX_STATES} partial outcomes; ask for \
          fewer processes",
         count(*.processes, "process", "processes"), .kinds, count(*.places, "place", "places")
     )]
-    TooMany {
-        processes: usize,
-        /// Targets that differ.
-        kinds: usize,
-        places: usize,
-    },
-    /// Alphas that are no alphas.
+    TooMany { processes: usize, kinds: usize, places: usize },
     #[error(transparent)]
     DataAccess(#[from] DataAccessError),
 }
@@ -119,7 +97,6 @@ struct Ways {
     last: Option<usize>,
 }
 
-/// A place given to a process of a kind, and the step before.
 struct Step {
     kind: usize,
     place: usize,
@@ -288,23 +265,10 @@ pub fn reach_of_positions(targets: Vec<Target>) -> Reach {
 /// these memory nodes is reached: one process for each node of the list, with its data there. A node
 /// may be named several times. A node that the set does not hold is reached from nowhere.
 pub fn reach_of_data(set: &ClassSet, kind: GroupBy, memory_nodes: &[u32]) -> Reach {
-    let mut reached: BTreeMap<(u32, u32), usize> = BTreeMap::new();
-    let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
-    for class in &set.classes {
-        for pair in &class.pairs {
-            reached.insert((pair.cpu_group, pair.memory_node), class.class);
-            places.insert(MappingPlace { index: pair.cpu_group, cpu_node: pair.cpu_node });
-        }
-    }
-    let class_of = |from: u32, node: u32| reached.get(&(from, node)).copied();
-    let targets = memory_nodes
-        .iter()
-        .map(|&node| Target {
-            class_from: places.iter().map(|place| class_of(place.index, node)).collect(),
-        })
-        .collect();
-    let places_are = PlaceKind::CpuGroups(kind);
-    Reach { places_are, places: places.into_iter().collect(), targets }
+    let reached = |pair: &ClassPair| {
+        (MappingPlace { index: pair.cpu_group, cpu_node: pair.cpu_node }, pair.memory_node)
+    };
+    reach(PlaceKind::CpuGroups(kind), &set.classes, reached, memory_nodes)
 }
 
 /// From each memory node of a set of classes of copies, the class in which each of these devices
@@ -312,22 +276,33 @@ pub fn reach_of_data(set: &ClassSet, kind: GroupBy, memory_nodes: &[u32]) -> Rea
 /// is its place. A device may be named several times; one that the set does not hold is reached
 /// from nowhere. Of several threads of the host that use a node, the fastest counts.
 pub fn reach_of_devices(classes: &DeviceClasses, devices: &[String]) -> Reach {
-    let mut reached: BTreeMap<(u32, &str), usize> = BTreeMap::new();
-    let mut places: BTreeSet<MappingPlace> = BTreeSet::new();
-    for class in &classes.classes {
-        for DevicePair { device, memory_node, .. } in &class.pairs {
+    let reached = |pair: &DevicePair| {
+        let node = pair.memory_node;
+        (MappingPlace { index: node, cpu_node: Some(node) }, pair.device.clone())
+    };
+    reach(PlaceKind::MemoryNodes, &classes.classes, reached, devices)
+}
+
+/// `reached` gives of a pair the place and what is reached from there.
+fn reach<Pair, Reached: Clone + Ord>(
+    places_are: PlaceKind,
+    classes: &[Class<Pair>],
+    reached: impl Fn(&Pair) -> (MappingPlace, Reached),
+    targets: &[Reached],
+) -> Reach {
+    let mut class_of: BTreeMap<(MappingPlace, Reached), usize> = BTreeMap::new();
+    for class in classes {
+        for pair in &class.pairs {
             // The fastest class comes first.
-            reached.entry((*memory_node, device)).or_insert(class.class);
-            places.insert(MappingPlace { index: *memory_node, cpu_node: Some(*memory_node) });
+            class_of.entry(reached(pair)).or_insert(class.class);
         }
     }
-    let class_of = |node: u32, device: &str| reached.get(&(node, device)).copied();
-    let target = |device: &String| Target {
-        class_from: places.iter().map(|place| class_of(place.index, device)).collect(),
+    let places: BTreeSet<MappingPlace> = class_of.keys().map(|(place, _)| *place).collect();
+    let class_from =
+        |place: &MappingPlace, target: &Reached| class_of.get(&(*place, target.clone())).copied();
+    let target = |target: &Reached| Target {
+        class_from: places.iter().map(|place| class_from(place, target)).collect(),
     };
-    Reach {
-        places_are: PlaceKind::MemoryNodes,
-        targets: devices.iter().map(target).collect(),
-        places: places.into_iter().collect(),
-    }
+    let targets = targets.iter().map(target).collect();
+    Reach { places_are, places: places.into_iter().collect(), targets }
 }

@@ -7,7 +7,6 @@
 use nearfar_machine::{MemoryKind, Scope, TheoreticalMaximum};
 use nearfar_record::{Record, Sample};
 use nearfar_stats::median;
-use nearfar_units::format_significant;
 
 use crate::pairs::pairs;
 use crate::record_figures::RecordFigures;
@@ -35,42 +34,18 @@ pub struct AboveLimit {
     pub llc_multiple: Option<f64>,
 }
 
-/// Why figures cannot be held against a maximum.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NoMemoryLimit {
-    /// The maximum is not a node's.
-    #[error(
-        "{name} is what a {scope} carries, and how many of them a memory node has is not known; \
-         name a node's maximum with --gamma, for example {example} for two"
-    )]
-    NotOfANode {
-        /// The maximum's name.
-        name: String,
-        /// What it is the maximum of.
-        scope: &'static str,
-        /// What `--gamma` takes for a node of two of them.
-        example: String,
-    },
-    /// No cell is on a node of ordinary memory.
-    #[error("the record holds no figures of ordinary memory")]
-    NoFigures,
-}
-
 /// Holds every cell on ordinary memory against a node's maximum: its best variant,
 /// with each number of threads. A figure that the user gave is taken as a node's.
 ///
 /// # Errors
 /// When the maximum is of something else than a node, or there are no figures.
-pub fn memory_limit(
-    record: &Record,
-    maximum: TheoreticalMaximum,
-) -> Result<MemoryLimit, NoMemoryLimit> {
+pub fn memory_limit(record: &Record, maximum: TheoreticalMaximum) -> Result<MemoryLimit, String> {
     if !matches!(maximum.scope, Scope::Node | Scope::Given) {
-        return Err(NoMemoryLimit::NotOfANode {
-            example: of_two(&maximum),
-            scope: maximum.scope.as_str(),
-            name: maximum.name,
-        });
+        return Err(format!(
+            "{} is what a {} carries, and how many of them a memory node has is not known; name a \
+             node's maximum with --gamma, for example DDR4-3200x2",
+            maximum.name, maximum.scope
+        ));
     }
     let figures = RecordFigures::new(record);
     let matrix = pairs(&figures);
@@ -92,22 +67,12 @@ pub fn memory_limit(
         .collect();
     cells.sort_by(|a, b| b.traffic_bytes_per_s.total_cmp(&a.traffic_bytes_per_s));
     let Some(highest) = cells.first() else {
-        return Err(NoMemoryLimit::NoFigures);
+        return Err("the record holds no figures of ordinary memory".into());
     };
     let highest_share = highest.traffic_bytes_per_s / maximum.bytes_per_s;
     let compared = cells.len();
     cells.retain(|cell| cell.traffic_bytes_per_s > maximum.bytes_per_s);
     Ok(MemoryLimit { maximum, cells: compared, highest_share, above: cells })
-}
-
-/// A node of two of these, as `--gamma` takes it: by name where there is one, else the
-/// figure.
-fn of_two(one: &TheoreticalMaximum) -> String {
-    let name = format!("{}x2", one.name);
-    match TheoreticalMaximum::memory(&name) {
-        Ok(_) => name,
-        Err(_) => format!("{}GB/s", format_significant(2.0 * one.gb_per_s(), 4)),
-    }
 }
 
 /// The median over a case's undisturbed windows of the least traffic, bytes/s; over

@@ -46,7 +46,8 @@ pub enum ModelKind {
     Devices,
 }
 
-/// A model of a record, or why it says nothing of it.
+words!(ModelKind);
+
 pub type Fit = Result<FittedModel, Inapplicable>;
 
 /// A model that says nothing of a record.
@@ -58,7 +59,6 @@ pub struct Unavailable {
     pub why: Inapplicable,
 }
 
-/// One model of a record.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
 pub enum FittedModel {
@@ -92,11 +92,8 @@ impl FittedModel {
 /// What a reader may choose about models.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelChoices {
-    /// From what classes are made.
     pub class_rule: ClassRule,
-    /// From what classes of copies to and from devices are made.
     pub device_rule: DeviceClassRule,
-    /// What overlaps of the hybrid model may be.
     pub overlap_bounds: OverlapBounds,
 }
 
@@ -192,5 +189,3 @@ impl ModelKind {
         })
     }
 }
-
-words!(ModelKind);

@@ -116,20 +116,21 @@ pub fn profiled_demand(
     cores: usize,
 ) -> ProfiledDemand {
     let mut unknown = Vec::new();
-    let threads = (profile.most_threads > 0).then_some(profile.most_threads);
-    let threads = threads.filter(|&threads| {
-        let is_possible = threads as usize <= cores;
-        if !is_possible {
+    let threads = match profile.most_threads {
+        0 => {
+            unknown
+                .push("The profile saw no thread: one on every core is taken (--threads).".into());
+            None
+        }
+        threads if threads as usize > cores => {
             unknown.push(format!(
                 "The profile saw {threads} threads, more than the {cores} cores of the record's \
                  machine: one on every core is taken (--threads)."
             ));
+            None
         }
-        is_possible
-    });
-    if profile.most_threads == 0 {
-        unknown.push("The profile saw no thread: one on every core is taken (--threads).".into());
-    }
+        threads => Some(threads),
+    };
     let working_set_bytes = profile.most_bytes.filter(|bytes| *bytes > 0);
     if working_set_bytes.is_none() {
         unknown.push(
@@ -170,72 +171,4 @@ pub fn profiled_demand(
             .into(),
     );
     ProfiledDemand { threads, working_set_bytes, access, unknown }
-}
-
-#[cfg(test)]
-mod tests {
-    use nearfar_machine::Initiator;
-    use nearfar_record::read_profile;
-
-    use super::*;
-
-    fn planted() -> Profile {
-        let text = include_bytes!("../../document/tests/profiles/planted.json");
-        read_profile(&text[..]).unwrap()
-    }
-
-    fn initiators(profile: &Profile) -> Vec<Initiator> {
-        let of = |it: &ProfiledInitiator| Initiator {
-            index: it.index,
-            cpus: it.cpus.clone(),
-            memory_nodes: it.memory_nodes.iter().copied().collect(),
-            cpu_node: it.cpu_node,
-        };
-        profile.initiators.iter().map(of).collect()
-    }
-
-    #[test]
-    fn what_was_seen_is_taken_and_what_was_not_is_said() {
-        let mut profile = planted();
-        profile.figures.local_dram_share = None;
-        let own = initiators(&profile);
-        let told = profiled_demand(&profile, &own, 8);
-        assert_eq!((told.threads, told.working_set_bytes), (Some(2), Some(100_663_296)));
-        let seen = told.access.unwrap();
-        assert_eq!(*seen.of(0), BTreeMap::from([(0, 0.75), (1, 0.25)]));
-        // Initiator 1 did nothing: what all threads did is taken.
-        assert_eq!((seen.of(1), seen.uneven), (seen.of_all(), None));
-        assert!(told.unknown.iter().any(|it| it.contains("was not counted")), "{:?}", told.unknown);
-
-        profile.most_bytes = None;
-        let lacking = profiled_demand(&profile, &own[..1], 1);
-        assert_eq!((lacking.threads, lacking.working_set_bytes), (None, None));
-        assert_eq!(lacking.access, None);
-        for words in ["more than the 1 cores", "saw no pages", "other initiators"] {
-            assert!(lacking.unknown.iter().any(|it| it.contains(words)), "{words}");
-        }
-        profile.access = None;
-        profile.access_unknown = Some("no look counted its pages".into());
-        let lacking = profiled_demand(&profile, &own, 8);
-        assert!(lacking.unknown.iter().any(|it| it.contains("no look counted")));
-    }
-
-    /// Three quarters of the pages are near, and nine tenths of the lines came from there.
-    #[test]
-    fn counted_lines_move_the_shares_of_pages() {
-        let mut profile = planted();
-        let own = initiators(&profile);
-        profile.figures.local_dram_share = Some(0.9);
-        let seen = profiled_demand(&profile, &own, 8).access.unwrap();
-        let near = seen.of(0)[&0];
-        assert!((near - 0.9).abs() < 1e-9 && (seen.of(0)[&1] - 0.1).abs() < 1e-9, "{seen:?}");
-        assert_eq!(seen.uneven, Some((0.9, 0.75)));
-        for (counted, is_uneven) in [(0.78, false), (f64::NAN, false), (7.0, false), (0.0, true)] {
-            profile.figures.local_dram_share = Some(counted);
-            let seen = profiled_demand(&profile, &own, 8).access.unwrap();
-            assert_eq!(seen.uneven.is_some(), is_uneven, "{counted}");
-            let sum: f64 = seen.of_all().values().sum();
-            assert!((sum - 1.0).abs() < 1e-9, "{counted}: {seen:?}");
-        }
-    }
 }

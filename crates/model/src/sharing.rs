@@ -39,10 +39,10 @@ use serde::Serialize;
 use self::cell::around;
 pub use self::cell::{MeasuredCell, SharedCell};
 pub use self::fairness::{Fairness, Loss, WhoLosesMore};
-use self::law::{FittedCell, Loads, fit_law};
-pub use self::law::{Law, LawFit, LawName, Residual, Shares};
+use self::law::{FittedCell, LawName, Loads, fit_law};
+pub use self::law::{Law, LawFit, Residual, Shares};
 pub use self::lone_curve::{INTERPOLATION_ERROR, LoneCurve, LonePoint, Support, WIDEST_GAP};
-pub use self::question::{NoSplit, SplitAnswer, SplitAnswers, SplitQuestion};
+pub use self::question::{SplitAnswer, SplitAnswers, SplitQuestion};
 pub use self::splits::{ProcessSplit, SplitRanking, SplitVerdict, WorkSharing};
 use crate::inapplicable::{Inapplicable, measuring_command};
 use crate::record_figures::{CaseFigures, RecordFigures};
@@ -449,7 +449,7 @@ fn why_absent(cell: &SharingCell) -> Option<String> {
 fn counts(curve: &LoneCurve, planned: impl Iterator<Item = u32>) -> BTreeSet<u32> {
     /// Smaller initiators have every count.
     const EVERY_COUNT_UP_TO: u32 = 4;
-    let most = curve.most_threads();
+    let most = curve.most_threads;
     let every = 0..=if most <= EVERY_COUNT_UP_TO { most } else { 0 };
     let powers = std::iter::successors(Some(1_u32), |count| count.checked_mul(2));
     let powers = powers.take_while(|&count| count < most);

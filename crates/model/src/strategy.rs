@@ -24,12 +24,10 @@
 //! work. It says which strategy wins; by how much only within the interval.
 //! Pinned by `crates/model/tests/strategy` and `crates/reproduce/tests/wrong_numbers.rs`.
 
-mod advice;
 mod expectation;
 mod line_costs;
 mod placement_time;
 
-pub use advice::StrategyAdvice;
 pub use expectation::{Expectation, LEAST_GAIN, StrategyTime, StrategyVerdict};
 pub use line_costs::{Basis, LineCost, LineCosts, StrategyInitiator};
 pub use placement_time::{Access, PARAMETERS, Parameter, Parameters, PlacementStrategy};
@@ -67,8 +65,25 @@ pub struct Strategy {
     pub advice: Vec<StrategyAdvice>,
 }
 
+/// What to do.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum StrategyAdvice {
+    /// Place all regular data as memory-bind does, which is then ahead of round-robin.
+    PlaceRegular,
+    /// Take what is expected to be the fastest for this kind of access.
+    TakeFastest { access: Access },
+    /// Interleave regular data after all where more than this share of its accesses goes to data
+    /// that was not placed.
+    InterleaveAbove { share: f64 },
+    /// Not bind: interleaved pages are as fast as own ones.
+    SpareBinding,
+    /// Not interleave: however much of the regular data is not placed, it gains nothing.
+    SpareInterleaving,
+}
+
 impl Strategy {
-    /// What is expected for a kind of access.
     pub fn of(&self, access: Access) -> &Expectation {
         match access {
             Access::Regular => &self.regular,
@@ -110,6 +125,21 @@ pub fn strategy(figures: &RecordFigures<'_>) -> Result<Strategy, Inapplicable> {
         costs,
         advice: Vec::new(),
     };
-    model.advice = advice::advice(&model);
+    model.advice = advice(&model);
     Ok(model)
+}
+
+fn advice(model: &Strategy) -> Vec<StrategyAdvice> {
+    let is_interleaved = model.regular.best().strategy == PlacementStrategy::RoundRobin;
+    let share = model.break_even_share;
+    let regular = match is_interleaved && share.is_some() && model.is_placing_faster() {
+        true => StrategyAdvice::PlaceRegular,
+        false => StrategyAdvice::TakeFastest { access: Access::Regular },
+    };
+    let condition = match share {
+        Some(share) => StrategyAdvice::InterleaveAbove { share },
+        None if is_interleaved => StrategyAdvice::SpareBinding,
+        None => StrategyAdvice::SpareInterleaving,
+    };
+    vec![regular, StrategyAdvice::TakeFastest { access: Access::Irregular }, condition]
 }

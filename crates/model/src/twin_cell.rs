@@ -4,10 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use nearfar_machine::{Machine, MemoryKind};
+use nearfar_machine::{Machine, MemoryKind, MemoryNode, NodeSet};
+use nearfar_record::CaseSummary;
 use nearfar_stats::{Estimate, normal_quantile, pooled_deviation};
 
-use crate::pairs::{CpuGroupRow, Figure, Pairs};
+use crate::pairs::{CpuGroupRow, Pairs};
 use crate::twin_rule::{FEWEST_ROUNDS, NotCompared};
 
 /// A cell of the matrix as it is compared.
@@ -64,22 +65,51 @@ pub(crate) fn twin_cells(
         })
         .collect();
     let noise = pooled_deviation(&deviations);
-    let places = PairPlaces::new(machine, &matrix.cpu_groups);
+    let (cpu_groups, nodes) = (cpu_group_places(machine, matrix), node_places(machine));
     let mut groups: BTreeMap<GroupKey, Vec<TwinCell>> = BTreeMap::new();
     let mut loads: HashMap<(&str, u32), usize> = HashMap::new();
     for (cpu_group, node, kernel, threads, cell) in matrix.cells() {
         let figure = cell.best().filter(|figure| figure.summary.sum.interval.0 > 0.0);
-        let (Some(figure), Some(place)) = (figure, places.of(cpu_group, node)) else {
+        let (Some(figure), Some(from), Some(to)) =
+            (figure, cpu_groups.get(&cpu_group), nodes.get(&node))
+        else {
             *not_compared.entry(NotCompared::NoFigure).or_default() += 1;
             continue;
         };
         let next = loads.len();
-        let number = *loads.entry((kernel, threads)).or_insert(next);
-        let load = Load { kernel, threads, number };
-        match noise.and_then(|noise| place.cell(&load, figure, noise)) {
-            Some(cell) => groups.entry(place.key(&load)).or_default().push(cell),
-            None => *not_compared.entry(NotCompared::FewRounds).or_default() += 1,
-        }
+        let load = *loads.entry((kernel, threads)).or_insert(next);
+        let Some(scatter) = noise.and_then(|noise| Scatter::of(&figure.summary, noise)) else {
+            *not_compared.entry(NotCompared::FewRounds).or_default() += 1;
+            continue;
+        };
+        let local = from.own_nodes.contains(node);
+        let key = GroupKey {
+            kernel: kernel.into(),
+            threads,
+            cores: from.cores,
+            local,
+            same_package: from.package.zip(to.package).map(|(from, to)| from == to),
+            distance: from.cpu_node.and_then(|cpu_node| machine.distance(cpu_node, node)),
+            memory: to.memory,
+        };
+        groups.entry(key).or_default().push(TwinCell {
+            cpu_group,
+            initiator: from.initiator,
+            initiator_package: from.package,
+            node,
+            node_package: to.package,
+            home: to.home,
+            local,
+            kernel: kernel.into(),
+            threads,
+            load,
+            ln: figure.summary.sum.median.ln(),
+            ln_interval: scatter.ln_interval,
+            ln_best: figure.summary.best_sum.ln(),
+            noise: scatter.of_median,
+            scatter: scatter.of_rounds,
+            group: 0,
+        });
     }
     let mut cells = Vec::new();
     for (group, members) in groups.into_values().enumerate() {
@@ -90,6 +120,29 @@ pub(crate) fn twin_cells(
         }
     }
     (cells, noise)
+}
+
+/// How sure a figure is.
+struct Scatter {
+    ln_interval: (f64, f64),
+    of_median: f64,
+    of_rounds: f64,
+}
+
+impl Scatter {
+    /// `None` where rounds are too few. `noise` is that of a round of all cells.
+    fn of(summary: &CaseSummary, noise: f64) -> Option<Self> {
+        if summary.sum.count < FEWEST_ROUNDS {
+            return None;
+        }
+        let (low, high) = summary.sum.interval;
+        let ln_interval = (low.ln(), high.ln());
+        Some(Self {
+            ln_interval,
+            of_median: noise_of_median(ln_interval, noise, &summary.sum)?,
+            of_rounds: summary.deviation_between_rounds?,
+        })
+    }
 }
 
 /// Standard deviation of a median's logarithm: by its own interval, or by the noise
@@ -104,19 +157,32 @@ fn noise_of_median(ln_interval: (f64, f64), noise: f64, sum: &Estimate) -> Optio
     Some(((ln_interval.1 - ln_interval.0) / 2.0 / to_each_side).max(common))
 }
 
-/// Where groups of CPUs and nodes are.
-struct PairPlaces {
-    cpu_groups: BTreeMap<u32, CpuGroupPlace>,
-    nodes: BTreeMap<u32, NodePlace>,
-    distances: BTreeMap<(u32, u32), u64>,
-}
-
 struct CpuGroupPlace {
     initiator: u32,
     cpu_node: Option<u32>,
     package: Option<u32>,
-    own_nodes: Vec<u32>,
+    own_nodes: NodeSet,
     cores: usize,
+}
+
+/// Where the groups of CPUs of a matrix are, by their numbers.
+fn cpu_group_places(machine: &Machine, matrix: &Pairs) -> BTreeMap<u32, CpuGroupPlace> {
+    let initiators = machine.initiators();
+    let kind = matrix.cpu_groups.first().map(|row| row.group_by);
+    let of_kind = kind.map(|kind| machine.cpu_groups(kind)).unwrap_or_default();
+    let place = |row: &CpuGroupRow| {
+        let initiator = initiators.iter().find(|initiator| initiator.index == row.initiator)?;
+        let cpu_group = of_kind.iter().find(|cpu_group| cpu_group.index == row.index)?;
+        let place = CpuGroupPlace {
+            initiator: row.initiator,
+            cpu_node: row.cpu_node,
+            package: machine.only_package(&initiator.cpus),
+            own_nodes: initiator.memory_nodes.clone(),
+            cores: cpu_group.cores.len(),
+        };
+        Some((row.index, place))
+    };
+    matrix.cpu_groups.iter().filter_map(place).collect()
 }
 
 struct NodePlace {
@@ -125,121 +191,16 @@ struct NodePlace {
     memory: MemoryKind,
 }
 
-/// What is asked of a pair.
-struct Load<'a> {
-    kernel: &'a str,
-    threads: u32,
-    number: usize,
-}
-
-/// Where a pair is.
-struct PairPlace {
-    cpu_group: u32,
-    node: u32,
-    initiator: u32,
-    initiator_package: Option<u32>,
-    node_package: Option<u32>,
-    home: Option<u32>,
-    local: bool,
-    distance: Option<u64>,
-    memory: MemoryKind,
-    cores: usize,
-}
-
-impl PairPlaces {
-    fn new(machine: &Machine, rows: &[CpuGroupRow]) -> Self {
-        let initiators = machine.initiators();
-        let kind = rows.first().map(|row| row.group_by);
-        let of_kind = kind.map(|kind| machine.cpu_groups(kind)).unwrap_or_default();
-        let cpu_groups = rows.iter().filter_map(|row| {
-            let initiator = initiators.iter().find(|initiator| initiator.index == row.initiator)?;
-            let cpu_group = of_kind.iter().find(|cpu_group| cpu_group.index == row.index)?;
-            let place = CpuGroupPlace {
-                initiator: row.initiator,
-                cpu_node: row.cpu_node,
-                package: machine.only_package(&initiator.cpus),
-                own_nodes: initiator.memory_nodes.iter().collect(),
-                cores: cpu_group.cores.len(),
-            };
-            Some((row.index, place))
-        });
-        let nodes = machine.nodes.iter().map(|node| {
-            let package = machine.only_package(&node.locality);
-            let home = initiators
-                .iter()
-                .find(|initiator| initiator.memory_nodes.iter().any(|own| own == node.os_index))
-                .map(|initiator| initiator.index);
-            (node.os_index, NodePlace { package, home, memory: node.kind })
-        });
-        let all: Vec<u32> = machine.nodes.iter().map(|node| node.os_index).collect();
-        let distances = all.iter().flat_map(|&from| {
-            all.iter().filter_map(move |&to| Some(((from, to), machine.distance(from, to)?)))
-        });
-        Self {
-            cpu_groups: cpu_groups.collect(),
-            nodes: nodes.collect(),
-            distances: distances.collect(),
-        }
-    }
-
-    fn of(&self, cpu_group: u32, node: u32) -> Option<PairPlace> {
-        let from = self.cpu_groups.get(&cpu_group)?;
-        let to = self.nodes.get(&node)?;
-        let distance = from.cpu_node.and_then(|cpu_node| self.distances.get(&(cpu_node, node)));
-        Some(PairPlace {
-            cpu_group,
-            node,
-            initiator: from.initiator,
-            initiator_package: from.package,
-            node_package: to.package,
-            home: to.home,
-            local: from.own_nodes.contains(&node),
-            distance: distance.copied(),
-            memory: to.memory,
-            cores: from.cores,
-        })
-    }
-}
-
-impl PairPlace {
-    fn key(&self, load: &Load<'_>) -> GroupKey {
-        let same_package = self.initiator_package.zip(self.node_package).map(|(a, b)| a == b);
-        GroupKey {
-            kernel: load.kernel.into(),
-            threads: load.threads,
-            cores: self.cores,
-            local: self.local,
-            same_package,
-            distance: self.distance,
-            memory: self.memory,
-        }
-    }
-
-    /// A cell here with this figure; `None` where its rounds are too few.
-    fn cell(&self, load: &Load<'_>, figure: &Figure, noise: f64) -> Option<TwinCell> {
-        let summary = &figure.summary;
-        let sum = &summary.sum;
-        if sum.count < FEWEST_ROUNDS {
-            return None;
-        }
-        let ln_interval = (sum.interval.0.ln(), sum.interval.1.ln());
-        Some(TwinCell {
-            cpu_group: self.cpu_group,
-            initiator: self.initiator,
-            initiator_package: self.initiator_package,
-            node: self.node,
-            node_package: self.node_package,
-            home: self.home,
-            local: self.local,
-            kernel: load.kernel.into(),
-            threads: load.threads,
-            load: load.number,
-            ln: sum.median.ln(),
-            ln_interval,
-            ln_best: summary.best_sum.ln(),
-            noise: noise_of_median(ln_interval, noise, sum)?,
-            scatter: summary.deviation_between_rounds?,
-            group: 0,
-        })
-    }
+fn node_places(machine: &Machine) -> BTreeMap<u32, NodePlace> {
+    let initiators = machine.initiators();
+    let place = |node: &MemoryNode| {
+        let home = initiators.iter().find(|it| it.memory_nodes.contains(node.os_index));
+        let place = NodePlace {
+            package: machine.only_package(&node.locality),
+            home: home.map(|initiator| initiator.index),
+            memory: node.kind,
+        };
+        (node.os_index, place)
+    };
+    machine.nodes.iter().map(place).collect()
 }

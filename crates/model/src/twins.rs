@@ -76,11 +76,8 @@ pub fn twins(record: &Record) -> Twins {
     let mut hidden_levels = Vec::new();
     loop {
         let explained = explain(&cells, &parts, set_aside.clone(), &named);
-        let level = if hidden_levels.len() < MOST_LEVELS {
-            hidden_level(&explained, &cells, &parts)
-        } else {
-            None
-        };
+        let is_open = hidden_levels.len() < MOST_LEVELS;
+        let level = is_open.then(|| hidden_level(&explained, &cells, &parts)).flatten();
         let Some((level, members)) = level else {
             let Explained { mut findings, alone, comparisons } = explained;
             for finding in &mut findings {
@@ -148,11 +145,7 @@ fn memory_share(machine: &Machine, node: u32) -> Option<f64> {
         .nodes
         .iter()
         .filter(|other| other.kind == own.kind && other.os_index != node)
-        .map(|other| other.memory_bytes.map(as_float))
+        .map(|other| other.memory_bytes.map(|bytes| bytes as f64))
         .collect();
-    Some(as_float(own.memory_bytes?) / median(&others?)?).filter(|share| share.is_finite())
-}
-
-fn as_float(bytes: u64) -> f64 {
-    bytes as f64
+    Some(own.memory_bytes? as f64 / median(&others?)?).filter(|share| share.is_finite())
 }

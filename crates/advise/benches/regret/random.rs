@@ -7,7 +7,7 @@ use nearfar_model::{FittedFlow, FlowCase, fit_flow};
 use nearfar_record::Experiment;
 
 use crate::machine::{Family, Machine};
-use crate::sets::{SetsWanted, measured, sets};
+use crate::sets::{measured, sets};
 use crate::truth::{Outcome, Truth, equal};
 
 /// Private data is looked at on every so manieth machine: its truth takes long.
@@ -28,7 +28,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     };
     let machine = Machine::random(family, &mut random);
     let workers = workers(&machine, &mut random);
-    let wanted = SetsWanted { mixes: 8 };
+    let wanted = 8;
     let cases = measured(&machine, sets(&machine, wanted, &mut random), noise, &mut random);
     let is_mix = |case: &FlowCase| case.experiment == Experiment::Mixes;
     let fitted = fit_flow(&machine.layout(), &cases, is_mix).unwrap();

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use nearfar_document::{
     Comparison, Format, printable, write_comparison_page, write_json, write_markdown, write_tex,
 };
-use nearfar_model::{ComparedRecord, ComparisonRule};
+use nearfar_model::ComparedRecord;
 
 use crate::args::CompareArguments;
 use crate::exit_status::ExitStatus;
@@ -29,7 +29,7 @@ pub fn run(arguments: &CompareArguments) -> anyhow::Result<ExitStatus> {
         None => None,
     };
     let (a, b) = (read(&arguments.a)?, read(&arguments.b)?);
-    let view = Comparison::new(&a, &b, ComparisonRule { floor: arguments.floor });
+    let view = Comparison::new(&a, &b, arguments.floor);
     if view.found.cases.is_empty() {
         let why = view.reasons().map_or_else(String::new, |why| format!(" ({why})"));
         bail!(

@@ -82,7 +82,8 @@ fn of_splits(arguments: &PredictArguments) -> anyhow::Result<ExitStatus> {
     };
     let record = read_record(arguments)?;
     let model = sharing(&RecordFigures::new(&record)).map_err(no_model("sharing"))?;
-    let answer = ("nearfar.predict-sharing/2", model.answer(&question)?);
+    let answer =
+        ("nearfar.predict-sharing/2", model.answer(&question).map_err(anyhow::Error::msg)?);
     tell(arguments, &record, answer, predict_sharing_text)
 }
 

@@ -15,7 +15,7 @@ use nearfar_flow::read_machine;
 use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
-    ComparisonRule, FittedModel, ModelChoices, ModelKind, RecordFigures, Unavailable,
+    FittedModel, ModelChoices, ModelKind, PRACTICAL_FLOOR, RecordFigures, Unavailable,
 };
 use nearfar_record::{DeviceInputs, Inputs, Record, Suite};
 use serde::Serialize;
@@ -106,7 +106,7 @@ fn advised(record: &Record, random: &mut Rng, what: &str) -> bool {
 
 /// Whether a comparison of two records has cases.
 fn compared(a: &Record, b: &Record, what: &str) -> bool {
-    let view = Comparison::new(&a.clone().into(), &b.clone().into(), ComparisonRule::default());
+    let view = Comparison::new(&a.clone().into(), &b.clone().into(), PRACTICAL_FLOOR);
     assert_held(&view);
     assert_finite(&view.text(), what);
     !view.found.cases.is_empty()

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::GroupBy;
 use nearfar_model::{
-    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, ComparisonRule,
-    EnvironmentDifference, GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
+    CaseStanding, ComparedCase, ComparedGroup, ComparedPart, ComparedRecord, EnvironmentDifference,
+    GroupComparison, RecordComparison, UncomparedCase, Verdict, compare,
 };
 use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
@@ -54,8 +54,8 @@ pub struct Comparison {
 
 impl Comparison {
     /// Compares two records.
-    pub fn new(a: &ComparedRecord, b: &ComparedRecord, rule: ComparisonRule) -> Self {
-        let found = compare(a, b, rule);
+    pub fn new(a: &ComparedRecord, b: &ComparedRecord, floor: f64) -> Self {
+        let found = compare(a, b, floor);
         let [of_a, of_b] = [a, b].map(|it| MeasuredView::new(it.record()));
         let kind = a.record().header.inputs.group_by;
         Self { schema: "nearfar.compare/2", a: of_a, b: of_b, found, kind }

@@ -177,8 +177,7 @@ fn nothing_to_compare(record: &Record, twins: &Twins) -> (String, String) {
 
 /// Nothing may exceed what the memory can carry.
 fn limit_check(record: &Record, gamma: Result<TheoreticalMaximum, String>) -> Check {
-    let limit =
-        gamma.and_then(|maximum| memory_limit(record, maximum).map_err(|why| why.to_string()));
+    let limit = gamma.and_then(|maximum| memory_limit(record, maximum));
     let check = |standing, finding, remedy| Check {
         check: "theoretical_maximum".into(),
         standing,

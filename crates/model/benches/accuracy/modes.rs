@@ -19,34 +19,26 @@ const COUNTS: [usize; 4] = [30, 100, 300, 1000];
 /// Promised of every shape with a single mode, of so many values.
 const MOST_FALSE: f64 = 0.03;
 
-/// Modes of equal width by their shares, so many standard deviations from one to the next.
-struct Row {
-    apart: f64,
-    shares: &'static [f64],
-    /// Rate that is promised of each of [`COUNTS`]; 0 where nothing is.
-    promised: [f64; 4],
-}
+/// Modes of equal width: so many standard deviations from one to the next, their shares, and the rate
+/// that is promised of each of [`COUNTS`]; 0 where nothing is.
+type Row = (f64, &'static [f64], [f64; 4]);
 
 const ROWS: [Row; 14] = [
-    row(4.0, &[0.5, 0.5], [0.0, 0.0, 0.0, 0.92]),
-    row(4.0, &[0.7, 0.3], [0.0, 0.0, 0.0, 0.92]),
-    row(4.0, &[0.8, 0.2], [0.0; 4]),
-    row(4.0, &[0.9, 0.1], [0.0; 4]),
-    row(5.0, &[0.5, 0.5], [0.0, 0.0, 0.0, 0.97]),
-    row(5.0, &[0.8, 0.2], [0.0, 0.0, 0.0, 0.97]),
-    row(6.0, &[0.5, 0.5], [0.0, 0.9, 0.97, 0.97]),
-    row(6.0, &[0.7, 0.3], [0.0, 0.9, 0.97, 0.97]),
-    row(6.0, &[0.9, 0.1], [0.0, 0.0, 0.0, 0.97]),
-    row(8.0, &[0.5, 0.5], [0.95, 0.9, 0.97, 0.97]),
-    row(4.0, &[0.4, 0.3, 0.3], [0.0, 0.0, 0.0, 0.92]),
-    row(6.0, &[0.25; 4], [0.0, 0.0, 0.97, 0.97]),
-    row(6.0, &[0.6, 0.15, 0.15, 0.1], [0.0, 0.0, 0.0, 0.97]),
-    row(20.0, &[0.02, 0.44, 0.48, 0.06], [0.0; 4]),
+    (4.0, &[0.5, 0.5], [0.0, 0.0, 0.0, 0.92]),
+    (4.0, &[0.7, 0.3], [0.0, 0.0, 0.0, 0.92]),
+    (4.0, &[0.8, 0.2], [0.0; 4]),
+    (4.0, &[0.9, 0.1], [0.0; 4]),
+    (5.0, &[0.5, 0.5], [0.0, 0.0, 0.0, 0.97]),
+    (5.0, &[0.8, 0.2], [0.0, 0.0, 0.0, 0.97]),
+    (6.0, &[0.5, 0.5], [0.0, 0.9, 0.97, 0.97]),
+    (6.0, &[0.7, 0.3], [0.0, 0.9, 0.97, 0.97]),
+    (6.0, &[0.9, 0.1], [0.0, 0.0, 0.0, 0.97]),
+    (8.0, &[0.5, 0.5], [0.95, 0.9, 0.97, 0.97]),
+    (4.0, &[0.4, 0.3, 0.3], [0.0, 0.0, 0.0, 0.92]),
+    (6.0, &[0.25; 4], [0.0, 0.0, 0.97, 0.97]),
+    (6.0, &[0.6, 0.15, 0.15, 0.1], [0.0, 0.0, 0.0, 0.97]),
+    (20.0, &[0.02, 0.44, 0.48, 0.06], [0.0; 4]),
 ];
-
-const fn row(apart: f64, shares: &'static [f64], promised: [f64; 4]) -> Row {
-    Row { apart, shares, promised }
-}
 
 /// Prints the rates; whether all that are promised were reached.
 pub fn print_rates() -> bool {
@@ -97,7 +89,7 @@ fn print_right_rates() -> bool {
     );
     println!("{:<28} {}", "", columns(&COUNTS.map(|count| count.to_string())));
     let mut kept = true;
-    for Row { apart, shares, promised } in ROWS {
+    for (apart, shares, promised) in ROWS {
         let mut missed = false;
         let mut cell = |count: usize, promised: f64| {
             let rates = [normal, skewed].map(|draw| right_rate(count, apart, shares, draw));

@@ -6,10 +6,15 @@ mod mechanisms;
 #[path = "../../tests/sharing/paper_table.rs"]
 mod paper_table;
 
-use nearfar_model::{LawName, RecordFigures, SharedGrid, Shares, sharing};
+use nearfar_model::{Law, RecordFigures, SharedGrid, Shares, sharing};
+
+use crate::random_matrix::draw_normal;
 
 use self::mechanisms::{MECHANISMS, Table};
-use self::paper_table::{FOUR, LOCAL, OTHER_FOUR, REMOTE, mixed, printed, record_of};
+use self::paper_table::{FOUR, LOCAL, REMOTE, mixed, printed, record_of};
+
+/// The paper's cells that are fitted, with 3 and 1 for 4 and 1.
+const OTHER_FOUR: [(u32, u32); 4] = [(1, 1), (3, 1), (2, 2), (4, 4)];
 
 /// What is promised of the paper's twelve cells, fractions.
 const TOTALS_MEAN: f64 = 0.015;
@@ -31,17 +36,16 @@ struct Errors {
     beta: f64,
 }
 
-/// Which law speaks.
-#[derive(Clone, Copy)]
-enum Speaker {
-    Reported,
-    Law(LawName),
-}
+/// Whether a law is the one that speaks.
+type Speaker = fn(&Law) -> bool;
 
+const REPORTED: Speaker = |_| false;
+
+/// The law that is reported speaks where the other one is not asked.
 const SPEAKERS: [(&str, Speaker); 3] = [
-    ("reported", Speaker::Reported),
-    ("pressure", Speaker::Law(LawName::Pressure)),
-    ("saturation", Speaker::Law(LawName::Saturation)),
+    ("reported", REPORTED),
+    ("pressure", |law| matches!(law, Law::Pressure { .. })),
+    ("saturation", |law| matches!(law, Law::Saturation { .. })),
 ];
 
 pub fn print_errors() -> bool {
@@ -57,7 +61,7 @@ pub fn print_errors() -> bool {
     let mut kept = true;
     for (name, four) in [("(1,1) (2,2) (4,1) (4,4)", FOUR), ("(1,1) (3,1) (2,2) (4,4)", OTHER_FOUR)]
     {
-        let found = errors(&LOCAL, &REMOTE, &LOCAL, &REMOTE, &four, Speaker::Reported);
+        let found = errors(&LOCAL, &REMOTE, &LOCAL, &REMOTE, &four, REPORTED);
         println!("{name:44} {}", found.line());
         kept &= found.totals_mean <= TOTALS_MEAN
             && found.totals <= TOTALS_WORST
@@ -108,7 +112,7 @@ fn print_mechanisms() {
                     let (local, remote) = make(&mut random);
                     let noise = &mut random;
                     let mut noisy = |table: &Table| {
-                        table.map(|row| row.map(|it| it * (1.0 + 0.01 * normal(noise))))
+                        table.map(|row| row.map(|it| it * (1.0 + 0.01 * draw_normal(noise))))
                     };
                     let seen = (noisy(&local), noisy(&remote));
                     errors(&seen.0, &seen.1, &local, &remote, &FOUR, speaker)
@@ -118,11 +122,6 @@ fn print_mechanisms() {
             println!("{:44} {}", "   9 of 10 below", at(&found, 0.9).line());
         }
     }
-}
-
-/// A standard normal value.
-fn normal(random: &mut fastrand::Rng) -> f64 {
-    (-2.0 * (1.0 - random.f64()).ln()).sqrt() * (std::f64::consts::TAU * random.f64()).cos()
 }
 
 /// What is seen is fitted; the cells that are left are held against the truth.
@@ -159,8 +158,7 @@ fn errors(
 
 fn spoken(grid: &SharedGrid, n: u32, m: u32, speaker: Speaker) -> Shares {
     let cell = grid.cell(n, m).unwrap();
-    let is_asked = |law| matches!(speaker, Speaker::Law(asked) if asked == law);
-    if is_asked(grid.other.law.name()) { cell.by_other_law } else { cell.predicted }.unwrap()
+    if speaker(&grid.other.law) { cell.by_other_law } else { cell.predicted }.unwrap()
 }
 
 /// Each error's quantile over tables.

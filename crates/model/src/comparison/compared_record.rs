@@ -24,11 +24,11 @@ impl ComparedRecord {
     /// As [`nearfar_record::read_record`].
     pub fn read(input: impl Read) -> Result<Self, ReadError> {
         let mut totals = Totals::default();
-        let record = read_record_with(input, |sample| totals.add(&sample))?;
+        let record = read_record_with(input, |sample| add(&mut totals, &sample))?;
         Ok(Self::of(record, &totals))
     }
 
-    fn of(record: Record, Totals(totals): &Totals) -> Self {
+    fn of(record: Record, totals: &Totals) -> Self {
         let mut absent: HashMap<&str, Vec<&Absent>> = HashMap::new();
         for one in &record.absent {
             absent.entry(&one.case).or_default().push(one);
@@ -55,22 +55,14 @@ impl ComparedRecord {
 impl From<Record> for ComparedRecord {
     fn from(mut record: Record) -> Self {
         let mut totals = Totals::default();
-        std::mem::take(&mut record.samples).iter().for_each(|sample| totals.add(sample));
+        std::mem::take(&mut record.samples).iter().for_each(|sample| add(&mut totals, sample));
         Self::of(record, &totals)
     }
 }
 
 /// What samples moved, by case.
-#[derive(Default)]
-struct Totals(HashMap<String, Vec<SampleTotals>>);
+type Totals = HashMap<String, Vec<SampleTotals>>;
 
-impl Totals {
-    fn add(&mut self, sample: &Sample) {
-        match self.0.get_mut(&sample.case) {
-            Some(of_case) => of_case.push(sample.totals()),
-            None => {
-                self.0.insert(sample.case.clone(), vec![sample.totals()]);
-            }
-        }
-    }
+fn add(totals: &mut Totals, sample: &Sample) {
+    totals.entry(sample.case.clone()).or_default().push(sample.totals());
 }

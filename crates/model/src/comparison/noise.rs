@@ -3,8 +3,9 @@
 //! that scatters more by itself has its own: few rounds can agree by chance, and then look surer
 //! than they are.
 
-use nearfar_stats::relative_deviation;
-use nearfar_stats::{estimate_median, median, normal_quantile, pooled_deviation, quantile};
+use nearfar_stats::{
+    estimate_median, median, normal_quantile, pooled_deviation, quantile, relative_deviation,
+};
 
 use super::figure::Figure;
 use super::matching::Matched;
@@ -61,7 +62,7 @@ impl GroupNoise {
         let figures = matched.figures().into_iter().zip(self.deviations);
         let (mut square, mut common_square) = (LEAST_ERROR.powi(2), LEAST_ERROR.powi(2));
         for (figure, deviation) in figures {
-            let common = OF_MEDIAN * deviation / as_float(figure.rounds.len()).sqrt();
+            let common = OF_MEDIAN * deviation / (figure.rounds.len() as f64).sqrt();
             common_square += common.powi(2);
             square += own_error(figure).max(common).powi(2);
         }
@@ -72,7 +73,7 @@ impl GroupNoise {
 }
 
 fn freedom(matched: &Matched<'_>) -> f64 {
-    as_float(matched.a.rounds.len() + matched.b.rounds.len()) - 2.0
+    (matched.a.rounds.len() + matched.b.rounds.len()) as f64 - 2.0
 }
 
 /// Relative standard deviation of a median by its own rounds, of which few may be far off.
@@ -81,7 +82,7 @@ fn own_error(figure: &Figure) -> f64 {
     let distances: Vec<f64> = values.iter().map(|value| (value - figure.median).abs()).collect();
     // Without rounds there is no figure; with few of them no interval is wider than the spread.
     let spread = OF_MAD * median(&distances).unwrap_or(0.0);
-    let by_spread = OF_MEDIAN * spread / as_float(values.len()).sqrt();
+    let by_spread = OF_MEDIAN * spread / (values.len() as f64).sqrt();
     let by_interval = estimate_median(&values)
         .filter(|estimate| estimate.count >= ROUNDS_FOR_INTERVAL)
         .and_then(|estimate| {
@@ -125,8 +126,4 @@ pub(super) fn excess(cells: &[Cell<'_>], middle: f64, most: f64) -> f64 {
     let errors: Vec<f64> = cells.iter().map(|cell| cell.noise.error).collect();
     let bound = median(&errors).map_or(1.0, |error| most / error);
     quantile(&sizes, 0.25).map_or(1.0, |quarter| (quarter / QUARTER).min(bound).max(1.0))
-}
-
-fn as_float(count: usize) -> f64 {
-    count as f64
 }

@@ -48,15 +48,15 @@ pub(super) fn common_shift(cells: &[Cell<'_>], floor: f64) -> Option<CommonShift
         (cell.gain - gain).abs() <= (AGREES_WITHIN * cell.noise.error).max(ln_floor(floor))
     };
     let agreeing = cells.iter().filter(agrees).count();
-    if as_float(agreeing) < AGREEING * as_float(cells.len()) {
+    if (agreeing as f64) < AGREEING * cells.len() as f64 {
         return None;
     }
     let distances: Vec<f64> = gains.iter().map(|other| (other - gain).abs()).collect();
-    let of_cells = OF_MEDIAN * OF_MAD * median(&distances)? / as_float(cells.len()).sqrt();
+    let of_cells = OF_MEDIAN * OF_MAD * median(&distances)? / (cells.len() as f64).sqrt();
     let (a, a_rounds) = error_of_rounds(cells, 0)?;
     let (b, b_rounds) = error_of_rounds(cells, 1)?;
     let error = (of_cells.powi(2) + a + b).sqrt().max(1e-12);
-    let freedom = as_float(a_rounds + b_rounds - 2);
+    let freedom = (a_rounds + b_rounds - 2) as f64;
     let is_significant = critical_score(ComparedGroup::ALL.len(), FAMILY_ERROR)
         .is_some_and(|critical| score_of_t(gain / error, freedom).abs() > critical);
     let half = t_of_score(1.96, freedom) * error;
@@ -83,15 +83,11 @@ fn error_of_rounds(cells: &[Cell<'_>], record: usize) -> Option<(f64, usize)> {
         .filter(|effects| effects.len() * 2 >= cells.len())
         .filter_map(|effects| median(effects))
         .collect();
-    let count = as_float(effects.len());
+    let count = effects.len() as f64;
     if effects.len() < FEWEST_ROUNDS {
         return None;
     }
     let mean = effects.iter().sum::<f64>() / count;
     let square: f64 = effects.iter().map(|effect| (effect - mean).powi(2)).sum();
     Some((OF_MEDIAN.powi(2) * square / (count - 1.0) / count, effects.len()))
-}
-
-fn as_float(count: usize) -> f64 {
-    count as f64
 }

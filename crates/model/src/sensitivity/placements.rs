@@ -19,18 +19,10 @@ pub enum PlacementChoice {
 /// Why there is nothing to choose.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoPlacements {
-    /// One node is as good as another where there is one.
     #[error("this process may use one memory node, {0}: there is nothing to choose")]
     OneNode(NodeSet),
-    /// There is no such initiator, or none of its CPUs may be used.
     #[error("there is no initiator {asked} whose CPUs this process may use; there are {usable}")]
-    NoInitiator {
-        /// The number that was asked for.
-        asked: u32,
-        /// Those that there are, as a list.
-        usable: String,
-    },
-    /// Every initiator's own memory is out of reach.
+    NoInitiator { asked: u32, usable: String },
     #[error("none of the initiators whose CPUs this process may use has memory that it may use")]
     NoLocal,
 }

@@ -1,11 +1,9 @@
 //! Which group loses more of what it moves alone as the node is loaded.
 
 use nearfar_stats::solve_least_squares;
-use nearfar_units::BytesPerSecond;
 use serde::Serialize;
 
 use super::SharedGrid;
-use super::law::Shares;
 
 /// What both groups lose beside each other.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -52,24 +50,16 @@ pub struct Loss {
 impl SharedGrid {
     /// What both groups lose; `None` without a mixed cell whose lone figures were measured.
     pub(super) fn fairness_of_cells(&self) -> Option<Fairness> {
-        let mut losses: Vec<(f64, f64, f64)> = Vec::new();
+        let (mut local, mut remote) = (Vec::new(), Vec::new());
         for (&(n, m), cell) in &self.measured {
             let alone = self.local.measured(n).zip(self.remote.measured(m));
-            let Some(((local, remote), shares)) = alone.zip(cell.shares()) else { continue };
-            let Shares { local: beside, remote: beside_local } = shares;
+            let Some(((near, far), beside)) = alone.zip(cell.shares()) else { continue };
             let load = f64::from(n) + f64::from(m);
-            let lost = |beside: BytesPerSecond, alone: BytesPerSecond| 1.0 - beside / alone;
-            losses.push((
-                load,
-                lost(beside, local.sum.value),
-                lost(beside_local, remote.sum.value),
-            ));
+            local.push((load, 1.0 - beside.local / near.sum.value));
+            remote.push((load, 1.0 - beside.remote / far.sum.value));
         }
-        losses.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let local: Vec<(f64, f64)> = losses.iter().map(|&(load, lost, _)| (load, lost)).collect();
-        let remote: Vec<(f64, f64)> = losses.iter().map(|&(load, _, lost)| (load, lost)).collect();
-        let cells = losses.len();
-        let (local, remote) = (Loss::of(&local)?, Loss::of(&remote)?);
+        let cells = local.len();
+        let (local, remote) = (Loss::of(local)?, Loss::of(remote)?);
         let more = |local: f64, remote: f64| match remote - local {
             apart if apart.abs() < ALIKE => WhoLosesMore::Neither,
             apart if apart > 0.0 => WhoLosesMore::Remote,
@@ -82,8 +72,9 @@ impl SharedGrid {
 }
 
 impl Loss {
-    /// Of (threads, loss), the most threads last.
-    fn of(losses: &[(f64, f64)]) -> Option<Self> {
+    /// Of (threads, loss).
+    fn of(mut losses: Vec<(f64, f64)>) -> Option<Self> {
+        losses.sort_by(|one, other| one.0.total_cmp(&other.0));
         let &(_, under_full_load) = losses.last()?;
         let rows: Vec<Vec<f64>> = losses.iter().map(|&(load, _)| vec![1.0, load]).collect();
         let right: Vec<f64> = losses.iter().map(|&(_, loss)| loss).collect();

@@ -55,9 +55,9 @@ pub struct LonePoint {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoneCurve {
     /// What was measured, by threads.
-    points: Vec<LonePoint>,
+    pub points: Vec<LonePoint>,
     /// The most threads that were planned.
-    most_threads: u32,
+    pub most_threads: u32,
 }
 
 impl LoneCurve {
@@ -74,17 +74,6 @@ impl LoneCurve {
         Some(Self { points, most_threads })
     }
 
-    /// What was measured, by threads.
-    pub fn points(&self) -> &[LonePoint] {
-        &self.points
-    }
-
-    /// The most threads that were planned.
-    pub fn most_threads(&self) -> u32 {
-        self.most_threads
-    }
-
-    /// The point of so many threads.
     pub fn measured(&self, threads: u32) -> Option<&LonePoint> {
         self.points.iter().find(|point| point.threads == threads)
     }
@@ -94,7 +83,6 @@ impl LoneCurve {
         self.points.first().map_or(0.0, |point| point.sum.value.0 / f64::from(point.threads))
     }
 
-    /// The most that was measured.
     pub fn best(&self) -> f64 {
         self.points.iter().map(|point| point.sum.value.0).fold(0.0, f64::max)
     }
@@ -223,7 +211,7 @@ mod tests {
         let curve = LoneCurve::new([point(3, 0.0), other.clone(), point(2, 5.0), point(1, 3.0)], 8);
         let curve = curve.unwrap();
         assert_eq!(curve.at(2), (5.0, Support::Measured));
-        assert_eq!((curve.points().len(), curve.most_threads()), (2, 8));
+        assert_eq!((curve.points.len(), curve.most_threads), (2, 8));
         assert_eq!(curve.at(0), (0.0, Support::Measured));
         assert_eq!(LoneCurve::new([point(1, 0.0), point(2, f64::NAN)], 4), None);
     }

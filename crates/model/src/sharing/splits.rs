@@ -181,7 +181,7 @@ impl SharedGrid {
 
     /// All splits of so many processes that the two initiators hold; `None` where there are none.
     pub fn ranking(&self, processes: u32, work: WorkSharing) -> Option<SplitRanking> {
-        let (near, far) = (self.local.most_threads(), self.remote.most_threads());
+        let (near, far) = (self.local.most_threads, self.remote.most_threads);
         let fewest_near = processes.saturating_sub(far);
         let counts = fewest_near..=processes.min(near);
         let mut splits: Vec<ProcessSplit> =

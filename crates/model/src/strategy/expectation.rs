@@ -58,7 +58,6 @@ pub struct StrategyTime {
 }
 
 impl Expectation {
-    /// What is expected to be the fastest.
     pub fn best(&self) -> &StrategyTime {
         &self.ranking[0]
     }
@@ -73,7 +72,6 @@ impl Expectation {
         self.verdict == StrategyVerdict::Decided
     }
 
-    /// What is expected of a strategy.
     pub fn of(&self, strategy: PlacementStrategy) -> &StrategyTime {
         self.ranking.iter().find(|time| time.strategy == strategy).unwrap_or(&self.ranking[0])
     }

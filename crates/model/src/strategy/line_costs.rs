@@ -144,23 +144,19 @@ pub(super) fn line_costs(figures: &RecordFigures<'_>) -> Result<LineCosts, Inapp
     let latencies = latencies(figures, machine, kind)?;
     let known = machine.caches.iter().filter_map(|cache| cache.line_bytes).max();
     let line_bytes = known.filter(|&bytes| bytes > 0).unwrap_or(USUAL_LINE_BYTES);
-    let of_roofs = roof_transfers(figures, machine, kind, line_bytes)
-        .into_iter()
-        .map(|((kernel, variant), transfers)| (Basis::Roofs, kernel, variant, transfers));
-    let of_pairs = pair_transfers(figures, machine, kind, line_bytes)
-        .into_iter()
-        .map(|((kernel, variant), transfers)| (Basis::Pairs, kernel, variant, transfers));
+    let by = |basis, transfers: Transfers| {
+        let of_kernel = move |((kernel, variant), of)| (basis, kernel, variant, of);
+        transfers.into_iter().map(of_kernel)
+    };
+    let of_roofs = by(Basis::Roofs, roof_transfers(figures, machine, kind, line_bytes));
+    let of_pairs = by(Basis::Pairs, pair_transfers(figures, machine, kind, line_bytes));
     // Loads alone come first: programs read more than they write, and every experiment has them.
-    let mut candidates: Vec<(Basis, String, String, [LineCost; 4])> = of_roofs
-        .chain(of_pairs)
-        .filter_map(|(basis, kernel, variant, transfers)| {
-            Some((basis, kernel, variant, costs(&latencies, &transfers)?))
-        })
-        .collect();
-    candidates.sort_by_key(|(basis, kernel, ..)| (*basis == Basis::Pairs, kernel != "load"));
-    let Some((basis, kernel, variant, [own, remote, central, spread])) =
-        candidates.into_iter().next()
-    else {
+    let candidates = of_roofs.chain(of_pairs).filter_map(|(basis, kernel, variant, transfers)| {
+        Some((basis, kernel, variant, costs(&latencies, &transfers)?))
+    });
+    let preferred =
+        candidates.min_by_key(|(basis, kernel, ..)| (*basis == Basis::Pairs, kernel != "load"));
+    let Some((basis, kernel, variant, [own, remote, central, spread])) = preferred else {
         let why =
             "the record holds neither roofs of all initiators at once nor pairs at all threads";
         let needed = [Experiment::Roofs, Experiment::Latency];

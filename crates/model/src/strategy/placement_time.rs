@@ -92,13 +92,13 @@ pub const PARAMETERS: [Parameter; 6] = [
     Parameter { name: "migration_cost", least: 0.05, expected: 0.1, most: 0.3 },
 ];
 
+words!(PlacementStrategy);
+
 impl PlacementStrategy {
     /// All, in the order of the paper.
     pub const ALL: [Self; 4] =
         [Self::FirstTouch, Self::ParallelInit, Self::RoundRobin, Self::MemoryBind];
 }
-
-words!(PlacementStrategy);
 
 impl Parameters {
     /// Of [`PARAMETERS`] the share on which the winner can hang.
@@ -115,21 +115,13 @@ impl Parameters {
 
     /// In the order of [`PARAMETERS`].
     pub const fn from_values(values: [f64; 6]) -> Self {
-        let [
-            regular_in_flight,
-            irregular_in_flight,
-            unplaced_share,
-            moved_share,
-            hot_share,
-            migration_cost,
-        ] = values;
         Self {
-            regular_in_flight,
-            irregular_in_flight,
-            unplaced_share,
-            moved_share,
-            hot_share,
-            migration_cost,
+            regular_in_flight: values[0],
+            irregular_in_flight: values[1],
+            unplaced_share: values[2],
+            moved_share: values[3],
+            hot_share: values[4],
+            migration_cost: values[5],
         }
     }
 

@@ -1,8 +1,8 @@
 //! How often classes are right, on few machines; `benches/accuracy` has the whole table.
 
 use fastrand::Rng;
-use nearfar_model::{ClassRule, RecordFigures, classes};
 
+use crate::by_default;
 use crate::random_matrix::{FAMILY, Family};
 
 /// Machines of 200 with the right number of classes, and with every pair in its own.
@@ -11,7 +11,7 @@ fn count_right(family: &Family, seed: u64) -> (usize, usize) {
     let mut right = (0, 0);
     for _ in 0..200 {
         let machine = family.draw(&mut random);
-        let found = classes(&RecordFigures::new(&machine.record), &ClassRule::default()).unwrap();
+        let found = by_default(&machine.record);
         let verdict = machine.judge_classes(&found);
         right.0 += usize::from(verdict.number);
         right.1 += usize::from(verdict.pairs);

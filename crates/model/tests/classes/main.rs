@@ -5,4 +5,14 @@ mod accuracy;
 mod notes;
 mod random_matrix;
 mod rules;
-mod thesis;
+
+use nearfar_model::{ClassRule, Classes, NoClasses, RecordFigures, classes};
+use nearfar_record::Record;
+
+fn classed(record: &Record, rule: &ClassRule) -> Result<Classes, NoClasses> {
+    classes(&RecordFigures::new(record), rule)
+}
+
+fn by_default(record: &Record) -> Classes {
+    classed(record, &ClassRule::default()).unwrap()
+}

@@ -91,7 +91,7 @@ fn draw_classes(nodes: u32, classes: usize, random: &mut Rng) -> Vec<usize> {
 }
 
 /// By Box and Muller.
-fn draw_normal(random: &mut Rng) -> f64 {
+pub fn draw_normal(random: &mut Rng) -> f64 {
     let radius = (-2.0 * (1.0 - random.f64()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.f64()).cos()
 }

@@ -2,11 +2,13 @@
 
 use nearfar_machine::{GroupBy, TheoreticalMaximum};
 use nearfar_model::{
-    AlphaKind, ClassAlphas, ClassRule, Classes, MappingPlace, NoClasses, PlaceKind, RecordFigures,
-    Target, ThreadChoice, classes, reach_of_data,
+    AlphaKind, ClassAlphas, ClassRule, Classes, MappingPlace, NoClasses, PlaceKind, Target,
+    ThreadChoice, reach_of_data,
 };
 use nearfar_record::{Coordinates, PairCoordinates, Record};
 use nearfar_specimen::{add_alone, pair, record};
+
+use crate::{by_default, classed};
 
 /// (group of CPUs, node, kernel, variant, threads, GB/s of the best of six rounds).
 type Line<'a> = (u32, u32, &'a str, &'a str, u32, f64);
@@ -53,8 +55,7 @@ fn members(classes: &Classes) -> Vec<Vec<(u32, u32)>> {
 
 #[test]
 fn a_pair_counts_by_the_best_of_kernels_and_variants() {
-    let found =
-        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
+    let found = by_default(&record_of(&TWO_NODES));
     assert_eq!(members(&found), [vec![(0, 0), (1, 1)], vec![(0, 1)], vec![(1, 0)]]);
     let local = &found.sets[0].classes[0];
     assert!((local.max - 12e9).abs() < 1.0 && (local.min - 11.9e9).abs() < 1.0);
@@ -76,15 +77,13 @@ fn kernel_variant_and_threads_can_be_chosen() {
         variant: variant.map(String::from),
         ..ClassRule::default()
     };
-    let all =
-        classes(&RecordFigures::new(&record), &rule("load", ThreadChoice::All, None)).unwrap();
+    let all = classed(&record, &rule("load", ThreadChoice::All, None)).unwrap();
     assert_eq!(members(&all), [vec![(0, 0), (1, 1)], vec![(0, 1), (1, 0)]]);
     assert_eq!(all.sets[0].classes[0].pairs[0].threads, 4);
-    let one =
-        classes(&RecordFigures::new(&record), &rule("load", ThreadChoice::Count(1), None)).unwrap();
+    let one = classed(&record, &rule("load", ThreadChoice::Count(1), None)).unwrap();
     assert_eq!(members(&one), [vec![(0, 0), (1, 1)]]);
     let forced = ClassRule { variant: Some("sse2".into()), ..ClassRule::default() };
-    let forced = classes(&RecordFigures::new(&record), &forced).unwrap();
+    let forced = classed(&record, &forced).unwrap();
     assert!(forced.sets[0].classes.iter().all(|class| class.pairs[0].variant == "sse2"));
 
     for missing in [
@@ -92,7 +91,7 @@ fn kernel_variant_and_threads_can_be_chosen() {
         rule("triad", ThreadChoice::Count(2), None),
         rule("triad", ThreadChoice::Count(1), Some("avx512")),
     ] {
-        let error = classes(&RecordFigures::new(&record), &missing).unwrap_err();
+        let error = classed(&record, &missing).unwrap_err();
         assert!(matches!(error, NoClasses::NotMeasured { .. }));
         assert!(error.to_string().contains("load, triad, triad_nt by 1, 4 threads"), "{error}");
     }
@@ -102,23 +101,14 @@ fn kernel_variant_and_threads_can_be_chosen() {
 fn the_span_decides_between_two_levels_and_one() {
     let lines = [(0, 0, "triad", "sse2", 1, 5.85), (0, 1, "triad", "sse2", 1, 5.32)];
     let record = record_of(&lines);
-    assert_eq!(
-        members(&classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap()).len(),
-        2
-    );
-    let tenth =
-        classes(&RecordFigures::new(&record), &ClassRule { span: 0.10, ..ClassRule::default() })
-            .unwrap();
+    assert_eq!(members(&by_default(&record)).len(), 2);
+    let tenth = classed(&record, &ClassRule { span: 0.10, ..ClassRule::default() }).unwrap();
     assert_eq!(members(&tenth).len(), 1);
     assert!(!tenth.sets[0].classes[0].wide);
-    let wide =
-        classes(&RecordFigures::new(&record), &ClassRule { span: 0.5, ..ClassRule::default() })
-            .unwrap();
+    let wide = classed(&record, &ClassRule { span: 0.5, ..ClassRule::default() }).unwrap();
     assert!(!wide.sets[0].classes[0].wide, "9 % is not above ten");
     for span in [0.0, 1.0, f64::NAN] {
-        let error =
-            classes(&RecordFigures::new(&record), &ClassRule { span, ..ClassRule::default() })
-                .unwrap_err();
+        let error = classed(&record, &ClassRule { span, ..ClassRule::default() }).unwrap_err();
         assert!(matches!(error, NoClasses::Span(_)));
     }
 }
@@ -126,7 +116,7 @@ fn the_span_decides_between_two_levels_and_one() {
 #[test]
 fn initiators_can_have_classes_of_their_own() {
     let rule = ClassRule { per_group: true, ..ClassRule::default() };
-    let found = classes(&RecordFigures::new(&record_of(&TWO_NODES)), &rule).unwrap();
+    let found = classed(&record_of(&TWO_NODES), &rule).unwrap();
     let cpu_groups: Vec<Option<u32>> = found.sets.iter().map(|set| set.cpu_group).collect();
     assert_eq!(cpu_groups, [Some(0), Some(1)]);
     assert_eq!(members(&found), [vec![(0, 0)], vec![(0, 1)], vec![(1, 1)], vec![(1, 0)]]);
@@ -135,8 +125,7 @@ fn initiators_can_have_classes_of_their_own() {
 
 #[test]
 fn other_kernels_and_threads_stand_on_the_same_pairs() {
-    let found =
-        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
+    let found = by_default(&record_of(&TWO_NODES));
     let others: Vec<(String, ThreadChoice, f64, f64)> = found.sets[0].classes[0]
         .others
         .iter()
@@ -156,7 +145,7 @@ fn other_kernels_and_threads_stand_on_the_same_pairs() {
     );
     // What was judged is not repeated, and what was not measured is not there.
     let rule = ClassRule { kernels: vec!["triad".into()], ..ClassRule::default() };
-    let found = classes(&RecordFigures::new(&record_of(&TWO_NODES)), &rule).unwrap();
+    let found = classed(&record_of(&TWO_NODES), &rule).unwrap();
     for class in &found.sets[0].classes {
         assert!(class.others.iter().all(|other| other.kernel != "triad"));
     }
@@ -175,7 +164,7 @@ fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
     let alphas_with = |gamma: Option<TheoreticalMaximum>| {
         let rule = ClassRule { gamma, ..ClassRule::default() };
         assert!(rule.is_default());
-        let found = classes(&RecordFigures::new(&record), &rule).unwrap();
+        let found = classed(&record, &rule).unwrap();
         let set = &found.sets[0];
         for (class, theirs) in set.classes.iter().zip([1.0, 0.5, 5.0 / 12.0]) {
             assert!((class.alpha_relative - theirs).abs() < 1e-9);
@@ -195,8 +184,7 @@ fn alphas_are_relative_always_and_absolute_where_gamma_is_known() {
 
 #[test]
 fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
-    let found =
-        classes(&RecordFigures::new(&record_of(&TWO_NODES)), &ClassRule::default()).unwrap();
+    let found = by_default(&record_of(&TWO_NODES));
     let reach = reach_of_data(&found.sets[0], GroupBy::Core, &[1, 0, 0, 7]);
     assert_eq!(reach.places_are, PlaceKind::CpuGroups(GroupBy::Core));
     let places = [0, 1].map(|index| MappingPlace { index, cpu_node: Some(index) });
@@ -208,14 +196,8 @@ fn memory_nodes_are_reached_in_the_classes_of_their_pairs() {
 
 #[test]
 fn a_record_without_samples_has_no_classes() {
-    assert_eq!(
-        classes(&RecordFigures::new(&record()), &ClassRule::default()),
-        Err(NoClasses::NoPairs)
-    );
+    assert_eq!(classed(&record(), &ClassRule::default()), Err(NoClasses::NoPairs));
     let mut planned = record_of(&TWO_NODES);
     planned.samples.clear();
-    assert_eq!(
-        classes(&RecordFigures::new(&planned), &ClassRule::default()),
-        Err(NoClasses::NoPairs)
-    );
+    assert_eq!(classed(&planned, &ClassRule::default()), Err(NoClasses::NoPairs));
 }

@@ -8,12 +8,12 @@ mod matching;
 
 use drawn_record::{KERNELS, PLAN, Plan, machine, record, record_by_round};
 use nearfar_model::{
-    ComparedGroup, ComparisonRule, Place, RecordComparison, Verdict, compare as compare_figures,
+    ComparedGroup, PRACTICAL_FLOOR, Place, RecordComparison, Verdict, compare as compare_figures,
 };
 use nearfar_record::Record;
 
 fn compare(a: &Record, b: &Record) -> RecordComparison {
-    compare_figures(&a.clone().into(), &b.clone().into(), ComparisonRule::default())
+    compare_figures(&a.clone().into(), &b.clone().into(), PRACTICAL_FLOOR)
 }
 
 fn findings(comparison: &RecordComparison) -> usize {
@@ -195,22 +195,8 @@ fn slow_rounds_are_not_a_slower_machine() {
 fn the_floor_decides_where_there_is_no_noise() {
     let quiet = |share: Share| {
         let machine = machine(2, 2);
-        let plan = Plan { noise: 0.0, kernels: &["load"], threads: &[1], rounds: 6, seed: 1 };
-        let of = |share: Share| {
-            let mut record = record(&machine, &plan, share);
-            // The drawn outliers would be noise.
-            let most = |id: &str, samples: &[nearfar_record::Sample]| {
-                let own = samples.iter().filter(|sample| sample.case == id);
-                own.map(|sample| sample.actors[0].useful_bytes).max().unwrap()
-            };
-            let before = record.samples.clone();
-            for sample in &mut record.samples {
-                sample.actors[0].useful_bytes = most(&sample.case, &before);
-                sample.actors[0].threads[0].useful_bytes = sample.actors[0].useful_bytes;
-            }
-            record
-        };
-        compare(&of(SOUND), &of(share))
+        let plan = Plan { noise: 0.0, kernels: &["load"], threads: &[1], ..PLAN };
+        compare(&record(&machine, &plan, SOUND), &record(&machine, &plan, share))
     };
     let at: [(Share, usize); 2] = [
         (|initiator, node, _| if (initiator, node) == (0, 1) { 0.981 } else { 1.0 }, 0),

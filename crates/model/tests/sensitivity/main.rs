@@ -23,7 +23,7 @@ fn the_share_of_data_is_recovered_and_the_bounds_hold() {
         let share = random.f64();
         let program = Program { share, seconds: 2.0, noise: 0.02, better: Better::Lower };
         let record = machine.record(&[("solver", program)], false, &mut random);
-        let found = sensitivity(&RecordFigures::new(&record), Some(&machine.classes())).unwrap();
+        let found = machine.sensitivity(&record);
         let [solver] = &found.programs[..] else { panic!("{found:?}") };
         let fitted = solver.memory_share.found().unwrap();
         worst = worst.max((fitted.share - share).abs());
@@ -49,7 +49,7 @@ fn bounds_are_those_of_the_classes() {
     let mut random = fastrand::Rng::with_seed(1);
     let program = Program { share: 1.0, seconds: 1.0, noise: 0.0, better: Better::Lower };
     let record = machine.record(&[("copy", program)], false, &mut random);
-    let found = sensitivity(&RecordFigures::new(&record), Some(&machine.classes())).unwrap();
+    let found = machine.sensitivity(&record);
     let bounds: Vec<(f64, f64, f64)> = found.programs[0]
         .placements
         .iter()
@@ -74,7 +74,7 @@ fn a_rate_says_what_its_time_says() {
         let mut random = fastrand::Rng::with_seed(3);
         let program = Program { share: 0.6, seconds: 2.0, noise: 0.0, better };
         let record = machine.record(&[("solver", program)], false, &mut random);
-        sensitivity(&RecordFigures::new(&record), Some(&machine.classes())).unwrap()
+        machine.sensitivity(&record)
     };
     let (time, rate) = (of(Better::Lower), of(Better::Higher));
     assert_eq!((time.better, rate.better), (Better::Lower, Better::Higher));
@@ -93,7 +93,7 @@ fn what_bandwidth_does_not_explain_is_said() {
         let mut random = fastrand::Rng::with_seed(5);
         let program = Program { share, seconds: 1.0, noise: 0.01, better: Better::Lower };
         let record = machine.record(&[("walk", program)], false, &mut random);
-        let found = sensitivity(&RecordFigures::new(&record), Some(&machine.classes())).unwrap();
+        let found = machine.sensitivity(&record);
         let far = &found.programs[0].placements[2];
         assert_eq!(far.standing, Some(standing), "{far:?}");
         assert!((found.programs[0].memory_share.found().unwrap().share - share).abs() < 0.05);

@@ -1,14 +1,15 @@
 //! Runs of programs on a machine of four nodes.
 
-use nearfar_machine::{Distances, Machine, Relations};
+use nearfar_machine::{Distances, Machine};
 use nearfar_model::{
-    Class, ClassPair, ClassSet, PlacementChoice, ReferenceClasses, command_placements,
+    ClassRule, PlacementChoice, RecordFigures, ReferenceClasses, Sensitivity, classes,
+    command_placements, sensitivity,
 };
 use nearfar_record::{
     Better, CommandCoordinates, CommandInputs, CommandPlacement, CommandProgram, Coordinates,
-    Estimate, Experiment, Metric, Record,
+    Experiment, Metric, Record,
 };
-use nearfar_specimen::{case_at, machine, record_of, run_of};
+use nearfar_specimen::{add_alone, case_at, machine, pair, record_of, run_of};
 
 /// Node n has the CPUs 2n and 2n + 1. From initiator c node c is reached in class 0, node c ^ 1 in
 /// class 1, the others in class 2, of half and a quarter of the bandwidth.
@@ -45,39 +46,19 @@ impl Machine4 {
     }
 
     pub fn classes(&self) -> ReferenceClasses {
-        let relations = Relations::new(&self.0);
-        let pair = |initiator, memory_node| ClassPair {
-            cpu_group: initiator,
-            initiator,
-            cpu_node: Some(initiator),
-            memory_node,
-            position: relations.position(initiator, Some(initiator), memory_node),
-            best: 1.0,
-            median: Estimate::computed(1.0, (1.0, 1.0), Vec::new()),
-            kernel: "triad".into(),
-            variant: "avx2".into(),
-            threads: 1,
-            rounds: 6,
-        };
-        let class = |(class, alpha): (usize, &f64)| Class {
-            class,
-            max: alpha * 10e9,
-            min: alpha * 10e9,
-            alpha: None,
-            alpha_relative: *alpha,
-            wide: false,
-            widened_by_noise: false,
-            border_within_noise: false,
-            pairs: (0..4)
-                .flat_map(|initiator| (0..4).map(move |node| (initiator, node)))
-                .filter(|&(initiator, node)| class_of(initiator, node) == class)
-                .map(|(initiator, node)| pair(initiator, node))
-                .collect(),
-            groups: Vec::new(),
-            others: Vec::new(),
-        };
-        let classes = ALPHAS.iter().enumerate().map(class).collect();
-        ReferenceClasses::of(&ClassSet { cpu_group: None, classes })
+        let mut record = record_of(self.0.clone(), &[Experiment::Pairs]);
+        for (initiator, node) in (0..4).flat_map(|of| (0..4).map(move |node| (of, node))) {
+            let best = 10e9 * ALPHAS[class_of(initiator, node)];
+            let place = Coordinates::Pairs(pair(initiator, node, "triad"));
+            add_alone(&mut record, place, &[best; 6]);
+        }
+        let found = classes(&RecordFigures::new(&record), &ClassRule::default()).unwrap();
+        ReferenceClasses::of(&found.sets[0])
+    }
+
+    /// What a record says beside the machine's classes.
+    pub fn sensitivity(&self, record: &Record) -> Sensitivity {
+        sensitivity(&RecordFigures::new(record), Some(&self.classes())).unwrap()
     }
 
     /// Ten runs of each program at every placement.

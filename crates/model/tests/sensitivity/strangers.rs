@@ -20,8 +20,7 @@ fn figures_that_are_no_rates_have_no_ratio() {
             for sample in record.samples.iter_mut().take(10) {
                 sample.run.as_mut().unwrap().metric = Some(metric);
             }
-            let reference = machine.classes();
-            let found = sensitivity(&RecordFigures::new(&record), Some(&reference)).unwrap();
+            let found = machine.sensitivity(&record);
             for runs in &found.programs[0].placements {
                 let of_local = runs.initiator == 0;
                 if of_local && metric <= 0.0 {
@@ -52,8 +51,7 @@ fn a_program_that_never_ran_well_is_there_with_its_refusals() {
             round: Some(0),
         });
     }
-    let reference = machine.classes();
-    let found = sensitivity(&RecordFigures::new(&record), Some(&reference)).unwrap();
+    let found = machine.sensitivity(&record);
     assert!(found.programs[0].memory_share.found().is_none());
     for runs in &found.programs[0].placements {
         assert!(runs.runs.is_none() && runs.performance.is_none() && runs.placed_share.is_none());
@@ -70,12 +68,11 @@ fn without_local_runs_there_is_no_performance() {
     let mut record = machine.record(&[("it", program())], false, &mut random);
     let local = record.cases[0].id.clone();
     record.samples.retain(|sample| sample.case != local);
-    let reference = machine.classes();
-    let found = sensitivity(&RecordFigures::new(&record), Some(&reference)).unwrap();
+    let found = machine.sensitivity(&record);
     let placements = &found.programs[0].placements;
     assert!(placements.iter().all(|runs| runs.performance.is_none()));
     assert!(placements[1].runs.is_some() && found.programs[0].memory_share.found().is_none());
     record.cases.clear();
     record.samples.clear();
-    assert!(sensitivity(&RecordFigures::new(&record), Some(&reference)).is_none());
+    assert!(sensitivity(&RecordFigures::new(&record), None).is_none());
 }

@@ -25,9 +25,6 @@ pub const REMOTE: [[f64; 5]; 5] = [
 /// Mixed cells from which the others are foretold well: 1 near 1 far, 2 and 2, 4 and 1, 4 and 4.
 pub const FOUR: [(u32, u32); 4] = [(1, 1), (2, 2), (4, 1), (4, 4)];
 
-/// The same with 3 and 1 for 4 and 1.
-pub const OTHER_FOUR: [(u32, u32); 4] = [(1, 1), (3, 1), (2, 2), (4, 4)];
-
 /// Every cell in which both run.
 pub fn mixed() -> impl Iterator<Item = (u32, u32)> {
     (1..=4).flat_map(|n| (1..=4).map(move |m| (n, m)))

@@ -33,18 +33,6 @@ fn what_is_missing_is_said_with_the_command_that_adds_it() {
     assert!(of(&[(1, 0), (0, 1), (1, 1)]).is_ok());
 }
 
-/// A zero is no lone figure, and a cell in which a group stands still is not fitted.
-#[test]
-fn groups_that_stand_still_are_no_figures() {
-    let mut record = nearfar_specimen::record();
-    for (n, m, local, remote) in [(1, 0, 0.0, 0.0), (0, 1, 0.0, 5e9), (1, 1, 9e9, 5e9)] {
-        let rounds = [(local, remote)];
-        add_cell(&mut record, (n, m), &rounds);
-    }
-    let refused = sharing(&RecordFigures::new(&record)).unwrap_err();
-    assert_eq!(refused.why, "no figure of the local threads alone");
-}
-
 /// Three threads were not measured alone, nor beside others: the model says so of its figure and
 /// makes room for what the curve can be off.
 #[test]

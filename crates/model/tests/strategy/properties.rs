@@ -1,8 +1,8 @@
 //! What holds on every machine, and which records say nothing.
 
 use nearfar_model::{
-    Access, LineCost, LineCosts, PARAMETERS, Parameters, PlacementStrategy, RecordFigures,
-    StrategyAdvice, strategy,
+    Access, LineCost, LineCosts, Parameters, PlacementStrategy, RecordFigures, StrategyAdvice,
+    strategy,
 };
 use nearfar_record::Record;
 use nearfar_specimen::{IN_MEMORY, add_chase, latency as at, machine, record_of};
@@ -117,18 +117,6 @@ proptest! {
                 prop_assert!(of.gain.ends()[0].0 > -1.0, "{of:?}");
             }
         }
-    }
-}
-
-#[test]
-fn the_grid_has_every_value_of_every_parameter() {
-    let grid: Vec<Parameters> = Parameters::grid().collect();
-    assert_eq!(grid.len(), 3_usize.pow(6));
-    assert!(grid.contains(&Parameters::EXPECTED));
-    let hot: Vec<f64> = grid.iter().map(|with| with.hot_share).collect();
-    let [.., of_hot, _] = PARAMETERS;
-    for value in [of_hot.least, of_hot.expected, of_hot.most] {
-        assert_eq!(hot.iter().filter(|hot| **hot == value).count(), 3_usize.pow(5));
     }
 }
 

@@ -32,8 +32,11 @@ fn sound(machine: &Machine, initiator: u32, node: u32, threads: u32) -> f64 {
     (one * f64::from(threads)).min(most)
 }
 
-/// Noise as on real machines: it only lowers, a few windows a lot.
+/// Noise as on real machines: it only lowers, a few windows a lot. None where there is to be none.
 fn noisy(random: &mut fastrand::Rng, rate: f64, noise: f64) -> f64 {
+    if noise <= 0.0 {
+        return rate;
+    }
     // The sum of twelve uniform numbers is nearly normal (variance 1 about 6).
     let normal = (0..12).map(|_| random.f64()).sum::<f64>() - 6.0;
     let outlier = if random.u8(..100) == 0 { 1.0 - 0.4 * random.f64() } else { 1.0 };

@@ -25,20 +25,6 @@ fn only(twins: &Twins) -> &Shortfall {
 }
 
 #[test]
-fn a_sound_machine_has_no_finding() {
-    let machine = machine(2, 4);
-    let twins = twins(&record(&machine, &PLAN, |_, _, _| 1.0));
-    assert_eq!(twins.findings, []);
-    assert_eq!(twins.compared, 64 * 5 * 4);
-    // Three distances, five kernels, four numbers of threads.
-    assert_eq!(twins.groups, 3 * 5 * 4);
-    assert!(twins.not_compared.is_empty());
-    // |z| of a normal number has the deviation 0.6.
-    let noise = twins.noise.unwrap();
-    assert!((0.004..0.01).contains(&noise), "{noise}");
-}
-
-#[test]
 fn a_slow_memory_node_is_named_and_its_loss_measured() {
     let machine = machine(2, 4);
     // One thread does not notice.

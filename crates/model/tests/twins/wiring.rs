@@ -66,16 +66,6 @@ fn packages_that_face_each_other_are_a_level_and_one_link_is_not() {
     assert_eq!((found.findings.len(), found.hidden_levels.len()), (2, 0));
 }
 
-/// One path that is low one way: no level.
-#[test]
-fn a_single_direction_is_no_level() {
-    let machine = machine(2, 4);
-    let found = twins(&record(&machine, &PLAN, |a, b, _| if (a, b) == (0, 3) { 0.9 } else { 1.0 }));
-    assert_eq!(found.findings.len(), 1);
-    assert_eq!(found.findings[0].against, Against::Twins);
-    assert_eq!(found.hidden_levels, []);
-}
-
 /// Pairs between packages of which every one differs, by up to 40 %, and both ways
 /// alike: nothing but the other direction can tell that one is at fault.
 fn spread(a: u32, b: u32) -> f64 {

@@ -5,7 +5,7 @@ use nearfar_flow::{SimulatedMachine, parse_machine};
 use nearfar_machine::CpuSet;
 use nearfar_measure::simulated::{SimulatedExecutor, new_record};
 use nearfar_measure::{Engine, Interrupt, suite_inputs};
-use nearfar_model::{ComparisonRule, RecordComparison, Verdict, compare as compare_figures};
+use nearfar_model::{PRACTICAL_FLOOR, RecordComparison, Verdict, compare as compare_figures};
 use nearfar_record::{Actor, Case, Coordinates, Record, RecordWriter, Suite};
 
 /// The slower pair: an initiator, by the node of its cores, and a node.
@@ -48,7 +48,7 @@ pub fn record(machine: &SimulatedMachine, chance: u64) -> Record {
 }
 
 pub fn compare(a: &Record, b: &Record) -> RecordComparison {
-    compare_figures(&a.clone().into(), &b.clone().into(), ComparisonRule::default())
+    compare_figures(&a.clone().into(), &b.clone().into(), PRACTICAL_FLOOR)
 }
 
 /// Findings of any kind.

@@ -14,7 +14,7 @@ use fastrand::Rng;
 use nearfar_model::{FlowCase, fit_flow};
 
 use machine::{Family, Machine};
-use sets::{SetsWanted, measured, sets, unseen};
+use sets::{measured, sets, unseen};
 
 /// Promised of machines of its own family.
 const PROMISED_MEAN: f64 = 0.025;
@@ -34,18 +34,18 @@ pub fn print_errors() -> bool {
     let count = std::env::var("FLOW_MACHINES").ok().and_then(|it| it.parse().ok());
     let own = count.unwrap_or(MACHINES);
     let foreign = count.unwrap_or(FOREIGN_MACHINES);
-    let wanted = SetsWanted { mixes: 8 };
-    let smooth = errors_of(own, Family::Own, wanted);
+    let mixes = 8;
+    let smooth = errors_of(own, Family::Own, mixes);
     smooth.print("own family, 8 mixes");
-    errors_of(foreign, Family::Own, SetsWanted { mixes: 32 }).print("own family, 32 mixes");
-    errors_of(foreign, Family::Hard, wanted).print("hard limits (p = 60)");
+    errors_of(foreign, Family::Own, 32).print("own family, 32 mixes");
+    errors_of(foreign, Family::Hard, mixes).print("hard limits (p = 60)");
     let mut kept = smooth.mean() <= PROMISED_MEAN;
     for (family, name) in [
         (Family::Queueing, "closed queueing, approximate MVA"),
         (Family::PerThread, "fair to threads, hard limits"),
         (Family::Turnaround, "turning between packages costs"),
     ] {
-        let errors = errors_of(foreign, family, wanted);
+        let errors = errors_of(foreign, family, mixes);
         errors.print(name);
         kept &= errors.mean() <= PROMISED_FOREIGN;
     }
@@ -102,7 +102,7 @@ fn mean(values: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// Machines are dealt out to as many threads as there are CPUs.
-fn errors_of(count: usize, family: Family, wanted: SetsWanted) -> Errors {
+fn errors_of(count: usize, family: Family, mixes: usize) -> Errors {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let next = AtomicUsize::new(0);
     let of_thread = || {
@@ -112,7 +112,7 @@ fn errors_of(count: usize, family: Family, wanted: SetsWanted) -> Errors {
             if seed >= count {
                 return machines;
             }
-            machines.push(of_machine(seed as u64, family, wanted));
+            machines.push(of_machine(seed as u64, family, mixes));
         }
     };
     let machines = std::thread::scope(|scope| {
@@ -122,10 +122,10 @@ fn errors_of(count: usize, family: Family, wanted: SetsWanted) -> Errors {
     Errors { machines }
 }
 
-fn of_machine(seed: u64, family: Family, wanted: SetsWanted) -> OfMachine {
+fn of_machine(seed: u64, family: Family, mixes: usize) -> OfMachine {
     let mut random = Rng::with_seed(seed);
     let machine = Machine::random(family, &mut random);
-    let cases = measured(&machine, sets(&machine, wanted, &mut random), NOISE, &mut random);
+    let cases = measured(&machine, sets(&machine, mixes, &mut random), NOISE, &mut random);
     let begun = Instant::now();
     let is_mix = |case: &FlowCase| case.experiment == nearfar_record::Experiment::Mixes;
     let fitted = fit_flow(&machine.layout(), &cases, is_mix).unwrap();

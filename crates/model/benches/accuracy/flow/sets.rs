@@ -7,21 +7,12 @@ use nearfar_record::Experiment;
 
 use super::machine::Machine;
 
-/// How many random sets are measured.
-#[derive(Debug, Clone, Copy)]
-pub struct SetsWanted {
-    pub mixes: usize,
-}
-
 /// Cases with several streams that are fitted of an experiment, as of a record.
 const MOST_CASES: usize = 32;
 
-/// Of what the suite `standard` measures the cases that are fitted, by one kernel.
-pub fn sets(
-    machine: &Machine,
-    wanted: SetsWanted,
-    random: &mut Rng,
-) -> Vec<(Experiment, Vec<Load>)> {
+/// Of what the suite `standard` measures the cases that are fitted, by one kernel, with so many
+/// random sets.
+pub fn sets(machine: &Machine, mixes: usize, random: &mut Rng) -> Vec<(Experiment, Vec<Load>)> {
     let mut sets = Vec::new();
     let mut add = |experiment, of: Vec<Vec<Load>>| {
         sets.extend(of.into_iter().map(|set| (experiment, set)));
@@ -30,7 +21,7 @@ pub fn sets(
     add(Experiment::Sharing, sharing(machine));
     add(Experiment::Links, links(machine));
     add(Experiment::Roofs, roofs(machine));
-    add(Experiment::Mixes, unseen(machine, wanted.mixes, random));
+    add(Experiment::Mixes, unseen(machine, mixes, random));
     sets
 }
 

@@ -1,5 +1,5 @@
-//! D and its bounds against the thesis's printed figures, by their definitions, and as
-//! properties.
+//! D and its bounds by their definitions and as properties; the thesis's equations are rows of
+//! `crates/reproduce`.
 
 use nearfar_model::{DataAccessError, data_access};
 use proptest::prelude::*;
@@ -9,24 +9,6 @@ fn assert_near(ours: f64, theirs: f64, within: f64) {
 }
 
 const MEMORY: [f64; 3] = [0.5449, 0.3281, 0.1816];
-const LINK: [f64; 3] = [0.5156, 0.4141, 0.1797];
-
-/// Equations 4.10, 4.11, 4.17 and 4.18; 4.11 prints 0.4000, its numbers give 0.3999.
-#[test]
-fn d_is_what_the_thesis_prints() {
-    for (alpha, share, printed, within) in [
-        (MEMORY, [0.5, 0.5, 0.0], 0.4365, 5.1e-5),
-        (MEMORY, [0.5, 0.25, 0.25], 0.4000, 1.3e-4),
-        (LINK, [0.5, 0.0, 0.5], 0.3477, 5.1e-5),
-        (LINK, [0.0, 0.5, 0.5], 0.2969, 5.1e-5),
-        (LINK, [0.0, 0.0, 1.0], 0.1797, 1e-12),
-        (LINK, [1.0, 0.0, 0.0], 0.5156, 1e-12),
-        (LINK, [0.5, 0.5, 0.0], 0.4648, 5.1e-5),
-        (LINK, [0.0, 1.0, 0.0], 0.4141, 1e-12),
-    ] {
-        assert_near(data_access(&alpha, &share).unwrap().d, printed, within);
-    }
-}
 
 /// Worked by hand: 0.5/0.5449 + 0.25/0.3281 + 0.25/0.1816 = 3.0562; the longest is the
 /// last, 1.3767.
