@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use nearfar_document::{DoctorView, RecordDoctor};
+use nearfar_document::{DoctorChecks, RecordDoctor};
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_measure::{check_accelerators, check_machine, read_environment};
 
@@ -35,7 +35,7 @@ fn look_over_machine(
         &devices.inputs.absent,
         &devices.broken,
     ));
-    let view = DoctorView { schema: "nearfar.doctor/1", checks };
+    let view = DoctorChecks { schema: "nearfar.doctor/1", checks };
     if arguments.json {
         output::print_json(&view)?;
     } else {

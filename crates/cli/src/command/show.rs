@@ -1,6 +1,6 @@
 //! `show`: a record in tables.
 
-use nearfar_document::{ShowView, show_text};
+use nearfar_document::{ShownRecord, show_text};
 
 use crate::args::ShowArguments;
 use crate::exit_status::ExitStatus;
@@ -9,7 +9,7 @@ use crate::{output, record_file};
 pub fn run(arguments: &ShowArguments) -> anyhow::Result<ExitStatus> {
     let (path, record) = record_file::read_named_or_newest(arguments.record.as_deref())?;
     if arguments.json {
-        output::print_json(&ShowView::new(&record))?;
+        output::print_json(&ShownRecord::new(&record))?;
     } else {
         let path = path.display().to_string();
         output::print(&format!(

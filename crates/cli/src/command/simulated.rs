@@ -1,13 +1,13 @@
 //! `--simulate list`: the simulated machines that are built in.
 
-use nearfar_document::MachinesView;
+use nearfar_document::MachineList;
 use nearfar_flow::builtin_machines;
 
 use crate::exit_status::ExitStatus;
 use crate::output;
 
 pub fn list(json: bool) -> anyhow::Result<ExitStatus> {
-    let view = MachinesView::new(builtin_machines()?);
+    let view = MachineList::new(builtin_machines()?);
     if json {
         output::print_json(&view)?;
     } else {

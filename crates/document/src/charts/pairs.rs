@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use crate::subject::classes::kernels_and_threads;
+use crate::subject::pairs::row_words;
 use nearfar_model::Class;
 
 use super::heat_map::{Content, HeatMap, Place};
 use super::{Chart, Plot};
-use crate::document::Sources;
 use crate::figure::{Counted, Figure, Unit};
+use crate::subject::Sources;
 use crate::table::Cell;
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
@@ -27,11 +28,11 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     if !classes.is_empty() {
         map.group_as("class");
     }
-    map.explain_blanks(crate::sections::why_thinned(sources));
+    map.explain_blanks(crate::subject::pairs::why_thinned(sources));
     for cell in &sources.show.pairs {
         let place = Place {
             choice: vec![cell.kernel.clone(), cell.threads.to_string()],
-            row: format!("{} {}", cell.row.group_by.group(), cell.row.index),
+            row: row_words(cell),
             column: format!("node {}", cell.memory_node),
         };
         let Some(figure) = cell.cell.best() else {
@@ -47,20 +48,19 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
         let class = classes.get(&(cell.row.index, cell.memory_node)).copied();
         map.add(&place, Content::Figures(figures, class));
     }
-    if map.is_empty() {
-        return Vec::new();
-    }
-    vec![Chart {
-        id: "pairs-map",
-        section: "pairs",
-        title: "Bandwidth of each pair, best variant",
-        alternative: format!(
+    Chart::of(
+        "pairs-map",
+        "pairs",
+        "Bandwidth of each pair, best variant",
+        format!(
             "A heat map: who accesses in rows, whose memory in columns, the bandwidth written in \
              each cell. Thick borders part the bandwidth classes{}.",
             class_words(sources)
         ),
-        plot: Plot::HeatMap(map),
-    }]
+        Plot::HeatMap(map),
+    )
+    .into_iter()
+    .collect()
 }
 
 /// Of what the classes are, which holds whatever is chosen.

@@ -17,7 +17,7 @@ use super::figures::percent_words;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, NS, ONE, Table, WORDS};
 use crate::terminal::section_text;
 
 /// What was measured and what it means.
@@ -35,31 +35,22 @@ pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) ->
     } else {
         ""
     };
-    (!tables.is_empty()).then(|| Section {
-        id: "devices",
-        title: "Devices",
-        about: format!(
+    Section::new("devices", "Devices", format!(
             "Copies between the memory of each node and each device, one after the other, each waited \
              for, by the host's clock; the host's thread runs next to its pages. Pinned pages are \
              locked to their place and the device reads and writes them itself; pageable ones the \
              driver copies first. Both ways at once it is the sum.{within}"
-        ),
-        tables,
-        findings: model.map(findings).unwrap_or_default(),
-        model_text: None,
-    })
+        ), tables).with_findings(model.map(findings).unwrap_or_default()).unless_empty()
 }
 
 /// The classes alone, for a terminal; nothing where there are none.
 pub fn device_classes_text(model: &Devices) -> String {
-    let section = Section {
-        id: "devices",
-        title: "Devices",
-        about: "Copies between memory nodes and devices, by the host's clock.".into(),
-        tables: classes(model),
-        findings: Vec::new(),
-        model_text: None,
-    };
+    let section = Section::new(
+        "devices",
+        "Devices",
+        "Copies between memory nodes and devices, by the host's clock.",
+        classes(model),
+    );
     if section.tables.is_empty() { String::new() } else { section_text(&section) }
 }
 
@@ -206,21 +197,8 @@ fn times(model: &Devices) -> Option<Table> {
             Err(why) => notes.push(format!("{}, {}: no law: {why}.", ends(time), way(time))),
         }
     }
-    (!model.times.is_empty()).then(|| Table {
-        caption: "The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
-                  bandwidth, and the law's worst error, by the bytes of a copy"
-            .into(),
-        columns: vec![
-            Column::words("copies"),
-            Column::words("way"),
-            Column::of("latency", Unit::Ns),
-            Column::of("bandwidth", Unit::GbPerS),
-            Column::words("half at"),
-            Column::words("worst error"),
-        ],
-        rows,
-        notes,
-    })
+    (!model.times.is_empty()).then(|| Table::new("The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
+                  bandwidth, and the law's worst error, by the bytes of a copy", Column::all(["copies", "way", "latency", "bandwidth", "half at", "worst error"], [WORDS, WORDS, NS, GB, WORDS, WORDS]), rows).with_notes(notes))
 }
 
 /// Bytes of a copy that gets half of the bandwidth, to three digits.
@@ -276,20 +254,15 @@ fn besides(transfers: &[TransferFigures]) -> Option<Table> {
             ])
         })
         .collect();
-    (!rows.is_empty()).then(|| Table {
-        caption: "Copies beside what else uses the node, the links or the hub".into(),
-        columns: vec![
-            Column::words("copies"),
-            Column::words("way"),
-            Column::words("beside"),
-            Column::of("copies", Unit::GbPerS),
-            Column::of("alone", Unit::GbPerS),
-            Column::of("the other", Unit::GbPerS),
-            Column::of("alone", Unit::GbPerS),
-        ],
+    Table::new(
+        "Copies beside what else uses the node, the links or the hub",
+        Column::all(
+            ["copies", "way", "beside", "copies", "alone", "the other", "alone"],
+            [WORDS, WORDS, WORDS, GB, GB, GB, GB],
+        ),
         rows,
-        notes: Vec::new(),
-    })
+    )
+    .unless_empty()
 }
 
 fn beside_words(place: &TransferCoordinates) -> String {
@@ -316,20 +289,8 @@ fn losses(model: &Devices) -> Option<Table> {
             kept(other_kept),
         ]
     });
-    (!model.losses.is_empty()).then(|| Table {
-        caption: "What copies and what else uses the node, the links or the hub keep beside each other, of \
-                  what each moves alone"
-            .into(),
-        columns: vec![
-            Column::words("copies"),
-            Column::words("way"),
-            Column::words("beside"),
-            Column::of("copies keep", Unit::One),
-            Column::of("the other keeps", Unit::One),
-        ],
-        rows: rows.collect(),
-        notes: Vec::new(),
-    })
+    (!model.losses.is_empty()).then(|| Table::new("What copies and what else uses the node, the links or the hub keep beside each other, of \
+                  what each moves alone", Column::all(["copies", "way", "beside", "copies keep", "the other keeps"], [WORDS, WORDS, WORDS, ONE, ONE]), rows))
 }
 
 /// A table for each interface and way.
@@ -359,16 +320,16 @@ fn class_table(set: &DeviceClasses) -> Table {
         class_cells(class).into_iter().chain([Cell::text(pairs_words(class))]).collect()
     });
     let columns = class_columns().into_iter().chain([Column::words("memory nodes by device")]);
-    Table {
-        caption: format!(
+    Table::new(
+        format!(
             "Bandwidth classes by {}, {}{symbol}: best round of pinned copies of {sizes}",
             set.backend,
             set.direction.words()
         ),
-        columns: columns.collect(),
-        rows: rows.collect(),
-        notes: set_notes(set),
-    }
+        columns,
+        rows,
+    )
+    .with_notes(set_notes(set))
 }
 
 /// `cuda0: 0-1; cuda1: 2-3`, and what to know of the class.

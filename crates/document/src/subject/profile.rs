@@ -108,14 +108,13 @@ fn access(profile: &Profile) -> String {
     let rows = pairs.iter().take(LISTED_PAIRS).map(|pair| {
         let cpus = profile.initiators.iter().find(|it| it.index == pair.initiator);
         vec![
-            format!("initiator {}", pair.initiator),
-            cpus.map_or("-".into(), |it| shortened(&it.cpus.to_string())),
+            cpus.map_or("-".into(), |it| shortened(&format!("CPUs {}", it.cpus))),
             format!("node {}", pair.memory_node),
             percent_words(pair.share),
         ]
     });
-    let header = ["threads of", "CPUs", "memory of", "accesses"].map(String::from).to_vec();
-    let mut text = format!("\n{}{}", paragraph("", &what), table(header, rows.collect(), 3));
+    let header = ["threads on", "memory of", "accesses"].map(String::from).to_vec();
+    let mut text = format!("\n{}{}", paragraph("", &what), table(header, rows.collect(), 2));
     if pairs.len() > LISTED_PAIRS {
         let more = count(pairs.len() - LISTED_PAIRS, "smaller pair");
         text += &paragraph(" ", &format!("and {more} (--json has them)"));

@@ -6,15 +6,15 @@ use serde::Serialize;
 /// The papers' tables, worked out again; `reproduce --json` prints it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct ReproduceView {
+pub struct ReproducedPapers {
     pub schema: &'static str,
     /// One entry for each paper.
-    pub papers: Vec<PaperView>,
+    pub papers: Vec<ReproducedPaper>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct PaperView {
+pub struct ReproducedPaper {
     /// As in `docs/references.md`.
     pub key: String,
     /// Author, title, place and year.
@@ -35,9 +35,9 @@ pub struct PaperView {
     pub rows: Vec<Row>,
 }
 
-impl ReproduceView {
+impl ReproducedPapers {
     pub fn new(papers: &[Paper]) -> Self {
-        let view = |paper: &Paper| PaperView {
+        let view = |paper: &Paper| ReproducedPaper {
             key: paper.key.clone(),
             title: paper.title.clone(),
             pass: paper.count(Status::Pass),

@@ -3,20 +3,20 @@
 use nearfar_reproduce::{Row, Status};
 
 use super::figures::{count, significant};
-use super::reproduce::{PaperView, ReproduceView};
+use super::reproduce::{ReproducedPaper, ReproducedPapers};
 use crate::printable::printable;
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::table::table_with_numbers;
 
-impl ReproduceView {
+impl ReproducedPapers {
     /// For people.
     pub fn text(&self) -> String {
-        let papers: Vec<String> = self.papers.iter().map(PaperView::text).collect();
+        let papers: Vec<String> = self.papers.iter().map(ReproducedPaper::text).collect();
         papers.join("\n")
     }
 }
 
-impl PaperView {
+impl ReproducedPaper {
     fn text(&self) -> String {
         let title = format!("{}: {}", printable(&self.key), printable(&self.title));
         let mut text = paragraph("", &title);
@@ -172,14 +172,15 @@ mod tests {
 
     #[test]
     fn rows_are_grouped_counted_and_every_reason_is_said_once() {
-        let view = ReproduceView::new(&[paper()]);
+        let view = ReproducedPapers::new(&[paper()]);
         assert!(view.has_failed());
         let mut round_trip = paper();
         let back = row("table 1, e, GB/s", 3.1, Some(3.1), Status::Pass, None);
         round_trip.rows.insert(4, back.after_round_trip());
         let mut several_reasons = paper();
         several_reasons.rows[3].why = Some("another".into());
-        let text = view.text() + "\n" + &ReproduceView::new(&[round_trip, several_reasons]).text();
+        let text =
+            view.text() + "\n" + &ReproducedPapers::new(&[round_trip, several_reasons]).text();
         assert!(
             text.lines().all(|line| line.chars().count() <= crate::terminal::paragraph::WIDTH),
             "{text}"
@@ -191,6 +192,6 @@ mod tests {
     fn a_paper_without_a_failed_row_has_not_failed() {
         let mut paper = paper();
         paper.rows.pop();
-        assert!(!ReproduceView::new(&[paper]).has_failed());
+        assert!(!ReproducedPapers::new(&[paper]).has_failed());
     }
 }

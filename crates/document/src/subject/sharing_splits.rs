@@ -11,7 +11,7 @@ use super::result::ModelResult;
 use super::sharing::place_words;
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
-use crate::table::{Cell, Column, Table};
+use crate::table::{Cell, Column, GB, ONE, Table, WORDS};
 use crate::terminal::paragraph::paragraph;
 use crate::terminal::section_text;
 
@@ -149,17 +149,18 @@ pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
             Law::Pressure { .. } => "pressure",
             Law::Saturation { .. } => "saturation",
         };
-        text += &section_text(&Section {
-            id: "splits",
-            title: "Splits of processes",
-            about: format!(
-                "{}. What was not measured is by the {law} law: {off}.",
-                place_words(&answer.place)
-            ),
-            tables,
-            findings: answer.rankings.iter().map(advice).collect(),
-            model_text: None,
-        });
+        text += &section_text(
+            &Section::new(
+                "splits",
+                "Splits of processes",
+                format!(
+                    "{}. What was not measured is by the {law} law: {off}.",
+                    place_words(&answer.place, &answers.measured.who)
+                ),
+                tables,
+            )
+            .with_findings(answer.rankings.iter().map(advice).collect()),
+        );
     }
     let mut rankings = answers.result.grids.iter().flat_map(|grid| &grid.rankings);
     let notes = more_words(rankings.any(|ranking| ranking.wants_more), &answers.result.more_cells);
@@ -187,18 +188,12 @@ fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {
             }),
         ]
     });
-    Table {
+    Table::new(
         caption,
-        columns: vec![
-            Column::words("split"),
-            Column::of("sum", Unit::GbPerS),
-            Column::of("paced", Unit::GbPerS),
-            Column::of("each near", Unit::GbPerS),
-            Column::of("each far", Unit::GbPerS),
-            Column::of("beta", Unit::One),
-            Column::words("figures"),
-        ],
-        rows: rows.collect(),
-        notes: Vec::new(),
-    }
+        Column::all(
+            ["split", "sum", "paced", "each near", "each far", "beta", "figures"],
+            [WORDS, GB, GB, GB, GB, ONE, WORDS],
+        ),
+        rows,
+    )
 }

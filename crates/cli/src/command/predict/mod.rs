@@ -7,7 +7,7 @@ mod hybrid;
 mod roofline;
 mod sharing;
 
-use nearfar_document::PredictView;
+use nearfar_document::PredictedAccesses;
 use nearfar_model::AccessPrediction;
 use nearfar_record::Record;
 
@@ -39,7 +39,7 @@ fn tell(
     record: Option<&Record>,
     prediction: AccessPrediction,
 ) -> anyhow::Result<ExitStatus> {
-    let view = PredictView::new(record, prediction);
+    let view = PredictedAccesses::new(record, prediction);
     if arguments.json {
         output::print_json(&view)?;
     } else {

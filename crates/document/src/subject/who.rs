@@ -1,0 +1,41 @@
+//! Who accesses memory, for people: CPUs, and not the number of an initiator.
+
+use std::collections::BTreeMap;
+
+use nearfar_machine::{CpuGroupSet, CpuSet, Machine, NodeSet};
+
+/// Longer lists of CPUs are named by their nodes.
+const LONGEST: usize = 24;
+
+/// The CPUs and own nodes of a machine's initiators.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Who(BTreeMap<u32, (CpuSet, NodeSet)>);
+
+impl Who {
+    pub fn new(machine: &Machine) -> Self {
+        let initiators = machine.initiators().into_iter();
+        Self(initiators.map(|it| (it.index, (it.cpus, it.memory_nodes))).collect())
+    }
+
+    /// `CPUs 0-17`; `initiator 7` of one that the machine does not have.
+    pub fn cpus(&self, initiator: u32) -> String {
+        self.all_cpus([initiator])
+    }
+
+    /// The same of several together.
+    pub fn all_cpus(&self, initiators: impl IntoIterator<Item = u32>) -> String {
+        let initiators: CpuGroupSet = initiators.into_iter().collect();
+        let known: Vec<_> = initiators.iter().filter_map(|it| self.0.get(&it)).collect();
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        if known.len() < initiators.len() {
+            return format!("initiator{} {initiators}", plural(initiators.len()));
+        }
+        let cpus: CpuSet = known.iter().flat_map(|(cpus, _)| cpus.iter()).collect();
+        let nodes: NodeSet = known.iter().flat_map(|(_, nodes)| nodes.iter()).collect();
+        let list = cpus.to_string();
+        if list.len() > LONGEST && !nodes.is_empty() {
+            return format!("CPUs of node{} {nodes}", plural(nodes.len()));
+        }
+        format!("CPU{} {list}", plural(cpus.len()))
+    }
+}
