@@ -49,8 +49,8 @@ typedef struct nearfar_ranking nearfar_ranking;
 
 /* Where tasks can run. */
 typedef struct nearfar_place {
-    uint32_t initiator; /* its number among its kind, as in the record */
-    uint32_t initiator;   /* the initiator that it belongs to */
+    uint32_t cpu_group; /* its number among its kind, as in the record */
+    uint32_t initiator; /* the initiator that it belongs to: CPUs with the same local memory */
     uint32_t cpu_node;  /* lowest node with CPUs of that initiator, or NEARFAR_NO_CPU_NODE */
     uint32_t cpus;      /* how many CPUs it has; nearfar_place_cpus lists them */
 } nearfar_place;

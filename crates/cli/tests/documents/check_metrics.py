@@ -51,6 +51,9 @@ def find(name, **labels):
     return strict[name, frozenset(labels.items())]
 
 
+# The word before the number of a group of CPUs, by how CPUs are grouped.
+GROUPS = {"memory": "initiator", "l3": "l3", "core": "core"}
+
 compared = 0
 
 
@@ -64,7 +67,7 @@ for cell in view["pairs"]:
     for figure in cell["figures"]:
         labels = {
             "experiment": "pairs",
-            "initiator": f"{cell['initiator']}{cell['index']}",
+            "cpu_group": f"{GROUPS[cell['group_by']]}{cell['index']}",
             "initiator": str(cell["initiator"]),
             "node": str(cell["memory_node"]),
             "kernel": shown(cell["kernel"]),

@@ -37,7 +37,7 @@ pub struct Facts {
 pub(super) struct RunStatistics {
     pub table: String,
     pub machine: String,
-    pub cpu_group: String,
+    pub initiator: String,
     pub unit: Unit,
     pub runs_per_core: u32,
     pub mean_decimals: u8,
