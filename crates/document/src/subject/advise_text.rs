@@ -91,7 +91,7 @@ impl AdvisedPlacement {
         };
         let on = match &demand.initiators {
             Some(initiators) => {
-                format!(" on {}", self.measured.who.all_cpus(initiators.iter().copied()))
+                format!(" of {}", self.measured.who.all_cpus(initiators.iter().copied()))
             }
             None => String::new(),
         };

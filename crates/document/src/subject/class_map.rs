@@ -8,7 +8,7 @@ use nearfar_machine::{CpuGroupSet, NodeSet};
 use nearfar_model::Classes;
 use nearfar_units::format_significant;
 
-use super::pair_words::cpu_group;
+use super::pair_words::group_label;
 use super::who::Who;
 use crate::terminal::paragraph::WIDTH;
 
@@ -35,7 +35,7 @@ pub(crate) fn class_map(model: &Classes, who: &Who, is_coloured: bool) -> String
     };
     let mut row = |index: u32| {
         (
-            cpu_group(model.group_by, index, who),
+            group_label(model.group_by, index, who),
             columns.iter().map(|node| cell(index, node)).collect(),
         )
     };

@@ -7,7 +7,7 @@ use nearfar_units::format_significant;
 
 use super::class_map::class_map;
 use super::figures::{count, significant};
-use super::pair_words::{cpu_group, pair_words};
+use super::pair_words::{cpu_group, group_label, pair_words};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Figure, Unit};
@@ -77,7 +77,7 @@ pub(crate) fn kernels_and_threads(model: &Classes) -> String {
 fn class_table(model: &Classes, of: &Who) -> Table {
     let own = model.rule.per_group;
     let rows = all(model).map(|(index, class)| {
-        let who = index.map(|index| Cell::Text(cpu_group(model.group_by, index, of)));
+        let who = index.map(|index| Cell::Text(group_label(model.group_by, index, of)));
         let pairs = pair_words(&class.groups, model.group_by, of).join("; ") + &class_marks(class);
         who.into_iter().chain(class_cells(class)).chain([Cell::text(pairs)]).collect()
     });

@@ -93,7 +93,7 @@ fn pair_table<'a>(
     let nodes: BTreeSet<u32> = cells.keys().map(|(_, node)| *node).collect();
     let row = |initiator: &u32| {
         let cell = |node: &u32| cells.get(&(*initiator, *node)).cloned().unwrap_or(Cell::Empty);
-        let first = std::iter::once(Cell::Text(who.cpus(*initiator)));
+        let first = std::iter::once(Cell::Text(who.label(*initiator)));
         first.chain(nodes.iter().map(cell)).collect()
     };
     let of_node = |node: &u32| Column::of(format!("node {node}"), Unit::GbPerS);

@@ -115,7 +115,7 @@ fn corners(model: &Hybrid, who: &Who) -> Table {
         let corners =
             corners.map(|it| Cell::Figure(Figure::sampled(&it.bandwidth, Counted::Bytes)));
         let words = [
-            who.cpus(pair.initiator),
+            who.label(pair.initiator),
             format!("{} ({}{size})", pair.fast_node, pair.fast_kind),
             format!("{} ({})", pair.slow_node, pair.slow_kind),
             format!("{} {}", pair.threads, pair.variant),

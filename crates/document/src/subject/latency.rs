@@ -68,14 +68,14 @@ fn idle(chases: &[ChaseFigures], model: Option<&Latency>, who: &Who) -> Option<T
             let missing = || Cell::not_measured("the access has no time");
             let time = pair.time.as_ref().map(|time| Cell::Figure(Figure::time(time)));
             grid.add(
-                who.cpus(pair.initiator),
+                who.label(pair.initiator),
                 column(pair.memory_node),
                 time.unwrap_or_else(missing),
             );
         }
     }
     for chase in chases.iter().filter(|chase| chase.in_matrix) {
-        grid.add(who.cpus(chase.place.initiator), column(chase.place.memory_node), cell(chase));
+        grid.add(who.label(chase.place.initiator), column(chase.place.memory_node), cell(chase));
     }
     grid.table("Idle: one thread on each node".into(), "", Unit::Ns)
 }
@@ -176,7 +176,7 @@ fn factors(model: &Latency, who: &Who) -> Option<Table> {
             Ok(factor) => Cell::Figure(Figure::of(factor)),
             Err(why) => Cell::not_measured(why),
         };
-        grid.add(who.cpus(pair.initiator), column(pair.memory_node), cell);
+        grid.add(who.label(pair.initiator), column(pair.memory_node), cell);
     }
     let caption = "NUMA factor: idle time / the least of the CPUs' own nodes";
     let mut table = grid.table(caption.into(), "", Unit::One)?;

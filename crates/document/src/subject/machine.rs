@@ -70,7 +70,7 @@ impl Topology {
         };
         let mut models: BTreeMap<&str, usize> = BTreeMap::new();
         for package in &machine.packages {
-            let model = package.model.as_deref().or(cpu).unwrap_or("a CPU of unknown name");
+            let model = package.model.as_deref().or(cpu).unwrap_or("unknown model");
             *models.entry(model).or_default() += 1;
         }
         let models = models.iter().map(|(model, count)| format!(", {count} x {model}"));
@@ -110,6 +110,14 @@ impl Topology {
             ]
         });
         let names = ["memory node", "kind", "memory", "own CPUs", "local to CPUs", ""];
+        let unknown = [
+            ("caches", machine.caches.is_empty()),
+            ("distances by the firmware", machine.distances.is_none()),
+            ("PCIe devices of interest", machine.devices.is_empty()),
+        ];
+        let unknown = unknown.iter().filter(|(_, is_unknown)| *is_unknown);
+        let unknown: Vec<&str> = unknown.map(|(what, _)| *what).collect();
+        let unknown = (!unknown.is_empty()).then(|| format!("None known: {}.", unknown.join(", ")));
         let weights = machine.interleave_weights.as_ref().map(|weights| {
             let weights: Vec<String> =
                 weights.iter().map(|(node, weight)| format!("{node}={weight}")).collect();
@@ -117,6 +125,7 @@ impl Topology {
         });
         Table::new("Memory nodes", names.map(Column::words), rows)
             .with_notes([self.modules()])
+            .with_notes(unknown)
             .with_notes(weights)
             .with_notes(machine.notes.clone())
     }

@@ -69,6 +69,14 @@ fn cpu_groups(kind: GroupBy, numbers: &CpuGroupSet, who: &Who) -> String {
     format!("{name}{plural} {numbers}")
 }
 
+/// The same of one as the label of a row.
+pub(crate) fn group_label(kind: GroupBy, number: u32, who: &Who) -> String {
+    match kind {
+        GroupBy::Memory => who.label(number),
+        GroupBy::L3 | GroupBy::Core => cpu_group(kind, number, who),
+    }
+}
+
 /// `CPUs 0-3`, `core 5`.
 pub(crate) fn cpu_group(kind: GroupBy, number: u32, who: &Who) -> String {
     cpu_groups(kind, &CpuGroupSet::single(number), who)

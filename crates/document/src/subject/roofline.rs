@@ -233,7 +233,7 @@ fn others_table(others: &[Chart], who: &Who) -> Table {
     };
     let row = |chart: &Chart| {
         let ranges = sorts.iter().map(|wanted| range(chart, wanted));
-        std::iter::once(Cell::Text(who.cpus(chart.initiator))).chain(ranges).collect()
+        std::iter::once(Cell::Text(who.label(chart.initiator))).chain(ranges).collect()
     };
     Table::new(
         "The other CPUs: roofs of loads on memory, GB/s, least - most (--json has their \

@@ -271,7 +271,7 @@ pub(crate) fn cells(
     header.extend(nodes.iter().map(|node| format!("node {node}")));
     let row = |(initiator, of): (&u32, &BTreeMap<u32, String>)| {
         let cell = |node: &u32| of.get(node).cloned().unwrap_or_else(|| "-".into());
-        std::iter::once(who.cpus(*initiator)).chain(nodes.iter().map(cell)).collect()
+        std::iter::once(who.label(*initiator)).chain(nodes.iter().map(cell)).collect()
     };
     let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
     table_in_blocks(&header, &rows)

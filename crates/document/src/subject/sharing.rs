@@ -108,7 +108,7 @@ fn laws(model: &Sharing, who: &Who) -> Table {
         ["node", "near", "far", "kernel", "law", "off by", "dynamic", "static"].map(Column::words);
     let rows = model.grids.iter().map(|grid| {
         let place = &grid.place;
-        let cpus = [place.local_initiator, place.remote_initiator].map(|it| who.cpus(it));
+        let cpus = [place.local_initiator, place.remote_initiator].map(|it| who.label(it));
         let best = WorkSharing::ALL.map(|work| best_of_most(grid, work));
         let words = [place.kernel.clone(), law_words(&grid.fit), off_words(&grid.fit)];
         let node = std::iter::once(place.memory_node.to_string());

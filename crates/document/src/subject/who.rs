@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{CpuGroupSet, CpuSet, Machine, NodeSet};
 
-/// Longer lists of CPUs are named by their nodes.
+/// Longer lists of CPUs are named by their nodes, in sentences and as labels of tables: beside these
+/// eight nodes fit 80 columns.
 const LONGEST: usize = 24;
+const LONGEST_OF_LABELS: usize = 9;
 
 /// The CPUs and own nodes of a machine's initiators.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,7 +26,15 @@ impl Who {
 
     /// The same of several together.
     pub fn all_cpus(&self, initiators: impl IntoIterator<Item = u32>) -> String {
-        let initiators: CpuGroupSet = initiators.into_iter().collect();
+        self.named(initiators.into_iter().collect(), LONGEST)
+    }
+
+    /// The same of one as the label of a row.
+    pub fn label(&self, initiator: u32) -> String {
+        self.named(CpuGroupSet::single(initiator), LONGEST_OF_LABELS)
+    }
+
+    fn named(&self, initiators: CpuGroupSet, longest: usize) -> String {
         let known: Vec<_> = initiators.iter().filter_map(|it| self.0.get(&it)).collect();
         let plural = |count: usize| if count == 1 { "" } else { "s" };
         if known.len() < initiators.len() {
@@ -33,7 +43,7 @@ impl Who {
         let cpus: CpuSet = known.iter().flat_map(|(cpus, _)| cpus.iter()).collect();
         let nodes: NodeSet = known.iter().flat_map(|(_, nodes)| nodes.iter()).collect();
         let list = cpus.to_string();
-        if list.len() > LONGEST && !nodes.is_empty() {
+        if list.len() > longest && !nodes.is_empty() {
             return format!("CPUs of node{} {nodes}", plural(nodes.len()));
         }
         format!("CPU{} {list}", plural(cpus.len()))
