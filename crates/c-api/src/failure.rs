@@ -11,27 +11,16 @@ use nearfar_runtime::RankError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(i32)]
 pub enum Code {
-    /// `NEARFAR_OK`.
     Ok = 0,
-    /// `NEARFAR_NULL_POINTER`.
     NullPointer = 1,
-    /// `NEARFAR_NO_RECORD`.
     NoRecord = 2,
-    /// `NEARFAR_NOT_IN_RECORD`.
     NotInRecord = 3,
-    /// `NEARFAR_NO_NODE`.
     NoNode = 4,
-    /// `NEARFAR_NO_PLACE`.
     NoPlace = 5,
-    /// `NEARFAR_BAD_THREADS`.
     BadThreads = 6,
-    /// `NEARFAR_NO_FLOW`.
     NoFlow = 7,
-    /// `NEARFAR_UNKNOWN_RUNNING`.
     UnknownRunning = 8,
-    /// `NEARFAR_NO_ROOM`.
     NoRoom = 9,
-    /// `NEARFAR_INTERNAL`.
     Internal = 10,
 }
 

@@ -10,7 +10,8 @@ mod questions;
 mod record;
 
 pub use failure::{Code, nearfar_error_detail, nearfar_error_text};
-pub use layout::{NO_CPU_NODE, PlaceDescription, RankedNode, RankedPlace, Running, Touched, User};
+pub use layout::{NO_CPU_NODE, PlaceDescription};
+pub use nearfar_runtime::{RankedNode, RankedPlace, Running, Touched, User};
 pub use places::{
     nearfar_describe_place, nearfar_lone_rate, nearfar_nodes, nearfar_place_count,
     nearfar_place_cpus,

@@ -1,64 +1,67 @@
-//! The two questions. What they need besides the caller's arrays is kept for each thread, so that
-//! only its first questions allocate.
+//! The two questions. Answers are worked out in room that is kept for each thread, so that only its
+//! first questions allocate.
 
 use std::cell::RefCell;
+use std::thread::LocalKey;
 
-use nearfar_runtime::{NodeAnswer, PlaceAnswer, Ranking};
+use nearfar_runtime::{
+    NodeAnswer, PlaceAnswer, RankError, RankedNode, RankedPlace, Ranking, Running, Touched, User,
+};
 
 use crate::arrays::{elements, put, put_all, reference};
 use crate::failure::{Code, Failure, code_of};
-use crate::layout::{RankedNode, RankedPlace, Running, Touched, User};
-
-/// What is used again by the next question.
-#[derive(Default)]
-struct Kept {
-    touched: Vec<nearfar_runtime::Touched>,
-    users: Vec<nearfar_runtime::User>,
-    running: Vec<nearfar_runtime::Running>,
-    places: PlaceAnswer,
-    nodes: NodeAnswer,
-}
 
 thread_local! {
-    static KEPT: RefCell<Kept> = RefCell::default();
+    static PLACES: RefCell<PlaceAnswer> = RefCell::default();
+    static NODES: RefCell<NodeAnswer> = RefCell::default();
 }
 
-fn with_kept(ask: impl FnOnce(&mut Kept) -> Result<(), Failure>) -> Result<(), Failure> {
-    let ended = |_| Failure::new(Code::Internal, "the thread is ending");
-    KEPT.try_with(|kept| ask(&mut kept.borrow_mut())).map_err(ended)?
+/// What C asks with: the ranking, what is to be ranked for, with its name, and the threads that run.
+struct Question<T> {
+    ranking: *const Ranking,
+    asked: (*const T, usize, &'static str),
+    running: (*const Running, usize),
 }
 
-impl Kept {
-    fn take_running(&mut self, running: &[Running]) {
-        self.running.clear();
-        self.running.extend(running.iter().map(|it| nearfar_runtime::Running {
-            place: it.place,
-            node: it.node,
-            threads: it.threads,
-        }));
-    }
+/// Where the answer goes, and what it is called.
+struct Target<R> {
+    ranked: *mut R,
+    room: usize,
+    count: *mut usize,
+    what: &'static str,
 }
 
-/// What a caller asks with, once the count of answers is set to 0: the ranking, what is to be ranked
-/// for, with its name, and the threads that run.
+/// Asks a question, and writes what is ranked of the answer.
 ///
 /// # Safety
 /// As for [`nearfar_rank`].
-unsafe fn question<'a, T>(
-    ranking: *const Ranking,
-    (asked, asked_count, what): (*const T, usize, &str),
-    (running, running_count): (*const Running, usize),
-    count: *mut usize,
-) -> Result<(&'a Ranking, &'a [T], &'a [Running]), Failure> {
-    // SAFETY: as the caller promises.
-    unsafe { put(count, 0, "the count")? };
-    // SAFETY: as the caller promises.
-    let ranking = unsafe { reference(ranking, "the ranking")? };
-    // SAFETY: as the caller promises.
-    let asked = unsafe { elements(asked, asked_count, what)? };
-    // SAFETY: as the caller promises.
-    let running = unsafe { elements(running, running_count, "the threads")? };
-    Ok((ranking, asked, running))
+unsafe fn answer<T, A, R: Copy>(
+    question: Question<T>,
+    target: Target<R>,
+    kept: &'static LocalKey<RefCell<A>>,
+    ask: impl FnOnce(&Ranking, &[T], &[Running], &mut A) -> Result<(), RankError>,
+    ranked: impl FnOnce(&A) -> &[R],
+) -> i32 {
+    code_of(|| {
+        let (asked, asked_count, what) = question.asked;
+        // SAFETY: as the caller promises.
+        unsafe { put(target.count, 0, "the count")? };
+        // SAFETY: as the caller promises.
+        let ranking = unsafe { reference(question.ranking, "the ranking")? };
+        // SAFETY: as the caller promises.
+        let asked = unsafe { elements(asked, asked_count, what)? };
+        // SAFETY: as the caller promises.
+        let running = unsafe { elements(question.running.0, question.running.1, "the threads")? };
+        let ended = |_| Failure::new(Code::Internal, "the thread is ending");
+        kept.try_with(|kept| {
+            let mut kept = kept.borrow_mut();
+            ask(ranking, asked, running, &mut kept)?;
+            let found = ranked(&kept).iter().copied();
+            // SAFETY: as the caller promises.
+            unsafe { put_all(target.ranked, target.room, target.count, found, target.what) }
+        })
+        .map_err(ended)?
+    })
 }
 
 /// Ranks places for a task; see the header.
@@ -77,34 +80,11 @@ pub unsafe extern "C" fn nearfar_rank(
     room: usize,
     count: *mut usize,
 ) -> i32 {
-    code_of(|| {
-        // SAFETY: as the caller promises.
-        let (ranking, touched, running) = unsafe {
-            question(
-                ranking,
-                (touched, touched_count, "the data"),
-                (running, running_count),
-                count,
-            )?
-        };
-        with_kept(|kept| {
-            kept.take_running(running);
-            kept.touched.clear();
-            kept.touched.extend(
-                touched
-                    .iter()
-                    .map(|it| nearfar_runtime::Touched { node: it.node, bytes: it.bytes }),
-            );
-            ranking.rank_into(&kept.touched, &kept.running, &mut kept.places)?;
-            let answer = kept.places.ranked.iter().map(|it| RankedPlace {
-                place: it.place,
-                seconds: it.seconds,
-                ratio: it.ratio,
-            });
-            // SAFETY: as the caller promises.
-            unsafe { put_all(ranked, room, count, answer, "the ranked places") }
-        })
-    })
+    let asked = (touched, touched_count, "the data");
+    let question = Question { ranking, asked, running: (running, running_count) };
+    let target = Target { ranked, room, count, what: "the ranked places" };
+    // SAFETY: as the caller promises.
+    unsafe { answer(question, target, &PLACES, Ranking::rank_into, |answer| &answer.ranked) }
 }
 
 /// Ranks memory nodes for data; see the header.
@@ -122,27 +102,9 @@ pub unsafe extern "C" fn nearfar_rank_nodes(
     room: usize,
     count: *mut usize,
 ) -> i32 {
-    code_of(|| {
-        // SAFETY: as the caller promises.
-        let (ranking, users, running) = unsafe {
-            question(ranking, (users, user_count, "the users"), (running, running_count), count)?
-        };
-        with_kept(|kept| {
-            kept.take_running(running);
-            kept.users.clear();
-            kept.users.extend(users.iter().map(|it| nearfar_runtime::User {
-                place: it.place,
-                threads: it.threads,
-                bytes: it.bytes,
-            }));
-            ranking.rank_nodes_into(&kept.users, &kept.running, &mut kept.nodes)?;
-            let answer = kept.nodes.ranked.iter().map(|it| RankedNode {
-                seconds: it.seconds,
-                ratio: it.ratio,
-                node: it.node,
-            });
-            // SAFETY: as the caller promises.
-            unsafe { put_all(ranked, room, count, answer, "the ranked nodes") }
-        })
-    })
+    let asked = (users, user_count, "the users");
+    let question = Question { ranking, asked, running: (running, running_count) };
+    let target = Target { ranked, room, count, what: "the ranked nodes" };
+    // SAFETY: as the caller promises.
+    unsafe { answer(question, target, &NODES, Ranking::rank_nodes_into, |answer| &answer.ranked) }
 }

@@ -8,10 +8,6 @@ use libloading::Library;
 use crate::found::NoDevices;
 
 /// Loads the first of these libraries that is there.
-///
-/// # Errors
-///
-/// Why none could be loaded, as the system's loader says it of the first.
 pub(crate) fn load(names: &[&str]) -> Result<Library, NoDevices> {
     if cfg!(target_feature = "crt-static") {
         return Err(NoDevices::absent(
@@ -49,10 +45,6 @@ macro_rules! function_table {
 
         impl $table {
             /// Finds all of them.
-            ///
-            /// # Errors
-            ///
-            /// The name of one that the library lacks.
             pub(crate) fn find(library: &libloading::Library) -> Result<Self, String> {
                 Ok(Self {
                     $($name: {

@@ -1,7 +1,6 @@
 //! Devices that data is copied to and from, as a programming interface shows them.
 
-use std::fmt;
-
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::index_set::NodeSet;
@@ -20,20 +19,6 @@ pub enum Backend {
 impl Backend {
     /// All, the one that is preferred for a device of both first.
     pub const ALL: [Self; 2] = [Self::Cuda, Self::Opencl];
-
-    /// The word for it in records, arguments and cases' ids.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Cuda => "cuda",
-            Self::Opencl => "opencl",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
 }
 
 /// A device that can be copied to. One that two interfaces show is there twice.
@@ -93,16 +78,6 @@ impl TransferDirection {
     /// Those between a device and the host.
     pub const WITH_HOST: [Self; 3] = [Self::ToDevice, Self::ToHost, Self::BothWays];
 
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::ToDevice => "to_device",
-            Self::ToHost => "to_host",
-            Self::BothWays => "both_ways",
-            Self::ToPeer => "to_peer",
-        }
-    }
-
     /// For people.
     pub fn words(self) -> &'static str {
         match self {
@@ -122,12 +97,6 @@ impl TransferDirection {
     }
 }
 
-impl fmt::Display for TransferDirection {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
-}
-
 /// What the host's pages of a transfer are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -141,18 +110,6 @@ pub enum HostMemory {
 
 impl HostMemory {
     pub const ALL: [Self; 2] = [Self::Pinned, Self::Pageable];
-
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pinned => "pinned",
-            Self::Pageable => "pageable",
-        }
-    }
 }
 
-impl fmt::Display for HostMemory {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
-}
+words!(Backend, TransferDirection, HostMemory);

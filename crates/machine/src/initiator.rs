@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::index_set::{CpuSet, NodeSet};
@@ -55,15 +56,6 @@ pub struct CpuGroup {
 impl GroupBy {
     /// All, the coarsest first.
     pub const ALL: [Self; 3] = [Self::Memory, Self::L3, Self::Core];
-
-    /// The word for it in options and records.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Memory => "memory",
-            Self::L3 => "l3",
-            Self::Core => "core",
-        }
-    }
 
     /// The word for one of its groups, before its number.
     pub fn group(self) -> &'static str {
@@ -205,3 +197,5 @@ impl Machine {
             .collect()
     }
 }
+
+words!(GroupBy);

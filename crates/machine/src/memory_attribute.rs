@@ -1,12 +1,13 @@
 //! What hwloc calls memory attributes: how fast initiators reach nodes, by which `hwloc-bind`,
 //! Open MPI and others choose one (`hwloc/memattrs.h`).
 
-use serde::Serialize;
+use nearfar_units::words;
+use serde::{Deserialize, Serialize};
 
 use crate::index_set::CpuSet;
 
 /// An attribute of hwloc for which there are measurements, by its name there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum MemoryAttribute {
     /// Reads and writes together.
@@ -24,17 +25,6 @@ pub enum MemoryAttribute {
 const MIB: f64 = 1_048_576.0;
 
 impl MemoryAttribute {
-    /// hwloc's name for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Bandwidth => "Bandwidth",
-            Self::ReadBandwidth => "ReadBandwidth",
-            Self::WriteBandwidth => "WriteBandwidth",
-            Self::Latency => "Latency",
-            Self::ReadLatency => "ReadLatency",
-        }
-    }
-
     /// Whether it is a time, of which less is better.
     pub fn is_latency(self) -> bool {
         matches!(self, Self::Latency | Self::ReadLatency)
@@ -74,6 +64,8 @@ pub struct AttributeValue {
     /// In the attribute's [unit](MemoryAttribute::unit), never 0.
     pub value: u64,
 }
+
+words!(MemoryAttribute);
 
 #[cfg(test)]
 mod tests {

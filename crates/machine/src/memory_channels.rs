@@ -24,9 +24,6 @@ impl Machine {
     /// known only where each package is one such node and all packages have equally
     /// many channels: over several nodes of a package the firmware divides its
     /// channels, or spreads each node over all of them, and nothing says which.
-    ///
-    /// # Errors
-    /// Why it is not known.
     pub(crate) fn channels_of_a_node(&self) -> Result<usize, String> {
         let names = self.channel_names()?;
         self.check_one_node_a_package()?;

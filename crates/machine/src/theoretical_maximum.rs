@@ -8,8 +8,8 @@
 
 use std::fmt::Write as _;
 
-use nearfar_units::{BytesPerSecond, QuantityError, excerpt, serialize_gb_per_s};
-use serde::Serialize;
+use nearfar_units::{BytesPerSecond, QuantityError, excerpt, serialize_gb_per_s, words};
+use serde::{Deserialize, Serialize};
 
 /// A theoretical maximum: its name, what it is the maximum of, and how much.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -28,7 +28,7 @@ pub struct TheoreticalMaximum {
     pub source: String,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -260,9 +260,6 @@ impl TheoreticalMaximum {
 
     /// A channel of ordinary memory of this kind at this speed in 1e6 transfers/s,
     /// which may be rounded.
-    ///
-    /// # Errors
-    /// When the kind is not known here, or has no such speed by its standard.
     pub(crate) fn of_channel(kind: &str, mt_per_s: u32) -> Result<Self, String> {
         let Some(generation) = DDR.iter().find(|generation| generation.name == kind) else {
             let known = DDR.map(|generation| generation.name).join(", ");
@@ -414,15 +411,4 @@ fn link_names() -> String {
         .into()
 }
 
-impl Scope {
-    /// The scope as it stands in JSON.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Channel => "channel",
-            Self::Stack => "stack",
-            Self::Node => "node",
-            Self::Link => "link",
-            Self::Given => "given",
-        }
-    }
-}
+words!(Scope);

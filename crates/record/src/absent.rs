@@ -1,5 +1,6 @@
 //! Absence is data: what was not measured, and why.
 
+use nearfar_units::{from_word, words};
 use serde::{Deserialize, Serialize};
 
 use crate::coordinates::Coordinates;
@@ -25,10 +26,7 @@ impl Absent {
     pub fn experiment(&self) -> Option<Experiment> {
         let of_case = self.coordinates.first().map(Coordinates::experiment);
         // A group of cases has no coordinates: its id begins with its experiment.
-        of_case.or_else(|| {
-            let name = self.case.split('/').next()?;
-            Experiment::ALL.into_iter().find(|experiment| experiment.as_str() == name)
-        })
+        of_case.or_else(|| from_word(self.case.split('/').next()?))
     }
 }
 
@@ -131,78 +129,4 @@ pub enum ReasonCode {
     NoMetric,
 }
 
-impl ReasonCode {
-    /// The only kind of absence that has this reason; `None` where both have it.
-    pub fn absence(self) -> Option<Absence> {
-        match self {
-            Self::OneNode
-            | Self::OneInitiator
-            | Self::OnePackage
-            | Self::OneCore
-            | Self::OneMemoryKind
-            | Self::NoWindow
-            | Self::UnknownCache
-            | Self::UnmeasuredInput
-            | Self::NoRatio
-            | Self::FullSuiteOnly
-            | Self::ScreenedOut
-            | Self::NodeNotAllowed
-            | Self::CpusNotAllowed
-            | Self::TooLarge
-            | Self::NoDevice
-            | Self::OtherInterface
-            | Self::Budget => Some(Absence::Omitted),
-            Self::NoVariant => None,
-            Self::NoRoom
-            | Self::Denied
-            | Self::Misplaced
-            | Self::Unproven
-            | Self::WrongData
-            | Self::Threads
-            | Self::NotSimulated
-            | Self::Contradiction
-            | Self::DeviceFailed
-            | Self::NotPinned
-            | Self::CommandFailed
-            | Self::TimedOut
-            | Self::NoMetric => Some(Absence::Refused),
-        }
-    }
-
-    /// The code as it stands in the record.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OneNode => "one_node",
-            Self::OneInitiator => "one_initiator",
-            Self::OnePackage => "one_package",
-            Self::OneCore => "one_core",
-            Self::OneMemoryKind => "one_memory_kind",
-            Self::NoWindow => "no_window",
-            Self::UnknownCache => "unknown_cache",
-            Self::UnmeasuredInput => "unmeasured_input",
-            Self::NoRatio => "no_ratio",
-            Self::FullSuiteOnly => "full_suite_only",
-            Self::NoVariant => "no_variant",
-            Self::ScreenedOut => "screened_out",
-            Self::NodeNotAllowed => "node_not_allowed",
-            Self::CpusNotAllowed => "cpus_not_allowed",
-            Self::Budget => "budget",
-            Self::NoRoom => "no_room",
-            Self::Denied => "denied",
-            Self::Misplaced => "misplaced",
-            Self::Unproven => "unproven",
-            Self::WrongData => "wrong_data",
-            Self::Threads => "threads",
-            Self::NotSimulated => "not_simulated",
-            Self::Contradiction => "contradiction",
-            Self::TooLarge => "too_large",
-            Self::NoDevice => "no_device",
-            Self::OtherInterface => "other_interface",
-            Self::DeviceFailed => "device_failed",
-            Self::NotPinned => "not_pinned",
-            Self::CommandFailed => "command_failed",
-            Self::TimedOut => "timed_out",
-            Self::NoMetric => "no_metric",
-        }
-    }
-}
+words!(ReasonCode);

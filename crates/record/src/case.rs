@@ -2,6 +2,7 @@
 //! more experiments.
 
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy, TransferDirection};
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::command::Command;
@@ -144,17 +145,6 @@ pub enum Pages {
     Transparent,
     /// 2 MiB pages from the reserved pool (hugetlb).
     Huge,
-}
-
-impl Pages {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Small => "small",
-            Self::Transparent => "transparent",
-            Self::Huge => "huge",
-        }
-    }
 }
 
 impl Actor {
@@ -308,3 +298,5 @@ impl Case {
         }
     }
 }
+
+words!(Pages);

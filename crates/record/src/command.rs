@@ -1,8 +1,7 @@
 //! Programs that are run under bindings: what was asked for, and what was seen of a run.
 
-use std::fmt;
-
 use nearfar_machine::{Binding, CpuSet, MemoryPolicy};
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::counter::{RunCount, TriedCounter};
@@ -105,22 +104,6 @@ pub enum Better {
     Lower,
 }
 
-impl Better {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Higher => "higher",
-            Self::Lower => "lower",
-        }
-    }
-}
-
-impl fmt::Display for Better {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
-}
-
 impl CommandInputs {
     /// Which figures are good: of times the lower.
     pub fn better(&self) -> Better {
@@ -147,3 +130,5 @@ pub struct CommandRun {
     #[serde(default)]
     pub counts: Vec<RunCount>,
 }
+
+words!(Better);

@@ -1,6 +1,7 @@
 //! Where a case stands in an experiment.
 
 use nearfar_machine::{GroupBy, MemoryKind};
+use nearfar_units::words;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::case::Pages;
@@ -121,17 +122,6 @@ pub enum Affinity {
     Scatter,
 }
 
-impl Affinity {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Unbound => "unbound",
-            Self::Compact => "compact",
-            Self::Scatter => "scatter",
-        }
-    }
-}
-
 /// n threads near a memory node beside m threads far from it (saad2022). The actors are the
 /// groups that have threads, the local one first.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -184,16 +174,6 @@ pub enum Way {
     OneWay,
     /// Each uses the other's.
     BothWays,
-}
-
-impl Way {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::OneWay => "one_way",
-            Self::BothWays => "both_ways",
-        }
-    }
 }
 
 /// What an initiator reaches (denoyelle2019, section 4). A case with several initiators at once has
@@ -319,16 +299,6 @@ pub enum TransferKind {
 impl TransferKind {
     /// All, in the order of the paper.
     pub const ALL: [Self; 4] = [Self::FastLoad, Self::FastStore, Self::SlowLoad, Self::SlowStore];
-
-    /// The paper's word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::FastLoad => "lf",
-            Self::FastStore => "sf",
-            Self::SlowLoad => "ls",
-            Self::SlowStore => "ss",
-        }
-    }
 }
 
 /// What a case of `hybrid` is for.
@@ -397,16 +367,6 @@ pub enum ChaseWalk {
     Anywhere,
 }
 
-impl ChaseWalk {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::PageGroups => "page_groups",
-            Self::Anywhere => "anywhere",
-        }
-    }
-}
-
 /// What loads the memory beside a chase; the second actor of the case.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -436,3 +396,5 @@ pub struct CommandCoordinates {
     /// The node that its memory is asked for on; null where pages are dealt out over several.
     pub memory_node: Option<u32>,
 }
+
+words!(Affinity, Way, TransferKind, ChaseWalk);

@@ -1,7 +1,6 @@
 //! The experiments: what is asked of the machine, each a set of cases.
 
-use std::fmt;
-
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::coordinates::{Coordinates, SCREENING_ROUNDS, Stage};
@@ -62,28 +61,6 @@ impl Experiment {
         Self::Latency,
         Self::Devices,
     ];
-
-    /// The word for it in arguments, records and cases' ids.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pairs => "pairs",
-            Self::Scaling => "scaling",
-            Self::Sharing => "sharing",
-            Self::Links => "links",
-            Self::Roofs => "roofs",
-            Self::Hybrid => "hybrid",
-            Self::Mixes => "mixes",
-            Self::Latency => "latency",
-            Self::Devices => "devices",
-            Self::Commands => "commands",
-        }
-    }
-}
-
-impl fmt::Display for Experiment {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.as_str())
-    }
 }
 
 /// How many cells of a grid are measured.
@@ -94,16 +71,6 @@ pub enum Grid {
     /// Those that a model needs.
     Sparse,
     Full,
-}
-
-impl Grid {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Sparse => "sparse",
-            Self::Full => "full",
-        }
-    }
 }
 
 /// How often a case is measured.
@@ -135,3 +102,5 @@ impl Inputs {
         }
     }
 }
+
+words!(Experiment, Grid);

@@ -1,6 +1,7 @@
 //! The first line of a record: who measured what, where, with which inputs.
 
 use nearfar_machine::{GroupBy, Machine};
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::case::Pages;
@@ -111,17 +112,6 @@ pub enum Suite {
     Full,
 }
 
-impl Suite {
-    /// The word for it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Standard => "standard",
-            Self::Full => "full",
-        }
-    }
-}
-
 /// What a plan is made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -163,3 +153,5 @@ pub struct Inputs {
     /// Devices that copies were planned for; null where `devices` is not measured.
     pub devices: Option<DeviceInputs>,
 }
+
+words!(Suite);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{MemoryPolicy, NodeSet};
+use nearfar_units::words;
 use serde::{Deserialize, Serialize};
 
 use crate::command::CommandRun;
@@ -281,15 +282,4 @@ impl Sample {
     }
 }
 
-impl ProofMethod {
-    /// The method as it stands in the record.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::MovePages => "move_pages",
-            Self::GetMempolicy => "get_mempolicy",
-            Self::NumaMaps => "numa_maps",
-            Self::OneAllowedNode => "one_allowed_node",
-            Self::Simulated => "simulated",
-        }
-    }
-}
+words!(ProofMethod);

@@ -4,6 +4,7 @@ use crate::filling::Filling;
 
 /// A place with what a task's data takes from there.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct RankedPlace {
     /// Its position in [`crate::Ranking::places`].
     pub place: usize,
@@ -15,12 +16,13 @@ pub struct RankedPlace {
 
 /// A memory node with what data takes there.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct RankedNode {
-    pub node: u32,
     /// Time until the slowest of the users has touched its part, seconds. 0 without data.
     pub seconds: f64,
     /// Seconds / seconds of the best node; 1 without data.
     pub ratio: f64,
+    pub node: u32,
 }
 
 /// A place and a node of which the record has no figures.

@@ -4,28 +4,31 @@ use crate::answer::UnknownPair;
 
 /// Data of a task on a memory node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C)]
 pub struct Touched {
-    /// The node, by the system's number.
-    pub node: u32,
     /// Bytes that the task reads or writes there; data that is gone through twice counts twice.
     /// With 0 the node counts for nothing.
     pub bytes: u64,
+    /// The node, by the system's number.
+    pub node: u32,
 }
 
 /// Threads that run already.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct Running {
     /// Where, by its position in [`crate::Ranking::places`].
     pub place: usize,
-    /// The node that they access.
-    pub node: u32,
     /// How many, at most [`MOST_THREADS`]. A thread that spends half of its time on the node
     /// counts 0.5.
     pub threads: f64,
+    /// The node that they access.
+    pub node: u32,
 }
 
 /// Threads that will touch data together.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(C)]
 pub struct User {
     /// Where they run, by its position in [`crate::Ranking::places`].
     pub place: usize,

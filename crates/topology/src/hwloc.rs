@@ -30,11 +30,6 @@ const DATA_CACHES: [ObjectType; 5] = [
 /// Builds a topology from what `input` selects and walks it. `name` is how
 /// messages call the source. Everything of the machine is included, whether this
 /// process may use it or not; what it may use is in the allowed sets.
-///
-/// # Errors
-/// [`TopologyError::Refused`] where hwloc refuses the input,
-/// [`TopologyError::BindingPanicked`] where its binding panics on a value (the
-/// panic is caught), and what [`walk`] finds.
 pub(crate) fn build_machine(
     name: &str,
     source: Source,
@@ -44,9 +39,6 @@ pub(crate) fn build_machine(
 }
 
 /// The XML that hwloc writes of the topology that `input` selects.
-///
-/// # Errors
-/// As [`build_machine`].
 pub(crate) fn build_xml(
     name: &str,
     input: impl FnOnce(TopologyBuilder) -> Result<TopologyBuilder, String>,
@@ -172,10 +164,6 @@ fn walk(topology: &Topology, name: &str, source: Source) -> Result<Machine, Topo
 }
 
 /// The members of a set that hwloc gave.
-///
-/// # Errors
-/// [`TopologyError::IndexTooLarge`] for a member above [`MAX_INDEX`]; hwloc's sets
-/// can be infinite, which only a damaged file brings about here.
 pub(crate) fn members<Kind>(
     bitmap: &Bitmap,
     name: &str,

@@ -53,7 +53,7 @@ pub fn write_memory_attributes(
         let order = if attribute.is_latency() { LOWER_FIRST } else { HIGHER_FIRST };
         written += &format!(
             "  <memattr name=\"{}\" flags=\"{}\">\n",
-            attribute.name(),
+            attribute.as_str(),
             order | NEED_INITIATOR
         );
         for value in values.iter().filter(|value| value.attribute == attribute) {
@@ -108,7 +108,7 @@ impl Places {
                 Event::Start(element) if is_memattr(element.name().as_ref()) => {
                     let found = value_of(&element, "name");
                     let of_these =
-                        attributes.iter().find(|one| found.as_deref() == Some(one.name()));
+                        attributes.iter().find(|one| found.as_deref() == Some(one.as_str()));
                     if let Some(attribute) = of_these {
                         places.replaced_attributes.push(*attribute);
                         leaving_out = Some(before);

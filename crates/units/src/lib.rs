@@ -15,6 +15,7 @@ mod excerpt;
 mod number;
 mod quantity;
 mod time;
+mod word;
 
 pub use bytes::Bytes;
 pub use excerpt::{excerpt, excerpt_of};
@@ -23,3 +24,4 @@ pub use quantity::{
     BytesPerSecond, FlopsPerSecond, Nanoseconds, Quantity, Ratio, Unit, serialize_gb_per_s,
 };
 pub use time::{format_duration, nanoseconds, parse_duration};
+pub use word::{from_word, words_of};

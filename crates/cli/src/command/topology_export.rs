@@ -122,7 +122,7 @@ fn check(text: &str, record: &Record, values: &[AttributeValue]) -> anyhow::Resu
     if let Some(value) = lacks {
         bail!(
             "{EXPORTED} was not written: hwloc does not give back the {} of CPUs {} on node {}",
-            value.attribute.name(),
+            value.attribute.as_str(),
             value.initiator,
             value.node
         );

@@ -1,17 +1,18 @@
-//! What the terminal shows of simulated machines. A file of `golden/` is a session: lines that begin
-//! with `$ nearfar` are run, and the rest is what they print and the status that they end with. A
-//! new case is such a line, and `UPDATE_EXPECT=1 cargo test -p nearfar --test program golden` writes
-//! what follows it.
+//! What the terminal shows. A file of `golden/` is a session: lines that begin with `$ ` are run by
+//! bash(1) one after the other, and the rest is what they print and the status that they end with.
+//! `@NAME` is a record (`records.rs`), `nearfar` this program, `$TESTS` and `$CRATES` folders of the
+//! checkout. A new case is such a line, and `UPDATE_EXPECT=1 cargo test -p nearfar --test program
+//! golden` writes what follows it, to be read before it is committed.
 
 use std::fs;
 use std::path::Path;
 
 use expect_test::expect_file;
 
-use crate::records::{asked, folder};
+use crate::records::{asked, folder, line};
 use crate::support::{assert_said_once, run, text};
 
-/// The time of a measurement and the folder of records are words; nothing else varies.
+/// The time of a measurement and folders are words; nothing else varies.
 fn without_what_varies(text: &str) -> String {
     let is_time = |window: &[u8]| {
         b"0000-00-00T00:00:00Z".iter().zip(window).all(|(form, byte)| match form {
@@ -19,30 +20,33 @@ fn without_what_varies(text: &str) -> String {
             _ => form == byte,
         })
     };
-    let mut told = text.replace(folder().to_str().unwrap(), "FOLDER");
+    let mut told = text
+        .replace(folder().to_str().unwrap(), "FOLDER")
+        .replace(env!("CARGO_MANIFEST_DIR"), "CRATE");
     while let Some(place) = told.as_bytes().windows(20).position(is_time) {
         told.replace_range(place..place + 20, "TIME");
     }
     told
 }
 
-/// What a command line prints, and its status.
-fn session(words: &str) -> String {
-    let output = run(&mut asked(words));
+/// What a line of a session prints, and its status.
+fn told(words: &str) -> String {
+    let output = run(&mut line(words));
     let [said, refused] =
         [&output.stdout, &output.stderr].map(|stream| without_what_varies(&text(stream)));
     assert!(!(said.clone() + &refused).contains('\u{1b}'), "{words}: a pipe is sent no colours");
-    assert_said_once(&refused);
-    let is_figures =
-        ["model", "predict", "advise", "compare"].iter().any(|it| words.starts_with(it));
+    refused.lines().for_each(assert_said_once);
+    let is_figures = ["model", "predict", "advise", "compare", "profile", "sensitivity"]
+        .iter()
+        .any(|it| words.starts_with(&format!("nearfar {it}")));
     if is_figures && output.status.code() != Some(2) {
-        // Names of files and machines are as long as they are.
-        let is_named = |line: &&str| line.starts_with("record: ") || line.starts_with("simulated-");
-        let lines = said.lines().filter(|line| !is_named(line));
+        // Names of files and machines are as long as they are, and Markdown has no lines of its own.
+        let is_free = |line: &&str| line.starts_with("record: ") || line.starts_with("simulated-");
+        let lines = said.lines().filter(|line| !is_free(line) && !words.contains(".md"));
         let long: Vec<&str> = lines.filter(|line| line.chars().count() > 100).collect();
         assert!(long.is_empty(), "{words}: {long:#?}");
     }
-    format!("$ nearfar {words}\n{said}{refused}[{}]\n\n", output.status.code().unwrap())
+    format!("$ {words}\n{said}{refused}[{}]\n\n", output.status.code().unwrap())
 }
 
 #[test]
@@ -52,14 +56,36 @@ fn sessions_are_those_of_the_golden_files() {
     for file in fs::read_dir(golden).unwrap() {
         let path = file.unwrap().path();
         let held = fs::read_to_string(&path).unwrap();
-        let commands: Vec<&str> =
-            held.lines().filter_map(|line| line.strip_prefix("$ nearfar ")).collect();
-        cases += commands.len();
-        let told: String = commands.into_iter().map(session).collect();
-        expect_file![path].assert_eq(&told);
+        let lines: Vec<&str> = held.lines().filter_map(|line| line.strip_prefix("$ ")).collect();
+        cases += lines.len();
+        let session: String = lines.into_iter().map(told).collect();
+        expect_file![path].assert_eq(&session);
     }
-    assert!(cases > 180, "{cases}");
+    assert!(cases > 250, "{cases}");
     for unwritten in ["ran", "x.xml", "x.csv"] {
         assert!(!folder().join(unwritten).exists(), "{unwritten}");
     }
+}
+
+#[test]
+fn colours_are_sent_where_they_are_asked_for_and_tell_nothing_of_their_own() {
+    let coloured = |name: &str, value: &str| {
+        text(&run(asked("model @amd-2p classes").env(name, value)).stdout)
+    };
+    let with = coloured("CLICOLOR_FORCE", "1");
+    assert!(with.contains("\u{1b}[48;5;"), "{with:?}");
+    let mut parts = with.split('\u{1b}');
+    let mut without = parts.next().unwrap().to_string();
+    parts.for_each(|part| without += part.split_once('m').unwrap().1);
+    assert_eq!(without, coloured("NO_COLOR", "1"));
+}
+
+#[test]
+fn the_papers_tables_hold() {
+    let text = text(&run(&mut asked("reproduce braithwaite2012")).stdout);
+    let last = text.lines().last().unwrap();
+    assert!(last.starts_with("braithwaite2012: ") && last.contains(" 0 fail"), "{last}");
+    assert!(last.contains("114 pass (54 round trips)"), "{last}");
+    assert_eq!(text.matches(" round trip: the simulated machine was given").count(), 3, "{text}");
+    assert!(text.contains("table 5.2") && !text.contains("FAIL"), "{text}");
 }

@@ -4,25 +4,20 @@
 
 mod advise;
 mod contract;
-mod edited;
 mod field_tables;
 mod figures;
 mod golden;
 mod kill;
 mod model_roofline;
-mod models;
 mod mutilated;
 mod plugins;
 mod profile;
 mod records;
-mod refusals;
 mod run;
 mod run_report;
 mod schema;
 mod schema_text;
-mod sensitivity;
-mod simulated;
 mod strangers;
 mod support;
-mod topologies;
+mod this_machine;
 mod written;

@@ -57,14 +57,3 @@ fn installed_plugins_are_not_loaded() {
         assert!(!said.contains(library), "{library}");
     }
 }
-
-#[test]
-fn a_started_program_has_its_users_variables() {
-    let mut command = nearfar();
-    command.args(["run", "--placement", "compact", "--", "env"]);
-    let output =
-        run(command.env("HWLOC_XMLFILE", "/dev/null").env("HWLOC_PLUGINS_PATH", "/theirs"));
-    let said = text(&output.stdout);
-    assert!(said.contains("HWLOC_XMLFILE=/dev/null\n"), "{said}");
-    assert!(said.contains("HWLOC_PLUGINS_PATH=/theirs\n"), "{said}");
-}

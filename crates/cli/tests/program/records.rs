@@ -7,7 +7,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use serde_json::Value;
 
-use crate::support::{nearfar, run, text};
+use crate::support::{run, text};
 
 /// A record's name, and the machine and options of `characterize` by which it is made.
 const RECORDS: &[(&str, &str)] = &[
@@ -19,6 +19,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("e5520", "e5520 --only pairs,sharing,latency --grid full --kernel triad"),
     ("e7-4870", "e7-4870 --only pairs,roofs,mixes --kernel load,triad"),
     ("eight", "two-socket-8-nodes --only pairs,links,roofs,mixes --kernel load,triad"),
+    ("fast", "knl-flat --suite quick --only pairs,latency,mixes,hybrid --kernel load"),
     ("few-runs", "e7-4870 --only scaling --kernel copy --seed 3 --runs 10"),
     ("full", "full.toml --suite quick --kernel triad"),
     ("hubs", "amd-2p-two-hubs --only devices"),
@@ -30,6 +31,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("knl-sharing", "knl-flat --only pairs,sharing --grid sparse"),
     ("longer", "longer.toml --suite quick --seed 2"),
     ("many", "two-socket-8-nodes --suite quick --only pairs,sharing --kernel triad --grid sparse"),
+    ("nodes-8", "two-socket-8-nodes --suite quick --only pairs,latency,mixes --kernel load"),
     ("one", "one.toml --only pairs"),
     ("opteron-8", "opteron-8 --only roofs,latency"),
     ("pairs", "itanium2 --suite quick --only pairs"),
@@ -37,6 +39,7 @@ const RECORDS: &[(&str, &str)] = &[
     ("skylake-hybrid", "skylake-hybrid --only hybrid,latency"),
     ("slower", "slower.toml --suite quick --seed 2"),
     ("sound", "joe0 --suite quick --seed 1"),
+    ("two", "intel-2p --suite quick --only pairs,latency,mixes --kernel load"),
     ("sparse", "e5520 --only pairs,sharing --grid sparse --kernel triad"),
 ];
 
@@ -106,20 +109,40 @@ pub fn record(name: &str) -> PathBuf {
     path
 }
 
-/// A command line in that folder: `@NAME` is a record, and `~` a space in a word.
-pub fn asked(words: &str) -> Command {
-    let mut command = nearfar();
-    command.current_dir(folder()).env("XDG_STATE_HOME", folder());
+/// A line of shell in that folder, where `@NAME` is a record.
+pub fn line(words: &str) -> Command {
+    let mut script = String::new();
+    for (number, part) in words.split('@').enumerate() {
+        let end = part.find(|c: char| !c.is_ascii_alphanumeric() && c != '-').unwrap_or(part.len());
+        match (number, part.split_at(end)) {
+            (0, _) => script += part,
+            (_, ("", rest)) => script += &format!("@{rest}"),
+            (_, (name, rest)) => {
+                record(name);
+                script += &format!("{name}.jsonl{rest}");
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = Path::new(env!("CARGO_BIN_EXE_nearfar")).parent().unwrap();
+    let mut command = Command::new("bash");
+    command.args(["-o", "pipefail", "-c", &script, "bash"]);
+    command
+        .current_dir(folder())
+        .env("PATH", format!("{}:{}", program.display(), std::env::var("PATH").unwrap()))
+        .env("XDG_STATE_HOME", folder())
+        .env("LC_ALL", "C")
+        .env("TESTS", root.join("tests/program"))
+        .env("CRATES", root.parent().unwrap());
     for variable in ["COLUMNS", "CLICOLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
-    for word in words.split(' ') {
-        match word.strip_prefix('@') {
-            Some(name) => command.arg(record(name).file_name().unwrap()),
-            None => command.arg(word.replace('~', " ")),
-        };
-    }
     command
+}
+
+/// A command line of the program there, to which arguments can be added.
+pub fn asked(words: &str) -> Command {
+    line(&format!("exec nearfar {words} \"$@\""))
 }
 
 /// What such a command line gives for programs.
@@ -127,11 +150,4 @@ pub fn json(words: &str) -> Value {
     let output = run(asked(words).arg("--json"));
     assert_eq!(output.status.code(), Some(0), "{words}: {}", text(&output.stderr));
     serde_json::from_slice(&output.stdout).unwrap()
-}
-
-/// A record that a test may change, in a folder of its own.
-pub fn copy(name: &str, folder: &Path) -> PathBuf {
-    let path = folder.join("r.jsonl");
-    fs::copy(record(name), &path).unwrap();
-    path
 }

@@ -15,10 +15,6 @@ use crate::library::text_of;
 const KERNEL_MODULE: &str = "/proc/driver/nvidia/version";
 
 /// All devices.
-///
-/// # Errors
-///
-/// Why there are none.
 pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, NoDevices> {
     start(functions)?;
     let mut count = 0;

@@ -25,10 +25,6 @@ pub(crate) struct Context {
 impl Context {
     /// Takes the context of a device, which messages name by the label, and makes it the calling
     /// thread's.
-    ///
-    /// # Errors
-    ///
-    /// The device is there no more, or the driver refuses.
     pub(crate) fn open(
         functions: Functions,
         accelerator: &Accelerator,

@@ -28,10 +28,6 @@ pub(super) struct Place {
 }
 
 /// All devices that can be used, numbered through over the platforms.
-///
-/// # Errors
-///
-/// Why there are none.
 pub(crate) fn find(functions: &Functions) -> Result<Vec<Accelerator>, NoDevices> {
     let places = places(functions)?;
     let numbered = (0..).zip(&places);

@@ -24,10 +24,6 @@ pub(crate) struct Context {
 
 impl Context {
     /// Opens it for these devices, which are named in messages as said beside them.
-    ///
-    /// # Errors
-    ///
-    /// A device is there no more, the devices are of different platforms, or OpenCL refuses.
     pub(crate) fn open(
         functions: Functions,
         accelerators: &[(&Accelerator, &String)],

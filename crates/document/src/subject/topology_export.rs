@@ -63,10 +63,10 @@ impl TopologyExport {
         text += &table(header.map(String::from).into(), rows, 2);
         text += "\n";
         for it in &self.found.unmeasured {
-            text += &paragraph("", &format!("{}: {}", it.attribute.name(), it.why));
+            text += &paragraph("", &format!("{}: {}", it.attribute.as_str(), it.why));
         }
         if !self.replaced.is_empty() {
-            let replaced: Vec<&str> = self.replaced.iter().map(|it| it.name()).collect();
+            let replaced: Vec<&str> = self.replaced.iter().map(|it| it.as_str()).collect();
             let replaced = replaced.join(", ");
             text += &paragraph(
                 "",
@@ -91,7 +91,7 @@ fn row(of: &MeasuredAttribute) -> Vec<String> {
     let values = || of.values.iter().map(|value| value.value);
     let number = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
     vec![
-        of.attribute.name().into(),
+        of.attribute.as_str().into(),
         of.kernel.as_deref().map_or_else(|| "chase".into(), |name| printable(name).into()),
         of.values.len().to_string(),
         of.without.to_string(),

@@ -74,10 +74,6 @@ impl MachineCode {
     ///
     /// An architecture whose instruction cache does not see stores (AArch64) must also clean it
     /// here.
-    ///
-    /// # Errors
-    ///
-    /// What Linux says when it has no such pages, or may not make them executable.
     fn load(assembled: Assembled) -> io::Result<MachineCode> {
         let Assembled { bytes, entries } = assembled;
         let mut pages = MmapMut::map_anon(bytes.len())?;

@@ -9,19 +9,11 @@ pub(super) use crate::portable::write_volatile as write_non_temporal;
 const WHY: &str = "loops are generated for x86-64 only";
 
 /// None.
-///
-/// # Errors
-///
-/// Always.
 pub(super) fn assemble_mix(mix: &Mix, variant: Variant) -> Result<Assembled, NotGenerated> {
     Err(NotGenerated::NotWritten { recipe: mix.to_string(), variant, why: WHY })
 }
 
 /// None.
-///
-/// # Errors
-///
-/// Always.
 pub(super) fn assemble_flops(flops: &Flops, variant: Variant) -> Result<Assembled, NotGenerated> {
     Err(NotGenerated::NotWritten { recipe: flops.to_string(), variant, why: WHY })
 }

@@ -138,10 +138,6 @@ impl History {
     }
 
     fn absent(&self, header: &Header, absent: &Absent) -> Result<(), String> {
-        let code = absent.reason.code;
-        if code.absence().is_some_and(|only| only != absent.absence) {
-            return Err(format!("'{}' is not why the case is absent", code.as_str()));
-        }
         match (absent.absence, absent.round) {
             (Absence::Omitted, Some(round)) => {
                 Err(format!("omitted, and yet begun in round {round}"))

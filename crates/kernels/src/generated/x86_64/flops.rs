@@ -11,11 +11,6 @@ use crate::generated::{Flops, NotGenerated};
 
 /// The routine, whether or not this CPU runs it. Its first registers hold the chains, the next
 /// ones the constants, in the order of the exchange.
-///
-/// # Errors
-///
-/// If the variant has no vectors or no fused multiply-add where there must be one, or the
-/// assembler refuses.
 pub(in crate::generated) fn assemble_flops(
     flops: &Flops,
     variant: Variant,

@@ -71,10 +71,6 @@ pub(in crate::generated) fn accumulators(mix: &Mix, variant: Variant) -> usize {
 }
 
 /// The routines of a mix, whether or not this CPU runs them.
-///
-/// # Errors
-///
-/// If the variant has no vectors, the code would be too large, or the assembler refuses.
 pub(in crate::generated) fn assemble_mix(
     mix: &Mix,
     variant: Variant,
