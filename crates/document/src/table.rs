@@ -85,12 +85,22 @@ pub(crate) struct Reasons<'a>(Vec<(AbsenceKind, &'a str)>);
 impl<'a> Reasons<'a> {
     /// What stands in the cell.
     pub fn mark(&mut self, kind: AbsenceKind, why: &'a str) -> String {
+        format!("{} ({})", kind.as_str(), self.number(kind, why))
+    }
+
+    /// Its number, from 1.
+    pub fn number(&mut self, kind: AbsenceKind, why: &'a str) -> usize {
         let known = self.0.iter().position(|known| *known == (kind, why));
-        let number = known.unwrap_or_else(|| {
+        let position = known.unwrap_or_else(|| {
             self.0.push((kind, why));
             self.0.len() - 1
         });
-        format!("{} ({})", kind.as_str(), number + 1)
+        position + 1
+    }
+
+    /// How and why, in the order of the numbers.
+    pub fn told(self) -> Vec<(&'static str, &'a str)> {
+        self.0.into_iter().map(|(kind, why)| (kind.as_str(), why)).collect()
     }
 
     /// What stands below the table.

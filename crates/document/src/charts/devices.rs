@@ -8,7 +8,7 @@ use nearfar_model::{TransferFigures, TransferLaw, TransferPlace, largest_transfe
 use nearfar_record::TransferCoordinates;
 use nearfar_units::{Bytes, Quantity, format_significant};
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::figure::{Figure, Unit};
@@ -33,9 +33,7 @@ fn map(transfers: &[TransferFigures]) -> Option<Chart> {
             row,
             column: transfer.place.peer.as_ref().unwrap_or(&transfer.place.device).clone(),
         };
-        if let Some(content) = Content::of(cell(transfer), Vec::new()) {
-            map.add(&place, content);
-        }
+        map.add(&place, cell(transfer), Vec::new());
     }
     Chart::of(
         "devices-map",

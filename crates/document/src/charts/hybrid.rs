@@ -4,13 +4,12 @@ use nearfar_model::{Hybrid, HybridFigures};
 use nearfar_record::{HybridCoordinates, HybridPoint};
 use nearfar_units::format_significant;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::Sources;
-use crate::subject::{memories_words, placement_words};
-use crate::table::AbsenceKind;
+use crate::subject::{memories_words, placement_words, surface_cell};
 
 pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     let model = sources.hybrid();
@@ -33,14 +32,7 @@ fn surface(sources: &Sources<'_>, model: &Hybrid) -> Option<Chart> {
                 row: percent(point.load_share),
                 column: percent(point.fast_share),
             };
-            let content = point.bandwidth.map_or_else(
-                || {
-                    let why = "an overlap that it needs is not known";
-                    Content::Absent(AbsenceKind::NotMeasured, why.into())
-                },
-                |value| Content::Figures(vec![Some(Figure::plain(value))], None),
-            );
-            map.add(&place, content);
+            map.add(&place, surface_cell(point), Vec::new());
         }
     }
     Chart::of(

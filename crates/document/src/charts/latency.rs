@@ -4,7 +4,7 @@ use crate::subject::{latency_cell, walk_words};
 use nearfar_model::{ChaseFigures, Latency};
 use nearfar_units::Bytes;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
@@ -33,9 +33,7 @@ fn idle(sources: &Sources<'_>, model: Option<&Latency>) -> Option<Chart> {
                 == (chase.place.initiator, chase.place.memory_node)
         });
         let factor = factor.and_then(|factor| factor.factor.found()).map(Figure::of);
-        if let Some(content) = Content::of(latency_cell(chase), vec![factor]) {
-            map.add(&place, content);
-        }
+        map.add(&place, latency_cell(chase), vec![factor]);
     }
     Chart::of(
         "latency-map",

@@ -2,7 +2,7 @@
 
 use nearfar_model::LinkFigures;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::{Sources, Who};
@@ -72,7 +72,5 @@ fn of_parts(links: &[&LinkFigures], who: &Who) -> Option<Chart> {
 /// Adds what a link's cores move together, or why that is not known.
 fn add(map: &mut HeatMap, place: &Place, link: &LinkFigures, others: Vec<Option<Figure>>) {
     let cell = Cell::of(&link.case, link.total.as_ref().map(Figure::sum), Counted::Bytes);
-    if let Some(content) = Content::of(cell, others) {
-        map.add(place, content);
-    }
+    map.add(place, cell, others);
 }

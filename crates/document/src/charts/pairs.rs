@@ -6,7 +6,7 @@ use crate::subject::classes::kernels_and_threads;
 use crate::subject::pairs::row_words;
 use nearfar_model::Class;
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
 use crate::subject::Sources;
@@ -32,21 +32,19 @@ pub(super) fn charts(sources: &Sources<'_>) -> Vec<Chart> {
     for cell in &sources.show.pairs {
         let place = Place {
             choice: vec![cell.kernel.clone(), cell.threads.to_string()],
-            row: row_words(cell),
+            row: row_words(cell, &sources.show.measured.who),
             column: format!("node {}", cell.memory_node),
         };
         let Some(figure) = cell.cell.best() else {
-            if let Some(content) = Content::of(Cell::absent(&cell.cell.refused), Vec::new()) {
-                map.add(&place, content);
-            }
+            map.add(&place, Cell::absent(&cell.cell.refused), Vec::new());
             continue;
         };
         let sum = Figure::sum(&figure.summary).of_samples(&figure.case, Counted::Bytes);
         let ends = sum.interval.map(|ends| ends.map(|end| Figure::new(end, None, sum.unit)));
         let [low, high] = ends.map_or([None, None], |ends| ends.map(Some));
-        let figures = vec![Some(sum), Some(Figure::paced(&figure.summary)), low, high];
+        let others = vec![Some(Figure::paced(&figure.summary)), low, high];
         let class = classes.get(&(cell.row.index, cell.memory_node)).copied();
-        map.add(&place, Content::Figures(figures, class));
+        map.add_of_group(&place, Cell::Figure(sum), others, class);
     }
     Chart::of(
         "pairs-map",

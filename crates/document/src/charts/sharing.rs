@@ -3,7 +3,7 @@
 use crate::subject::{Who, measured_beta, place_words};
 use nearfar_model::{GridPlace, SharedCell, Sharing, SharingCell};
 
-use super::heat_map::{Content, HeatMap, Place};
+use super::heat_map::{HeatMap, Place};
 use super::lines::{Axis, Lines, Scale, Series, Style};
 use super::{Chart, Plot};
 use crate::figure::{Counted, Figure, Unit};
@@ -46,11 +46,7 @@ fn map(sources: &Sources<'_>, model: Option<&Sharing>) -> Option<Chart> {
         let predicted = modelled.and_then(|cell| cell.predicted_total.as_ref()).map(Figure::of);
         let beta = modelled.and_then(measured_beta);
         let others = vec![sum(&cell.local), sum(&cell.remote), beta, predicted];
-        if let Some(content) =
-            Content::of(Cell::of(&cell.case, sum(&cell.total), Counted::Bytes), others)
-        {
-            map.add(&place, content);
-        }
+        map.add(&place, Cell::of(&cell.case, sum(&cell.total), Counted::Bytes), others);
     }
     Chart::of(
         "sharing-map",
@@ -73,8 +69,7 @@ fn factor(model: &Sharing, who: &Who) -> Option<Chart> {
         cells.sort_by_key(|cell| (cell.remote_threads, cell.local_threads));
         for of in cells.chunk_by(|one, next| one.remote_threads == next.remote_threads) {
             let Some(far) = of.first().map(|cell| cell.remote_threads) else { continue };
-            let predicted =
-                |cell: &SharedCell| Some(Figure::new(cell.predicted?.beta(), None, Unit::One));
+            let predicted = |cell: &SharedCell| Some(Figure::ratio(cell.predicted?.beta()));
             let points = of_beta(format!("{far} far"), Style::Points, of, measured_beta);
             let line = of_beta(format!("{far} far, model"), Style::Edge, of, predicted);
             // Model and measurement of one number of threads have one colour.

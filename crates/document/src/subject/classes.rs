@@ -109,7 +109,7 @@ pub(crate) fn class_cells<Pair>(class: &Class<Pair>) -> [Cell; 6] {
         Cell::text(class.class),
         Cell::Figure(rate(class.max)),
         Cell::Figure(rate(class.min)),
-        class.alpha.map_or(Cell::Empty, |alpha| Cell::Figure(alpha_figure(alpha))),
+        Cell::figure(class.alpha.map(alpha_figure)),
         Cell::Figure(alpha_figure(class.alpha_relative)),
         Cell::text(class.pairs.len()),
     ]

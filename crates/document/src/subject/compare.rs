@@ -12,7 +12,7 @@ use nearfar_record::Executor;
 use nearfar_units::{excerpt_of, format_significant};
 use serde::Serialize;
 
-use super::figures::{count, percent_words};
+use super::figures::{capitalised, count, percent_words};
 use super::origin::Origin;
 use super::record_doctor_words::part_words;
 use super::who::Who;
@@ -131,7 +131,7 @@ impl Comparison {
 
     fn sentences(&self) -> Vec<String> {
         let mut sentences = vec![self.counts()];
-        sentences.extend(self.findings().iter().map(|(label, words)| format!("{label}: {words}.")));
+        sentences.extend(self.findings());
         if differing(&self.found).next().is_none() {
             let none = "Machine, system and inputs differ in nothing that both records tell.";
             sentences.push(none.into());
@@ -158,8 +158,8 @@ impl Comparison {
         )
     }
 
-    /// What cases have in common, each behind its label: a verdict, or a note.
-    fn findings(&self) -> Vec<(&'static str, String)> {
+    /// What cases have in common, each behind its verdict, or what to note.
+    fn findings(&self) -> Vec<String> {
         let of_groups = self.found.groups.iter().flat_map(|group| {
             let shift = group.shift.as_ref().filter(|shift| shift.verdict != Verdict::Same);
             let shift = shift.map(|shift| {
@@ -171,35 +171,34 @@ impl Comparison {
                     ("reaches", shift.ratio, [low, high])
                 };
                 let [low, high] = ends.map(three);
-                let words = format!(
-                    "B {verb} {} ({low} to {high}) of A in all of {} ({}); single cases are named \
-                     where they differ from that as well",
+                format!(
+                    "{}: B {verb} {} ({low} to {high}) of A in all of {} ({}); single cases are \
+                     named where they differ from that as well.",
+                    capitalised(shift.verdict.as_str()),
                     three(ratio),
                     group_words(group.group),
                     count(group.cases, "case"),
-                );
-                (label(shift.verdict), words)
+                )
             });
             let excess = (group.excess > NOTED_EXCESS).then(|| {
-                let words = format!(
-                    "ratios of {} scatter {} times as much as their rounds explain; intervals and \
-                     verdicts allow for that",
+                format!(
+                    "Note: ratios of {} scatter {} times as much as their rounds explain; intervals \
+                     and verdicts allow for that.",
                     group_words(group.group),
                     format_significant(group.excess, 2)
-                );
-                ("Note", words)
+                )
             });
             [shift, excess].into_iter().flatten()
         });
         let of_parts = self.found.parts.iter().map(|part| {
-            let words = format!(
-                "{}: in {} of {} that use it, median {} of what A reaches",
+            format!(
+                "{}: {}: in {} of {} that use it, median {} of what A reaches.",
+                capitalised(part.verdict.as_str()),
                 part_words(part.place, self.kind, &self.a.who),
                 part.cases,
                 count(part.of, "case"),
                 three(part.ratio)
-            );
-            (label(part.verdict), words)
+            )
         });
         of_groups.chain(of_parts).collect()
     }
@@ -214,16 +213,6 @@ impl Comparison {
         };
         let reasons: Vec<String> = kinds.iter().take(MOST_REASONS).map(words).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
-    }
-}
-
-/// A verdict at the beginning of a line.
-fn label(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Worse => "Worse",
-        Verdict::Better => "Better",
-        Verdict::Unclear => "Unclear",
-        Verdict::Same => "Same",
     }
 }
 
@@ -282,7 +271,7 @@ fn groups(found: &RecordComparison) -> Section {
             Cell::text(group.cases),
             percent(group.a_noise),
             percent(group.b_noise),
-            Cell::Figure(Figure::new(group.excess, None, Unit::One)),
+            Cell::figure(Figure::ratio(group.excess)),
             shift.map_or(
                 Cell::not_measured("too few of its cases, or they do not agree"),
                 |shift| {
@@ -326,7 +315,7 @@ fn parts(parts: &[ComparedPart], kind: GroupBy, who: &Who) -> Section {
             Cell::text(part.verdict.as_str()),
             Cell::text(part_words(part.place, kind, who)),
             Cell::text(format!("{} of {}", part.cases, part.of)),
-            Cell::Figure(Figure::new(part.ratio, None, Unit::One)),
+            Cell::figure(Figure::ratio(part.ratio)),
         ]
     };
     let table = Table::new(
@@ -391,7 +380,7 @@ fn table(
     let note = format!("{more} more are in what `nearfar compare --json` prints.");
     Some(
         Table::new(
-            format!("{}, {}: {all}", label(verdict), quantity(unit)),
+            format!("{}, {}: {all}", capitalised(verdict.as_str()), quantity(unit)),
             vec![
                 Column::words("case"),
                 Column::of("A", unit),

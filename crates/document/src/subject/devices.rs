@@ -13,7 +13,7 @@ use nearfar_units::{Bytes, format_significant};
 use super::classes::{
     alpha_note, class_cells, class_columns, class_marks, rate, rounds_note, span_words,
 };
-use super::figures::percent_words;
+use super::figures::{capitalised, percent_words};
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::Grid;
@@ -35,12 +35,19 @@ pub(crate) fn section(transfers: &[TransferFigures], model: Option<&Devices>) ->
     } else {
         ""
     };
-    Section::new("devices", "Devices", format!(
+    Section::new(
+        "devices",
+        "Devices",
+        format!(
             "Copies between the memory of each node and each device, one after the other, each waited \
              for, by the host's clock; the host's thread runs next to its pages. Pinned pages are \
              locked to their place and the device reads and writes them itself; pageable ones the \
              driver copies first. Both ways at once it is the sum.{within}"
-        ), tables).with_findings(model.map(findings).unwrap_or_default()).unless_empty()
+        ),
+        tables,
+    )
+    .with_findings(model.map(findings).unwrap_or_default())
+    .unless_empty()
 }
 
 /// The classes alone, for a terminal; nothing where there are none.
@@ -119,16 +126,10 @@ fn matrices(transfers: &[TransferFigures]) -> Vec<Table> {
         of.iter().for_each(|it| grid.add(node(it), device(it), cell(it)));
         let most = of.iter().map(|it| it.place.bytes).max().unwrap_or(0);
         let words = way_words(first.place.direction, first.place.host_memory);
-        let caption = format!("{}, {} a copy", in_sentence(&words), Bytes(most));
+        let caption = format!("{}, {} a copy", capitalised(&words), Bytes(most));
         tables.extend(grid.table(caption, "memory", Unit::GbPerS));
     }
     tables
-}
-
-/// With its first letter as a sentence begins.
-fn in_sentence(words: &str) -> String {
-    let mut letters = words.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// Sizes by places, a table for each way and memory, of places where several sizes were copied.
@@ -146,7 +147,7 @@ fn sizes(transfers: &[TransferFigures]) -> Vec<Table> {
             grid.add(Bytes(it.place.bytes).to_string(), ends(it), cell(it));
         }
         let words = way_words(cells[0].place.direction, cells[0].place.host_memory);
-        let caption = format!("{}, by the bytes of a copy", in_sentence(&words));
+        let caption = format!("{}, by the bytes of a copy", capitalised(&words));
         tables.extend(grid.table(caption, SIZES, Unit::GbPerS));
     }
     tables
@@ -197,8 +198,16 @@ fn times(model: &Devices) -> Option<Table> {
             Err(why) => notes.push(format!("{}, {}: no law: {why}.", ends(time), way(time))),
         }
     }
-    (!model.times.is_empty()).then(|| Table::new("The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
-                  bandwidth, and the law's worst error, by the bytes of a copy", Column::all(["copies", "way", "latency", "bandwidth", "half at", "worst error"], [WORDS, WORDS, NS, GB, WORDS, WORDS]), rows).with_notes(notes))
+    let table = Table::new(
+        "The time of a copy: latency + bytes / bandwidth, fitted to all its sizes; half of that \
+         bandwidth, and the law's worst error, by the bytes of a copy",
+        Column::all(
+            ["copies", "way", "latency", "bandwidth", "half at", "worst error"],
+            [WORDS, WORDS, NS, GB, WORDS, WORDS],
+        ),
+        rows,
+    );
+    (!model.times.is_empty()).then(|| table.with_notes(notes))
 }
 
 /// Bytes of a copy that gets half of the bandwidth, to three digits.
@@ -278,9 +287,7 @@ fn beside_words(place: &TransferCoordinates) -> String {
 /// What copies, and what runs beside them, keep of what each moves alone.
 fn losses(model: &Devices) -> Option<Table> {
     let rows = model.losses.iter().map(|TransferLoss { place, copies_kept, other_kept }| {
-        let kept = |share: &Option<_>| {
-            share.as_ref().map_or(Cell::Empty, |it| Cell::Figure(Figure::of(it)))
-        };
+        let kept = |share: &Option<_>| Cell::figure(share.as_ref().map(Figure::of));
         vec![
             Cell::text(ends_words(&place.device, place.memory_node, place.peer.as_deref())),
             Cell::text(way_words(place.direction, place.host_memory)),
@@ -289,8 +296,16 @@ fn losses(model: &Devices) -> Option<Table> {
             kept(other_kept),
         ]
     });
-    (!model.losses.is_empty()).then(|| Table::new("What copies and what else uses the node, the links or the hub keep beside each other, of \
-                  what each moves alone", Column::all(["copies", "way", "beside", "copies keep", "the other keeps"], [WORDS, WORDS, WORDS, ONE, ONE]), rows))
+    Table::new(
+        "What copies and what else uses the node, the links or the hub keep beside each other, of \
+         what each moves alone",
+        Column::all(
+            ["copies", "way", "beside", "copies keep", "the other keeps"],
+            [WORDS, WORDS, WORDS, ONE, ONE],
+        ),
+        rows,
+    )
+    .unless_empty()
 }
 
 /// A table for each interface and way.

@@ -77,7 +77,7 @@ fn runs(kernel: &KernelDistribution) -> Table {
         row.extend([
             Cell::text(runs.runs),
             mean(paced, Counted::PacedBytes),
-            paced.deviation.map_or(Cell::Empty, |it| Cell::Figure(Figure::plain(it))),
+            Cell::figure(paced.deviation.map(Figure::plain)),
             Cell::Text(range([paced.min, paced.max])),
             Cell::Text(range([low, high])),
             mean(&runs.sum, Counted::Bytes),
@@ -221,11 +221,10 @@ fn effects(kernel: &KernelDistribution) -> Option<Table> {
             SpreadVerdict::LessSteady => ", less steady",
             SpreadVerdict::NotShown => "",
         };
-        let ratio = effect.spread_ratio.as_ref();
         Some(vec![
             place(effect.threads, same.iter().map(|effect| effect.affinity)),
             Cell::Figure(Figure::of(&effect.speedup)),
-            ratio.map_or(Cell::Empty, |ratio| Cell::Figure(Figure::of(ratio))),
+            Cell::figure(effect.spread_ratio.as_ref().map(Figure::of)),
             Cell::Text(format!("{mean}{spread}")),
         ])
     };

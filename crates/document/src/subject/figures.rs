@@ -31,6 +31,12 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { plural })
 }
 
+/// With its first letter as a sentence begins.
+pub(crate) fn capitalised(words: &str) -> String {
+    let mut letters = words.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
+}
+
 /// A number to at most so many significant digits, without zeros at its end.
 pub(crate) fn significant(value: f64, digits: u32) -> String {
     let text = format_significant(value, digits);

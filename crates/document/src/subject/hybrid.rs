@@ -2,7 +2,7 @@
 
 use nearfar_model::{
     FEWEST_DRAWN_ROUNDS, HeldOutErrors, Hybrid, HybridAnswer, HybridFigures, HybridOverlap,
-    HybridPair, HybridPlacement, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
+    HybridPair, HybridPlacement, HybridSurfacePoint, OverlapBounds, PlacementName, UNKNOWN_MARGIN,
 };
 use nearfar_record::{HybridPoint, Outcome, TransferKind};
 
@@ -65,7 +65,7 @@ fn measured(points: &[HybridFigures], who: &Who) -> Vec<Table> {
     let memories = |point: &HybridFigures| {
         (point.place.initiator, point.place.fast_node, point.place.slow_node)
     };
-    let share = |value: f64| Cell::Figure(Figure::new(value, None, Unit::One));
+    let share = |value| Cell::figure(Figure::ratio(value));
     let row = |point: &&HybridFigures| {
         let found = point.load_fast_share.map(|share| ("read", share));
         let found = found.into_iter().chain(point.store_fast_share.map(|it| ("written", it)));
@@ -76,7 +76,7 @@ fn measured(points: &[HybridFigures], who: &Who) -> Vec<Table> {
             share(point.fast_share),
             Cell::Text(found.collect::<Vec<_>>().join(", ")),
             Cell::of(&point.case, point.total.as_ref().map(Figure::sum), Counted::Bytes),
-            point.time_ratio.map_or(Cell::Empty, share),
+            Cell::figure(point.time_ratio.map(Figure::ratio)),
         ]
     };
     let table = |((initiator, fast, slow), of): ((u32, u32, u32), Vec<&HybridFigures>)| {
@@ -252,11 +252,11 @@ fn errors(model: &Hybrid, who: &Who) -> Table {
         let label = Cell::text(memories_words(pair, who));
         std::iter::once(label).chain(errors).chain(best).collect()
     });
-    let words = ["memories", "relative RMS", "paper's", "worst", "points", "2/3 reads: best"];
+    let words = ["memories", "true RMS", "paper's", "worst", "points", "2/3 reads: best"];
     let best = Column::of("gives", Unit::GbPerS);
     Table::new(
-        "Errors on points of the surface, which were never fitted (relative RMS: the true one; \
-                  paper's: 1/n sqrt of the sum of squares), and the best placement of a program",
+        "Errors on points of the surface, which were never fitted (true RMS: relative; paper's: 1/n \
+         sqrt of the sum of squares), and the best placement of a program",
         words.map(Column::words).into_iter().chain([best]),
         rows,
     )
@@ -278,12 +278,8 @@ pub(super) fn error_words(errors: &Outcome<HeldOutErrors>) -> String {
 fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
     let mut grid = Grid::default();
     for point in &pair.surface {
-        let cell = match point.bandwidth {
-            Some(bandwidth) => Cell::Figure(Figure::plain(bandwidth)),
-            None => Cell::not_measured("an overlap that it needs is not known"),
-        };
         let [loads, fast] = [point.load_share, point.fast_share].map(|share| rounded(share, 2));
-        grid.add(format!("{loads} loads"), format!("{fast} fast"), cell);
+        grid.add(format!("{loads} loads"), format!("{fast} fast"), surface_cell(point));
     }
     let caption = format!(
         "Predicted GB/s{of}: share of loads in all bytes (rows), of all buffers in the fast memory \
@@ -294,11 +290,18 @@ fn surface(pair: &HybridPair, of: &str) -> Option<Table> {
     Some(table)
 }
 
+/// What the model gives at these shares, or why that is not known.
+pub(crate) fn surface_cell(point: &HybridSurfacePoint) -> Cell {
+    match point.bandwidth {
+        Some(bandwidth) => Cell::Figure(Figure::plain(bandwidth)),
+        None => Cell::not_measured("an overlap that it needs is not known"),
+    }
+}
+
 /// What the usual placements and the best ones give, by share of loads.
 fn best_shares(pair: &HybridPair, of: &str) -> Table {
     let value = |placement: Option<&HybridPlacement>| {
-        let bandwidth = placement.map(|it| it.prediction.bandwidth.value);
-        bandwidth.map_or(Cell::Empty, |it| Cell::Figure(Figure::plain(it)))
+        Cell::figure(placement.map(|it| Figure::plain(it.prediction.bandwidth.value)))
     };
     let share = |share: Option<f64>| share.map_or("-".into(), |share| format!("{share:.2}"));
     let mut is_any_open = false;

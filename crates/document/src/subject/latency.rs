@@ -255,14 +255,10 @@ fn levels(model: &Latency, who: &Who) -> Vec<Table> {
 }
 
 fn loaded(curve: &LoadedCurve, who: &Who) -> Table {
-    let times = |ns: f64| match &curve.idle {
-        Some(idle) => Cell::Figure(Figure::new(ns / idle.value.0, None, Unit::One)),
-        None => Cell::Empty,
-    };
+    let times =
+        |ns: f64| Cell::figure(curve.idle.as_ref().map(|idle| Figure::ratio(ns / idle.value.0)));
     let queue = curve.queue.found();
-    let law = |ns: Option<f64>| {
-        ns.map_or(Cell::Empty, |ns| Cell::Figure(Figure::new(ns, None, Unit::Ns)))
-    };
+    let law = |ns: Option<f64>| Cell::figure(ns.map(|ns| Figure::new(ns, None, Unit::Ns)));
     let idle = curve.idle.as_ref().map(|idle| {
         let time = Figure::sampled(idle, Counted::AccessTime);
         let base = law(queue.map(|queue| queue.base.0));

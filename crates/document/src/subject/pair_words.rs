@@ -35,7 +35,8 @@ fn phrase(group: &PairGroup, kind: GroupBy, of: &Who) -> String {
         } => (relation, memory_kind, distance, cpu_groups, is_one_node_each, except),
     };
     let who = cpu_groups(kind, numbers, of);
-    let their = if numbers.len() == 1 { "its" } else { "their" };
+    let are_many = numbers.len() > 1 || who.starts_with("CPUs ");
+    let their = if are_many { "their" } else { "its" };
     let node = if *is_one { "node" } else { "nodes" };
     let memory = memory_kind.map_or_else(String::new, |memory| format!(" {memory}"));
     let distance = distance.map_or_else(String::new, |it| format!(" at distance {it}"));

@@ -8,6 +8,7 @@ use super::class_map::class_map;
 use super::classes;
 use super::figures::percent_words;
 use super::sources::Sources;
+use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
 use crate::grid::{Grid, groups};
@@ -40,7 +41,7 @@ pub(crate) fn section(sources: &Sources<'_>) -> Option<Section> {
     let mut tables = classes.map(|model| classes::tables(model, who)).unwrap_or_default();
     for (kernel, of_kernel) in groups(cells, |cell| cell.kernel.as_str()) {
         for threads in [Threads::One, Threads::All, Threads::Paced, Threads::Peak] {
-            let mut table = matrix(&of_kernel, kernel, threads);
+            let mut table = matrix(&of_kernel, kernel, threads, who);
             if let Some(table) = &mut table
                 && table.rows.iter().flatten().any(|cell| *cell == Cell::Empty)
             {
@@ -72,7 +73,7 @@ pub(crate) fn why_thinned(sources: &Sources<'_>) -> Option<String> {
     (!reasons.is_empty()).then(|| format!("omitted, {}", reasons.join("; ")))
 }
 
-fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table> {
+fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads, who: &Who) -> Option<Table> {
     let counts = |index: u32| cells.iter().filter(move |cell| cell.row.index == index);
     let chosen = |cell: &&PlacedCell| match threads {
         Threads::One => cell.threads == 1,
@@ -106,8 +107,8 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table
         });
         let value = figure.map_or_else(|| Cell::absent(&cell.cell.refused), Cell::Figure);
         let row = match threads {
-            Threads::Peak => format!("{}, {} threads", row_words(cell), cell.threads),
-            _ => row_words(cell),
+            Threads::Peak => format!("{}, {} threads", row_words(cell, who), cell.threads),
+            _ => row_words(cell, who),
         };
         grid.add(row, format!("node {}", cell.memory_node), value);
     }
@@ -124,12 +125,12 @@ fn matrix(cells: &[&PlacedCell], kernel: &str, threads: Threads) -> Option<Table
 }
 
 /// `CPUs 0-17`, `core 3 (CPUs 3,67)`.
-pub(crate) fn row_words(cell: &PlacedCell) -> String {
+pub(crate) fn row_words(cell: &PlacedCell, who: &Who) -> String {
     let row = &cell.row;
-    let cpus = format!("CPU{} {}", if row.cpus.len() == 1 { "" } else { "s" }, row.cpus);
+    let plural = if row.cpus.len() == 1 { "" } else { "s" };
     match row.group_by {
-        GroupBy::Memory => cpus,
-        part => format!("{} {} ({cpus})", part.group(), row.index),
+        GroupBy::Memory => who.label(row.initiator),
+        part => format!("{} {} (CPU{plural} {})", part.group(), row.index, row.cpus),
     }
 }
 

@@ -58,9 +58,16 @@ pub(crate) fn section(
             tables.push(others_table(others, who));
         }
     }
-    Section::new("roofline", "Roofline", "What the threads of CPUs with the same memory attain together at an arithmetic intensity (FLOPs per byte \
-                that the cores request): the lower of a ceiling of arithmetic and intensity x a roof \
-                of bandwidth (useful bytes). A ridge is where a roof meets a ceiling.", tables).with_findings(model.map(|model| findings(model, who)).unwrap_or_default()).unless_empty()
+    Section::new(
+        "roofline",
+        "Roofline",
+        "What the threads of CPUs with the same memory attain together at an arithmetic intensity \
+         (FLOPs per byte that the cores request): the lower of a ceiling of arithmetic and intensity \
+         x a roof of bandwidth (useful bytes). A ridge is where a roof meets a ceiling.",
+        tables,
+    )
+    .with_findings(model.map(|model| findings(model, who)).unwrap_or_default())
+    .unless_empty()
 }
 
 fn is_roof(roof: &RoofFigures) -> bool {
@@ -96,22 +103,15 @@ fn measured_roofs(cpus: &str, all: &[&RoofFigures]) -> Option<Table> {
 }
 
 fn points(cpus: &str, all: &[&RoofFigures]) -> Option<Table> {
-    let rows: Vec<Vec<Cell>> = all
-        .iter()
-        .filter(|roof| !is_roof(roof))
-        .map(|roof| {
-            let ratio = |value: Option<f64>| {
-                value.map_or(Cell::Empty, |value| Cell::Figure(Figure::new(value, None, Unit::One)))
-            };
-            vec![
-                Cell::text(roof_words(roof.place.roof, roof.is_local)),
-                Cell::text(format!("{} {}", roof.place.kernel, roof.place.variant)),
-                ratio(roof.intensity),
-                flops(roof),
-                ratio(roof.attainable.map(|attainable| attainable.ratio)),
-            ]
-        })
-        .collect();
+    let rows = all.iter().filter(|roof| !is_roof(roof)).map(|roof| {
+        vec![
+            Cell::text(roof_words(roof.place.roof, roof.is_local)),
+            Cell::text(format!("{} {}", roof.place.kernel, roof.place.variant)),
+            Cell::figure(roof.intensity.map(Figure::ratio)),
+            flops(roof),
+            Cell::figure(roof.attainable.map(|attainable| Figure::ratio(attainable.ratio))),
+        ]
+    });
     Table::new(
         format!("{cpus}: points of known intensity below their roofs"),
         Column::all(
@@ -144,8 +144,8 @@ fn by_place(
 ) -> Option<Table> {
     let mut grid = Grid::default();
     for roof in &chart.roofs {
-        let cell = figure(roof).map_or(Cell::Empty, Cell::Figure);
-        grid.add(roof_words(roof.roof, roof.is_local), roof.kernel.clone(), cell);
+        let (name, cell) = (roof_words(roof.roof, roof.is_local), Cell::figure(figure(roof)));
+        grid.add(name, roof.kernel.clone(), cell);
     }
     grid.table(caption, "", unit)
 }
@@ -171,9 +171,7 @@ fn ridges(chart: &Chart, who: &Who) -> Option<Table> {
         "Ridges of {} below {ceiling}, FLOPs per byte (--json has those below all ceilings)",
         who.cpus(chart.initiator)
     );
-    by_place(chart, caption, Unit::One, |roof| {
-        Some(Figure::new(roof.ridge(ceiling)?, None, Unit::One))
-    })
+    by_place(chart, caption, Unit::One, |roof| Some(Figure::ratio(roof.ridge(ceiling)?)))
 }
 
 fn errors(chart: &Chart, who: &Who) -> Option<Table> {

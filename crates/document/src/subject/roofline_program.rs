@@ -12,7 +12,7 @@ use super::result::ModelResult;
 use super::roofline::roof_words;
 use super::who::Who;
 use crate::document::Section;
-use crate::figure::{Figure, Unit};
+use crate::figure::Figure;
 use crate::table::{Cell, Column, GB, GFLOP, ONE, Table, WORDS};
 use crate::terminal::section_text;
 
@@ -61,12 +61,11 @@ fn roofs(of: &PlacedProgram, first: &Placement, who: &Who) -> Table {
                attainable: FlopsPerSecond,
                ratio: Option<f64>,
                says: &str| {
-        let figure = |ratio| Cell::Figure(Figure::new(ratio, None, Unit::One));
         vec![
             Cell::text(name),
             Cell::Figure(bandwidth),
             Cell::Figure(Figure::plain(attainable)),
-            ratio.map_or(Cell::Empty, figure),
+            Cell::figure(ratio.map(Figure::ratio)),
             Cell::text(says),
         ]
     };

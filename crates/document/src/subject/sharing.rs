@@ -6,7 +6,7 @@ use nearfar_model::{
 };
 
 use super::figures::{count, percent_words, rounded, significant};
-use super::sharing_splits::{advice, figure_cell, more_words, split_words};
+use super::sharing_splits::{advice, more_words, split_words};
 use super::who::Who;
 use crate::document::Section;
 use crate::figure::{Counted, Figure, Unit};
@@ -182,7 +182,7 @@ fn figures_of(
 ) -> Option<Table> {
     let mut table = grid_of(grid.cells.iter().map(|cell| cell.remote_threads));
     for cell in &grid.cells {
-        let shown = figure(cell).map_or(Cell::Empty, Cell::Figure);
+        let shown = Cell::figure(figure(cell));
         table.add(near(cell.local_threads), far(cell.remote_threads), shown);
     }
     table.table(caption, "", unit)
@@ -253,7 +253,7 @@ fn beta(cell: &SharedCell) -> Option<Figure> {
     }
     match &cell.measured {
         Some(_) => measured_beta(cell),
-        None => Some(Figure::new(cell.predicted?.beta(), None, Unit::One).predicted()),
+        None => Some(Figure::ratio(cell.predicted?.beta()).predicted()),
     }
 }
 
@@ -263,7 +263,7 @@ const FAR_SHARE: Counted = Counted::ActorShare(1);
 /// What was measured of it: of both groups with its samples.
 pub(crate) fn measured_beta(cell: &SharedCell) -> Option<Figure> {
     let measured = cell.measured.as_ref()?;
-    let beta = Figure::new(measured.beta?, None, Unit::One);
+    let beta = Figure::ratio(measured.beta?);
     Some(match measured.total.cases.first() {
         Some(case) if cell.local_threads > 0 && cell.remote_threads > 0 => {
             beta.of_samples(case, FAR_SHARE)
@@ -309,7 +309,7 @@ fn fairness_words(fairness: &Fairness) -> String {
 fn best_splits(model: &Sharing, grid: &SharedGrid) -> Table {
     let rows = grid.rankings.iter().map(|ranking| {
         let figure = |split: Option<&ProcessSplit>| {
-            split.map_or(Cell::Empty, |split| figure_cell(split.figure(ranking.work)))
+            Cell::figure(split.map(|split| Figure::of(split.figure(ranking.work))))
         };
         let first = ranking.splits.first();
         let more = ranking.as_good_splits.saturating_sub(1);

@@ -3,8 +3,6 @@
 use nearfar_model::{
     Law, ProcessSplit, SplitAnswers, SplitRanking, SplitVerdict, Support, WorkSharing,
 };
-use nearfar_record::Estimate;
-use nearfar_units::BytesPerSecond;
 
 use super::figures::percent_words;
 use super::result::ModelResult;
@@ -21,10 +19,6 @@ const MOST_SPLITS: usize = 4;
 pub(super) fn more_words(is_wanted: bool, command: &str) -> Vec<String> {
     let words = || format!("More cells of the grids are measured by `{command}`.");
     is_wanted.then(words).into_iter().collect()
-}
-
-pub(super) fn figure_cell(estimate: &Estimate<BytesPerSecond>) -> Cell {
-    Cell::Figure(Figure::of(estimate))
 }
 
 /// `3 near 1 far`, `all 4 near`.
@@ -169,18 +163,13 @@ pub fn predict_sharing_text(answers: &ModelResult<SplitAnswers>) -> String {
 
 fn split_table(caption: String, splits: &[ProcessSplit]) -> Table {
     let rows = splits.iter().map(|split| {
-        let each = |value: Option<BytesPerSecond>| {
-            value
-                .map_or(Cell::Empty, |it| Cell::Figure(Figure::new(it.0 / 1e9, None, Unit::GbPerS)))
-        };
-        let beta = |beta| Cell::Figure(Figure::new(beta, None, Unit::One));
         vec![
             Cell::text(split_words(split.near, split.far)),
-            figure_cell(&split.sum),
-            figure_cell(&split.paced),
-            each(split.near_each),
-            each(split.far_each),
-            split.beta.map_or(Cell::Empty, beta),
+            Cell::figure(Figure::of(&split.sum)),
+            Cell::figure(Figure::of(&split.paced)),
+            Cell::figure(split.near_each.map(Figure::plain)),
+            Cell::figure(split.far_each.map(Figure::plain)),
+            Cell::figure(split.beta.map(Figure::ratio)),
             Cell::text(match split.support {
                 Support::Measured => "measured",
                 Support::Interpolated => "interpolated",

@@ -14,17 +14,23 @@ use crate::table::{Cell, Column, NS, Table, WORDS};
 
 /// What a line of data costs, what that makes of each strategy, and what to do.
 pub(crate) fn section(model: &Strategy) -> Section {
-    Section::new("strategy", "Ways to place a program's memory", format!(
+    Section::new(
+        "strategy",
+        "Ways to place a program's memory",
+        format!(
             "Four ways to place memory (ribeiro2010), by the {} Claim of a gain its lower end, and none \
              below 5 %; gains are of the time that the program waits for memory, and with fewer \
              threads than cores they are smaller.",
             basis(model)
-        ), vec![
+        ),
+        vec![
             costs(model),
             strategies(&model.regular, model.deciding_share),
             strategies(&model.irregular, None),
             parameters(model),
-        ]).with_findings(findings(model))
+        ],
+    )
+    .with_findings(findings(model))
 }
 
 fn basis(model: &Strategy) -> String {

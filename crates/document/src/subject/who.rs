@@ -2,21 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_machine::{CpuGroupSet, CpuSet, Machine, NodeSet};
+use nearfar_machine::{CpuGroupSet, CpuSet, Initiator, Machine, NodeSet};
+use nearfar_record::{Profile, ProfiledInitiator};
 
 /// Longer lists of CPUs are named by their nodes, in sentences and as labels of tables: beside these
 /// eight nodes fit 80 columns.
 const LONGEST: usize = 24;
 const LONGEST_OF_LABELS: usize = 9;
 
-/// The CPUs and own nodes of a machine's initiators.
+/// The CPUs of a machine's initiators, and their node: of several local ones that with CPUs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Who(BTreeMap<u32, (CpuSet, NodeSet)>);
 
 impl Who {
     pub fn new(machine: &Machine) -> Self {
-        let initiators = machine.initiators().into_iter();
-        Self(initiators.map(|it| (it.index, (it.cpus, it.memory_nodes))).collect())
+        let nodes = |it: &Initiator| it.cpu_node.map_or(it.memory_nodes.clone(), NodeSet::single);
+        let initiators = machine.initiators();
+        Self(initiators.iter().map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
+    }
+
+    /// Those of the machine that a program was watched on.
+    pub fn of_profile(profile: &Profile) -> Self {
+        let nodes = |it: &ProfiledInitiator| match it.cpu_node {
+            Some(node) => NodeSet::single(node),
+            None => it.memory_nodes.iter().copied().collect(),
+        };
+        let initiators = profile.initiators.iter();
+        Self(initiators.map(|it| (it.index, (it.cpus.clone(), nodes(it)))).collect())
     }
 
     /// `CPUs 0-17`; `initiator 7` of one that the machine does not have.
