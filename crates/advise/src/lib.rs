@@ -3,7 +3,7 @@
 //!
 //! [`advise`] is the whole of it. What it asks stands in files of their own: the program
 //! (`demand.rs`), where its threads run (`team.rs`), where its pages may lie (`question.rs`,
-//! `room.rs`), which placements are looked at (`subsets.rs`, `closed_form.rs`, `exchange.rs`,
+//! `room.rs`), which placements are looked at (`search.rs`, `closed_form.rs`,
 //! `fast_share.rs`), and what is made of them (`advice.rs`).
 
 mod advice;
@@ -11,13 +11,11 @@ mod candidate;
 mod closed_form;
 mod demand;
 mod device;
-mod exchange;
 mod fast_share;
 mod placing;
 mod question;
 mod room;
 mod search;
-mod subsets;
 mod team;
 mod uncertainty;
 
@@ -25,9 +23,8 @@ pub use advice::{Advice, AdviceError, Ranking, advise};
 pub use candidate::{AdvisingModel, Candidate, CandidateKind};
 pub use demand::{Demand, DemandError, Pattern};
 pub use device::{DeviceAdvice, DeviceAdviceError, DevicePlace, PRACTICAL, advise_device};
-pub use question::{FIRST_KERNEL, KernelRatios, PageNode, Question, Shares, Throughput, Workers};
+pub use question::{KernelRatios, PageNode, Question, Shares, Throughput, Workers};
 pub use room::{Room, USABLE_SHARE};
-pub use search::Found;
-pub use subsets::MOST_NODES;
+pub use search::{Found, MOST_NODES};
 pub use team::Team;
 pub use uncertainty::possible_machines;

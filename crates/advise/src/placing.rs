@@ -10,7 +10,7 @@ use crate::closed_form::Bounds;
 use crate::demand::{Demand, Pattern};
 use crate::question::{KernelRatios, PageNode, Question, Shares, Workers};
 use crate::room::{room, room_share, takes_pages};
-use crate::subsets::equal_shares;
+use crate::search::equal_shares;
 use crate::team::Team;
 use crate::uncertainty::possible_machines;
 

@@ -34,9 +34,6 @@ pub struct KernelRatios {
     pub demand: f64,
 }
 
-/// The first kernel of a fitted law.
-pub const FIRST_KERNEL: KernelRatios = KernelRatios { bytes: 1.0, demand: 1.0 };
-
 /// Who works, on which nodes pages may lie, and by which law.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::demand::{Demand, DemandError};
 use crate::question::Workers;
-use crate::subsets::MOST_NODES;
+use crate::search::MOST_NODES;
 
 /// Threads of initiators, and the CPUs that they run on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 
 use fastrand::Rng;
-use nearfar_advise::{FIRST_KERNEL, PageNode, Question, Shares, Workers};
+use nearfar_advise::{KernelRatios, PageNode, Question, Shares, Workers};
 use nearfar_flow::Capacities;
 
 /// Two initiators and so many nodes; nothing shared but the controllers and issue limits.
@@ -29,7 +29,7 @@ fn question<'a>(capacities: &'a Capacities, threads: &[u32], rooms: &[f64]) -> Q
     let rooms = (0..).zip(rooms);
     Question {
         capacities,
-        kernel: FIRST_KERNEL,
+        kernel: KernelRatios { bytes: 1.0, demand: 1.0 },
         workers: workers.map(|(initiator, &threads)| Workers { initiator, threads }).collect(),
         page_nodes: rooms.map(|(node, &room_share)| PageNode { node, room_share }).collect(),
         possible: Vec::new(),

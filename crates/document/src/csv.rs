@@ -3,7 +3,7 @@
 //! `docs/csv-columns.md` names the columns, their types and units; the version stands in the
 //! first of them.
 
-mod coordinates;
+mod places;
 mod row;
 mod text;
 
@@ -16,8 +16,9 @@ use nearfar_record::{
 };
 
 use row::Row;
+use text::Text;
 
-/// What a row holds: its columns, in their order.
+/// What a row holds before the columns of its place, in their order.
 #[cfg(feature = "schema")]
 pub fn csv_row_schema(generator: schemars::SchemaGenerator) -> schemars::Schema {
     generator.into_root_schema_for::<Row<'_>>()
@@ -28,15 +29,13 @@ pub fn csv_row_schema(generator: schemars::SchemaGenerator) -> schemars::Schema 
 /// # Errors
 /// Where the output fails.
 pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
-    let cases: HashMap<&str, &Case> =
-        record.cases.iter().map(|case| (case.id.as_str(), case)).collect();
-    let mut writer = csv::Writer::from_writer(out);
-    if record.samples.iter().all(|sample| sample.actors.is_empty()) {
-        // A writer takes the heading from the first row.
-        return write_heading(&mut writer);
-    }
+    let cases = record.cases.iter();
+    let cases: HashMap<&str, PlacedCase<'_>> =
+        cases.map(|case| (case.id.as_str(), PlacedCase::new(case))).collect();
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+    writer.write_record(heading()?.into_iter().chain(places::columns().map(String::from)))?;
     for sample in &record.samples {
-        let case = cases.get(sample.case.as_str()).copied();
+        let case = cases.get(sample.case.as_str());
         for position in 0..sample.actors.len() {
             write_actor(record, case, sample, position, &mut writer)?;
         }
@@ -44,24 +43,36 @@ pub fn write_csv(record: &Record, out: &mut impl Write) -> io::Result<()> {
     writer.flush()
 }
 
+/// A case with the cells of each of its places.
+struct PlacedCase<'a> {
+    case: &'a Case,
+    places: Vec<(&'a Coordinates, Vec<Text<'static>>)>,
+}
+
+impl<'a> PlacedCase<'a> {
+    fn new(case: &'a Case) -> Self {
+        let places = case.coordinates.iter().map(|place| (place, places::cells(Some(place))));
+        Self { case, places: places.collect() }
+    }
+}
+
 fn write_actor(
     record: &Record,
-    case: Option<&Case>,
+    case: Option<&PlacedCase<'_>>,
     sample: &Sample,
     position: usize,
     writer: &mut csv::Writer<impl Write>,
 ) -> io::Result<()> {
-    let planned: Option<&Actor> = case.and_then(|case| case.actors.get(position));
-    let places = case.map_or(&[][..], |case| &case.coordinates);
-    let mut places = places.iter().filter(|place| concerns(place, position)).peekable();
+    let planned: Option<&Actor> = case.and_then(|it| it.case.actors.get(position));
+    let mut row = Row::new(&record.header, planned, sample, position);
+    let places = case.map_or(&[][..], |it| &it.places);
+    let mut places = places.iter().filter(|(place, _)| concerns(place, position)).peekable();
     if places.peek().is_none() {
-        return write_row(&Row::new(&record.header, planned, sample, position), writer);
+        return writer.serialize((&row, places::cells(None))).map_err(io::Error::from);
     }
-    for (index, place) in (0..).zip(places) {
-        let mut row = Row::new(&record.header, planned, sample, position);
+    for (index, (_, cells)) in (0..).zip(places) {
         row.coordinates_index = index;
-        row.set_coordinates(place);
-        write_row(&row, writer)?;
+        writer.serialize((&row, cells))?;
     }
     Ok(())
 }
@@ -78,16 +89,11 @@ fn concerns(place: &Coordinates, position: usize) -> bool {
     }
 }
 
-fn write_row(row: &Row<'_>, writer: &mut csv::Writer<impl Write>) -> io::Result<()> {
-    writer.serialize(row).map_err(io::Error::from)
-}
-
-/// The heading alone, for a record without samples.
-fn write_heading(out: &mut csv::Writer<impl Write>) -> io::Result<()> {
+/// The names of a row's own columns.
+fn heading() -> io::Result<Vec<String>> {
     let mut heading = csv::Writer::from_writer(Vec::new());
     heading.serialize(Row::default())?;
     let bytes = heading.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
     let mut reader = csv::Reader::from_reader(&bytes[..]);
-    out.write_record(reader.headers()?)?;
-    out.flush()
+    Ok(reader.headers()?.iter().map(String::from).collect())
 }

@@ -7,6 +7,7 @@ mod charts;
 mod csv;
 mod document;
 mod figure;
+mod flat_fields;
 mod format;
 mod grid;
 mod markdown;

@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use serde::{Deserialize, Serialize};
-
 use crate::bounds::BadKey;
 use crate::machine_file::MachineFile;
 
 /// FLOPs that a core does in a cycle, in each of the machine's variants; `None` where the
 /// loop does not exist in one.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct FlopRate {
     /// In the order of the machine's variants.
     pub per_cycle: Vec<Option<f64>>,

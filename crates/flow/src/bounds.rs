@@ -1,5 +1,6 @@
 //! What the values of a machine file may be, and what is said when they are not.
 
+use std::fmt::Display;
 use std::ops::RangeInclusive;
 
 /// A key whose value is not allowed; the file's name is put before it later.
@@ -31,18 +32,12 @@ pub(crate) const REMAINDER: RangeInclusive<f64> = 0.01..=1.0;
 pub(crate) const MOST_ENTRIES: usize = 1024;
 
 /// The number, when it is allowed.
-pub(crate) fn number(key: &str, value: f64, allowed: &RangeInclusive<f64>) -> Result<f64, BadKey> {
+pub(crate) fn number<Number: PartialOrd + Display>(
+    key: &str,
+    value: Number,
+    allowed: &RangeInclusive<Number>,
+) -> Result<Number, BadKey> {
     // A NaN is in no range.
-    if allowed.contains(&value) {
-        Ok(value)
-    } else {
-        let (low, high) = (allowed.start(), allowed.end());
-        Err(BadKey::new(key, format!("is {value}; allowed is {low} to {high}")))
-    }
-}
-
-/// The count, when it is allowed.
-pub(crate) fn count(key: &str, value: u32, allowed: &RangeInclusive<u32>) -> Result<u32, BadKey> {
     if allowed.contains(&value) {
         Ok(value)
     } else {
@@ -57,13 +52,9 @@ pub(crate) fn name(key: &str, value: &str) -> Result<(), BadKey> {
     if (1..=64).contains(&value.len()) && value.chars().all(plain) {
         Ok(())
     } else {
-        Err(BadKey::new(
-            key,
-            format!(
-                "is {:?}; a name has 1 to 64 letters, digits, '-', '_' or '.'",
-                shortened(value)
-            ),
-        ))
+        let shown = shortened(value);
+        let why = format!("is {shown:?}; a name has 1 to 64 letters, digits, '-', '_' or '.'");
+        Err(BadKey::new(key, why))
     }
 }
 
@@ -72,13 +63,9 @@ pub(crate) fn line(key: &str, value: &str) -> Result<(), BadKey> {
     if (1..=200).contains(&value.chars().count()) && !value.chars().any(char::is_control) {
         Ok(())
     } else {
-        Err(BadKey::new(
-            key,
-            format!(
-                "is {:?}; it has 1 to 200 characters and no control characters",
-                shortened(value)
-            ),
-        ))
+        let shown = shortened(value);
+        let why = format!("is {shown:?}; it has 1 to 200 characters and no control characters");
+        Err(BadKey::new(key, why))
     }
 }
 

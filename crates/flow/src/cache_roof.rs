@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
 use nearfar_machine::{CpuSet, Initiator, Machine};
-use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, GB_PER_S};
 use crate::calibration::{Lone, Way};
@@ -24,8 +23,7 @@ pub(crate) const LEVELS: RangeInclusive<u8> = 1..=MEMORY_SIDE_LEVEL;
 const GIGA: f64 = 1e9;
 
 /// What caches of a level carry.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct CacheRoof {
     /// The level; [`MEMORY_SIDE_LEVEL`] is a cache beside the memory.
     pub level: u8,
@@ -38,8 +36,7 @@ pub struct CacheRoof {
 }
 
 /// What threads get of one cache, useful bytes/s.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CacheRate {
     /// What one core asks for.
     pub demand: f64,
@@ -120,7 +117,7 @@ pub(crate) fn roofs(
     let mut cores_of: BTreeMap<u8, Option<u32>> = BTreeMap::new();
     for (index, entry) in file.roof.iter().enumerate() {
         let key = format!("roof[{index}]");
-        bounds::count(&format!("{key}.level"), entry.level.into(), &(1..=4))?;
+        bounds::number(&format!("{key}.level"), entry.level.into(), &(1..=4))?;
         let cores = cores_of.entry(entry.level).or_insert_with(|| most_cores(machine, entry.level));
         let Some(cores) = *cores else {
             let why = format!("is {}, of which the machine has no cache", entry.level);

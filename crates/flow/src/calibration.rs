@@ -26,9 +26,7 @@
 use nearfar_machine::{Initiator, Machine};
 
 use crate::bounds::{self, BadKey, FRACTION};
-use crate::capacities::{Capacities, Part, SharedLink};
-use crate::controller_pressure::ControllerPressure;
-use crate::demand_curve::DemandCurve;
+use crate::capacities::{Capacities, ControllerPressure, DemandCurve, Part, SharedLink};
 use crate::machine_file::MachineFile;
 use crate::pair_figures::{Figures, entry_figures, every_count, pair_figures};
 use crate::pair_selection::{Pair, all_pairs};

@@ -1,16 +1,15 @@
 //! What is wrong with a degraded machine. Faults act on capacities, after these were
 //! found from the healthy machine's figures.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
-use crate::capacities::Capacities;
-use crate::demand_curve::DemandCurve;
+use crate::capacities::{Capacities, DemandCurve};
 
 /// Bytes/s that must be left; no machine file speaks of less.
 const LEAST_LEFT: f64 = 1e6;
 
 /// Something wrong with a machine. Factors are what remains, above 0 and at most 1.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Fault {
     /// A memory module is missing or runs too slowly: the node's controller and every

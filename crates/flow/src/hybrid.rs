@@ -19,7 +19,6 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 use nearfar_machine::{Initiator, Machine};
-use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, GB_PER_S};
 use crate::machine_file::{ByAccess, MachineFile, OverlapEntry};
@@ -43,8 +42,7 @@ pub struct HybridBytes {
 
 /// How accesses to a fast and to a slow memory overlap. Arrays are in the order of
 /// [`HybridBytes`].
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Overlap {
     /// The initiators that it is for, by index.
     pub initiators: BTreeSet<u32>,

@@ -18,20 +18,18 @@
 use std::ops::RangeInclusive;
 
 use nearfar_machine::Machine;
-use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey};
 use crate::cache_roof::{LEVELS, MEMORY_SIDE_LEVEL};
-use crate::machine_file::MachineFile;
-use crate::pair_selection::{all_pairs, check_pairs, names_of};
+use crate::machine_file::{LatencyEntry, MachineFile};
+use crate::pair_selection::{Pair, all_pairs, check_pairs, names_of};
 
 /// A cycle takes a tenth of a nanosecond on no machine, and an access a tenth of a
 /// millisecond on none.
 const NANOSECONDS: RangeInclusive<f64> = 0.01..=1e5;
 
 /// How long accesses take.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Latency {
     /// One dependent load by initiator index and, in the machine's order, memory node, when
     /// nothing else runs and the TLB hits; ns.
@@ -45,8 +43,7 @@ pub struct Latency {
 }
 
 /// What an access takes longer when each misses the TLB.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Translation {
     /// On pages of the smallest size, ns.
     pub base_pages_ns: f64,
@@ -54,8 +51,7 @@ pub struct Translation {
 }
 
 /// The queue of a part.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Queue {
     /// What one access keeps a part busy, ns.
     pub service_ns: f64,
@@ -144,7 +140,9 @@ fn idle(file: &MachineFile, machine: &Machine) -> Result<Vec<Vec<Option<f64>>>, 
         let ns = bounds::number(&format!("{key}.ns"), entry.ns, &NANOSECONDS)?;
         check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
         let mut selected = 0_usize;
-        for pair in pairs.iter().filter(|pair| entry.selector().selects(pair)) {
+        let LatencyEntry { pairs: named, relation, distance, kind, .. } = entry;
+        let is_own = |it: &&Pair| it.is_selected(named.as_ref(), *relation, *distance, *kind);
+        for pair in pairs.iter().filter(is_own) {
             idle[pair.row][pair.column] = Some(ns);
             selected += 1;
         }

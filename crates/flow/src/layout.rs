@@ -24,7 +24,7 @@ pub(crate) fn lay_out_machine(name: &str, file: &MachineFile) -> Result<Machine,
         let why = format!("has {} entries; allowed is 1 to {MOST_NODES}", entries.len());
         return Err(BadKey::new("node", why));
     }
-    let threads = bounds::count("threads_per_core", file.threads_per_core.unwrap_or(1), &(1..=8))?;
+    let threads = bounds::number("threads_per_core", file.threads_per_core.unwrap_or(1), &(1..=8))?;
     let numbering = Numbering::of(entries, threads)?;
     let numbers = node_numbers(entries)?;
     if let Some(model) = &file.cpu_model {
@@ -76,8 +76,8 @@ impl Numbering {
             first_cores.push(cores);
             cores = cores.saturating_add(entry.cores);
         }
-        bounds::count("the sum of node.cores", cores, &(1..=MOST_CORES))?;
-        bounds::count("cores x threads_per_core", cores * threads, &(1..=MOST_CPUS))?;
+        bounds::number("the sum of node.cores", cores, &(1..=MOST_CORES))?;
+        bounds::number("cores x threads_per_core", cores * threads, &(1..=MOST_CPUS))?;
         Ok(Self { cores, threads, first_cores })
     }
 
@@ -97,7 +97,7 @@ fn node_numbers(entries: &[NodeEntry]) -> Result<Vec<u32>, BadKey> {
     let mut next = 0;
     for (index, entry) in entries.iter().enumerate() {
         let key = format!("node[{index}].number");
-        let number = bounds::count(&key, entry.number.unwrap_or(next), &(next..=MAX_INDEX))?;
+        let number = bounds::number(&key, entry.number.unwrap_or(next), &(next..=MAX_INDEX))?;
         numbers.push(number);
         next = number + 1;
     }
@@ -178,7 +178,7 @@ fn packages(
     let mut numbers = BTreeSet::new();
     for (index, entry) in entries.iter().enumerate() {
         let key = format!("node[{index}].package");
-        numbers.insert(bounds::count(&key, entry.package, &(0..=MAX_INDEX))?);
+        numbers.insert(bounds::number(&key, entry.package, &(0..=MAX_INDEX))?);
     }
     let package = |os_index: u32| {
         let own = entries.iter().zip(nodes).filter(|(entry, _)| entry.package == os_index);
@@ -198,7 +198,7 @@ fn caches(
     let l3 = bytes("cache.l3", sizes.l3.as_deref())?;
     let line_bytes = match sizes.line {
         None => None,
-        Some(line) => Some(bounds::count("cache.line", line, &(16..=1024))?),
+        Some(line) => Some(bounds::number("cache.line", line, &(16..=1024))?),
     };
     let cache = |level, bytes, cpus| {
         let kind = if level == 1 { CacheKind::Data } else { CacheKind::Unified };

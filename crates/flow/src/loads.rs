@@ -2,16 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
-
-use crate::capacities::{Capacities, Part};
-use crate::controller_pressure;
+use crate::capacities::{Capacities, ControllerPressure, Part};
 use crate::error::FlowError;
-use crate::solver::{Stream, System};
+use crate::system::{Stream, System};
 
 /// Threads of one initiator that access memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     /// The initiator's index.
     pub initiator: u32,
@@ -62,20 +58,8 @@ impl<'a> Busy<'a> {
         Ok(Self { row, shares: shares_by_column(&ask)?, ask })
     }
 
-    pub fn capacities(&self) -> &'a Capacities {
-        self.ask.capacities
-    }
-
-    pub fn initiator(&self) -> u32 {
-        self.ask.load.initiator
-    }
-
     pub fn threads(&self) -> f64 {
         f64::from(self.ask.load.threads)
-    }
-
-    pub fn most(&self) -> Option<f64> {
-        self.ask.most
     }
 
     /// The fraction of its bytes on a node.
@@ -96,9 +80,27 @@ pub(crate) fn rates_together(asks: &[Ask<'_>]) -> Result<Vec<f64>, FlowError> {
     Ok(slowed_rates(asks, &busy, &flow(&busy)?))
 }
 
+impl Capacities {
+    /// What each load moves when all run at the same time, bytes/s, in their order.
+    ///
+    /// Loads of one initiator with the same shares get together what one load with all
+    /// their threads would get, whatever the fairness: a thread of each demands the same,
+    /// so their slowdown is the same. They need not be merged.
+    ///
+    /// # Errors
+    /// [`FlowError::Load`] for an initiator or node that the machine does not have or
+    /// shares that do not add up to 1; [`FlowError::System`] and
+    /// [`FlowError::NotSettled`] from the solver.
+    pub fn rates(&self, loads: &[Load]) -> Result<Vec<f64>, FlowError> {
+        self.check()?;
+        let asks: Vec<Ask<'_>> = loads.iter().map(|load| Ask::of(self, load)).collect();
+        rates_together(&asks)
+    }
+}
+
 /// What all asks get, of which those with threads get so much by the flow law.
 pub(crate) fn slowed_rates(asks: &[Ask<'_>], busy: &[Busy<'_>], by_flow: &[f64]) -> Vec<f64> {
-    let found = controller_pressure::slowed(busy, by_flow);
+    let found = under_pressure(busy, by_flow);
     // A load without threads moves nothing.
     let mut rates = vec![0.0; asks.len()];
     let places = asks.iter().enumerate().filter(|(_, ask)| ask.load.threads > 0);
@@ -106,6 +108,44 @@ pub(crate) fn slowed_rates(asks: &[Ask<'_>], busy: &[Busy<'_>], by_flow: &[f64])
         rates[index] = rate;
     }
     rates
+}
+
+/// What loads get when those that meet at a node slow each other, from what they get without
+/// that. The time of a load adds up over the nodes that it is on.
+fn under_pressure(busy: &[Busy<'_>], lone: &[f64]) -> Vec<f64> {
+    let Some(first) = busy.first() else { return Vec::new() };
+    let mut times = vec![1.0; busy.len()];
+    for pressure in &first.ask.capacities.pressure {
+        let (on_local, on_remote) = pressure.slowdowns(busy, lone);
+        for (time, load) in times.iter_mut().zip(busy) {
+            let own = pressure.local.contains(&load.ask.load.initiator);
+            *time += load.share_of(pressure.node) * (if own { on_local } else { on_remote } - 1.0);
+        }
+    }
+    lone.iter().zip(times).map(|(rate, time)| rate / time).collect()
+}
+
+impl ControllerPressure {
+    /// What the node's loads are slowed by: the local ones and the remote ones, from 1.
+    fn slowdowns(&self, busy: &[Busy<'_>], lone: &[f64]) -> (f64, f64) {
+        let (mut local, mut queue, mut remote) = (0.0, 0.0, 0.0);
+        for (load, rate) in busy.iter().zip(lone) {
+            let share = load.share_of(self.node);
+            // Each load against what its own variant reaches.
+            let Some(own) = load.ask.capacities.pressure.iter().find(|it| it.node == self.node)
+            else {
+                continue;
+            };
+            if self.local.contains(&load.ask.load.initiator) {
+                local += rate * share / own.local_best;
+                let of_one = load.ask.most.map_or(own.local_one, |most| most.min(own.local_one));
+                queue += load.threads() * share * of_one / own.local_best;
+            } else {
+                remote += rate * share / own.remote_best;
+            }
+        }
+        (1.0 + self.a * local * remote, 1.0 + self.b * queue * remote)
+    }
 }
 
 /// What they get by the flow law.

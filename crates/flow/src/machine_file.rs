@@ -6,13 +6,13 @@ use std::ops::RangeInclusive;
 
 use nearfar_machine::{Backend, MemoryKind, Relation};
 use nearfar_units::excerpt;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::bounds::{self, BadKey};
 use crate::fault::Fault;
 use crate::noise::NoiseEntry;
 
-/// The keys of a file; every one may be missing where another file is extended.
+/// The keys of a file, over those of the one that it extends.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MachineFile {
@@ -83,7 +83,7 @@ pub(crate) enum KernelEntry {
 }
 
 /// How a kernel differs from the triad.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelBehaviour {
     /// Its useful bytes / the triad's, in the same time on the same parts.
@@ -249,74 +249,6 @@ pub(crate) struct BesideEntry {
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct ClockEntry {
     pub real_time: Option<f64>,
-}
-
-impl MachineFile {
-    /// These keys where they are given, else those of `base`. Entries of repeated
-    /// tables come after those of the base and so prevail over them; only `node` and the values of
-    /// plain keys are replaced as a whole.
-    pub fn over(self, base: Self) -> Self {
-        Self {
-            extends: None,
-            name: self.name,
-            title: self.title,
-            paper: self.paper.or(base.paper),
-            cpu_model: self.cpu_model.or(base.cpu_model),
-            threads_per_core: self.threads_per_core.or(base.threads_per_core),
-            core_ghz: self.core_ghz.or(base.core_ghz),
-            node: self.node.or(base.node),
-            cache: CacheEntry {
-                l1: self.cache.l1.or(base.cache.l1),
-                l2: self.cache.l2.or(base.cache.l2),
-                l3: self.cache.l3.or(base.cache.l3),
-                line: self.cache.line.or(base.cache.line),
-            },
-            distances: self.distances.or(base.distances),
-            variants: self.variants.or(base.variants),
-            kernels: base.kernels.into_iter().chain(self.kernels).collect(),
-            saturation: self.saturation.or(base.saturation),
-            fairness: self.fairness.or(base.fairness),
-            bandwidth: joined(base.bandwidth, self.bandwidth),
-            controller: joined(base.controller, self.controller),
-            issue: joined(base.issue, self.issue),
-            link: joined(base.link, self.link),
-            pressure: joined(base.pressure, self.pressure),
-            roof: joined(base.roof, self.roof),
-            flops: base.flops.into_iter().chain(self.flops).collect(),
-            latency: joined(base.latency, self.latency),
-            chase: ChaseEntry {
-                l1_ns: self.chase.l1_ns.or(base.chase.l1_ns),
-                l2_ns: self.chase.l2_ns.or(base.chase.l2_ns),
-                l3_ns: self.chase.l3_ns.or(base.chase.l3_ns),
-                memory_side_ns: self.chase.memory_side_ns.or(base.chase.memory_side_ns),
-                base_pages_ns: self.chase.base_pages_ns.or(base.chase.base_pages_ns),
-                huge_pages_ns: self.chase.huge_pages_ns.or(base.chase.huge_pages_ns),
-            },
-            queue: QueueEntry {
-                service_ns: self.queue.service_ns.or(base.queue.service_ns),
-                most_ns: self.queue.most_ns.or(base.queue.most_ns),
-            },
-            overlap: joined(base.overlap, self.overlap),
-            hub: joined(base.hub, self.hub),
-            device: joined(base.device, self.device),
-            noise: NoiseEntry {
-                between_rounds: self.noise.between_rounds.or(base.noise.between_rounds),
-                within_round: self.noise.within_round.or(base.noise.within_round),
-                outliers: self.noise.outliers.or(base.noise.outliers),
-                disturbed: self.noise.disturbed.or(base.noise.disturbed),
-                drift_per_round: self.noise.drift_per_round.or(base.noise.drift_per_round),
-                modes: self.noise.modes.or(base.noise.modes),
-                unbound: self.noise.unbound.or(base.noise.unbound),
-            },
-            clock: ClockEntry { real_time: self.clock.real_time.or(base.clock.real_time) },
-            fault: joined(base.fault, self.fault),
-        }
-    }
-}
-
-fn joined<T>(mut first: Vec<T>, second: Vec<T>) -> Vec<T> {
-    first.extend(second);
-    first
 }
 
 pub(crate) fn required<T>(key: &str, value: Option<T>) -> Result<T, BadKey> {

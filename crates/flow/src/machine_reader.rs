@@ -1,13 +1,87 @@
-//! Reads the file of a simulated machine, over those of the machines that it extends.
+//! Reads simulated machines: those that the program brings along, and files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 
 use nearfar_units::excerpt_of;
+use toml::{Table, Value};
 
 use crate::assembly::assemble;
 use crate::bounds::BadKey;
-use crate::builtin;
 use crate::error::FlowError;
 use crate::machine_file::MachineFile;
 use crate::simulated_machine::SimulatedMachine;
+
+/// Name and file of each built-in machine.
+const BUILTIN: [(&str, &str); 16] = [
+    ("amd-2p", include_str!("../../../machines/amd-2p.toml")),
+    ("amd-2p-two-hubs", include_str!("../../../machines/amd-2p-two-hubs.toml")),
+    ("intel-2p", include_str!("../../../machines/intel-2p.toml")),
+    ("amd-4p", include_str!("../../../machines/amd-4p.toml")),
+    ("two-socket-8-nodes", include_str!("../../../machines/two-socket-8-nodes.toml")),
+    (
+        "two-socket-8-nodes-degraded",
+        include_str!("../../../machines/two-socket-8-nodes-degraded.toml"),
+    ),
+    ("two-socket-4-gpus", include_str!("../../../machines/two-socket-4-gpus.toml")),
+    ("two-socket-cxl", include_str!("../../../machines/two-socket-cxl.toml")),
+    ("e5520", include_str!("../../../machines/e5520.toml")),
+    ("joe0", include_str!("../../../machines/joe0.toml")),
+    ("knl-flat", include_str!("../../../machines/knl-flat.toml")),
+    ("knl-cache", include_str!("../../../machines/knl-cache.toml")),
+    ("skylake-hybrid", include_str!("../../../machines/skylake-hybrid.toml")),
+    ("e7-4870", include_str!("../../../machines/e7-4870.toml")),
+    ("itanium2", include_str!("../../../machines/itanium2.toml")),
+    ("opteron-8", include_str!("../../../machines/opteron-8.toml")),
+];
+
+/// Name and title of each built-in machine.
+///
+/// # Errors
+/// None in a build whose tests pass: each file is tested to be read.
+pub fn builtin_machines() -> Result<Vec<(String, String)>, FlowError> {
+    let read = |(name, text): &(&str, &str)| parse_machine(name, text);
+    BUILTIN.iter().map(read).map(|machine| machine.map(|it| (it.name, it.title))).collect()
+}
+
+/// A built-in machine by its name, or one from a file: what has a `/` or ends in
+/// `.toml` is a path.
+///
+/// # Errors
+/// [`FlowError::UnknownMachine`], [`FlowError::Unreadable`], [`FlowError::TooLarge`], and
+/// those of [`parse_machine`].
+pub fn read_machine(name_or_path: &str) -> Result<SimulatedMachine, FlowError> {
+    if !name_or_path.contains('/') && !name_or_path.ends_with(".toml") {
+        let text = builtin_text(name_or_path).ok_or_else(|| FlowError::UnknownMachine {
+            name: name_or_path.into(),
+            known: known_names(),
+        })?;
+        return parse_machine(name_or_path, text);
+    }
+    let path = Path::new(name_or_path);
+    let unreadable = |source| FlowError::Unreadable { path: path.into(), source };
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(unreadable)?;
+    // One byte more than allowed: parse_machine then refuses it.
+    file.take(LARGEST_FILE as u64 + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let text = String::from_utf8(bytes).map_err(|error| FlowError::NotAMachine {
+        file: name_or_path.escape_debug().to_string(),
+        line: None,
+        why: format!("it is not UTF-8 text ({error})"),
+    })?;
+    parse_machine(name_or_path, &text)
+}
+
+/// The file of a built-in machine.
+pub fn builtin_text(name: &str) -> Option<&'static str> {
+    BUILTIN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The names of the built-in machines, in a row.
+fn known_names() -> String {
+    BUILTIN.map(|(known, _)| known).join(", ")
+}
 
 /// Reads a machine from the text of a file, whose name is for messages.
 ///
@@ -26,7 +100,7 @@ pub fn parse_machine(file: &str, text: &str) -> Result<SimulatedMachine, FlowErr
 }
 
 /// The most that is read of a file; the built-in ones have 1 to 4 KB.
-pub(crate) const LARGEST_FILE: usize = 1 << 20;
+const LARGEST_FILE: usize = 1 << 20;
 
 /// Of what the TOML reader says so much is passed on: it repeats keys and values, and lists the
 /// keys that there are.
@@ -37,24 +111,50 @@ const LONGEST_NAME: usize = 80;
 
 /// The keys of a file over those of the machines that it extends.
 fn read_keys(file: &str, text: &str) -> Result<MachineFile, FlowError> {
-    let keys: MachineFile = toml::from_str(text).map_err(|error| FlowError::NotAMachine {
+    let not_a_machine = |error: toml::de::Error| FlowError::NotAMachine {
         file: file.into(),
         line: error.span().map(|span| line_at(text, span.start)),
         why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
-    })?;
-    match keys.extends.clone() {
+    };
+    let keys: MachineFile = toml::from_str(text).map_err(not_a_machine)?;
+    match &keys.extends {
         None => Ok(keys),
-        // Only built-in machines can be extended, so that no file opens others and none
-        // extends itself; the built-in ones are tested to come to an end.
-        Some(base) => {
-            let text = builtin::builtin_text(&base).ok_or_else(|| FlowError::UnknownBase {
-                file: file.into(),
-                name: base.chars().take(LONGEST_NAME).collect(),
-                known: builtin::known_names(),
-            })?;
-            Ok(keys.over(read_keys(&base, text)?))
+        Some(_) => table_of(file, text)?.try_into().map_err(not_a_machine),
+    }
+}
+
+/// A file whose own keys are known to be those of a machine, over the one that it extends.
+fn table_of(file: &str, text: &str) -> Result<Table, FlowError> {
+    let mut own: Table = toml::from_str(text).map_err(|error| FlowError::NotAMachine {
+        file: file.into(),
+        line: None,
+        why: excerpt_of(error.message().trim_end(), LONGEST_REASON),
+    })?;
+    let Some(Value::String(base)) = own.remove("extends") else { return Ok(own) };
+    // Only built-in machines can be extended, so that no file opens others and none
+    // extends itself; the built-in ones are tested to come to an end.
+    let text = builtin_text(&base).ok_or_else(|| FlowError::UnknownBase {
+        file: file.into(),
+        name: base.chars().take(LONGEST_NAME).collect(),
+        known: known_names(),
+    })?;
+    let mut table = table_of(&base, text)?;
+    table.retain(|key, _| !["name", "title"].contains(&key));
+    for (key, value) in own {
+        match (table.get_mut(&key), value) {
+            (Some(Value::Table(below)), Value::Table(above)) => below.extend(above),
+            // Entries of repeated tables come after those of the base and so prevail over them.
+            (Some(Value::Array(below)), Value::Array(above))
+                if key != "node" && below.iter().all(Value::is_table) =>
+            {
+                below.extend(above);
+            }
+            (_, value) => {
+                table.insert(key, value);
+            }
         }
     }
+    Ok(table)
 }
 
 fn line_at(text: &str, byte: usize) -> usize {

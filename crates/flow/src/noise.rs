@@ -3,7 +3,7 @@
 
 use std::ops::RangeInclusive;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::bounds::{self, BadKey, FRACTION, REMAINDER};
 
@@ -21,8 +21,7 @@ pub(crate) struct NoiseEntry {
 }
 
 /// How figures scatter. The default is no noise.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Noise {
     /// Standard deviation s of a normal number z by which each case in each round is
     /// lowered: rate (1 - s |z|).
@@ -45,7 +44,7 @@ pub struct Noise {
 }
 
 /// Windows that are low and do not say why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Outliers {
     /// Fraction of the windows.
@@ -55,7 +54,7 @@ pub struct Outliers {
 }
 
 /// Windows that are low and say why.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Disturbed {
     /// Fraction of the windows.
@@ -66,7 +65,7 @@ pub struct Disturbed {
 }
 
 /// What disturbs a window.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Disturber {
     /// The system takes the CPU from a thread.
@@ -79,7 +78,7 @@ pub enum Disturber {
 }
 
 /// A slower state.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mode {
     /// Fraction of the rounds, windows or cases that are in it.
@@ -92,7 +91,7 @@ pub struct Mode {
 
 /// A state that a run of threads that are not pinned falls into: how the system happened to
 /// place them and their pages (vladimirov2012).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UnboundMode {
     /// Fraction of the runs that fall into it.
@@ -106,7 +105,7 @@ pub struct UnboundMode {
 }
 
 /// What is in one mode as a whole.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeUnit {
     /// A round, with all its cases.
@@ -195,8 +194,8 @@ fn check_unbound(modes: &[UnboundMode]) -> Result<(), BadKey> {
         bounds::number(&format!("{key}.share"), mode.share, &FRACTION)?;
         bounds::number(&format!("{key}.factor"), mode.factor, &UNBOUND_FACTORS)?;
         let (from, to) = mode.threads.unwrap_or((1, *THREADS.end()));
-        bounds::count(&format!("{key}.threads"), from, &THREADS)?;
-        bounds::count(&format!("{key}.threads"), to, &(from..=*THREADS.end()))?;
+        bounds::number(&format!("{key}.threads"), from, &THREADS)?;
+        bounds::number(&format!("{key}.threads"), to, &(from..=*THREADS.end()))?;
         // Where shares add up to most, some mode begins.
         let beside = modes.iter().filter(|other| other.is_for(from));
         let sum: f64 = beside.map(|other| other.share).sum();

@@ -85,9 +85,9 @@ pub(crate) fn pair_figures<'a>(
         let key = format!("bandwidth[{index}]");
         check_pairs(&format!("{key}.pairs"), entry.pairs.as_ref(), &known)?;
         let mut selected = 0_usize;
-        for (_, of_pair) in
-            pairs.iter().zip(&mut figures).filter(|(pair, _)| entry.selector().selects(pair))
-        {
+        let BandwidthEntry { pairs: named, relation, distance, kind, .. } = entry;
+        let is_own = |it: &Pair| it.is_selected(named.as_ref(), *relation, *distance, *kind);
+        for (_, of_pair) in pairs.iter().zip(&mut figures).filter(|(pair, _)| is_own(pair)) {
             selected += 1;
             if said.curve.is_some() {
                 *of_pair = Figures { curve: said.curve.as_ref(), ..Figures::default() };

@@ -7,7 +7,7 @@ use std::fmt;
 use nearfar_machine::{Initiator, Machine, MemoryKind, Relation};
 
 use crate::bounds::BadKey;
-use crate::machine_file::{BandwidthEntry, LatencyEntry, LinkEntry, MachineFile};
+use crate::machine_file::{LinkEntry, MachineFile};
 
 /// A pair with everything that a selector can ask for.
 #[derive(Debug, Clone)]
@@ -104,49 +104,21 @@ fn is_among(pair: &Pair, named: &BTreeSet<(u32, u32)>) -> bool {
     pair.cpu_node.is_some_and(|from| named.contains(&(from, pair.memory_node)))
 }
 
-/// Which pairs an entry is about: every condition that it has must hold.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PairSelector<'a> {
-    pub pairs: Option<&'a BTreeSet<(u32, u32)>>,
-    pub relation: Option<Relation>,
-    pub distance: Option<u64>,
-    pub kind: Option<MemoryKind>,
-}
-
-impl PairSelector<'_> {
-    pub fn selects(&self, pair: &Pair) -> bool {
-        self.pairs.is_none_or(|named| is_among(pair, named))
-            && self.relation.is_none_or(|asked| asked == pair.relation)
-            && self.distance.is_none_or(|asked| Some(asked) == pair.distance)
-            && self.kind.is_none_or(|asked| asked == pair.kind)
-    }
-}
-
-impl BandwidthEntry {
-    pub fn selector(&self) -> PairSelector<'_> {
-        let Self { pairs, relation, distance, kind, .. } = self;
-        PairSelector {
-            pairs: pairs.as_ref(),
-            relation: *relation,
-            distance: *distance,
-            kind: *kind,
-        }
-    }
-}
-
-impl LatencyEntry {
-    pub fn selector(&self) -> PairSelector<'_> {
-        let Self { pairs, relation, distance, kind, .. } = self;
-        PairSelector {
-            pairs: pairs.as_ref(),
-            relation: *relation,
-            distance: *distance,
-            kind: *kind,
-        }
-    }
-}
-
 impl Pair {
+    /// Whether an entry with these conditions is about it: every one that is given must hold.
+    pub fn is_selected(
+        &self,
+        pairs: Option<&BTreeSet<(u32, u32)>>,
+        relation: Option<Relation>,
+        distance: Option<u64>,
+        kind: Option<MemoryKind>,
+    ) -> bool {
+        pairs.is_none_or(|named| is_among(self, named))
+            && relation.is_none_or(|asked| asked == self.relation)
+            && distance.is_none_or(|asked| Some(asked) == self.distance)
+            && kind.is_none_or(|asked| asked == self.kind)
+    }
+
     pub fn is_local(&self) -> bool {
         self.relation == Relation::Local
     }

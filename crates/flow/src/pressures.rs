@@ -1,7 +1,7 @@
 //! The pressures of a system's resources, and at which of them one resource carries
 //! what the law of [`crate::System`] says.
 
-use crate::solver::{Stream, System};
+use crate::system::{Stream, System};
 
 /// A Newton step of this size in ln h moves a rate by less than rounding does.
 const SMALLEST_STEP: f64 = 1e-13;

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use nearfar_machine::{Accelerator, Backend, CpuSet, Device, DeviceKind, Link, Machine, NodeSet};
 use nearfar_units::{Bytes, excerpt};
-use serde::{Deserialize, Serialize};
 
 use crate::bounds::{self, BadKey, GB_PER_S, REMAINDER};
 use crate::machine_file::{DeviceEntry, MachineFile};
@@ -20,8 +19,7 @@ const LATENCY_US: f64 = 10.0;
 const BOTH_WAYS: f64 = 1.0;
 
 /// A device, and what copies between it and each memory node move when nothing else does.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SimulatedDevice {
     /// As an interface shows it.
     pub accelerator: Accelerator,
@@ -43,8 +41,7 @@ pub struct SimulatedDevice {
 }
 
 /// What devices share on their way to memory.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Hub {
     pub name: String,
     /// What it carries each way, bytes/s.

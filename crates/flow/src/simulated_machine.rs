@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use nearfar_machine::{CpuSet, Machine};
-use serde::{Deserialize, Serialize};
 
 use crate::arithmetic::FlopRate;
 use crate::cache_roof::{self, CacheRoof, LEVELS, MEMORY_SIDE_LEVEL};
@@ -20,8 +19,7 @@ use crate::simulated_device::{Hub, SimulatedDevice};
 use crate::utilisation;
 
 /// A simulated machine as its file describes it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct SimulatedMachine {
     pub name: String,
     /// What it is, in a line.

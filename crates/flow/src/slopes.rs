@@ -8,7 +8,7 @@
 use crate::flows::Flows;
 use crate::linear_system;
 use crate::pressures::Pressures;
-use crate::solver::System;
+use crate::system::System;
 
 /// Derivatives of the logarithms of the loads' rates.
 #[derive(Debug, Clone, PartialEq)]

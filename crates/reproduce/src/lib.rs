@@ -3,8 +3,7 @@
 //!
 //! Begin with [`reproduce`]. A paper's numbers lie in `papers/KEY.json` at the
 //! root of the repository and its rows in a module of its own, such as
-//! [`braithwaite2012`]. Printed matrices become records ([`PrintedMatrix`],
-//! [`PrintedTransfers`]), and
+//! [`braithwaite2012`]. Printed tables become records ([`PrintedTable`]), and
 //! simulated machines are measured into records by the engine
 //! ([`measure_simulated`]); models see nothing but those records.
 
@@ -16,16 +15,15 @@ pub mod vladimirov2012;
 
 mod error;
 mod paper;
+mod papers;
 mod printed;
-mod printed_matrix;
-mod printed_transfers;
+mod printed_table;
 mod row;
 mod simulated_record;
 
 pub use error::ReproduceError;
-pub use paper::{Paper, papers, reproduce};
-pub use printed::{Printed, Unit};
-pub use printed_matrix::{PrintedMatrix, PrintedPair};
-pub use printed_transfers::{PrintedTransfer, PrintedTransfers};
-pub use row::{Comparison, Measure, ROUND_TRIP, Reason, Room, Row, Status};
+pub use paper::Paper;
+pub use papers::{papers, reproduce};
+pub use printed_table::{PrintedOf, PrintedTable, PrintedValue};
+pub use row::{Measure, ROUND_TRIP, Row, Status};
 pub use simulated_record::{measure_simulated, measure_simulated_devices};

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 /// A value and the digits it is printed with.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Printed {
+pub(crate) struct Printed {
     /// The value, in the unit of its table.
     pub value: f64,
     /// Digits after the decimal point.
@@ -30,7 +30,7 @@ impl Printed {
 
 /// The unit of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum Unit {
+pub(crate) enum Unit {
     /// 1e6 bytes/s, as STREAM prints it.
     #[serde(rename = "MB/s")]
     MegabytesPerSecond,

@@ -64,8 +64,8 @@ pub enum Measure {
 }
 
 /// How far ours may be from the printed value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Room {
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Room {
     /// Half a unit of the last printed digit, and by how much ours can be off because its inputs
     /// were printed rounded.
     Rounding(f64),
@@ -76,8 +76,8 @@ pub enum Room {
 }
 
 /// Why a printed value and ours may differ.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reason {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reason {
     /// In words; the page of the paper in `docs/papers` has the same sentence.
     pub why: &'static str,
     /// Whether the numbers bear it out.
@@ -85,14 +85,12 @@ pub struct Reason {
 }
 
 /// What is needed to judge a printed value.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Comparison {
-    /// [`Row::item`].
+#[derive(Debug, Clone)]
+pub(crate) struct Comparison {
     pub item: String,
     pub printed: Printed,
-    /// As worked out here; `None` when the models give no such value.
+    /// `None` when the models give no such value.
     pub ours: Option<f64>,
-    /// How far ours may be from it.
     pub room: Room,
     /// Why the two may differ, where something is known.
     pub reason: Option<Reason>,
@@ -103,6 +101,11 @@ pub struct Comparison {
 const BINARY_ROUNDING: f64 = 1e-12;
 
 impl Comparison {
+    /// Of a value that must round to the printed one.
+    pub fn of(item: String, printed: Printed, ours: Option<f64>) -> Self {
+        Self { item, printed, ours, room: Room::Rounding(0.0), reason: None }
+    }
+
     /// The row: passes, or is explained when the reason holds, or fails.
     pub fn judge(self) -> Row {
         let printed = self.printed.value;
@@ -179,14 +182,9 @@ mod tests {
     use super::*;
 
     fn comparison(printed: f64, ours: Option<f64>, reason: Option<bool>) -> Row {
-        Comparison {
-            item: "item".into(),
-            printed: Printed { value: printed, decimals: 4 },
-            ours,
-            room: Room::Rounding(0.0),
-            reason: reason.map(|holds| Reason { why: "because", holds }),
-        }
-        .judge()
+        let reason = reason.map(|holds| Reason { why: "because", holds });
+        let printed = Printed { value: printed, decimals: 4 };
+        Comparison { reason, ..Comparison::of("item".into(), printed, ours) }.judge()
     }
 
     #[test]
@@ -217,7 +215,7 @@ mod tests {
 
     fn judged(room: Room, printed: f64, ours: f64) -> Row {
         let printed = Printed { value: printed, decimals: 0 };
-        Comparison { item: "item".into(), printed, ours: Some(ours), room, reason: None }.judge()
+        Comparison { room, ..Comparison::of("item".into(), printed, Some(ours)) }.judge()
     }
 
     #[test]

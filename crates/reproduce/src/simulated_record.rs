@@ -1,26 +1,53 @@
-//! A simulated machine, measured without noise by the engine into a record that is
-//! only kept in memory.
+//! Simulated machines, measured by the engine into records that are only kept in memory.
 
-use nearfar_flow::SimulatedMachine;
-use nearfar_measure::simulated::{SimulateError, simulate};
+use nearfar_flow::{SimulatedMachine, read_machine};
+use nearfar_measure::simulated::simulate;
 use nearfar_measure::suite_inputs;
 use nearfar_record::{DeviceInputs, Experiment, Inputs, Record, Suite};
+
+use crate::error::{ReproduceError, refused};
 
 /// Rounds of each case: the thesis takes the best of at least five runs.
 const ROUNDS: u32 = 5;
 
+/// A built-in machine.
+pub(crate) fn simulated(name: &str) -> Result<SimulatedMachine, ReproduceError> {
+    read_machine(name).map_err(refused(format!("the simulated machine {name}")))
+}
+
+/// The record of a machine, with its noise or without.
+pub(crate) fn measure(
+    machine: &SimulatedMachine,
+    inputs: Inputs,
+    noise: bool,
+) -> Result<Record, ReproduceError> {
+    let what = || format!("the record of the simulated machine {}", machine.name);
+    simulate(machine, inputs, noise).map_err(refused(what()))
+}
+
+/// Experiments by so many rounds of one window each.
+pub(crate) fn rounds(experiments: Vec<Experiment>, rounds: u32, suite: Suite) -> Inputs {
+    Inputs {
+        windows_per_round: 1,
+        min_rounds: rounds,
+        max_rounds: rounds,
+        experiments,
+        ..suite_inputs(suite)
+    }
+}
+
 /// Measures `pairs` with one kernel, all variants and all thread counts of the suite
-/// `full`.
+/// `full`, without noise.
 ///
 /// # Errors
 /// When the machine's file speaks of a kernel that there is not, or a line of the record
 /// cannot be put into JSON.
 pub fn measure_simulated(
-    simulated: &SimulatedMachine,
+    machine: &SimulatedMachine,
     kernel: &str,
-) -> Result<Record, SimulateError> {
-    let inputs = Inputs { kernels: Some(vec![kernel.into()]), ..inputs(Experiment::Pairs) };
-    simulate(simulated, inputs, false)
+) -> Result<Record, ReproduceError> {
+    let inputs = rounds(vec![Experiment::Pairs], ROUNDS, Suite::Full);
+    measure(machine, Inputs { kernels: Some(vec![kernel.into()]), ..inputs }, false)
 }
 
 /// Measures `devices` with the copies of the suite `full`, of which the largest are SHOC's 512
@@ -28,18 +55,9 @@ pub fn measure_simulated(
 ///
 /// # Errors
 /// As [`measure_simulated`].
-pub fn measure_simulated_devices(simulated: &SimulatedMachine) -> Result<Record, SimulateError> {
-    let accelerators = simulated.devices.iter().map(|device| device.accelerator.clone()).collect();
+pub fn measure_simulated_devices(machine: &SimulatedMachine) -> Result<Record, ReproduceError> {
+    let accelerators = machine.devices.iter().map(|device| device.accelerator.clone()).collect();
     let devices = Some(DeviceInputs { accelerators, absent: Vec::new() });
-    simulate(simulated, Inputs { devices, ..inputs(Experiment::Devices) }, false)
-}
-
-fn inputs(experiment: Experiment) -> Inputs {
-    Inputs {
-        windows_per_round: 1,
-        min_rounds: ROUNDS,
-        max_rounds: ROUNDS,
-        experiments: vec![experiment],
-        ..suite_inputs(Suite::Full)
-    }
+    let inputs = rounds(vec![Experiment::Devices], ROUNDS, Suite::Full);
+    measure(machine, Inputs { devices, ..inputs }, false)
 }

@@ -10,7 +10,7 @@ use nearfar_model::{
     mappings, reach_of_devices, transfers,
 };
 use nearfar_record::{Coordinates, DeviceCoordinates, Record};
-use nearfar_reproduce::{PrintedTransfer, PrintedTransfers, measure_simulated_devices};
+use nearfar_reproduce::{PrintedOf, PrintedTable, PrintedValue, measure_simulated_devices};
 
 fn simulated(name: &str) -> (SimulatedMachine, Record) {
     let machine = read_machine(name).unwrap();
@@ -125,13 +125,11 @@ fn mappings_of_two_devices_on_one_hub_and_on_two() {
 #[test]
 fn records_of_strangers_make_no_panic_and_no_figure_that_is_none() {
     let machine = read_machine("amd-2p").unwrap().machine;
-    let printed = |value| PrintedTransfer { device: 0, cpu_node: 0, memory_node: 0, value };
+    let printed = |value| PrintedValue { row: "", cpu_node: 0, memory_node: 0, value };
     let record = |values| {
-        let direction = TransferDirection::ToHost;
+        let of = PrintedOf::Copies(TransferDirection::ToHost);
         let title = "x".to_string();
-        PrintedTransfers { title, machine: &machine, direction, bytes_per_s: 1e9, values }
-            .record()
-            .unwrap()
+        PrintedTable { title, machine: &machine, of, bytes_per_s: 1e9, values }.record().unwrap()
     };
     let mut strange = record(vec![printed(5.0); 6]);
     let names = ["cuda0", "opencl7", "\u{1b}[2J", "", "cuda", "cuda0"];

@@ -1,7 +1,7 @@
 //! What is reproduced of the papers, and the models on simulated machines, in one program: to link a
 //! program takes longer than most of these tests.
 
-mod coverage;
+mod changed_file;
 mod denoyelle2019;
 mod devices;
 mod flow;

@@ -3,19 +3,19 @@
 use nearfar_flow::read_machine;
 use nearfar_model::{RecordFigures, pairs};
 use nearfar_record::{Line, RecordWriter, read_record};
-use nearfar_reproduce::{PrintedMatrix, PrintedPair, measure_simulated};
+use nearfar_reproduce::{PrintedOf, PrintedTable, PrintedValue, measure_simulated};
 
-fn pair(variant: &str, cpu_node: u32, memory_node: u32, value: f64) -> PrintedPair<'_> {
-    PrintedPair { variant, cpu_node, memory_node, value }
+fn pair(row: &str, cpu_node: u32, memory_node: u32, value: f64) -> PrintedValue<'_> {
+    PrintedValue { row, cpu_node, memory_node, value }
 }
 
 #[test]
 fn it_is_written_and_read_like_a_measurement() {
     let machine = read_machine("amd-2p").unwrap().machine;
-    let matrix = PrintedMatrix {
+    let matrix = PrintedTable {
         title: "a table".into(),
         machine: &machine,
-        kernel: "triad",
+        of: PrintedOf::Kernel("triad"),
         bytes_per_s: 1e6,
         values: vec![pair("a", 0, 0, 6395.0), pair("b", 0, 0, 6114.5), pair("a", 3, 1, 2141.0)],
     };
@@ -55,10 +55,10 @@ fn what_is_no_bandwidth_of_the_machine_is_refused() {
         pair("a", 0, 0, f64::NAN),
         pair("a", 0, 0, f64::INFINITY),
     ] {
-        let matrix = PrintedMatrix {
+        let matrix = PrintedTable {
             title: "a table".into(),
             machine: &machine,
-            kernel: "triad",
+            of: PrintedOf::Kernel("triad"),
             bytes_per_s: 1e9,
             values: vec![wrong],
         };

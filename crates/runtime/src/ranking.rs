@@ -118,11 +118,6 @@ impl Ranking {
         &self.nodes
     }
 
-    /// Whether it also answers beside threads that run.
-    pub fn has_flow(&self) -> bool {
-        self.shared.is_some()
-    }
-
     /// The pooled relative standard deviation of a pair's rounds: places whose ratio to the best is
     /// within it are equally good. `None` where the record has one round of each.
     pub fn noise(&self) -> Option<f64> {

@@ -2,7 +2,6 @@
 //! medians with distribution-free intervals, ratios of medians by bootstrap, pooled
 //! noise, classes of numbers, and least squares. Pure functions on slices; what has no answer is `None`.
 
-mod bootstrap;
 mod dip;
 mod draws;
 mod float;
@@ -17,9 +16,10 @@ mod normal;
 mod partition;
 mod quantile;
 
-pub use bootstrap::{RatioEstimate, ratio_of_medians};
 pub use dip::{LEAST_DIP_P, dip};
-pub use draws::{drawn_estimates, percentile_error, percentile_interval};
+pub use draws::{
+    RatioEstimate, drawn_estimates, percentile_error, percentile_interval, ratio_of_medians,
+};
 pub use least_squares::{
     Fit, FitRule, LinearFit, Loss, fit, fit_with_derivatives, solve_least_squares,
 };

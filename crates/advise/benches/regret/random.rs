@@ -1,7 +1,7 @@
 //! Random machines: what advice by their noisy records leaves of the best.
 
 use fastrand::Rng;
-use nearfar_advise::{FIRST_KERNEL, PageNode, Question, Shares, Workers, possible_machines};
+use nearfar_advise::{KernelRatios, PageNode, Question, Shares, Workers, possible_machines};
 use nearfar_machine::page_weights;
 use nearfar_model::{FittedFlow, FlowCase, fit_flow};
 use nearfar_record::Experiment;
@@ -36,7 +36,7 @@ pub fn trial(seed: u64, noise: f64) -> Vec<Outcome> {
     let count = nodes.len();
     let question = Question {
         capacities: &fitted.capacities,
-        kernel: FIRST_KERNEL,
+        kernel: KernelRatios { bytes: 1.0, demand: 1.0 },
         workers: workers.clone(),
         page_nodes: nodes.iter().map(|&node| PageNode { node, room_share: 1.0 }).collect(),
         possible: possible_machines(&fitted),

@@ -6,7 +6,7 @@ import unicodedata
 
 types = {name: str(dtype) for name, dtype in samples.dtypes.items()}
 assert types == declared, sorted(set(types.items()) ^ set(declared.items()))
-assert len(samples) > 100 and (samples.schema == "nearfar.samples/1").all()
+assert len(samples) > 100 and (samples.schema == "nearfar.samples/2").all()
 
 # Read without any of it, the frame has as many rows and columns.
 plain = pandas.read_csv("samples.csv", low_memory=False)

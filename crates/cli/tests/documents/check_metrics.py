@@ -51,9 +51,6 @@ def find(name, **labels):
     return strict[name, frozenset(labels.items())]
 
 
-# The word before the number of a group of CPUs, by how CPUs are grouped.
-GROUPS = {"memory": "initiator", "l3": "l3", "core": "core"}
-
 compared = 0
 
 
@@ -67,9 +64,10 @@ for cell in view["pairs"]:
     for figure in cell["figures"]:
         labels = {
             "experiment": "pairs",
-            "cpu_group": f"{GROUPS[cell['group_by']]}{cell['index']}",
+            "group_by": cell["group_by"],
+            "index": str(cell["index"]),
             "initiator": str(cell["initiator"]),
-            "node": str(cell["memory_node"]),
+            "memory_node": str(cell["memory_node"]),
             "kernel": shown(cell["kernel"]),
             "variant": shown(figure["variant"]),
             "threads": str(cell["threads"]),
@@ -84,7 +82,7 @@ for cell in view["pairs"]:
 
 for chase in view["latency"]:
     if chase["in_matrix"] and chase["latency"]:
-        labels = {"experiment": "latency", "initiator": str(chase["initiator"]), "node": str(chase["memory_node"])}
+        labels = {"experiment": "latency", "initiator": str(chase["initiator"]), "memory_node": str(chase["memory_node"])}
         ours = find("nearfar_latency_seconds", statistic="median", **labels)
         agree(ours * 1e9, chase["latency"]["time_ns"]["value"])
 
@@ -94,7 +92,7 @@ for roof in roofs:
     labels |= {name: shown(roof[name]) for name in ["kernel", "variant"]}
     labels["experiment"] = "roofs"
     for name, value in roof["roof"].items():
-        labels["memory_kind" if name == "kind" else name] = str(value)
+        labels[f"roof_{name}"] = str(value)
     if roof["bandwidth_gb_per_s"]:
         ours = find("nearfar_roof_bytes_per_second", statistic="median", **labels)
         agree(ours, roof["bandwidth_gb_per_s"]["sum"]["value"] * 1e9)
@@ -108,9 +106,9 @@ for copies in view["devices"]:
     if copies["bandwidth_gb_per_s"] and not copies["beside"]:
         labels = {name: str(copies[name]) for name in ["initiator", "direction"]}
         labels |= {"experiment": "devices", "device": shown(copies["device"])}
-        for label, name in [("node", "memory_node"), ("memory", "host_memory"), ("peer", "peer")]:
+        for name in ["memory_node", "host_memory", "peer"]:
             if copies[name] is not None:
-                labels[label] = shown(str(copies[name]))
+                labels[name] = shown(str(copies[name]))
         places.setdefault(frozenset(labels.items()), []).append(copies)
 for labels, of_place in places.items():
     of_place.sort(key=lambda copies: copies["bytes"])

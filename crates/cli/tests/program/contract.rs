@@ -22,7 +22,7 @@ use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde_json::{Value, json};
 
-use crate::field_tables::{column_table, field_table, renewed};
+use crate::field_tables::{column_table, field_table, place_names, place_table, renewed};
 use crate::schema_text::{required, schema_text};
 
 type Generate = fn() -> Value;
@@ -191,8 +191,13 @@ fn tables_of_fields_are_those_of_the_types() {
         let marker = format!("<!-- fields of {}:", required(kind).next().unwrap());
         assert!(lines.1.contains(&marker), "no table: {marker}");
     }
-    let columns = renew("csv-columns.md", &|words| column_table(&row, words));
+    let columns = renew("csv-columns.md", &|words| match words {
+        "places" => place_table(&record, &row),
+        words => column_table(&row, words),
+    });
+    let names = place_names(&record, &row);
     let rows = columns.1.lines().filter(|line| line.starts_with("| `")).count();
-    assert_eq!(rows, required(&row).count(), "each column is in one table");
-    hold(BTreeMap::from([lines, columns]));
+    assert_eq!(rows, required(&row).count() + names.lines().count(), "each column is in one table");
+    let list = docs().join("../crates/document/src/csv/places.txt");
+    hold(BTreeMap::from([lines, columns, (list, names)]));
 }

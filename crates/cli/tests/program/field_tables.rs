@@ -52,12 +52,24 @@ pub fn field_table(root: &Value, words: &str) -> String {
     format!("| field | type | meaning |\n| --- | --- | --- |\n{}", table.rows)
 }
 
+const COLUMN_HEADING: &str =
+    "| column | type | unit | what it is | empty |\n| --- | --- | --- | --- | --- |\n";
+
+/// pandas' name of a column's type.
+fn dtype(node: &Value) -> &'static str {
+    match type_of(node) {
+        "integer" => "UInt64",
+        "number" => "Float64",
+        "boolean" => "boolean",
+        _ => "string",
+    }
+}
+
 /// `columns FIRST to LAST` of a row of the CSV.
 pub fn column_table(row: &Value, words: &str) -> String {
     let (first, last) = words.strip_prefix("columns ").unwrap().split_once(" to ").unwrap();
     let [first, last] = [first, last].map(|end| required(row).position(|it| it == end).unwrap());
-    let mut table = String::from("| column | type | unit | what it is | empty |\n");
-    table += "| --- | --- | --- | --- | --- |\n";
+    let mut table = String::from(COLUMN_HEADING);
     for name in required(row).take(last + 1).skip(first) {
         let node = &row["properties"][name];
         let column = target(row, node);
@@ -68,17 +80,119 @@ pub fn column_table(row: &Value, words: &str) -> String {
         let words: Vec<String> =
             words_of(column.node).iter().map(|(word, _)| format!("`{word}`")).collect();
         let colon = if words.is_empty() { "" } else { ": " };
-        let dtype = match type_of(column.node) {
-            "integer" => "UInt64",
-            "number" => "Float64",
-            "boolean" => "boolean",
-            _ => "string",
-        };
+        let dtype = dtype(column.node);
         let [what, unit, empty] = [what, unit, empty].map(without_stop);
         table += &format!(
             "| `{name}` | {dtype} | {unit} | {what}{colon}{} | {empty} |\n",
             words.join(", ")
         );
+    }
+    table
+}
+
+/// A column of the coordinates of all experiments: the fields of that name.
+#[derive(Default)]
+struct PlaceColumn {
+    dtype: &'static str,
+    unit: &'static str,
+    /// What it is, with the experiments of which it is that.
+    meanings: Vec<(String, Vec<String>)>,
+    words: Vec<String>,
+}
+
+/// The columns of coordinates by their names, in the order of the types; not those that a row has
+/// of its actor.
+fn place_columns(record: &Value, row: &Value) -> Vec<(String, PlaceColumn)> {
+    let mut columns: Vec<(String, PlaceColumn)> = Vec::new();
+    for variant in variants(&record["$defs"]["Coordinates"]) {
+        let experiment = text(&variant["properties"]["experiment"], "const");
+        if experiment == "commands" {
+            // Its samples have no actors, and so no rows.
+            continue;
+        }
+        let mut leaves = Vec::new();
+        add_leaves(record, "", variant, "", &mut leaves);
+        for (name, node, what) in leaves {
+            if row["properties"].get(&name).is_some() {
+                continue;
+            }
+            let at = columns.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+                columns.push((name.clone(), PlaceColumn::default()));
+                columns.len() - 1
+            });
+            let column = &mut columns[at].1;
+            column.dtype = dtype(node);
+            column.unit = if name.ends_with("_cycles") { "cycles" } else { "" };
+            let words = words_of(node).into_iter().map(|(word, _)| format!("`{word}`"));
+            let new: Vec<String> = words.filter(|word| !column.words.contains(word)).collect();
+            column.words.extend(new);
+            let what = if what.is_empty() { name.replace('_', " ") } else { what };
+            match column.meanings.iter_mut().find(|(known, _)| *known == what) {
+                Some((_, of)) if of.iter().any(|it| it == experiment) => {}
+                Some((_, of)) => of.push(experiment.into()),
+                None => column.meanings.push((what, vec![experiment.into()])),
+            }
+        }
+    }
+    columns
+}
+
+/// The fields below a node that are no objects, as `document/src/flat_fields.rs` names them.
+fn add_leaves<'a>(
+    root: &'a Value,
+    path: &str,
+    node: &'a Value,
+    description: &str,
+    leaves: &mut Vec<(String, &'a Value, String)>,
+) {
+    let it = target(root, node);
+    let description = if description.is_empty() { it.description } else { description };
+    let is_object = |it: &Value| it.get("properties").is_some();
+    if is_object(it.node) || variants(it.node).any(is_object) {
+        for object in [it.node].into_iter().chain(variants(it.node)) {
+            for name in required(object) {
+                let within = if path.is_empty() || path == name {
+                    name.to_string()
+                } else {
+                    format!("{path}_{name}")
+                };
+                let field = &object["properties"][name];
+                let own = text(field, "description");
+                // A field that says nothing of itself is what it is a part of, as a tag is.
+                let says_nothing = own.is_empty() && text(field, "$ref").is_empty();
+                let says_nothing = says_nothing && !path.is_empty();
+                let own = if says_nothing { description } else { own };
+                add_leaves(root, &within, field, own, leaves);
+            }
+        }
+        return;
+    }
+    // In a table an unknown field is an empty cell.
+    let what = without_stop(description).replace("null", "empty");
+    leaves.push((path.into(), it.node, what));
+}
+
+/// The names of the columns of coordinates, a line each.
+pub fn place_names(record: &Value, row: &Value) -> String {
+    place_columns(record, row).into_iter().map(|(name, _)| name + "\n").collect()
+}
+
+/// Their table.
+pub fn place_table(record: &Value, row: &Value) -> String {
+    let mut table = String::from(COLUMN_HEADING);
+    let listed =
+        |of: &[String]| of.iter().map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
+    for (name, PlaceColumn { dtype, unit, meanings, words }) in place_columns(record, row) {
+        let what: Vec<String> = match &meanings[..] {
+            [(what, _)] => vec![what.clone()],
+            several => several.iter().map(|(what, of)| format!("{}: {what}", listed(of))).collect(),
+        };
+        let mut of: Vec<String> = meanings.into_iter().flat_map(|(_, of)| of).collect();
+        of.dedup();
+        let colon = if words.is_empty() { "" } else { ": " };
+        let what = format!("{}{colon}{}", what.join("; "), words.join(", ")).replace('|', "\\|");
+        table +=
+            &format!("| `{name}` | {dtype} | {unit} | {what} | other than {} |\n", listed(&of));
     }
     table
 }

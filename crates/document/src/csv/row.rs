@@ -1,24 +1,23 @@
 //! A row: what one actor did in one window, and where its case stands.
 
-use nearfar_machine::{GroupBy, HostMemory, MemoryKind, MemoryPolicy, TransferDirection};
+use nearfar_machine::MemoryPolicy;
 use nearfar_record::{
-    Actor, ActorSample, Affinity, Aggregate, ChaseWalk, Disturbance, Executor, Experiment, Header,
-    PageNodes, Pages, Part, Pinning, Proof, ProofMethod, RoofPurpose, Sample, Stage, Suite,
-    ThreadSample, TrafficMethod, TransferKind, Way, Work,
+    Actor, ActorSample, Aggregate, Disturbance, Executor, Header, PageNodes, Pages, Part, Pinning,
+    Proof, ProofMethod, Sample, Suite, ThreadSample, TrafficMethod, Work,
 };
 use serde::Serialize;
 
 use super::text::Text;
 
 /// Name and version of the columns; the number grows when a column goes or changes its meaning.
-pub(super) const SCHEMA: &str = "nearfar.samples/1";
+pub(super) const SCHEMA: &str = "nearfar.samples/2";
 
 /// A row; fields are columns, in this order. Their comments are the rows of `docs/csv-columns.md`,
 /// with the unit and with what an empty cell says.
 #[derive(Debug, Default, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub(super) struct Row<'a> {
-    /// Name and version of these columns: `nearfar.samples/1`.
+    /// Name and version of these columns: `nearfar.samples/2`.
     pub schema: &'static str,
     /// The host that was measured. Empty: an empty name.
     pub host: Text<'a>,
@@ -28,96 +27,8 @@ pub(super) struct Row<'a> {
     pub suite: Option<Suite>,
     /// The case's id in the record. Empty: an empty id.
     pub case: Text<'a>,
-    /// Empty: the case has no place for this actor.
-    pub experiment: Option<Experiment>,
     /// Which of the case's places for this actor the row is of, from 0.
     pub coordinates_index: usize,
-    /// Empty: other than `pairs`.
-    pub stage: Option<Stage>,
-    /// Empty: other than `pairs`.
-    pub group_by: Option<GroupBy>,
-    /// The CPU group's number among its kind. Empty: other than `pairs`.
-    pub group_index: Option<u32>,
-    /// The initiator that the actor's CPUs are of. Empty: `scaling`, `mixes`; `links` of whole
-    /// packages.
-    pub initiator: Option<u32>,
-    /// The lowest node with CPUs of that initiator. Empty: other than `pairs`, `latency` and
-    /// `devices`; none.
-    pub cpu_node: Option<u32>,
-    /// The memory node that is accessed. Empty: no single node.
-    pub memory_node: Option<u32>,
-    /// Empty: other than `scaling`.
-    pub affinity: Option<Affinity>,
-    /// `local` or `remote`, as seen from the memory node. Empty: other than `sharing`.
-    pub group: Option<&'static str>,
-    /// The initiator near the memory node. Empty: other than `sharing`.
-    pub local_initiator: Option<u32>,
-    /// The other initiator. Empty: other than `sharing`.
-    pub remote_initiator: Option<u32>,
-    /// Threads of the local group. Empty: other than `sharing`.
-    pub local_threads: Option<u32>,
-    /// Threads of the remote group. Empty: other than `sharing`.
-    pub remote_threads: Option<u32>,
-    /// The package whose cores move data. Empty: other than `links`.
-    pub from_package: Option<u32>,
-    /// The package whose memory they use. Empty: other than `links`.
-    pub to_package: Option<u32>,
-    /// Empty: other than `links`.
-    pub way: Option<Way>,
-    /// The roof: `compute`, `cache`, `memory`, `interleaved`, `contended`, `all_local`,
-    /// `congested`. Empty: other than `roofs`.
-    pub limit: Option<&'static str>,
-    /// Level of the cache, 1 next to the core. Empty: limit other than `cache`.
-    pub cache_level: Option<u8>,
-    /// Initiators that use the node at once. Empty: limit other than `contended`.
-    pub initiators: Option<u32>,
-    /// Kind of the nodes. Empty: limit other than `interleaved`, `congested`.
-    pub memory_kind: Option<MemoryKind>,
-    /// Empty: other than `roofs`.
-    pub purpose: Option<RoofPurpose>,
-    /// The fast node. Empty: other than `hybrid`.
-    pub fast_node: Option<u32>,
-    /// The slow node. Empty: other than `hybrid`.
-    pub slow_node: Option<u32>,
-    /// `corner`: one kind of transfer; `pair`: two; `surface`. Empty: other than `hybrid`.
-    pub point: Option<&'static str>,
-    /// The kind of a corner, the dominating one of a pair. Empty: other points.
-    pub transfer: Option<TransferKind>,
-    /// The other kind of a pair. Empty: other points.
-    pub transfer_beside: Option<TransferKind>,
-    /// Loads for each `stores`. Empty: other than `hybrid`.
-    pub loads: Option<u32>,
-    /// Stores for each `loads`. Empty: other than `hybrid`.
-    pub stores: Option<u32>,
-    /// Share of the read array's pages that are asked for in the fast memory. Unit: 1. Empty:
-    /// other than `hybrid`; nothing is read.
-    pub load_fast_share: Option<f64>,
-    /// The same of the written array. Unit: 1. Empty: other than `hybrid`; nothing is written.
-    pub store_fast_share: Option<f64>,
-    /// Number of the random set of streams. Empty: other than `mixes`.
-    pub mix: Option<u32>,
-    /// Empty: other than `latency`.
-    pub walk: Option<ChaseWalk>,
-    /// Kernel of the threads that load the memory beside the chase. Empty: other than `latency`;
-    /// idle.
-    pub load_kernel: Option<Text<'a>>,
-    /// How many they are. Empty: other than `latency`; idle.
-    pub load_threads: Option<u32>,
-    /// Pause of each after every 1024 bytes of each array. Unit: cycles. Empty: other than
-    /// `latency`; idle.
-    pub load_pause_cycles: Option<u32>,
-    /// The device that is copied to or from, by interface and number: `cuda0`. Empty: other than
-    /// `devices`; streams alone.
-    pub device: Option<Text<'a>>,
-    /// The device that it copies to, where that is not the host. Empty: other than `devices`; the
-    /// host.
-    pub peer_device: Option<Text<'a>>,
-    /// Empty: other than `devices`; streams alone.
-    pub direction: Option<TransferDirection>,
-    /// Empty: other than `devices`; between devices.
-    pub host_memory: Option<HostMemory>,
-    /// What runs at the same time: a kernel, or a device. Empty: other than `devices`; nothing.
-    pub beside: Option<Text<'a>>,
     /// Number of the sample in the record, from 0.
     pub sequence: u64,
     /// The pass over all cases, with fresh buffers and threads, from 0.

@@ -52,15 +52,8 @@ fn add_links(machine: &Machine, out: &mut Exposition) {
 }
 
 fn labels(place: &TransferPlace, bytes: u64) -> Labels {
-    Labels::default()
-        .with("experiment", "devices")
-        .with("device", &place.device)
-        .with_known("peer", place.peer.as_ref())
-        .with("initiator", place.initiator)
-        .with_known("node", place.memory_node)
-        .with("direction", place.direction)
-        .with_known("memory", place.host_memory)
-        .with("bytes", bytes)
+    let labels = Labels::default().with("experiment", "devices");
+    labels.with_fields(place, &[]).with("bytes", bytes)
 }
 
 fn add_largest(place: &TransferPlace, copies: &TransferFigures, out: &mut Exposition) {

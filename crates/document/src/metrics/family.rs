@@ -1,7 +1,7 @@
 //! The families of metrics: what `docs/metrics.md` describes.
 
 /// Name and version of the families; the number grows when one goes or changes its meaning.
-pub(super) const SCHEMA: &str = "nearfar.metrics/1";
+pub(super) const SCHEMA: &str = "nearfar.metrics/2";
 
 /// A family of metrics. All are gauges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -1,8 +1,7 @@
 //! What was measured: pairs, idle accesses, roofs.
 
-use nearfar_machine::MemoryKind;
 use nearfar_model::{AccessTime, RecordFigures, RoofFigures, latency};
-use nearfar_record::{CaseSummary, Roof, RoofPurpose};
+use nearfar_record::{CaseSummary, RoofPurpose};
 
 use super::exposition::Exposition;
 use super::family::Family;
@@ -23,9 +22,10 @@ fn add_pairs(figures: &RecordFigures<'_>, out: &mut Exposition) {
         for figure in &cell.figures {
             let labels = Labels::default()
                 .with("experiment", "pairs")
-                .with_known("cpu_group", row.map(|row| format!("{}{index}", row.group_by.group())))
+                .with_known("group_by", row.map(|row| row.group_by.as_str()))
+                .with("index", index)
                 .with_known("initiator", row.map(|row| row.initiator))
-                .with("node", node)
+                .with("memory_node", node)
                 .with("kernel", kernel)
                 .with("variant", &figure.variant)
                 .with("threads", threads);
@@ -53,7 +53,7 @@ fn add_latency(figures: &RecordFigures<'_>, out: &mut Exposition) {
         let labels = Labels::default()
             .with("experiment", "latency")
             .with("initiator", pair.initiator)
-            .with("node", pair.memory_node);
+            .with("memory_node", pair.memory_node);
         if let Some(factor) = pair.factor.found() {
             let [low, high] = factor.ends();
             out.interval(Family::NumaFactor, &labels, factor.value.0, (low.0, high.0));
@@ -78,27 +78,8 @@ fn add_time(labels: &Labels, time: &AccessTime, out: &mut Exposition) {
 
 fn add_roof(figures: &RoofFigures, out: &mut Exposition) {
     let place = &figures.place;
-    let labels = Labels::default().with("experiment", "roofs").with("initiator", place.initiator);
-    // Kinds as in the record.
-    let of_kind = |limit: &'static str, kind: MemoryKind| {
-        let kind = kind.to_string().to_lowercase();
-        labels.clone().with("limit", limit).with("memory_kind", kind)
-    };
-    let labels = match place.roof {
-        Roof::Compute => labels.with("limit", "compute"),
-        Roof::Cache { level } => labels.with("limit", "cache").with("level", level),
-        Roof::Memory { node } => labels.with("limit", "memory").with("node", node),
-        Roof::Contended { node, initiators } => {
-            labels.with("limit", "contended").with("node", node).with("initiators", initiators)
-        }
-        Roof::AllLocal { node } => labels.with("limit", "all_local").with("node", node),
-        Roof::Interleaved { kind } => of_kind("interleaved", kind),
-        Roof::Congested { kind } => of_kind("congested", kind),
-    };
-    let labels = labels
-        .with("kernel", &place.kernel)
-        .with("variant", &place.variant)
-        .with("threads", place.threads);
+    let labels = Labels::default().with("experiment", "roofs");
+    let labels = labels.with_fields(place, &["actor", "purpose"]);
     // Below a roof of bandwidth the operations are no roof.
     let roof = match (&figures.bandwidth, &figures.flops) {
         (Some(bandwidth), _) => Some((Family::RoofBandwidth, &bandwidth.sum)),

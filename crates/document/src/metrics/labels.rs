@@ -1,17 +1,21 @@
 //! The labels of a sample.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
+use serde::Serialize;
+
+use crate::flat_fields::{flat_fields, text_of};
 use crate::printable::printable;
 
 /// Labels in their order, each name once.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Labels(Vec<(&'static str, String)>);
+pub(super) struct Labels(Vec<(Cow<'static, str>, String)>);
 
 impl Labels {
     /// With one more label.
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Self {
-        self.0.push((name, value.to_string()));
+        self.0.push((name.into(), value.to_string()));
         self
     }
 
@@ -21,6 +25,14 @@ impl Labels {
             Some(value) => self.with(name, value),
             None => self,
         }
+    }
+
+    /// With the fields of a place in an experiment, by their names in the record; but for `except`.
+    pub fn with_fields(mut self, place: &impl Serialize, except: &[&str]) -> Self {
+        let fields = flat_fields(place).into_iter();
+        let fields = fields.filter(|(name, _)| !except.contains(&name.as_str()));
+        self.0.extend(fields.map(|(name, value)| (name.into(), text_of(&value))));
+        self
     }
 
     /// These before those.

@@ -3,15 +3,15 @@
 use nearfar_machine::TheoreticalMaximum;
 use nearfar_model::Class;
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction, refused};
 use crate::printed::Printed;
-use crate::printed_transfers::{PrintedTransfer, PrintedTransfers};
-use crate::row::{Comparison, Room, Row};
+use crate::printed_table::{PrintedOf, PrintedTable, PrintedValue};
+use crate::row::{Comparison, Row};
 
 use super::KEY;
-use super::facts::{AlphaTable, Facts, RelativeAlphas, TransferAlphas};
+use super::facts::{AlphaTable, Alphas, Facts, RelativeAlphas};
 use super::machines::{Machines, direction_of, transfer_set};
-use super::reason::KnownReason;
+use super::reason::reason_of;
 
 /// The theoretical maximum of memory, under the thesis's name, which must be the printed one.
 pub(super) fn gamma(facts: &Facts) -> Result<TheoreticalMaximum, ReproduceError> {
@@ -27,16 +27,11 @@ fn of_the_thesis(
     known: Result<TheoreticalMaximum, nearfar_machine::TheoreticalMaximumError>,
     printed: f64,
 ) -> Result<TheoreticalMaximum, ReproduceError> {
-    let known = known.map_err(|source| ReproduceError::Maximum { key: KEY.into(), source })?;
+    let known = known.map_err(refused("the theoretical maximum"))?;
     if (known.gb_per_s() / printed - 1.0).abs() > 1e-12 {
-        return Err(ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!(
-                "{printed} GB/s are printed where {} is {} GB/s",
-                known.name,
-                known.gb_per_s()
-            ),
-        });
+        let (name, gb_per_s) = (&known.name, known.gb_per_s());
+        let what = format!("{printed} GB/s are printed where {name} is {gb_per_s} GB/s");
+        return Err(contradiction(KEY, what));
     }
     Ok(known)
 }
@@ -49,18 +44,13 @@ pub(super) fn absolute_rows(
     let mut rows = Vec::new();
     for table in &facts.alpha_tables {
         for stream in &table.streams {
-            let set = machines.find(&table.machine)?.classes_of(&stream.compiler)?;
+            let set = machines.find(&table.machine)?.classes_of(&stream.of)?;
             let ours = over(&set.classes, &gamma(facts)?);
-            rows.extend(alpha_rows(
-                table,
-                &format!("memory, {}", stream.compiler),
-                &stream.alpha,
-                &ours,
-            ));
+            rows.extend(alpha_rows(table, &format!("memory, {}", stream.of), stream, &ours));
         }
         for transfer in &table.transfers {
             let ours = transfer_alphas(facts, table, transfer, machines)?;
-            rows.extend(alpha_rows(table, &transfer.direction, &transfer.alpha, &ours));
+            rows.extend(alpha_rows(table, &transfer.of, transfer, &ours));
         }
     }
     Ok(rows)
@@ -68,16 +58,12 @@ pub(super) fn absolute_rows(
 
 /// The thesis works its alphas out of the printed maxima, so the rounding of those is
 /// no room here.
-fn alpha_rows(table: &AlphaTable, what: &str, printed: &[f64], ours: &[f64]) -> Vec<Row> {
-    let rows = printed.iter().enumerate().map(|(class, &value)| {
-        Comparison {
-            item: format!("table {}, {}, {what}, class {class}", table.table, table.machine),
-            printed: Printed { value, decimals: table.decimals },
-            ours: ours.get(class).copied(),
-            room: Room::Rounding(0.0),
-            reason: None,
-        }
-        .judge()
+fn alpha_rows(table: &AlphaTable, what: &str, printed: &Alphas, ours: &[f64]) -> Vec<Row> {
+    let AlphaTable { table, machine, decimals, .. } = table;
+    let rows = printed.alpha.iter().enumerate().map(|(class, &value)| {
+        let item = format!("table {table}, {machine}, {what}, class {class}");
+        let printed = Printed { value, decimals: *decimals };
+        Comparison::of(item, printed, ours.get(class).copied()).judge()
     });
     rows.collect()
 }
@@ -87,27 +73,27 @@ fn alpha_rows(table: &AlphaTable, what: &str, printed: &[f64], ours: &[f64]) -> 
 fn transfer_alphas(
     facts: &Facts,
     table: &AlphaTable,
-    transfer: &TransferAlphas,
+    transfer: &Alphas,
     machines: &Machines,
 ) -> Result<Vec<f64>, ReproduceError> {
     let of_machine = facts.class_tables.iter().filter(|known| known.machine == table.machine);
     let mut values = Vec::new();
     for known in of_machine {
         // The interfaces stand in one table with the same figures: each a device.
-        let of_way = known.transfers.iter().filter(|known| known.direction == transfer.direction);
-        for (device, maxima) in (0..).zip(of_way) {
-            values.extend((0..).zip(&maxima.max).map(|(memory_node, &value)| PrintedTransfer {
-                device,
+        let of_way = known.transfers.iter().filter(|known| known.direction == transfer.of);
+        for maxima in of_way {
+            values.extend((0..).zip(&maxima.max).map(|(memory_node, &value)| PrintedValue {
+                row: maxima.interface.as_deref().unwrap_or_default(),
                 cpu_node: 0,
                 memory_node,
                 value: value * known.unit.bytes_per_s(),
             }));
         }
     }
-    let printed = PrintedTransfers {
-        title: format!("{KEY}, {}, {}", table.machine, transfer.direction),
+    let printed = PrintedTable {
+        title: format!("{KEY}, {}, {}", table.machine, transfer.of),
         machine: &machines.find(&table.machine)?.machine,
-        direction: direction_of(&transfer.direction)?,
+        of: PrintedOf::Copies(direction_of(&transfer.of)?),
         bytes_per_s: 1.0,
         values,
     };
@@ -128,25 +114,15 @@ pub(super) fn relative_rows(
     let RelativeAlphas { table, decimals, rows } = &facts.relative_alphas;
     let mut made = Vec::new();
     for row in rows {
-        let set = &machines.find(&row.machine)?.best;
+        let set = &machines.find(&row.of)?.best;
         for (class, &value) in row.alpha.iter().enumerate() {
             let item =
-                format!("table {table}, {}, class {class}, alpha relative to class 0", row.machine);
+                format!("table {table}, {}, class {class}, alpha relative to class 0", row.of);
             let printed = Printed { value, decimals: *decimals };
-            let reason = KnownReason::of(&item).map(|known| {
-                let ratio = open64_ratio(facts, &row.machine, class);
-                known.checked(ratio.is_some_and(|ratio| printed.is_rounded(ratio)))
-            });
-            made.push(
-                Comparison {
-                    item,
-                    printed,
-                    ours: set.classes.get(class).map(|class| class.alpha_relative),
-                    room: Room::Rounding(0.0),
-                    reason,
-                }
-                .judge(),
-            );
+            let ratio = open64_ratio(facts, &row.of, class);
+            let reason = reason_of(&item, |_| ratio.is_some_and(|ratio| printed.is_rounded(ratio)));
+            let ours = set.classes.get(class).map(|class| class.alpha_relative);
+            made.push(Comparison { reason, ..Comparison::of(item, printed, ours) }.judge());
         }
     }
     Ok(made)
@@ -155,6 +131,6 @@ pub(super) fn relative_rows(
 /// A class's alpha / that of class 0, both as table 4.1 prints them for Open64.
 fn open64_ratio(facts: &Facts, machine: &str, class: usize) -> Option<f64> {
     let table = facts.alpha_tables.iter().find(|table| table.machine == machine)?;
-    let stream = table.streams.iter().find(|stream| stream.compiler == "open64")?;
+    let stream = table.streams.iter().find(|stream| stream.of == "open64")?;
     Some(stream.alpha.get(class)? / stream.alpha.first()?)
 }

@@ -2,19 +2,18 @@
 //! judged by the best of its rows, be they builds of STREAM or devices.
 
 use nearfar_machine::{Machine, TheoreticalMaximum, TransferDirection};
-use nearfar_model::{Class, ClassSet};
+use nearfar_model::Class;
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction};
 use crate::printed::Printed;
-use crate::printed_matrix::{PrintedMatrix, PrintedPair};
-use crate::printed_transfers::{PrintedTransfer, PrintedTransfers};
+use crate::printed_table::{PrintedOf, PrintedTable, PrintedValue};
 use crate::row::{Comparison, Room, Row};
 
 use super::KEY;
 use super::alphas::{gamma, phi};
 use super::facts::{Cbench, CbenchRow, Facts, Quantity};
 use super::machines::{Machines, class_set, transfer_set};
-use super::reason::KnownReason;
+use super::reason::{SPLIT_CLASS, UNPRINTED_PAIR, UNPRINTED_PAIR_AND_START, reason_of};
 
 /// The tables of classes and after each the matrix that it was made from.
 pub(super) fn rows(
@@ -49,11 +48,8 @@ fn inputs(matrix: &Cbench) -> Vec<Row> {
                 row.variant,
                 matrix.unit.as_str()
             );
-            rows.push(Row::given(
-                item,
-                value,
-                &format!("an input of table {}", matrix.classes_table),
-            ));
+            let why = format!("an input of table {}", matrix.classes_table);
+            rows.push(Row::given(item, value, &why));
         }
     }
     rows
@@ -65,15 +61,15 @@ struct Compared<'a> {
     matrix: &'a Cbench,
     machine: &'a Machine,
     maximum: TheoreticalMaximum,
-    ours: Vec<Class<Place>>,
+    ours: Vec<Found>,
 }
 
-/// Where a class's value is from: what tables of memory and of copies have in common.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    cpu_node: Option<u32>,
-    memory_node: u32,
-    best: f64,
+/// A class of ours: what those of memory and of copies have in common. Bytes/s.
+struct Found {
+    max: f64,
+    min: f64,
+    /// CPU node and memory node of its fastest pair.
+    fastest: Option<(u32, u32)>,
 }
 
 #[derive(Clone, Copy)]
@@ -115,9 +111,8 @@ impl<'a> Compared<'a> {
 
     /// Our class that a printed one is set beside: the one whose maximum is nearest, by
     /// ratio. Where both find the same classes that is the one of the same number.
-    fn nearest(&self, printed: PrintedClass) -> Option<&Class<Place>> {
-        let distance =
-            |class: &Class<Place>| (self.in_unit(class.max) / printed.max.value).ln().abs();
+    fn nearest(&self, printed: PrintedClass) -> Option<&Found> {
+        let distance = |class: &Found| (self.in_unit(class.max) / printed.max.value).ln().abs();
         self.ours.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
     }
 
@@ -128,21 +123,17 @@ impl<'a> Compared<'a> {
         let mut rows = vec![self.number_of_classes()];
         for printed in self.printed() {
             let class = self.nearest(printed);
-            let holds = |known: KnownReason| match known {
-                KnownReason::UnprintedPair => unprinted_pair && self.is_above_printed(printed),
-                KnownReason::UnprintedPairAndStart => {
-                    unprinted_pair && self.is_above_printed(printed) && self.breaks_its_own_rule()
-                }
-                KnownReason::SplitClass => self.is_inside_a_class(printed),
-                KnownReason::DeviationForInterval
-                | KnownReason::ThreeDigits
-                | KnownReason::RoundedAlphas => false,
+            let is_unprinted = unprinted_pair && self.is_above_printed(printed);
+            let holds = |why: &str| match why {
+                UNPRINTED_PAIR => is_unprinted,
+                UNPRINTED_PAIR_AND_START => is_unprinted && self.breaks_its_own_rule(),
+                SPLIT_CLASS => self.is_inside_a_class(printed),
+                _ => false,
             };
             let row = |what: &str, printed: Printed, ours: Option<f64>, input_rounding: f64| {
                 let item = self.item(what);
-                let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
-                Comparison { item, printed, ours, room: Room::Rounding(input_rounding), reason }
-                    .judge()
+                let (room, reason) = (Room::Rounding(input_rounding), reason_of(&item, holds));
+                Comparison { item, printed, ours, room, reason }.judge()
             };
             let number = printed.class;
             rows.push(row(
@@ -167,11 +158,9 @@ impl<'a> Compared<'a> {
         let item = self.item("number of classes");
         let (printed, ours) = (self.matrix.max.len(), self.ours.len());
         let split = self.printed().filter(|&printed| self.is_inside_a_class(printed)).count();
-        let holds = |known| known == KnownReason::SplitClass && ours + split == printed;
-        let reason = KnownReason::of(&item).map(|known| known.checked(holds(known)));
+        let reason = reason_of(&item, |why| why == SPLIT_CLASS && ours + split == printed);
         let printed = Printed { value: as_float(printed), decimals: 0 };
-        Comparison { item, printed, ours: Some(as_float(ours)), room: Room::Rounding(0.0), reason }
-            .judge()
+        Comparison { reason, ..Comparison::of(item, printed, Some(as_float(ours))) }.judge()
     }
 
     fn item(&self, what: &str) -> String {
@@ -206,14 +195,19 @@ impl<'a> Compared<'a> {
     /// Whether all printed maxima and alphas are ours once those that the printed pairs
     /// cannot have given stand in pairs that are not printed.
     fn unprinted_pairs_explain(&self) -> Result<bool, ReproduceError> {
-        let mut added: Vec<PrintedPair<'_>> = Vec::new();
+        let mut added: Vec<PrintedValue<'_>> = Vec::new();
+        // One device stands for all of them.
+        let row = match self.matrix.quantity {
+            Quantity::Memory => "not printed",
+            _ => self.matrix.rows.first().map_or("", |row| &row.variant),
+        };
         for printed in self.printed().filter(|&printed| self.is_above_printed(printed)) {
             let (Some(value), Some((cpu_node, memory_node))) =
                 (self.unrounded(printed), self.unprinted_twin(printed, &added))
             else {
                 return Ok(false);
             };
-            added.push(PrintedPair { variant: "not printed", cpu_node, memory_node, value });
+            added.push(PrintedValue { row, cpu_node, memory_node, value });
         }
         let with_them = classes_of(self.matrix, self.machine, &added)?;
         Ok(self.printed().all(|printed| {
@@ -226,11 +220,10 @@ impl<'a> Compared<'a> {
     fn unprinted_twin(
         &self,
         printed: PrintedClass,
-        taken: &[PrintedPair<'_>],
+        taken: &[PrintedValue<'_>],
     ) -> Option<(u32, u32)> {
-        let fastest =
-            self.nearest(printed)?.pairs.iter().max_by(|a, b| a.best.total_cmp(&b.best))?;
-        let distance = self.machine.distance(fastest.cpu_node?, fastest.memory_node)?;
+        let (from, to) = self.nearest(printed)?.fastest?;
+        let distance = self.machine.distance(from, to)?;
         let nodes = || self.machine.nodes.iter().map(|node| node.os_index);
         nodes().flat_map(|from| nodes().map(move |to| (from, to))).find(|&(from, to)| {
             self.machine.distance(from, to) == Some(distance)
@@ -272,94 +265,53 @@ fn as_float(count: usize) -> f64 {
 }
 
 /// The classes of a matrix and of pairs that are added to it.
-fn classes_of(
-    matrix: &Cbench,
+fn classes_of<'a>(
+    matrix: &'a Cbench,
     machine: &Machine,
-    added: &[PrintedPair<'_>],
-) -> Result<Vec<Class<Place>>, ReproduceError> {
-    let direction = match matrix.quantity {
-        Quantity::Memory => {
-            let set = memory_classes(matrix, machine, added)?;
-            return Ok(at_places(set.classes, |pair| Place {
-                cpu_node: pair.cpu_node,
-                memory_node: pair.memory_node,
-                best: pair.best,
-            }));
-        }
-        Quantity::Download => TransferDirection::ToDevice,
-        Quantity::Readback => TransferDirection::ToHost,
+    added: &[PrintedValue<'a>],
+) -> Result<Vec<Found>, ReproduceError> {
+    let mut values = added.to_vec();
+    for CbenchRow { variant: row, values: of_row } in &matrix.rows {
+        let places = matrix.columns.iter().zip(of_row);
+        values.extend(places.map(|(&(cpu_node, memory_node), &value)| PrintedValue {
+            row,
+            cpu_node,
+            memory_node,
+            value,
+        }));
+    }
+    let of = match matrix.quantity {
+        Quantity::Memory => PrintedOf::Kernel(&matrix.kernel),
+        Quantity::Download => PrintedOf::Copies(TransferDirection::ToDevice),
+        Quantity::Readback => PrintedOf::Copies(TransferDirection::ToHost),
     };
-    let of_row = |(device, row): (u32, &CbenchRow)| {
-        let value = move |(&(cpu_node, memory_node), &value): (&(u32, u32), &f64)| {
-            PrintedTransfer { device, cpu_node, memory_node, value }
-        };
-        matrix.columns.iter().zip(&row.values).map(value).collect::<Vec<_>>()
-    };
-    let mut values: Vec<PrintedTransfer> = (0..).zip(&matrix.rows).flat_map(of_row).collect();
-    // Pairs are judged by the best device, and one of what is not printed stands for all.
-    values.extend(added.iter().map(|pair| PrintedTransfer {
-        device: 0,
-        cpu_node: pair.cpu_node,
-        memory_node: pair.memory_node,
-        value: pair.value,
-    }));
-    let set = transfer_set(&PrintedTransfers {
+    let printed = PrintedTable {
         title: format!("{KEY}, table {}", matrix.matrix_table),
         machine,
-        direction,
+        of,
         bytes_per_s: matrix.unit.bytes_per_s(),
         values,
-    })?;
-    Ok(at_places(set, |pair| Place {
-        cpu_node: pair.cpu_node,
-        memory_node: pair.memory_node,
-        best: pair.best,
-    }))
+    };
+    if !matches!(of, PrintedOf::Kernel(_)) {
+        let classes = transfer_set(&printed)?;
+        return Ok(found(classes, |pair| (pair.best, pair.cpu_node, pair.memory_node)));
+    }
+    let record = printed.record().map_err(|what| contradiction(KEY, what))?;
+    let classes = class_set(&record, &matrix.kernel, None)?.classes;
+    Ok(found(classes, |pair| (pair.best, pair.cpu_node, pair.memory_node)))
 }
 
-fn at_places<Pair>(classes: Vec<Class<Pair>>, place: impl Fn(&Pair) -> Place) -> Vec<Class<Place>> {
-    let class = |class: Class<Pair>| Class {
-        class: class.class,
+fn found<Pair>(
+    classes: Vec<Class<Pair>>,
+    place: impl Fn(&Pair) -> (f64, Option<u32>, u32),
+) -> Vec<Found> {
+    let fastest = |pairs: &[Pair]| pairs.iter().map(&place).max_by(|a, b| a.0.total_cmp(&b.0));
+    let found = |class: Class<Pair>| Found {
         max: class.max,
         min: class.min,
-        alpha: class.alpha,
-        alpha_relative: class.alpha_relative,
-        wide: class.wide,
-        widened_by_noise: class.widened_by_noise,
-        border_within_noise: class.border_within_noise,
-        pairs: class.pairs.iter().map(&place).collect(),
-        groups: class.groups,
-        others: class.others,
+        fastest: fastest(&class.pairs).and_then(|(_, from, to)| Some((from?, to))),
     };
-    classes.into_iter().map(class).collect()
-}
-
-fn memory_classes(
-    matrix: &Cbench,
-    machine: &Machine,
-    added: &[PrintedPair<'_>],
-) -> Result<ClassSet, ReproduceError> {
-    let mut values = added.to_vec();
-    for row in &matrix.rows {
-        values.extend(matrix.columns.iter().zip(&row.values).map(
-            |(&(cpu_node, memory_node), &value)| PrintedPair {
-                variant: &row.variant,
-                cpu_node,
-                memory_node,
-                value,
-            },
-        ));
-    }
-    let record = PrintedMatrix {
-        title: format!("{KEY}, table {}", matrix.matrix_table),
-        machine,
-        kernel: &matrix.kernel,
-        bytes_per_s: matrix.unit.bytes_per_s(),
-        values,
-    }
-    .record()
-    .map_err(|what| ReproduceError::Contradiction { key: KEY.into(), what })?;
-    class_set(&record, &matrix.kernel, None)
+    classes.into_iter().map(found).collect()
 }
 
 #[cfg(test)]

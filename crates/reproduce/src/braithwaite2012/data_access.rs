@@ -4,14 +4,14 @@
 use nearfar_machine::TransferDirection;
 use nearfar_model::{Mapping, Reach, Target, data_access, mappings, reach_of_devices};
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction, refused};
 use crate::printed::Printed;
-use crate::row::{Comparison, Room, Row};
+use crate::row::{Comparison, Row};
 
 use super::KEY;
 use super::facts::{DataAccessRow, Facts, WhatIf};
 use super::machines::Machines;
-use super::reason::KnownReason;
+use super::reason::reason_of;
 
 /// Digits of the alphas that the equations are given with.
 const ALPHA_DECIMALS: u8 = 4;
@@ -28,16 +28,14 @@ pub(super) fn rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, Repro
 }
 
 fn data_access_row(row: &DataAccessRow, decimals: u8) -> Result<Row, ReproduceError> {
-    let found = data_access(&row.alpha, &row.share).map_err(|source| {
-        ReproduceError::DataAccess { what: format!("equation {}", row.equation), source }
-    })?;
+    let what = format!("equation {}", row.equation);
+    let found = data_access(&row.alpha, &row.share).map_err(refused(what))?;
     let item = format!("equation {}, {}, D", row.equation, row.machine);
     let printed = Printed { value: row.d, decimals };
-    let reason =
-        KnownReason::of(&item).map(|known| known.checked(is_three_digits(row, found.d, printed)));
+    let reason = reason_of(&item, |_| is_three_digits(row, found.d, printed));
     // The thesis goes on from its printed alphas (all of table 4.1 shows it), so their
     // rounding is no room here.
-    Ok(Comparison { item, printed, ours: Some(found.d), room: Room::Rounding(0.0), reason }.judge())
+    Ok(Comparison { reason, ..Comparison::of(item, printed, Some(found.d)) }.judge())
 }
 
 /// Whether no alphas that round to the given ones come to the printed value, and the sum
@@ -54,7 +52,6 @@ fn is_three_digits(row: &DataAccessRow, d: f64, printed: Printed) -> bool {
 /// The classes in which devices are reached are those of the simulated machine that has them so,
 /// and must be those that the thesis's equation takes; the alphas are its printed ones.
 fn what_if_rows(table: &WhatIf, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
-    let contradiction = |what| ReproduceError::Contradiction { key: KEY.into(), what };
     let classes = machines.copies(&table.simulated, TransferDirection::ToHost)?;
     let devices: Vec<String> =
         (0..table.reach.len()).map(|number| format!("{}{number}", classes.backend)).collect();
@@ -62,28 +59,21 @@ fn what_if_rows(table: &WhatIf, machines: &Machines) -> Result<Vec<Row>, Reprodu
     let as_printed =
         |reach: &Vec<usize>| Target { class_from: reach.iter().copied().map(Some).collect() };
     if targets != table.reach.iter().map(as_printed).collect::<Vec<Target>>() {
-        return Err(contradiction(format!(
-            "equation {}: {} reaches its devices in other classes",
-            table.equation, table.simulated
-        )));
+        let WhatIf { equation, simulated, .. } = table;
+        let what = format!("equation {equation}: {simulated} reaches its devices in other classes");
+        return Err(contradiction(KEY, what));
     }
-    let outcomes = mappings(&targets, &table.alpha).map_err(|source| ReproduceError::Mapping {
-        what: format!("equation {}", table.equation),
-        source,
-    })?;
+    let what = format!("equation {}", table.equation);
+    let outcomes = mappings(&targets, &table.alpha).map_err(refused(what))?;
     let rows = table.rows.iter().map(|row| {
         let shares_agree = |mapping: &&Mapping| {
             mapping.shares.len() == row.share.len()
                 && mapping.shares.iter().zip(&row.share).all(|(a, b)| (a - b).abs() < 1e-9)
         };
-        Comparison {
-            item: format!("equation {}, {}, line {}, D", table.equation, table.machine, row.line),
-            printed: Printed { value: row.d, decimals: table.decimals },
-            ours: outcomes.iter().find(shares_agree).map(|mapping| mapping.d),
-            room: Room::Rounding(0.0),
-            reason: None,
-        }
-        .judge()
+        let item = format!("equation {}, {}, line {}, D", table.equation, table.machine, row.line);
+        let printed = Printed { value: row.d, decimals: table.decimals };
+        let ours = outcomes.iter().find(shares_agree).map(|mapping| mapping.d);
+        Comparison::of(item, printed, ours).judge()
     });
     Ok(rows.collect())
 }

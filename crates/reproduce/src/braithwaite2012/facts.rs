@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::error::ReproduceError;
+use crate::paper::read_facts;
 use crate::printed::{Printed, Unit};
 
 use super::KEY;
@@ -11,9 +12,7 @@ use super::KEY;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// The paper's key.
     pub key: String,
-    /// Author, title, place and year.
     pub title: String,
     /// Theoretical maximum of memory accesses, GB/s.
     pub gamma_gb_per_s: f64,
@@ -33,11 +32,9 @@ pub struct Facts {
 
 /// Table 3.2: mean, deviation and interval of many runs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RunStatistics {
     pub table: String,
     pub machine: String,
-    pub initiator: String,
     pub unit: Unit,
     pub runs_per_core: u32,
     pub mean_decimals: u8,
@@ -46,7 +43,6 @@ pub(super) struct RunStatistics {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RunStatisticsRow {
     pub memory_node: u32,
     pub mean: f64,
@@ -57,7 +53,6 @@ pub(super) struct RunStatisticsRow {
 
 /// Tables 3.4 and A.2: class maxima by compiler and by interface.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ClassTable {
     pub table: String,
     pub machine: String,
@@ -68,7 +63,6 @@ pub(super) struct ClassTable {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct StreamClasses {
     pub compiler: String,
     pub threads: Threads,
@@ -83,7 +77,6 @@ pub(super) enum Threads {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct TransferClasses {
     pub direction: String,
     /// Programming interface, where the table says it.
@@ -93,55 +86,38 @@ pub(super) struct TransferClasses {
 
 /// Table 4.1: alphas.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct AlphaTable {
     pub table: String,
     pub machine: String,
     pub decimals: u8,
-    pub streams: Vec<StreamAlphas>,
-    pub transfers: Vec<TransferAlphas>,
+    pub streams: Vec<Alphas>,
+    pub transfers: Vec<Alphas>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct StreamAlphas {
-    pub compiler: String,
-    pub alpha: Vec<f64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct TransferAlphas {
-    pub direction: String,
+pub(super) struct Alphas {
+    /// The compiler of a stream, the direction of a transfer, or the machine.
+    #[serde(alias = "compiler", alias = "direction", alias = "machine")]
+    pub of: String,
     pub alpha: Vec<f64>,
 }
 
 /// Table 6.1: alphas relative to class 0.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RelativeAlphas {
     pub table: String,
     pub decimals: u8,
-    pub rows: Vec<RelativeAlphasRow>,
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RelativeAlphasRow {
-    pub machine: String,
-    pub alpha: Vec<f64>,
+    pub rows: Vec<Alphas>,
 }
 
 /// Equations 4.10 and 4.11: D of given shares.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct DataAccessTable {
     pub decimals: u8,
     pub rows: Vec<DataAccessRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct DataAccessRow {
     pub equation: String,
     pub machine: String,
@@ -152,24 +128,19 @@ pub(super) struct DataAccessRow {
 
 /// Equations 4.17 and 4.18: D of the possible mappings of two processes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct WhatIf {
     pub equation: String,
     pub machine: String,
-    pub what: String,
     pub decimals: u8,
     pub alpha: Vec<f64>,
     /// The class in which each process's device is reached, by memory node.
     pub reach: Vec<Vec<usize>>,
     /// The simulated machine that has the devices so.
     pub simulated: String,
-    /// Where `reach` is from.
-    pub reach_source: String,
     pub rows: Vec<WhatIfRow>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct WhatIfRow {
     pub line: u32,
     pub share: Vec<f64>,
@@ -178,7 +149,6 @@ pub(super) struct WhatIfRow {
 
 /// Tables 5.2 to 5.5 and A.3 to A.6: a matrix and the classes made from it.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Cbench {
     pub machine: String,
     pub quantity: Quantity,
@@ -210,7 +180,6 @@ pub(super) enum Quantity {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct CbenchRow {
     /// The build of STREAM, or the device.
     pub variant: String,
@@ -219,7 +188,6 @@ pub(super) struct CbenchRow {
 
 /// The two directions of a pair that differ.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct Asymmetry {
     pub section: String,
     pub machine: String,
@@ -229,7 +197,6 @@ pub(super) struct Asymmetry {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct AsymmetryRow {
     pub cpu_node: u32,
     pub memory_node: u32,
@@ -261,16 +228,10 @@ impl Facts {
     /// # Errors
     /// When the text is not of this form, or tables do not fit together.
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        let facts: Self = serde_json::from_str(text)
-            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })?;
-        facts.check().map_err(|what| ReproduceError::Contradiction { key: KEY.into(), what })?;
-        Ok(facts)
+        read_facts(KEY, text, Self::check)
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.key != KEY {
-            return Err(format!("its key is {}", self.key));
-        }
         for matrix in &self.cbench {
             let Cbench { classes_table, matrix_table, columns, .. } = matrix;
             if matrix.max.len() != matrix.alpha.len() {
@@ -293,18 +254,15 @@ impl Facts {
             all_printed(&statistics.table, &[row.mean], statistics.mean_decimals)?;
             all_printed(&statistics.table, &[row.sd, row.low, row.high], statistics.decimals)?;
         }
-        for table in &self.class_tables {
-            let streams = table.streams.iter().map(|stream| &stream.max);
-            let transfers = table.transfers.iter().map(|transfer| &transfer.max);
-            for values in streams.chain(transfers) {
-                all_printed(&table.table, values, table.decimals)?;
+        for of in &self.class_tables {
+            let streams = of.streams.iter().map(|stream| &stream.max);
+            for values in streams.chain(of.transfers.iter().map(|transfer| &transfer.max)) {
+                all_printed(&of.table, values, of.decimals)?;
             }
         }
-        for table in &self.alpha_tables {
-            let streams = table.streams.iter().map(|stream| &stream.alpha);
-            let transfers = table.transfers.iter().map(|transfer| &transfer.alpha);
-            for values in streams.chain(transfers) {
-                all_printed(&table.table, values, table.decimals)?;
+        for of in &self.alpha_tables {
+            for Alphas { alpha, .. } in of.streams.iter().chain(&of.transfers) {
+                all_printed(&of.table, alpha, of.decimals)?;
             }
         }
         Ok(())

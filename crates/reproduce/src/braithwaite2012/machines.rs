@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_flow::{SimulatedMachine, read_machine};
 use nearfar_machine::{Machine, TransferDirection};
 use nearfar_model::{
     Class, ClassRule, ClassSet, DeviceClassRule, DeviceClasses, DevicePair, JudgedDevices, Pairs,
@@ -10,9 +9,9 @@ use nearfar_model::{
 };
 use nearfar_record::Record;
 
-use crate::error::ReproduceError;
-use crate::printed_transfers::PrintedTransfers;
-use crate::simulated_record::{measure_simulated, measure_simulated_devices};
+use crate::error::{ReproduceError, contradiction, refused};
+use crate::printed_table::PrintedTable;
+use crate::simulated_record::{measure_simulated, measure_simulated_devices, simulated};
 
 use super::KEY;
 use super::facts::Facts;
@@ -53,7 +52,7 @@ impl Machines {
         }
         let mut copies = BTreeMap::new();
         for name in facts.what_if.iter().map(|table| &table.simulated) {
-            let record = copies_of(&simulated(name)?)?;
+            let record = measure_simulated_devices(&simulated(name)?)?;
             copies.insert(
                 name.clone(),
                 device_classes(&RecordFigures::new(&record), &rule(JudgedDevices::Each)),
@@ -70,32 +69,26 @@ impl Machines {
     ) -> Result<&DeviceClasses, ReproduceError> {
         let mut of_machine = self.copies.get(name).into_iter().flatten();
         of_machine.find(|classes| classes.direction == direction).ok_or_else(|| {
-            ReproduceError::Contradiction {
-                key: KEY.into(),
-                what: format!("{name} has no classes of copies {direction}"),
-            }
+            contradiction(KEY, format!("{name} has no classes of copies {direction}"))
         })
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
-        self.measured.get(name).ok_or_else(|| ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!("no table gives the classes of {name}"),
-        })
+        let found = self.measured.get(name);
+        found.ok_or_else(|| contradiction(KEY, format!("no table gives the classes of {name}")))
     }
 }
 
 impl Measured {
     fn measure(name: &str) -> Result<Self, ReproduceError> {
         let simulated = simulated(name)?;
-        let record = measure_simulated(&simulated, TRIAD)
-            .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })?;
+        let record = measure_simulated(&simulated, TRIAD)?;
         let mut by_compiler = BTreeMap::new();
         for compiler in simulated.variants(TRIAD) {
             let set = class_set(&record, TRIAD, Some(&compiler))?;
             by_compiler.insert(compiler, set);
         }
-        let copies = copies_of(&simulated)?;
+        let copies = measure_simulated_devices(&simulated)?;
         Ok(Self {
             copies: device_classes(&RecordFigures::new(&copies), &rule(JudgedDevices::Best)),
             machine: simulated.machine,
@@ -106,10 +99,8 @@ impl Measured {
     }
 
     pub fn classes_of(&self, compiler: &str) -> Result<&ClassSet, ReproduceError> {
-        self.by_compiler.get(compiler).ok_or_else(|| ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!("the simulated machine has no variant {compiler}"),
-        })
+        let what = || format!("the simulated machine has no variant {compiler}");
+        self.by_compiler.get(compiler).ok_or_else(|| contradiction(KEY, what()))
     }
 }
 
@@ -118,27 +109,14 @@ fn rule(devices: JudgedDevices) -> DeviceClassRule {
     DeviceClassRule { devices, ..DeviceClassRule::default() }
 }
 
-fn simulated(name: &str) -> Result<SimulatedMachine, ReproduceError> {
-    read_machine(name).map_err(|source| ReproduceError::Machine {
-        machine: name.into(),
-        source: Box::new(source),
-    })
-}
-
-fn copies_of(simulated: &SimulatedMachine) -> Result<Record, ReproduceError> {
-    measure_simulated_devices(simulated)
-        .map_err(|source| ReproduceError::Simulate { machine: simulated.name.clone(), source })
-}
-
 /// The classes of printed copies, by the best device.
 pub(super) fn transfer_set(
-    printed: &PrintedTransfers<'_>,
+    printed: &PrintedTable<'_>,
 ) -> Result<Vec<Class<DevicePair>>, ReproduceError> {
-    let contradiction = |what| ReproduceError::Contradiction { key: KEY.into(), what };
-    let record = printed.record().map_err(contradiction)?;
+    let record = printed.record().map_err(|what| contradiction(KEY, what))?;
     let found = device_classes(&RecordFigures::new(&record), &rule(JudgedDevices::Best));
     let first = found.into_iter().next().map(|found| found.classes);
-    first.ok_or_else(|| contradiction(format!("{} has no classes", printed.title)))
+    first.ok_or_else(|| contradiction(KEY, format!("{} has no classes", printed.title)))
 }
 
 /// The direction that the thesis calls by SHOC's word.
@@ -146,10 +124,10 @@ pub(super) fn direction_of(word: &str) -> Result<TransferDirection, ReproduceErr
     match word {
         "download" => Ok(TransferDirection::ToDevice),
         "readback" => Ok(TransferDirection::ToHost),
-        _ => Err(ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!("copies go by {word}, which is neither download nor readback"),
-        }),
+        _ => {
+            let what = format!("copies go by {word}, which is neither download nor readback");
+            Err(contradiction(KEY, what))
+        }
     }
 }
 
@@ -164,11 +142,9 @@ pub(super) fn class_set(
         variant: variant.map(Into::into),
         ..ClassRule::default()
     };
-    let what = || record.header.host.clone();
+    let host = &record.header.host;
     let found = classes(&RecordFigures::new(record), &rule)
-        .map_err(|source| ReproduceError::Classes { what: what(), source })?;
-    found.sets.into_iter().next().ok_or_else(|| ReproduceError::Contradiction {
-        key: KEY.into(),
-        what: format!("{} has no set of classes", what()),
-    })
+        .map_err(refused(format!("the classes of {host}")))?;
+    let first = found.sets.into_iter().next();
+    first.ok_or_else(|| contradiction(KEY, format!("{host} has no set of classes")))
 }

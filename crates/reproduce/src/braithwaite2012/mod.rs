@@ -13,5 +13,4 @@ mod stream_classes;
 
 pub use facts::Facts;
 pub use machines::Machines;
-pub use reason::KnownReason;
 pub use reproduction::{KEY, facts, reproduce};

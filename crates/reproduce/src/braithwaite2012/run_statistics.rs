@@ -5,7 +5,7 @@ use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
 
 use super::facts::{RunStatistics, RunStatisticsRow};
-use super::reason::KnownReason;
+use super::reason::reason_of;
 
 /// Student's t for a two-sided 95 % interval with 29 degrees of freedom, as tables
 /// print it; the test integrates the density.
@@ -30,16 +30,9 @@ pub(super) fn rows(table: &RunStatistics) -> Vec<Row> {
         // Each end is rounded by itself, so their middle is known to half a unit.
         let middle = f64::midpoint(row.low, row.high);
         let rounding = printed(middle).half_unit();
-        rows.push(
-            Comparison {
-                item: item("mean"),
-                printed: Printed { value: row.mean, decimals: table.mean_decimals },
-                ours: Some(middle),
-                room: Room::Rounding(rounding),
-                reason: None,
-            }
-            .judge(),
-        );
+        let mean = Printed { value: row.mean, decimals: table.mean_decimals };
+        let of_mean = Comparison::of(item("mean"), mean, Some(middle));
+        rows.push(Comparison { room: Room::Rounding(rounding), ..of_mean }.judge());
         rows.push(Row::given(
             item("standard deviation"),
             row.sd,
@@ -50,19 +43,10 @@ pub(super) fn rows(table: &RunStatistics) -> Vec<Row> {
             [("interval low", row.low, middle - half), ("interval high", row.high, middle + half)]
         {
             let item = item(what);
-            let reason = KnownReason::of(&item).map(|known| {
-                known.checked(is_deviation(row, rounding) && table.runs_per_core == RUNS)
-            });
-            rows.push(
-                Comparison {
-                    item,
-                    printed: printed(value),
-                    ours: Some(ours),
-                    room: Room::Rounding(0.0),
-                    reason,
-                }
-                .judge(),
-            );
+            let reason =
+                reason_of(&item, |_| is_deviation(row, rounding) && table.runs_per_core == RUNS);
+            let of_end = Comparison::of(item, printed(value), Some(ours));
+            rows.push(Comparison { reason, ..of_end }.judge());
         }
     }
     rows

@@ -6,7 +6,7 @@ use nearfar_model::{ClassSet, ThreadChoice};
 
 use crate::error::ReproduceError;
 use crate::printed::Printed;
-use crate::row::{Comparison, Room, Row};
+use crate::row::{Comparison, Row};
 
 use super::facts::{Asymmetry, ClassTable, Facts, StreamClasses, Threads, TransferClasses};
 use super::machines::{Machines, direction_of};
@@ -36,27 +36,24 @@ fn stream_rows(
     let set = machines.find(&table.machine)?.classes_of(&stream.compiler)?;
     // With another number of classes theirs and ours do not correspond.
     let as_many = set.classes.len() == stream.max.len();
-    let rows = stream.max.iter().enumerate().map(|(class, &value)| {
-        Comparison {
-            item: format!(
-                "table {}, {}, memory, {}, {}, class {class}, maximum, {}",
-                table.table,
-                table.machine,
-                stream.threads.as_str(),
-                stream.compiler,
-                table.unit.as_str()
-            ),
-            printed: Printed { value, decimals: table.decimals },
-            ours: maximum(set, class, stream.threads)
-                .filter(|_| as_many)
-                .map(|max| max / table.unit.bytes_per_s()),
-            room: Room::Rounding(0.0),
-            reason: None,
-        }
-        .judge()
-        .after_round_trip()
+    let (threads, compiler) = (stream.threads.as_str(), &stream.compiler);
+    let rows = stream.max.iter().enumerate().map(|(class, &printed)| {
+        let max = maximum(set, class, stream.threads).filter(|_| as_many);
+        row(table, &format!("memory, {threads}, {compiler}, class {class}"), printed, max)
     });
     Ok(rows.collect())
+}
+
+/// A printed maximum beside ours, bytes/s.
+fn row(table: &ClassTable, what: &str, value: f64, ours: Option<f64>) -> Row {
+    let printed = Printed { value, decimals: table.decimals };
+    let ours = ours.map(|max| max / table.unit.bytes_per_s());
+    Comparison::of(item(table, what), printed, ours).judge().after_round_trip()
+}
+
+fn item(table: &ClassTable, what: &str) -> String {
+    let ClassTable { table, machine, unit, .. } = table;
+    format!("table {table}, {machine}, {what}, maximum, {}", unit.as_str())
 }
 
 /// Copies of the simulated machine's devices, where the table names the interface that these have.
@@ -67,15 +64,7 @@ fn transfer_rows(
 ) -> Result<Vec<Row>, ReproduceError> {
     let interface =
         transfer.interface.as_ref().map_or_else(String::new, |name| format!("{name}, "));
-    let item = |class: usize| {
-        format!(
-            "table {}, {}, {}, {interface}class {class}, maximum, {}",
-            table.table,
-            table.machine,
-            transfer.direction,
-            table.unit.as_str()
-        )
-    };
+    let what = |class: usize| format!("{}, {interface}class {class}", transfer.direction);
     let direction = direction_of(&transfer.direction)?;
     let copies = &machines.find(&table.machine)?.copies;
     let ours = copies.iter().find(|classes| {
@@ -87,22 +76,14 @@ fn transfer_rows(
             Some(_) => "an input: the simulated devices are shown by one interface, CUDA",
             None => "an input: the simulated devices have the figures of table A.6",
         };
-        let rows = transfer.max.iter().enumerate();
-        return Ok(rows.map(|(class, &value)| Row::given(item(class), value, why)).collect());
+        let given = |(class, &value)| Row::given(item(table, &what(class)), value, why);
+        return Ok(transfer.max.iter().enumerate().map(given).collect());
     };
     // With another number of classes theirs and ours do not correspond.
     let as_many = ours.classes.len() == transfer.max.len();
     let rows = transfer.max.iter().enumerate().map(|(class, &value)| {
         let found = ours.classes.get(class).filter(|_| as_many);
-        Comparison {
-            item: item(class),
-            printed: Printed { value, decimals: table.decimals },
-            ours: found.map(|found| found.max / table.unit.bytes_per_s()),
-            room: Room::Rounding(0.0),
-            reason: None,
-        }
-        .judge()
-        .after_round_trip()
+        row(table, &what(class), value, found.map(|found| found.max))
     });
     Ok(rows.collect())
 }
@@ -136,22 +117,16 @@ pub(super) fn asymmetry_rows(
             let best = matrix.cell(cpu_group.index, row.memory_node, kernel, threads)?.best()?;
             Some(best.summary.best_sum / asymmetry.unit.bytes_per_s())
         });
-        Comparison {
-            item: format!(
-                "appendix {}, {}, memory, from node {} to node {}, {}",
-                asymmetry.section,
-                asymmetry.machine,
-                row.cpu_node,
-                row.memory_node,
-                asymmetry.unit.as_str()
-            ),
-            printed: Printed { value: row.value, decimals: asymmetry.decimals },
-            ours,
-            room: Room::Rounding(0.0),
-            reason: None,
-        }
-        .judge()
-        .after_round_trip()
+        let item = format!(
+            "appendix {}, {}, memory, from node {} to node {}, {}",
+            asymmetry.section,
+            asymmetry.machine,
+            row.cpu_node,
+            row.memory_node,
+            asymmetry.unit.as_str()
+        );
+        let printed = Printed { value: row.value, decimals: asymmetry.decimals };
+        Comparison::of(item, printed, ours).judge().after_round_trip()
     });
     Ok(rows.collect())
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use nearfar_machine::MemoryKind;
 use serde::Deserialize;
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction};
+use crate::paper::read_facts;
 use crate::printed::{Printed, Unit};
 
 use super::KEY;
@@ -14,14 +15,12 @@ use super::KEY;
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// The paper's key.
     pub key: String,
-    /// Author, title, place and year.
     pub title: String,
     pub(super) machines: Vec<MachineFacts>,
     pub(super) roofs: Vec<RoofTable>,
     pub(super) pairs: PairTable,
-    pub(super) instructions_per_cycle: InstructionTables,
+    pub(super) instructions_per_cycle: Vec<InstructionTable>,
     pub(super) validation_error: ValidationErrors,
     pub(super) kernels: BTreeMap<String, String>,
     pub(super) roof_definitions: BTreeMap<String, String>,
@@ -30,7 +29,6 @@ pub struct Facts {
 
 /// A machine that the paper measures.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct MachineFacts {
     pub machine: String,
     pub initiators: u32,
@@ -42,7 +40,6 @@ pub(super) struct MachineFacts {
 
 /// Tables 2 and 5: the roofs of an initiator.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct RoofTable {
     pub table: String,
     pub machine: String,
@@ -60,31 +57,13 @@ pub(super) struct RoofTable {
     pub contended: BTreeMap<u32, f64>,
     #[serde(default)]
     pub all_local: BTreeMap<u32, f64>,
-    pub congested: BTreeMap<KindName, f64>,
+    pub congested: BTreeMap<MemoryKind, f64>,
     pub memory_side_cache: Option<f64>,
     pub memory_side_cache_all_local: Option<f64>,
 }
 
-/// A kind of memory by its name in lower case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum KindName {
-    Dram,
-    Hbm,
-}
-
-impl From<KindName> for MemoryKind {
-    fn from(name: KindName) -> Self {
-        match name {
-            KindName::Dram => Self::Dram,
-            KindName::Hbm => Self::Hbm,
-        }
-    }
-}
-
 /// Table 4: what each initiator gets of the memory of the first two.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct PairTable {
     pub table: String,
     pub machine: String,
@@ -99,11 +78,6 @@ pub(super) struct PairTable {
 
 /// Tables 1 and 3: instructions that a core completes in a cycle.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(transparent)]
-pub(super) struct InstructionTables(pub Vec<InstructionTable>);
-
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct InstructionTable {
     pub table: String,
     pub machine: String,
@@ -136,31 +110,22 @@ impl Instruction {
 
 /// Sections 4 and 5: how near validation kernels come to the roofs.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ValidationErrors {
-    /// How the paper works errors out.
-    pub measure: String,
     pub bounds: Vec<ValidationBound>,
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct ValidationBound {
     pub section: String,
     pub machine: String,
     /// The average error lies below it.
     pub percent: f64,
-    /// As the paper says it.
-    pub words: String,
 }
 
 /// Table 6 and section 6: loads and stores over a fast and a slow memory.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct OverlapFacts {
     pub table: String,
-    pub rows: String,
-    pub columns: String,
     pub decimals: u8,
     /// By machine, the kind that takes longest, and the other kind.
     pub machines: BTreeMap<String, BTreeMap<String, BTreeMap<String, f64>>>,
@@ -182,32 +147,22 @@ impl Facts {
     /// # Errors
     /// As [`facts`].
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        serde_json::from_str(text)
-            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })
+        read_facts(KEY, text, |_| Ok(()))
     }
 
     pub(super) fn machine(&self, name: &str) -> Result<&MachineFacts, ReproduceError> {
-        self.machines.iter().find(|machine| machine.machine == name).ok_or_else(|| {
-            ReproduceError::Contradiction {
-                key: KEY.into(),
-                what: format!("nothing is said of the machine {name}"),
-            }
-        })
+        let found = self.machines.iter().find(|machine| machine.machine == name);
+        found.ok_or_else(|| contradiction(KEY, format!("nothing is said of the machine {name}")))
     }
-}
 
-impl Facts {
     /// The table of instructions a cycle of a machine.
     pub(super) fn instructions_of(
         &self,
         machine: &str,
     ) -> Result<&InstructionTable, ReproduceError> {
-        let tables = &self.instructions_per_cycle.0;
-        tables.iter().find(|table| table.machine == machine).ok_or_else(|| {
-            ReproduceError::Contradiction {
-                key: KEY.into(),
-                what: format!("no table gives the instructions a cycle of {machine}"),
-            }
+        let mut tables = self.instructions_per_cycle.iter();
+        tables.find(|table| table.machine == machine).ok_or_else(|| {
+            contradiction(KEY, format!("no table gives the instructions a cycle of {machine}"))
         })
     }
 }
@@ -219,10 +174,8 @@ impl InstructionTable {
 
     /// Fused multiply-adds a cycle.
     pub fn fused(&self, column: &BTreeMap<Instruction, f64>) -> Result<f64, ReproduceError> {
-        column.get(&Instruction::Fma).copied().ok_or_else(|| ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!("table {} has no fused multiply-adds", self.table),
-        })
+        let what = || format!("table {} has no fused multiply-adds", self.table);
+        column.get(&Instruction::Fma).copied().ok_or_else(|| contradiction(KEY, what()))
     }
 }
 

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearfar_flow::{SimulatedMachine, read_machine};
-use nearfar_measure::simulated::simulate;
-use nearfar_measure::suite_inputs;
 use nearfar_model::{RecordFigures, RoofFigures, Roofline, roofline, roofs};
-use nearfar_record::{Experiment, Inputs, Record, Roof, RoofPurpose, Suite};
+use nearfar_record::{Experiment, Inputs, Roof, RoofPurpose, Suite};
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction, refused};
+use crate::simulated_record::{measure, rounds, simulated};
 
 use super::KEY;
 use super::facts::Facts;
@@ -45,24 +43,22 @@ impl Machines {
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
-        self.0.get(name).ok_or_else(|| ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!("no table gives the roofs of {name}"),
-        })
+        let found = self.0.get(name);
+        found.ok_or_else(|| contradiction(KEY, format!("no table gives the roofs of {name}")))
     }
 }
 
 impl Measured {
     fn measure(name: &str) -> Result<Self, ReproduceError> {
-        let machine = read_machine(name).map_err(|source| ReproduceError::Machine {
-            machine: name.into(),
-            source: Box::new(source),
-        })?;
-        let exact = record_of(&machine, name, 1, false)?;
-        let noisy = record_of(&machine, name, NOISY_ROUNDS, true)?;
-        let noisy = roofline(&RecordFigures::new(&noisy)).map_err(|source| {
-            ReproduceError::Model { what: name.into(), model: "roofline", source }
-        })?;
+        let machine = simulated(name)?;
+        let record_of = |count: u32, noise: bool| {
+            let kernels = Some(["load", "store"].map(String::from).to_vec());
+            let inputs = rounds(vec![Experiment::Roofs], count, Suite::Full);
+            measure(&machine, Inputs { kernels, ..inputs }, noise)
+        };
+        let (exact, noisy) = (record_of(1, false)?, record_of(NOISY_ROUNDS, true)?);
+        let noisy = roofline(&RecordFigures::new(&noisy))
+            .map_err(refused(format!("the roofline model of {name}")))?;
         Ok(Self { roofs: roofs(&RecordFigures::new(&exact)), noisy })
     }
 
@@ -84,22 +80,4 @@ impl Measured {
     pub fn bandwidth(&self, initiator: u32, roof: Roof, kernel: &str) -> Option<f64> {
         Some(self.roof(initiator, roof, kernel)?.bandwidth.as_ref()?.sum.median)
     }
-}
-
-fn record_of(
-    machine: &SimulatedMachine,
-    name: &str,
-    rounds: u32,
-    noise: bool,
-) -> Result<Record, ReproduceError> {
-    let inputs = Inputs {
-        experiments: vec![Experiment::Roofs],
-        kernels: Some(["load", "store"].map(String::from).to_vec()),
-        windows_per_round: 1,
-        min_rounds: rounds,
-        max_rounds: rounds,
-        ..suite_inputs(Suite::Full)
-    };
-    simulate(machine, inputs, noise)
-        .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })
 }

@@ -6,13 +6,11 @@ mod facts;
 mod instructions;
 mod machines;
 mod overlap;
-mod reason;
 mod roofs;
 mod validation;
 
 pub use facts::{Facts, facts};
 pub use machines::Machines;
-pub use reason::KnownReason;
 
 use crate::error::ReproduceError;
 use crate::paper::Paper;
@@ -37,7 +35,7 @@ pub fn reproduce(facts: &Facts) -> Result<Paper, ReproduceError> {
 /// When the numbers contradict each other.
 pub fn roofline_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, ReproduceError> {
     let mut rows = roofs::machine_rows(facts);
-    for table in &facts.instructions_per_cycle.0 {
+    for table in &facts.instructions_per_cycle {
         rows.extend(instructions::rows(facts, table, machines)?);
     }
     for table in &facts.roofs {

@@ -2,15 +2,13 @@
 //! how near the model comes. Ours is fitted to what the engine measures of the simulated
 //! machines, without bounds, as the paper's is.
 
-use nearfar_flow::read_machine;
-use nearfar_measure::simulated::simulate;
-use nearfar_measure::suite_inputs;
 use nearfar_model::{Hybrid, HybridOverlap, HybridPair, OverlapBounds, RecordFigures, hybrid};
-use nearfar_record::{Experiment, Inputs, Suite};
+use nearfar_record::{Experiment, Suite};
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction, refused};
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
+use crate::simulated_record::{measure, rounds, simulated};
 
 use super::KEY;
 use super::facts::OverlapFacts;
@@ -40,17 +38,11 @@ fn theta_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, Reproduce
             };
             let found = pair.overlaps.iter().find(is_own);
             let ours = found.and_then(|it| it.fit.found()).map(|it| it.overlap_theta.value.0);
-            let comparison = Comparison {
-                item: format!(
-                    "table {}, {machine}, {beside} beside {dominating}, overlap theta",
-                    facts.table
-                ),
-                printed: Printed { value, decimals: facts.decimals },
-                ours,
-                room: Room::Rounding(0.0),
-                reason: None,
-            };
-            rows.push(comparison.judge().after_round_trip());
+            let table = &facts.table;
+            let item =
+                format!("table {table}, {machine}, {beside} beside {dominating}, overlap theta");
+            let printed = Printed { value, decimals: facts.decimals };
+            rows.push(Comparison::of(item, printed, ours).judge().after_round_trip());
         }
     }
     Ok(rows)
@@ -63,17 +55,12 @@ fn error_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, Reproduce
     let errors = first_pair(&model, machine)?.errors.found();
     let bound = facts.error_percent_below;
     let row = |measure: &str, ours: Option<f64>| {
-        Comparison {
-            item: format!(
-                "section 6, {machine}, bound of the hybrid model's error less ours by {measure}, \
-                 percent"
-            ),
-            printed: Printed { value: bound, decimals: 0 },
-            ours: ours.map(|ours| bound - 100.0 * ours),
-            room: Room::Sign,
-            reason: None,
-        }
-        .judge()
+        let item = format!(
+            "section 6, {machine}, bound of the hybrid model's error less ours by {measure}, percent"
+        );
+        let printed = Printed { value: bound, decimals: 0 };
+        let ours = ours.map(|ours| bound - 100.0 * ours);
+        Comparison { room: Room::Sign, ..Comparison::of(item, printed, ours) }.judge()
     };
     Ok(vec![
         row("the paper's measure", errors.map(|errors| errors.paper_measure)),
@@ -82,27 +69,14 @@ fn error_rows(facts: &OverlapFacts, machine: &str) -> Result<Vec<Row>, Reproduce
 }
 
 fn first_pair<'a>(model: &'a Hybrid, machine: &str) -> Result<&'a HybridPair, ReproduceError> {
-    model.pairs.first().ok_or_else(|| ReproduceError::Contradiction {
-        key: KEY.into(),
-        what: format!("{machine} has no two memories of one initiator"),
-    })
+    let what = || format!("{machine} has no two memories of one initiator");
+    model.pairs.first().ok_or_else(|| contradiction(KEY, what()))
 }
 
 /// The model of a simulated machine's own sixteen points, with the whole surface beside them.
 fn model_of(name: &str, noise: bool) -> Result<Hybrid, ReproduceError> {
-    let machine = read_machine(name).map_err(|source| ReproduceError::Machine {
-        machine: name.into(),
-        source: source.into(),
-    })?;
-    let inputs = Inputs {
-        experiments: vec![Experiment::Hybrid],
-        windows_per_round: 1,
-        min_rounds: ROUNDS,
-        max_rounds: ROUNDS,
-        ..suite_inputs(Suite::Full)
-    };
-    let record = simulate(&machine, inputs, noise)
-        .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })?;
+    let inputs = rounds(vec![Experiment::Hybrid], ROUNDS, Suite::Full);
+    let record = measure(&simulated(name)?, inputs, noise)?;
     hybrid(&RecordFigures::new(&record), OverlapBounds::None)
-        .map_err(|source| ReproduceError::Model { what: name.into(), model: "hybrid", source })
+        .map_err(refused(format!("the hybrid model of {name}")))
 }

@@ -3,7 +3,7 @@
 
 use nearfar_record::Roof;
 
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction};
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
 
@@ -67,7 +67,6 @@ pub(super) fn rows(
         rows.push(of.row(&what, Roof::AllLocal { node }, printed));
     }
     for (&kind, &printed) in &table.congested {
-        let kind = kind.into();
         let what = format!("all nodes of {kind}, congested");
         rows.push(of.row(&what, Roof::Congested { kind }, printed));
     }
@@ -94,10 +93,9 @@ pub(super) fn pair_rows(
     for (initiator, printed) in (0..).zip(&table.rows) {
         for (column, &value) in table.columns.iter().zip(printed) {
             let node = column.split_once(':').and_then(|(_, node)| node.parse().ok());
-            let node = node.ok_or_else(|| ReproduceError::Contradiction {
-                key: KEY.into(),
-                what: format!("table {} has the column {column}, which names no node", table.table),
-            })?;
+            let what =
+                || format!("table {} has the column {column}, which names no node", table.table);
+            let node = node.ok_or_else(|| contradiction(KEY, what()))?;
             let ours = measured.bandwidth(initiator, Roof::Memory { node }, &table.kernel);
             let item = format!(
                 "table {}, {}, initiator {initiator} on {column}, {}",
@@ -105,14 +103,9 @@ pub(super) fn pair_rows(
                 table.machine,
                 table.unit.as_str()
             );
-            let comparison = Comparison {
-                item,
-                printed: Printed { value, decimals: table.decimals },
-                ours: ours.map(|ours| ours / table.unit.bytes_per_s()),
-                room: Room::Rounding(0.0),
-                reason: None,
-            };
-            rows.push(comparison.judge().after_round_trip());
+            let printed = Printed { value, decimals: table.decimals };
+            let ours = ours.map(|ours| ours / table.unit.bytes_per_s());
+            rows.push(Comparison::of(item, printed, ours).judge().after_round_trip());
         }
     }
     Ok(rows)
@@ -147,17 +140,11 @@ impl Roofs<'_> {
         // Roofs of an initiator alone are given; what several get of one part is fitted.
         let is_given = matches!(roof, Roof::Cache { .. } | Roof::Memory { .. });
         let is_of_table_5 = self.table.table.starts_with('5');
-        let comparison = Comparison {
-            item: self.item(&format!("{what}, {}", unit.as_str())),
-            printed: self.table.printed(printed),
-            ours,
-            room: if is_of_table_5 && !is_given {
-                Room::Model(FITTED)
-            } else {
-                Room::Rounding(0.0)
-            },
-            reason: None,
-        };
+        let item = self.item(&format!("{what}, {}", unit.as_str()));
+        let mut comparison = Comparison::of(item, self.table.printed(printed), ours);
+        if is_of_table_5 && !is_given {
+            comparison.room = Room::Model(FITTED);
+        }
         comparison.judge().after_round_trip()
     }
 
@@ -175,14 +162,9 @@ impl Roofs<'_> {
         let measured = self.measured.roof(*initiator, Roof::Compute, kernel);
         let measured = measured.and_then(|of| of.flops.as_ref()).map(|of| of.sum.median / 1e9);
         let row = |how: &str, ours: Option<f64>, of_inputs: f64| {
-            let comparison = Comparison {
-                item: self.item(&format!("peak of {kernel} {how}, GFLOP/s")),
-                printed: Printed { value: peak, decimals: 0 },
-                ours,
-                room: Room::Rounding(of_inputs),
-                reason: None,
-            };
-            comparison.judge()
+            let item = self.item(&format!("peak of {kernel} {how}, GFLOP/s"));
+            let of = Comparison::of(item, Printed { value: peak, decimals: 0 }, ours);
+            Comparison { room: Room::Rounding(of_inputs), ..of }.judge()
         };
         // Half a unit of the last digit of the instructions a cycle.
         let rounding = table.printed(0.0).half_unit() * each_cycle;

@@ -28,17 +28,12 @@ pub(super) fn rows(
 /// holds.
 fn row(bound: &ValidationBound, measure: &str, ours: Option<f64>) -> Row {
     let ValidationBound { section, machine, percent, .. } = bound;
-    let comparison = Comparison {
-        item: format!(
-            "section {section}, {machine}, bound less the error of the worst roof by {measure}, \
-             percent"
-        ),
-        printed: Printed { value: *percent, decimals: 0 },
-        ours: ours.map(|ours| percent - 100.0 * ours),
-        room: Room::Sign,
-        reason: None,
-    };
-    comparison.judge()
+    let item = format!(
+        "section {section}, {machine}, bound less the error of the worst roof by {measure}, percent"
+    );
+    let printed = Printed { value: *percent, decimals: 0 };
+    let ours = ours.map(|ours| percent - 100.0 * ours);
+    Comparison { room: Room::Sign, ..Comparison::of(item, printed, ours) }.judge()
 }
 
 /// The largest error of any roof of the first initiator; `None` where a roof has no points.

@@ -6,29 +6,24 @@ use serde::Deserialize;
 
 use super::KEY;
 use crate::error::ReproduceError;
+use crate::paper::read_facts;
 
 /// The paper's numbers, and what it says in words of the order of its strategies.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// The paper's key.
     pub key: String,
-    /// Author, title, place and year.
     pub title: String,
     /// Machines by the paper's name.
     pub machines: BTreeMap<String, MachineFacts>,
-    /// What it means by a NUMA factor.
     pub numa_factor: String,
-    /// What it means by each strategy.
     pub strategies: BTreeMap<String, String>,
-    /// Its programs.
     pub workloads: BTreeMap<String, Workload>,
     /// Thread counts that its gains are means over.
     pub threads: Vec<u32>,
     /// Gains of one strategy over another.
     #[serde(rename = "findings_percent_mean_gain")]
     pub findings: Vec<Finding>,
-    /// What it recommends.
     pub conclusion: String,
     /// What it says of strategies without a number.
     pub findings_in_words: Vec<String>,
@@ -41,14 +36,11 @@ pub struct Facts {
 }
 
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct MachineFacts {
     /// The simulated machine that has its figures.
     pub simulated: String,
-    /// Memory nodes.
     pub nodes: u32,
     pub cpus_per_node: u32,
-    /// Clock.
     pub ghz: f64,
     /// Memory of all nodes.
     pub memory_gb: f64,
@@ -57,17 +49,13 @@ pub struct MachineFacts {
     /// Second-level cache of a CPU.
     pub l2_mb: Option<f64>,
     pub stream_read_mbs: f64,
-    /// STREAM, writes.
     pub stream_write_mbs: f64,
     /// The least and the most.
     pub numa_factor: [f64; 2],
 }
 
-/// A program.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Workload {
-    pub what: String,
     /// How its threads go over the data.
     pub access: AccessName,
     pub data_gb: Option<f64>,
@@ -87,25 +75,19 @@ pub enum AccessName {
 
 /// By how much one strategy is better than another.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Finding {
     pub machine: String,
-    /// Program.
     pub workload: String,
-    /// The better strategy.
     pub better: String,
     /// The other, or `the others`.
     pub than: String,
-    /// Percent.
     pub gain: f64,
 }
 
 /// An order without a number.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Order {
     pub machine: String,
-    /// Program.
     pub workload: String,
     pub order: OrderName,
     pub strategies: Vec<String>,
@@ -129,14 +111,12 @@ pub enum OrderName {
 
 /// What the conclusion says to do on a machine that is of its kind.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct ConclusionOrder {
     pub machine: String,
     /// How threads go over the data.
     pub access: AccessName,
     /// Why, in the conclusion's words.
     pub because: String,
-    /// The strategy.
     pub best: String,
 }
 
@@ -154,27 +134,19 @@ impl Facts {
     /// # Errors
     /// As [`facts`]; and when it names a machine, program or strategy that it does not describe.
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        let facts: Self = serde_json::from_str(text)
-            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })?;
-        match facts.contradiction() {
-            None => Ok(facts),
-            Some(what) => Err(ReproduceError::Contradiction { key: KEY.into(), what }),
-        }
+        read_facts(KEY, text, Self::check)
     }
 
-    fn contradiction(&self) -> Option<String> {
-        if self.key != KEY {
-            return Some(format!("its key is {}", self.key));
-        }
+    fn check(&self) -> Result<(), String> {
         let of_findings = self.findings.iter().map(|of| (&of.machine, Some(&of.workload)));
         let of_orders = self.orders.iter().map(|of| (&of.machine, Some(&of.workload)));
         let of_conclusion = self.conclusion_orders.iter().map(|of| (&of.machine, None));
         for (machine, workload) in of_findings.chain(of_orders).chain(of_conclusion) {
             if !self.machines.contains_key(machine) {
-                return Some(format!("it does not describe the machine {machine}"));
+                return Err(format!("it does not describe the machine {machine}"));
             }
             if let Some(workload) = workload.filter(|name| !self.workloads.contains_key(*name)) {
-                return Some(format!("it does not describe the program {workload}"));
+                return Err(format!("it does not describe the program {workload}"));
             }
         }
         let named = self
@@ -186,13 +158,16 @@ impl Facts {
             .chain(self.conclusion_orders.iter().map(|of| &of.best));
         let unknown = named.into_iter().find(|name| !self.strategies.contains_key(*name));
         if let Some(strategy) = unknown {
-            return Some(format!("it does not describe the strategy {strategy}"));
+            return Err(format!("it does not describe the strategy {strategy}"));
         }
         let lacks = |of: &&Order| {
             let pair = matches!(of.order, OrderName::Better | OrderName::Close);
             of.strategies.len() != 1 + usize::from(pair)
         };
-        self.orders.iter().find(lacks).map(|of| format!("an order of {} is not whole", of.workload))
+        match self.orders.iter().find(lacks) {
+            None => Ok(()),
+            Some(of) => Err(format!("an order of {} is not whole", of.workload)),
+        }
     }
 
     /// The gain that it prints; `None` where it prints none.

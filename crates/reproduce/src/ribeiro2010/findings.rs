@@ -5,9 +5,9 @@ use nearfar_model::PlacementStrategy;
 use super::KEY;
 use super::facts::{AccessName, ConclusionOrder, Facts, Finding, OTHERS, Order, OrderName};
 use super::machines::Machines;
-use super::reason::KnownReason;
+use super::reason::reason_of;
 use super::times::{Times, least_favourable, percent};
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction};
 use crate::printed::Printed;
 use crate::row::{Comparison, Room, Row};
 
@@ -35,9 +35,7 @@ fn gain_row(facts: &Facts, machines: &Machines, finding: &Finding) -> Result<Row
         }
     };
     let item = format!("findings, {machine}, {workload}, {better} over {than}, percent");
-    let reason = KnownReason::of(&item).map(|known| known.checked(facts, machines)).transpose()?;
-    let printed = Printed { value: *gain, decimals: 0 };
-    Ok(Comparison { item, printed, ours: Some(ours), room: Room::Sign, reason }.judge())
+    by_sign(facts, machines, item, *gain, ours)
 }
 
 /// What the words say of the order of strategies.
@@ -58,7 +56,7 @@ fn order_rows_of(
     let Order { machine, workload, order: kind, strategies } = order;
     let times = of_workload(facts, machines, machine, workload)?;
     let [name, others @ ..] = strategies.as_slice() else {
-        return Err(contradiction(format!("an order of {workload} names no strategy")));
+        return Err(contradiction(KEY, format!("an order of {workload} names no strategy")));
     };
     let first = named(name)?;
     // Facts::parse has seen to it that these orders have a second.
@@ -97,7 +95,7 @@ fn order_rows_of(
     of.into_iter()
         .map(|(words, ours)| {
             let item = format!("findings in words, {machine}, {workload}, {name} {words}, 1 = so");
-            agreement(facts, machines, item, ours)
+            by_sign(facts, machines, item, SO, ours)
         })
         .collect()
 }
@@ -106,15 +104,18 @@ fn is_close(one: f64, other: f64) -> bool {
     (one / other).ln().abs() <= CLOSE.ln_1p()
 }
 
-fn agreement(
+/// A printed figure, to the next whole number, beside ours on the same side of zero.
+fn by_sign(
     facts: &Facts,
     machines: &Machines,
     item: String,
+    printed: f64,
     ours: f64,
 ) -> Result<Row, ReproduceError> {
-    let reason = KnownReason::of(&item).map(|known| known.checked(facts, machines)).transpose()?;
-    let printed = Printed { value: SO, decimals: 0 };
-    Ok(Comparison { item, printed, ours: Some(ours), room: Room::Sign, reason }.judge())
+    let reason = reason_of(&item, facts, machines)?;
+    let printed = Printed { value: printed, decimals: 0 };
+    let of = Comparison::of(item, printed, Some(ours));
+    Ok(Comparison { room: Room::Sign, reason, ..of }.judge())
 }
 
 /// What the gains of two strategies over both first-touch and parallel-init say of these two: the
@@ -131,17 +132,9 @@ fn implied_rows(facts: &Facts, machines: &Machines) -> Result<Vec<Row>, Reproduc
              {better}, percent"
         );
         let Some(printed) = implied(facts, better) else { continue };
-        let reason =
-            KnownReason::of(&item).map(|known| known.checked(facts, machines)).transpose()?;
-        let row = Comparison {
-            item,
-            // Of two gains in whole percent.
-            printed: Printed { value: printed.round(), decimals: 0 },
-            ours: Some(least_favourable(printed, ours)),
-            room: Room::Sign,
-            reason,
-        };
-        rows.push(row.judge());
+        let ours = least_favourable(printed, ours);
+        // Of two gains in whole percent.
+        rows.push(by_sign(facts, machines, item, printed.round(), ours)?);
     }
     Ok(rows)
 }
@@ -167,7 +160,7 @@ pub(super) fn conclusion_rows(
             if times.gain_over_others(strategy, share) > 0.0 { SO } else { -SO }
         });
         let item = format!("conclusion, {machine}, {because}: {best} is the best, 1 = so");
-        rows.push(agreement(facts, machines, item, ours)?);
+        rows.push(by_sign(facts, machines, item, SO, ours)?);
     }
     let gains = || facts.findings.iter().map(|finding| finding.gain);
     let [least, most] = facts.mean_gain_percent;
@@ -185,11 +178,7 @@ pub(super) fn conclusion_rows(
 
 fn named(name: &str) -> Result<PlacementStrategy, ReproduceError> {
     let known = PlacementStrategy::ALL.into_iter().find(|strategy| strategy.as_str() == name);
-    known.ok_or_else(|| contradiction(format!("there is no model of the strategy {name}")))
-}
-
-fn contradiction(what: String) -> ReproduceError {
-    ReproduceError::Contradiction { key: KEY.into(), what }
+    known.ok_or_else(|| contradiction(KEY, format!("there is no model of the strategy {name}")))
 }
 
 fn of_workload<'m>(
@@ -199,7 +188,7 @@ fn of_workload<'m>(
     workload: &str,
 ) -> Result<Times<'m>, ReproduceError> {
     let of = facts.workloads.get(workload);
-    let of = of.ok_or_else(|| contradiction(format!("it does not describe {workload}")))?;
+    let of = of.ok_or_else(|| contradiction(KEY, format!("it does not describe {workload}")))?;
     times(machines, machine, of.access)
 }
 

@@ -2,15 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use nearfar_flow::read_machine;
-use nearfar_measure::simulated::simulate;
-use nearfar_measure::suite_inputs;
 use nearfar_model::{Latency, Pairs, RecordFigures, Strategy, latency, pairs, strategy};
 use nearfar_record::{Experiment, Inputs, Suite};
 
 use super::KEY;
 use super::facts::Facts;
-use crate::error::ReproduceError;
+use crate::error::{ReproduceError, contradiction, refused};
+use crate::simulated_record::{measure, rounds, simulated};
 
 /// The machines by the paper's names.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,37 +36,23 @@ impl Machines {
     }
 
     pub(super) fn find(&self, name: &str) -> Result<&Measured, ReproduceError> {
-        self.0.get(name).ok_or_else(|| ReproduceError::Contradiction {
-            key: KEY.into(),
-            what: format!("the machine {name} was not measured"),
-        })
+        let found = self.0.get(name);
+        found.ok_or_else(|| contradiction(KEY, format!("the machine {name} was not measured")))
     }
 }
 
 impl Measured {
     fn measure(name: &str) -> Result<Self, ReproduceError> {
-        let simulated = read_machine(name).map_err(|source| ReproduceError::Machine {
-            machine: name.into(),
-            source: Box::new(source),
-        })?;
+        let experiments = vec![Experiment::Pairs, Experiment::Roofs, Experiment::Latency];
+        let kernels = Some(vec!["load".into(), "store".into()]);
         // Without noise one round says all.
-        let inputs = Inputs {
-            kernels: Some(vec!["load".into(), "store".into()]),
-            windows_per_round: 1,
-            min_rounds: 1,
-            max_rounds: 1,
-            experiments: vec![Experiment::Pairs, Experiment::Roofs, Experiment::Latency],
-            ..suite_inputs(Suite::Standard)
-        };
-        let record = simulate(&simulated, inputs, false)
-            .map_err(|source| ReproduceError::Simulate { machine: name.into(), source })?;
+        let inputs = Inputs { kernels, ..rounds(experiments, 1, Suite::Standard) };
+        let record = measure(&simulated(name)?, inputs, false)?;
         let figures = RecordFigures::new(&record);
-        let without =
-            |model| move |source| ReproduceError::Model { what: name.into(), model, source };
         Ok(Self {
             matrix: pairs(&RecordFigures::new(&record)),
-            latency: latency(&figures).map_err(without("latency"))?,
-            strategy: strategy(&figures).map_err(without("strategy"))?,
+            latency: latency(&figures).map_err(refused(format!("latency of {name}")))?,
+            strategy: strategy(&figures).map_err(refused(format!("strategies on {name}")))?,
         })
     }
 }

@@ -10,7 +10,6 @@ mod times;
 
 pub use facts::{Facts, facts};
 pub use machines::Machines;
-pub use reason::KnownReason;
 pub use reproduction::{reproduce, reproduce_on};
 
 /// The paper's key, which is the name of its file in `papers/`.

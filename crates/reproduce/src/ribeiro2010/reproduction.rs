@@ -6,7 +6,7 @@ use super::machines::{Machines, Measured};
 use crate::error::ReproduceError;
 use crate::paper::Paper;
 use crate::printed::Printed;
-use crate::row::{Comparison, Room, Row};
+use crate::row::{Comparison, Row};
 
 /// Works the paper's figures out from these numbers, on machines that are measured for it.
 ///
@@ -60,9 +60,7 @@ fn machine_rows(name: &str, machine: &MachineFacts, measured: &Measured) -> Vec<
         ("NUMA factor, most", most, 1, span.map(|span| span.most.value.0)),
     ] {
         let printed = Printed { value, decimals };
-        let room = Room::Rounding(0.0);
-        let row = Comparison { item: item(what), printed, ours, room, reason: None }.judge();
-        rows.push(row.after_round_trip());
+        rows.push(Comparison::of(item(what), printed, ours).judge().after_round_trip());
     }
     rows
 }

@@ -4,10 +4,22 @@
 use nearfar_model::{LoneCurve, SharedGrid};
 
 use super::facts::{Facts, SharingTables};
-use super::reason::KnownReason;
 use super::tables::item;
 use crate::printed::Printed;
-use crate::row::{Comparison, Room, Row};
+use crate::row::{Comparison, Reason, Row};
+
+// Where the paper's tables and its own equations differ, and why: `docs/papers/saad2022.md` has the
+// same sentences.
+
+const SOFT_CORNER: &str = "the equation turns a sharp corner at the limit, and local processes near it softly: the \
+     printed figure is below what the equation gives and above that of one process fewer; our \
+     laws therefore start from the measured lone figures";
+
+const FALLS_BEYOND: &str = "the printed figure is below that of one remote process fewer, and the smaller of n b and a \
+     limit never falls; our laws therefore start from the measured lone figures";
+
+const ABOVE_BOTH_PARTS: &str = "the equation with a sharing factor from 0 to 1 gives nothing above the larger of the two lone \
+     figures, and the printed total is above both; our laws have no such limit";
 
 pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let tables = &facts.sharing;
@@ -19,10 +31,15 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
         rows.push(Row::given(item, limit, "an input: the largest of the figures of a group alone"));
     }
     for count in 1..5 {
-        rows.push(limit_row(tables, &grid.local, (count, 0), KnownReason::SoftCorner));
+        let total = |at: usize| tables.total[at][0];
+        // Below both sides of the corner, and above what fewer processes get.
+        let holds = |ours| total(count) < ours && total(count) > total(count - 1);
+        rows.push(limit_row(tables, &grid.local, (count, 0), SOFT_CORNER, holds));
     }
     for count in 1..5 {
-        rows.push(limit_row(tables, &grid.remote, (0, count), KnownReason::FallsBeyond));
+        // Less than one process fewer gets.
+        let holds = |_| tables.total[0][count] < tables.total[0][count - 1];
+        rows.push(limit_row(tables, &grid.remote, (0, count), FALLS_BEYOND, holds));
     }
     let mixed = tables.places().filter(|&(n, m)| n > 0 && m > 0);
     rows.extend(mixed.map(|(n, m)| shared_row(tables, grid, n, m)));
@@ -34,28 +51,15 @@ fn limit_row(
     tables: &SharingTables,
     curve: &LoneCurve,
     at: (usize, usize),
-    known: KnownReason,
+    why: &'static str,
+    holds: impl Fn(f64) -> bool,
 ) -> Row {
     let printed = Printed { value: tables.total[at.0][at.1], decimals: tables.decimals };
     let processes = (at.0 + at.1) as f64;
     let ours = (processes * curve.of_one()).min(curve.best()) / tables.unit.bytes_per_s();
-    let holds = match known {
-        // Below both sides of the corner, and above what fewer processes get.
-        KnownReason::SoftCorner => {
-            printed.value < ours && printed.value > tables.total[at.0.saturating_sub(1)][at.1]
-        }
-        // The same or more processes than one that gets more.
-        KnownReason::FallsBeyond => printed.value < tables.total[at.0][at.1.saturating_sub(1)],
-        KnownReason::AboveBothParts | KnownReason::AsGood => false,
-    };
-    Comparison {
-        item: item("equation of lone processes", tables, at, "min(n b, most)"),
-        printed,
-        ours: Some(ours),
-        room: Room::Rounding(0.0),
-        reason: Some(known.checked(holds)),
-    }
-    .judge()
+    let reason = Some(Reason { why, holds: holds(ours) });
+    let item = item("equation of lone processes", tables, at, "min(n b, most)");
+    Comparison { reason, ..Comparison::of(item, printed, Some(ours)) }.judge()
 }
 
 /// (1 - beta) L0 + beta R0 with the beta from 0 to 1 that comes nearest.
@@ -68,12 +72,7 @@ fn shared_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> 
     let parts = alone(&grid.local, n).zip(alone(&grid.remote, m));
     let nearest = parts.map(|(near, far)| printed.value.clamp(near.min(far), near.max(far)));
     let holds = printed.value > tables.total[n][0].max(tables.total[0][m]);
-    Comparison {
-        item: item("equation 4", tables, (n, m), "nearest total"),
-        printed,
-        ours: nearest,
-        room: Room::Rounding(0.0),
-        reason: Some(KnownReason::AboveBothParts.checked(holds)),
-    }
-    .judge()
+    let reason = Some(Reason { why: ABOVE_BOTH_PARTS, holds });
+    let item = item("equation 4", tables, (n, m), "nearest total");
+    Comparison { reason, ..Comparison::of(item, printed, nearest) }.judge()
 }

@@ -4,47 +4,34 @@ use serde::Deserialize;
 
 use super::KEY;
 use crate::error::ReproduceError;
+use crate::paper::read_facts;
 use crate::printed::{Printed, Unit};
 
 /// What `papers/saad2022.json` holds.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// The paper's key.
     pub key: String,
-    /// Author, title, place and year.
     pub title: String,
     /// Local and remote processes on one node.
-    pub sharing: SharingTables,
+    pub(super) sharing: SharingTables,
     /// The most that lone processes reach.
-    pub limits: Limits,
-    /// How to split four processes.
-    pub best_split: BestSplit,
+    pub(super) limits: Limits,
+    pub(super) best_split: BestSplit,
     /// Other kernels by one and by several threads.
-    pub kernels: KernelTable,
+    pub(super) kernels: KernelTable,
 }
 
 /// The tables of bandwidth: rows are 0 to 4 local processes, columns 0 to 4 remote ones.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SharingTables {
+pub(super) struct SharingTables {
     /// The simulated machine of that name.
     pub machine: String,
-    /// What was run.
     pub kernel: String,
-    /// Of all values.
     pub unit: Unit,
-    /// How bytes were counted.
-    pub counted: String,
-    /// Digits behind the point.
     pub decimals: u8,
-    pub rows: String,
-    pub columns: String,
-    /// All processes.
     pub total: [[f64; 5]; 5],
-    /// The local ones.
     pub local: [[f64; 5]; 5],
-    /// The remote ones.
     pub remote: [[f64; 5]; 5],
     /// One remote process.
     pub remote_per_core: [[f64; 5]; 5],
@@ -52,37 +39,27 @@ pub struct SharingTables {
 
 /// The most that lone processes reach.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Limits {
-    /// Of both.
+pub(super) struct Limits {
     pub unit: Unit,
-    /// Digits behind the point.
     pub decimals: u8,
-    /// Local processes.
     pub local: f64,
-    /// Remote processes.
     pub remote: f64,
 }
 
 /// How to split processes.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BestSplit {
-    /// Of the totals.
+pub(super) struct BestSplit {
     pub unit: Unit,
     /// Digits behind the point of the totals.
     pub decimals: u8,
-    /// How many.
     pub processes: u32,
     /// Local ones of the best split.
     pub local: u32,
     /// Remote ones of the best split.
     pub remote: u32,
-    /// What it gets.
     pub total: f64,
     /// What they get when all are local.
     pub all_local: f64,
-    pub gains_by: String,
     /// Of the best split over all local, percent.
     pub gain: f64,
     /// Of one local and one remote process over two local ones, percent.
@@ -91,9 +68,7 @@ pub struct BestSplit {
 
 /// Bandwidths of kernels.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KernelTable {
-    /// Of all values.
+pub(super) struct KernelTable {
     pub unit: Unit,
     /// What the values of a row are.
     pub columns: Vec<String>,
@@ -103,13 +78,10 @@ pub struct KernelTable {
 
 /// A kernel's bandwidths.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct KernelRow {
+pub(super) struct KernelRow {
     /// `single` or `multi`.
     pub threads: String,
-    /// What was run.
     pub kernel: String,
-    /// By column.
     pub values: Vec<f64>,
 }
 
@@ -127,16 +99,10 @@ impl Facts {
     /// # Errors
     /// As [`facts`].
     pub fn parse(text: &str) -> Result<Self, ReproduceError> {
-        let facts: Self = serde_json::from_str(text)
-            .map_err(|source| ReproduceError::Facts { key: KEY.into(), source })?;
-        let contradiction = |what| ReproduceError::Contradiction { key: KEY.into(), what };
-        facts.check().map(|()| facts).map_err(contradiction)
+        read_facts(KEY, text, Self::check)
     }
 
     fn check(&self) -> Result<(), String> {
-        if self.key != KEY {
-            return Err(format!("its key is {}", self.key));
-        }
         for row in &self.kernels.rows {
             if row.values.len() != self.kernels.columns.len() {
                 return Err(format!("{} has {} values", row.kernel, row.values.len()));
@@ -160,9 +126,7 @@ impl Facts {
         }
         Ok(())
     }
-}
 
-impl Facts {
     /// A limit is the most that a group moves alone.
     fn check_limits(&self) -> Result<(), String> {
         let (limits, tables) = (&self.limits, &self.sharing);

@@ -6,11 +6,11 @@ use nearfar_record::{
 };
 
 use super::facts::SharingTables;
-use crate::printed_matrix::{printed_header, printed_sample, printed_stream, whole_bytes};
+use crate::printed_table::{printed_header, printed_sample, printed_stream, whole_bytes};
 
 /// The printed tables of a machine whose initiator 0 is local to node 0 and initiator 1 remote.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PrintedGrid<'a> {
+pub(super) struct PrintedGrid<'a> {
     /// Where they are printed, as the record's host.
     pub title: String,
     pub machine: &'a Machine,

@@ -3,12 +3,15 @@
 use nearfar_model::{ProcessSplit, SharedGrid, SplitRanking, WorkSharing};
 
 use super::facts::Facts;
-use super::reason::KnownReason;
 use crate::printed::{Printed, Unit};
-use crate::row::{Comparison, Room, Row};
+use crate::row::{Comparison, Reason, Room, Row};
 
 /// What the model promises of totals that it has not seen.
 const TOTALS: f64 = 0.03;
+
+/// Why another split than the printed one stands first.
+const AS_GOOD: &str = "the model names both splits as equally good and puts the one that it was given before the one \
+     that it foretells: their printed totals are less apart than what it promises of a total";
 
 pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let split = &facts.best_split;
@@ -25,12 +28,11 @@ pub(super) fn rows(facts: &Facts, grid: &SharedGrid) -> Vec<Row> {
     let in_unit = |bytes_per_s: f64, unit: Unit| bytes_per_s / unit.bytes_per_s();
     let unit = split.unit.as_str();
     let compared = |item: String, printed: Printed, ours: Option<f64>, room: Room| {
-        Comparison { item, printed, ours, room, reason: None }.judge()
+        Comparison { room, ..Comparison::of(item, printed, ours) }.judge()
     };
     let counted = |what: &str, printed: u32, ours: Option<f64>| {
-        let (printed, room) = (whole(printed), Room::Rounding(0.0));
-        let reason = Some(KnownReason::AsGood.checked(as_good));
-        Comparison { item: item(what), printed, ours, room, reason }.judge()
+        let reason = Some(Reason { why: AS_GOOD, holds: as_good });
+        Comparison { reason, ..Comparison::of(item(what), whole(printed), ours) }.judge()
     };
     let gain = |ranking: Option<&SplitRanking>| Some(100.0 * ranking?.gain?);
     let two = grid.ranking(2, WorkSharing::Dynamic);

@@ -64,14 +64,7 @@ fn total_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> R
         (Support::Measured, ..) => {
             Row::given(item, value, "an input: the sum of the two groups that the law is fitted to")
         }
-        _ => Comparison {
-            item,
-            printed: Printed { value, decimals: tables.decimals },
-            ours: Some(shares.total().0 / tables.unit.bytes_per_s()),
-            room: Room::Model(TOTALS),
-            reason: None,
-        }
-        .judge(),
+        _ => predicted(tables, item, value, shares.total().0, TOTALS),
     }
 }
 
@@ -87,14 +80,9 @@ fn group_row(
     let item = item(&format!("table of {group} bandwidth"), tables, (n, m), "");
     match of_cell(grid, n, m) {
         _ if value == 0.0 => Row::given(item, value, NOBODY),
-        Some((cell, shares)) if cell.support != Support::Measured => Comparison {
-            item,
-            printed: Printed { value, decimals: tables.decimals },
-            ours: Some(of(&shares) / tables.unit.bytes_per_s()),
-            room: Room::Model(GROUPS),
-            reason: None,
+        Some((cell, shares)) if cell.support != Support::Measured => {
+            predicted(tables, item, value, of(&shares), GROUPS)
         }
-        .judge(),
         _ if n == 0 || m == 0 => Row::given(item, value, ALONE),
         _ => Row::given(item, value, "an input: one of the four cells that the law is fitted to"),
     }
@@ -103,7 +91,6 @@ fn group_row(
 fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> Row {
     let value = tables.remote_per_core[n][m];
     let item = item("table of remote bandwidth per core", tables, (n, m), "");
-    let printed = Printed { value, decimals: tables.decimals };
     let Some((cell, shares)) = of_cell(grid, n, m).filter(|_| m > 0) else {
         return Row::given(item, value, NOBODY);
     };
@@ -112,9 +99,14 @@ fn per_core_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -
         let why = "an input: the quotient of the remote group, which is one, and its processes";
         return Row::given(item, value, why);
     }
-    let room = Room::Model(GROUPS);
-    let ours = Some(shares.remote.0 / processes / tables.unit.bytes_per_s());
-    Comparison { item, printed, ours, room, reason: None }.judge()
+    predicted(tables, item, value, shares.remote.0 / processes, GROUPS)
+}
+
+/// A printed bandwidth beside what the model foretells, bytes/s.
+fn predicted(tables: &SharingTables, item: String, value: f64, ours: f64, promise: f64) -> Row {
+    let printed = Printed { value, decimals: tables.decimals };
+    let ours = Some(ours / tables.unit.bytes_per_s());
+    Comparison { room: Room::Model(promise), ..Comparison::of(item, printed, ours) }.judge()
 }
 
 /// The quotient of two printed figures beside ours; what is promised of it is no fraction of it.
@@ -122,12 +114,8 @@ fn beta_row(tables: &SharingTables, grid: &SharedGrid, n: usize, m: usize) -> Ro
     let exact = tables.remote[n][m] / tables.total[n][m];
     let digits = 10_f64.powi(i32::from(BETA_DECIMALS));
     let printed = Printed { value: (exact * digits).round() / digits, decimals: BETA_DECIMALS };
-    Comparison {
-        item: format!("sharing factor, {}, {n} local {m} remote, remote / total", tables.machine),
-        printed,
-        ours: of_cell(grid, n, m).map(|(_, shares)| shares.beta()),
-        room: Room::Model(BETA / printed.value),
-        reason: None,
-    }
-    .judge()
+    let item = format!("sharing factor, {}, {n} local {m} remote, remote / total", tables.machine);
+    let ours = of_cell(grid, n, m).map(|(_, shares)| shares.beta());
+    let room = Room::Model(BETA / printed.value);
+    Comparison { room, ..Comparison::of(item, printed, ours) }.judge()
 }

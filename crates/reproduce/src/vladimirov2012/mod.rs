@@ -5,9 +5,7 @@ mod facts;
 mod rows;
 mod runs;
 
-pub use facts::{
-    BestScatter, Facts, FindingFacts, MachineFacts, MethodFacts, ScalingFacts, ScalingRow, facts,
-};
+pub use facts::{Facts, facts};
 pub use runs::Runs;
 
 use crate::error::ReproduceError;

@@ -69,7 +69,7 @@ fn explained(
     room: f64,
     reason: Option<Reason>,
 ) -> Row {
-    Comparison { item, printed, ours, room: Room::Model(room), reason }.judge()
+    Comparison { reason, room: Room::Model(room), ..Comparison::of(item, printed, ours) }.judge()
 }
 
 /// The same where nothing is known that they may differ by.
@@ -195,27 +195,22 @@ fn findings(facts: &Facts, runs: &Runs) -> Result<Vec<Row>, ReproduceError> {
         .find(|effect| (effect.threads, effect.affinity) == (threads, Affinity::Scatter));
     let item = |what: &str| format!("findings, {}, {threads} threads, {what}", scaling.machine);
     let in_unit = |rate: f64| rate / scaling.unit.bytes_per_s();
-    let gain = Comparison {
-        item: item("gain of scatter over unbound, percent"),
-        printed: Printed { value: findings.scatter_gain_percent, decimals: 0 },
-        ours: of_scatter.map(|effect| (effect.speedup.value.0 - 1.0) * 100.0),
-        room: Room::Rounding(OF_ABOUT),
-        reason: None,
+    let gain = |what: &str, ours: Option<f64>| {
+        let printed = Printed { value: findings.scatter_gain_percent, decimals: 0 };
+        let room = Room::Rounding(OF_ABOUT);
+        Comparison { room, ..Comparison::of(item(what), printed, ours) }.judge()
     };
-    // The printed means by themselves: what the paper's own figures say of its title.
-    let printed = Comparison {
-        item: item("gain by the printed means, percent"),
-        ours: Some((scaling.best_scatter.mean / facts.unbound()?.mean - 1.0) * 100.0),
-        ..gain.clone()
-    };
+    let of_model = of_scatter.map(|effect| (effect.speedup.value.0 - 1.0) * 100.0);
+    let of_means = (scaling.best_scatter.mean / facts.unbound()?.mean - 1.0) * 100.0;
     let high =
         shown_modes(runs.of(threads, Affinity::Unbound)?).last().map(|mode| in_unit(mode.place.0));
     let compact = runs.of(threads, Affinity::Compact)?;
     let compact = compact.map(|runs| in_unit(runs.paced.mean.0));
     let unit = scaling.unit.as_str();
     Ok(vec![
-        gain.judge(),
-        printed.judge(),
+        gain("gain of scatter over unbound, percent", of_model),
+        // The printed means by themselves: what the paper's own figures say of its title.
+        gain("gain by the printed means, percent", Some(of_means)),
         judged(
             item(&format!("high mode of unbound, {unit}")),
             findings.high_mode_gb_per_s,

@@ -1,7 +1,6 @@
 //! The runs of the simulated machine, measured by the engine, and what the model says of them.
 
-use nearfar_flow::{Outliers, read_machine};
-use nearfar_measure::simulated::simulate;
+use nearfar_flow::Outliers;
 use nearfar_measure::suite_inputs;
 use nearfar_model::{
     CaseDistribution, Distribution, KernelDistribution, RecordFigures, RunDistribution, RunMode,
@@ -9,8 +8,10 @@ use nearfar_model::{
 };
 use nearfar_record::{Affinity, Experiment, Inputs, Suite};
 
-use super::facts::{Facts, contradiction};
-use crate::error::ReproduceError;
+use super::KEY;
+use super::facts::Facts;
+use crate::error::{ReproduceError, contradiction, refused};
+use crate::simulated_record::{measure, simulated};
 
 /// Of the order of the cases and of the noise.
 const SEED: u64 = 1;
@@ -29,11 +30,7 @@ impl Runs {
     /// # Errors
     /// When the machine cannot be simulated, or its runs have no model.
     pub fn measure(facts: &Facts) -> Result<Self, ReproduceError> {
-        let machine = &facts.scaling.machine;
-        let simulated = read_machine(machine).map_err(|source| ReproduceError::Machine {
-            machine: machine.clone(),
-            source: Box::new(source),
-        })?;
+        let simulated = simulated(&facts.scaling.machine)?;
         let inputs = Inputs {
             experiments: vec![Experiment::Scaling],
             kernels: Some(vec![facts.scaling.kernel.clone()]),
@@ -41,17 +38,15 @@ impl Runs {
             seed: SEED,
             ..suite_inputs(Suite::Standard)
         };
-        let record = simulate(&simulated, inputs, true)
-            .map_err(|source| ReproduceError::Simulate { machine: machine.clone(), source })?;
-        let model = distribution(&RecordFigures::new(&record)).map_err(|source| {
-            ReproduceError::Model { what: machine.clone(), model: "distribution", source }
-        })?;
+        let record = measure(&simulated, inputs, true)?;
+        let model = distribution(&RecordFigures::new(&record))
+            .map_err(refused(format!("the distribution of runs of {}", simulated.name)))?;
         Ok(Self { model, outliers: simulated.noise.outliers })
     }
 
     /// Of the paper's kernel.
     pub(super) fn kernel(&self) -> Result<&KernelDistribution, ReproduceError> {
-        self.model.kernels.first().ok_or_else(|| contradiction("there is no such kernel"))
+        self.model.kernels.first().ok_or_else(|| contradiction(KEY, "there is no such kernel"))
     }
 
     /// Of so many threads of one affinity.
@@ -63,7 +58,7 @@ impl Runs {
         let is_there =
             |case: &&CaseDistribution| (case.threads, case.affinity) == (threads, affinity);
         let case = self.kernel()?.cases.iter().find(is_there).ok_or_else(|| {
-            contradiction(format!("no runs of {threads} threads, {}", affinity.as_str()))
+            contradiction(KEY, format!("no runs of {threads} threads, {}", affinity.as_str()))
         })?;
         Ok(case.runs.found())
     }
