@@ -390,7 +390,7 @@ fn table(
             ],
             cases.iter().map(row),
         )
-        .with_notes((more > 0).then_some(note).into_iter()),
+        .with_notes((more > 0).then_some(note)),
     )
 }
 
@@ -449,7 +449,7 @@ fn not_compared(found: &RecordComparison) -> Option<Section> {
         ["cases", "in A", "in B", "the first", "why"].map(Column::words),
         rows,
     )
-    .with_notes(is_screened.then(|| screening.into()).into_iter());
+    .with_notes(is_screened.then(|| screening.into()));
     Some(Section::new(
         "not-compared",
         "What is not compared",

@@ -15,7 +15,7 @@ pub(crate) fn section(sources: &Sources<'_>) -> Section {
     let show = &sources.show;
     let header = &sources.record.header;
     let unknown = || Cell::not_measured("the system does not say");
-    let known = |text: Option<&String>| text.map_or_else(unknown, |text| Cell::text(text));
+    let known = |text: Option<&String>| text.map_or_else(unknown, Cell::text);
     let share = |share: Option<f64>| {
         share.map_or_else(unknown, |share| {
             Cell::text(format!("{} %", format_significant(share * 100.0, 3)))

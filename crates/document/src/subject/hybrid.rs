@@ -334,5 +334,5 @@ fn best_shares(pair: &HybridPair, of: &str) -> Table {
             .map(Column::words),
         rows,
     )
-    .with_notes(is_any_open.then(|| open.into()).into_iter())
+    .with_notes(is_any_open.then(|| open.into()))
 }

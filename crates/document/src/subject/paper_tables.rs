@@ -67,7 +67,7 @@ fn class_table<'a, Pair: 'a>(
         vec![Cell::text(class.class), Cell::Figure(rate(class.max)), alpha]
     });
     Table::new(caption, Column::all(["class", "maximum", "alpha"], [WORDS, GB, ONE]), rows)
-        .with_notes(whole.found().map(|it| format!("{name}: {}", paper_words(it))).into_iter())
+        .with_notes(whole.found().map(|it| format!("{name}: {}", paper_words(it))))
 }
 
 /// A row for each device, a column for each memory node: table 5.5.
